@@ -27,7 +27,7 @@ check: $(STAMP)
 	"$(BIN)/ruff" format --check .
 	"$(BIN)/mypy"
 	"$(BIN)/lint-imports"
-	"$(BIN)/python" -m pytest tests/unit/test_locales.py tests/unit/test_document_words.py
+	"$(BIN)/python" -m pytest tests/architecture/test_locales.py tests/architecture/test_document_words.py
 
 format: $(STAMP)
 	"$(BIN)/ruff" check --fix .
@@ -38,7 +38,7 @@ bench: $(STAMP)
 
 # Asks the package index whether the lock files can be installed on each supported Python.
 wheels: $(STAMP)
-	"$(BIN)/python" -m tests.support.wheels $(ARGS)
+	"$(BIN)/python" -m tests.harness.wheels $(ARGS)
 
 $(STAMP): requirements-dev.lock pyproject.toml
 	@sh .ci/environment make "$(PYTHON)" "$(VENV)"

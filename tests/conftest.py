@@ -17,15 +17,22 @@ from hypothesis import settings
 
 import bot.tables  # noqa: F401  encryption goes through the tables of all features
 from tests.examples import CHOSEN, be_quick, examples
-from tests.support.chromium import chromium
-from tests.support.machine import BROWSER, POSTGRESQL, provided
+from tests.harness.chromium import chromium
+from tests.harness.machine import BROWSER, POSTGRESQL, provided
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from playwright.async_api import Browser
 
-pytest_plugins = ["pytester", "tests.support.economy", "tests.support.selection", "tests.support.order"]
+pytest_plugins = [
+    "pytester",
+    "tests.harness.economy",
+    "tests.harness.selection",
+    "tests.harness.order",
+    "tests.harness.databases",
+    "tests.orders.fixtures",
+]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -14,7 +14,7 @@ from bot.orders.tracking.viewed import ViewedOrders
 from bot.settlement.budget import Budget
 from bot.settlement.model import Newest, OrderReport
 from bot.settlement.steps import Step
-from tests.contract.store_builders import an_order
+from tests.builders import an_order
 from tests.virtual_time import now
 
 INTERVAL = timedelta(seconds=5)

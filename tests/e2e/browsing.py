@@ -93,7 +93,7 @@ async def picture(page: Page, who: Onlooker, step: str) -> None:
 @asynccontextmanager
 async def opened(browser: Browser, kirim: World, who: Onlooker) -> AsyncIterator[Page]:
     colours: Literal["dark", "light"] = "dark" if who.dark else "light"
-    # What moves is drawn sixty times a second by a processor; it is seen moving in tests/integration.
+    # What moves is drawn sixty times a second by a processor; it is seen moving in tests/sandbox.
     async with await browser.new_context(viewport=who.screen, color_scheme=colours, reduced_motion="reduce") as context:
         context.set_default_timeout(PATIENCE * 1000)
         page = await context.new_page()

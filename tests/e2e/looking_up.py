@@ -11,7 +11,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 from bot.orders.order import Phase, new_reference
 from bot.orders.repository import OrderRepository
-from tests.contract.store_builders import an_order
+from tests.builders import an_order
 from tests.e2e.people import Newcomer, bot_knows, row_of, taps_to_invoice
 from tests.e2e.world import Json, World
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.contract.on_disk import found_in
 from tests.e2e.browsing import PHONE, Onlooker, last, opened, pays_in_the_wallet, picture, says, shows, tap
 from tests.e2e.pages import page_settings, scan
 from tests.e2e.people import bot_knows, completes, expires
 from tests.e2e.world import World, world
+from tests.infra.on_disk import found_in
 from tests.pictures import qr_texts
 from tests.waiting import found
 

@@ -7,7 +7,7 @@ from bot.orders.missed_orders import MissedOrder
 from bot.orders.missed_repository import MissedOrderRepository
 from bot.orders.repository import OrderRepository
 from bot.support.tickets.repository import TicketRepository
-from tests.contract.store_builders import NOW, a_ticket
+from tests.builders import NOW, a_ticket
 from tests.e2e.looking_up import books
 from tests.e2e.people import newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.world import World

@@ -16,7 +16,7 @@ from bot.orders.order import Order, Phase, new_reference
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import Step
-from tests.contract.store_builders import an_order
+from tests.builders import an_order
 from tests.e2e.clocks import DAY, is_today
 from tests.e2e.people import WHERE, Newcomer, bot_knows, completes, newcomer, reviewed, row_of, taps_to_invoice
 from tests.e2e.world import Json, World, words_of

@@ -8,11 +8,11 @@ from contextlib import closing
 
 import pytest
 
-from tests.contract.on_disk import found_in
 from tests.e2e.people import Newcomer, completes, newcomer, row_of
 from tests.e2e.steps import reaches_invoice, reaches_review
 from tests.e2e.trouble import calls_of, held, killed_and_restarted
 from tests.e2e.world import Json, World, words_of, world
+from tests.infra.on_disk import found_in
 from tests.texts import label, like, says, text
 from tests.waiting import PATIENCE, found
 

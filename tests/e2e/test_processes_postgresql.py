@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.conftest import new_database
 from tests.e2e.crowd import newcomer_at_review
 from tests.e2e.programs import running
 from tests.e2e.steps import goes_through
@@ -18,6 +17,7 @@ from tests.e2e.trouble import (
     service_held,
 )
 from tests.e2e.world import World, world
+from tests.harness.databases import new_database
 from tests.texts import label, like, says
 
 

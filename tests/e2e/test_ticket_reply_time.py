@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from bot.support.ticket import CloseReason, TicketStatus
 from bot.support.tickets.repository import TicketRepository
-from tests.contract.store_builders import a_ticket
+from tests.builders import a_ticket
 from tests.e2e.looking_up import books
 from tests.e2e.people import bot_knows, newcomer, taps_to_invoice
 from tests.e2e.world import World, words_of, world

@@ -1,0 +1,104 @@
+"""The composition root: what one part notices reaches the part that acts on it."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any, cast
+
+import httpx
+import pytest
+from telegram import Chat, Message, Update, User
+
+from bot import app
+from bot.broadcasts.service import WAITS
+from bot.config import load
+from bot.entrance import processor
+from bot.house import House, build
+from bot.infra.http import server
+from bot.infra.outbox.model import Sent
+from bot.infra.outbox.rendering import Renderers
+from bot.infra.telegram.inbound.flood import FloodGate
+from bot.infra.workers.group import WorkerGroup
+from bot.orders.order import OrderNotification
+from bot.orders.repository import OrderRepository
+from bot.rates.notifications import ALERT, DAILY
+from bot.settlement.client.errors import RateLimited
+from bot.settlement.model import SlowDown
+from bot.staff.alarms import OVER, RAISED, REMINDER
+from bot.support.tickets.notifications import ToStaffChat, ToUser
+from bot.users.model import FAREWELL
+from tests.architecture.every_screen import an_order
+from tests.keys import ENCRYPTION_KEYS
+
+EMMA = 1001
+TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
+
+
+@pytest.fixture
+async def house(file: str) -> AsyncIterator[House]:
+    settings = load(
+        None,
+        telegram_bot_token="1:AAAA",
+        service_api_key="pk_live_made.up",
+        service_base_url="http://127.0.0.1:9",
+        database_url=file,
+        encryption_keys=ENCRYPTION_KEYS,
+        http_port=8080,  # not listened on
+        public_url="https://pay.example",
+    )
+    house = build(settings)
+    yield house
+    await house.client.aclose()
+    await house.store.close()
+
+
+async def test_the_orders_of_a_user_who_writes_are_polled_first(house: House) -> None:
+    handled: list[Update] = []
+
+    async def process_update(update: Update) -> None:
+        handled.append(update)
+
+    chat, user = Chat(EMMA, Chat.PRIVATE), User(EMMA, "Emma", is_bot=False)
+    update = Update(1, message=Message(1, datetime.now(UTC), chat, from_user=user, text="halo"))
+    application = cast("Any", SimpleNamespace(process_update=process_update))
+    await processor(application, house.desk, FloodGate(0, house.clock, house.readers.translator_for))(update)
+    assert handled == [update]
+    assert house.poller._viewed.users() == (EMMA,)
+
+
+async def test_an_order_whose_page_is_open_is_polled_first(house: House) -> None:
+    order = an_order(page_token=TOKEN)
+    async with house.store.transaction() as tx:
+        assert await OrderRepository(tx).add(order)
+    listener = await server.bind("127.0.0.1", 0)
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    async with app._web(house, listener, WorkerGroup()), httpx.AsyncClient(base_url=address) as browser:
+        assert house.poller._viewed.references() == ()
+        (await browser.get(f"/p/{TOKEN}")).raise_for_status()
+        assert house.poller._viewed.references() == (order.reference,)
+
+
+async def test_a_rejection_of_anybodys_request_halves_the_budget_of_the_poller(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def reject(*_: object, **__: object) -> None:
+        raise RateLimited(429, "slow down")
+
+    monkeypatch.setattr(house.client, "order", reject)
+    assert house.poller._budget.per_second == 10
+    with pytest.raises(SlowDown):
+        await house.desk.settlement.look_up("svc-1")
+    assert house.poller._budget.per_second == pytest.approx(5, abs=0.5)
+
+
+def test_each_kind_of_message_has_a_renderer(house: House) -> None:
+    others = {FAREWELL, DAILY, ALERT, RAISED, OVER, REMINDER, WAITS}
+    assert house.renderers.kinds == {*OrderNotification, *ToUser, *ToStaffChat, *others}
+
+
+def test_no_kind_of_message_has_two_renderers(house: House) -> None:
+    async def render(*_: object) -> Sent:
+        return Sent()
+
+    with pytest.raises(ValueError, match="two renderers for card"):
+        Renderers(house.readers.get, {"card": render, "sent": render}, {"card": render})

@@ -1,0 +1,187 @@
+"""The lead comes before everything else that a process does as the bot, and its loss ends all of it at once."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from alembic import command
+from sqlalchemy import Connection, text
+
+from bot import app
+from bot.core.money import Amount
+from bot.house import build
+from bot.infra.db import leader, migrate
+from bot.infra.db.address import address
+from bot.infra.db.database import Database
+from bot.infra.db.engine import writer
+from bot.infra.db.errors import SchemaMismatch
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.telegram.errors import Unsent
+from bot.infra.telegram.inbound.chat_queues import ChatQueues
+from bot.sandbox.run import SandboxOptions, bot_environment, servers
+from bot.settlement.model import NotMade, OutOfReach, PayoutMethod, Wish
+from tests.app.app_process import running, settings_of
+from tests.infra.test_leader import end_leaders_session
+from tests.keys import VAULT
+from tests.waiting import PATIENCE
+
+OLDER = "0001"
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leader, "POLL_SECONDS", 0.005)
+    monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", 0.005)
+
+
+async def lose_the_lead(database: str) -> None:
+    """What ends a PostgreSQL session, or takes the lock's file away."""
+    if database.startswith("sqlite"):
+        path = address(database).path
+        assert path is not None
+        path.with_name(f"{path.name}.lock").unlink()
+    else:
+        await end_leaders_session(database)
+
+
+async def brought_to(revision: str, database: str) -> None:
+    """Make the tables of an older program."""
+
+    def upgrade(connection: Connection) -> None:
+        config = migrate._config()
+        config.attributes.update(connection=connection, vault=VAULT, is_new=True)
+        command.upgrade(config, revision)
+
+    engine = writer(address(database))
+    async with engine.begin() as connection:
+        await connection.run_sync(upgrade)
+    await engine.dispose()
+
+
+@pytest.mark.parametrize("tables", [None, OLDER])
+async def test_who_stands_by_leaves_the_tables_alone_and_migrates_when_it_leads(
+    bare_database: str, tables: str | None
+) -> None:
+    if tables:
+        await brought_to(tables, bare_database)
+    other = Database(bare_database)
+    async with other.lead():
+        async with running(bare_database) as standby:
+            await standby.says("standby_started")
+            assert await migrate.current(bare_database) == tables
+            standby.stop.set()
+            assert await standby.ends() == 0
+        assert await migrate.current(bare_database) == tables
+        async with running(bare_database) as standby:
+            await standby.says("standby_started")
+            await lose_the_lead(bare_database)
+            await standby.says("telegram_unreachable")
+            assert await migrate.current(bare_database) == migrate.head()
+            standby.stop.set()
+            assert await standby.ends() == 0
+    await other.close()
+
+
+async def test_one_that_is_older_than_the_tables_ends_instead_of_standing_by(store: Database, database: str) -> None:
+    async with store._writer.begin() as connection:
+        await connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    try:
+        async with store.lead(), running(database) as older:
+            with pytest.raises(SchemaMismatch):
+                await older.ends()
+    finally:
+        async with store._writer.begin() as connection:
+            back = text("UPDATE alembic_version SET version_num = :head")
+            await connection.execute(back, {"head": migrate.head()})
+
+
+async def test_a_loss_while_telegram_is_out_of_reach_ends_the_process(database: str) -> None:
+    async with running(database) as bot:
+        await bot.says("telegram_unreachable")
+        await lose_the_lead(database)
+        assert await bot.ends() == app.LEAD_LOST
+        assert len(bot.said("leadership_lost")) == 1
+
+
+Never = Callable[..., Awaitable[None]]
+
+
+def never(reached: asyncio.Event) -> Never:
+    """A step that doesn't come to its end."""
+
+    async def step(*_: object) -> None:
+        reached.set()
+        await asyncio.Event().wait()
+
+    return step
+
+
+async def test_a_loss_while_migrating_ends_the_process_before_it_meets_telegram(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached = asyncio.Event()
+    monkeypatch.setattr(Database, "upgrade", never(reached))
+    async with running(database) as bot:
+        await asyncio.wait_for(reached.wait(), PATIENCE)
+        await lose_the_lead(database)
+        assert await bot.ends() == app.LEAD_LOST
+        assert not bot.said("telegram_unreachable")
+
+
+@pytest.mark.parametrize(("part", "step"), [(OutboxDelivery, "recover"), (ChatQueues, "replay"), (app, "loops")])
+async def test_a_loss_while_recovering_or_running_ends_the_process_before_it_acts(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: object, step: str
+) -> None:
+    reached = asyncio.Event()
+    if part is app:
+        monkeypatch.setattr(app, "loops", lambda *_: [("outbox", never(reached)())])
+    else:
+        monkeypatch.setattr(part, step, never(reached))
+    async with (
+        servers(SandboxOptions(state=tmp_path, page_port=0, service_port=0)) as addresses,
+        running(database, **bot_environment(tmp_path, addresses)) as bot,
+    ):
+        await asyncio.wait_for(reached.wait(), PATIENCE)
+        await lose_the_lead(database)
+        assert await bot.ends() == app.LEAD_LOST
+        assert len(bot.said("leadership_lost")) == 1
+        assert bool(bot.said("bot_started")) is (part is app)
+
+
+async def test_the_command_migrates_only_where_nobody_acts_as_the_bot(
+    bare_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of(bare_database)
+    other = Database(bare_database)
+    async with other.lead():
+        with monkeypatch.context() as patched:
+            patched.setattr(app, "OTHERS_MIGRATE_WITHIN", 0.05)
+            with pytest.raises(app.BotIsRunning):
+                await app.migrate(settings)
+        assert await migrate.current(bare_database) is None
+    assert await app.migrate(settings) == migrate.head()
+    async with other.lead():
+        assert await app.migrate(settings) == migrate.head()
+    await other.close()
+
+
+async def test_without_the_lead_no_order_is_created_and_telegram_is_not_called(database: str) -> None:
+    house = build(settings_of(database))
+    bank = PayoutMethod(code="014", name="BCA", kind="bank", cap=None)
+    wish = Wish(method=bank, number="1234567890", holder=None, given=Amount("IDR", 50_000), channel="lightning")
+    async with house.store.lead():
+        # Both are tried: there is nothing at their addresses.
+        with pytest.raises(OutOfReach):
+            await house.desk.settlement.place(wish)
+        with pytest.raises(Unsent, match="not reached"):
+            await house.application.bot.request.post(f"{house.application.bot.base_url}/sendMessage")
+        await lose_the_lead(database)
+        with pytest.raises(NotMade) as refused:
+            await house.desk.settlement.place(wish)
+        assert not isinstance(refused.value, OutOfReach)
+        with pytest.raises(Unsent, match="no longer acts"):
+            await house.application.bot.request.post(f"{house.application.bot.base_url}/sendMessage")
+    await house.application.bot.request.shutdown()
+    await house.client.aclose()
+    await house.store.close()

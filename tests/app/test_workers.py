@@ -1,0 +1,116 @@
+"""What the bot starts: each worker is watched, and where one ends, the process ends and says which one it was."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+import pytest_asyncio
+
+from bot import app
+from bot.core.clock import Clock
+from bot.infra.db import migrate
+from bot.infra.i18n import Translator
+from bot.infra.telegram import transport
+from bot.infra.telegram.inbound.flood import FloodGate
+from bot.infra.workers.group import WorkerGroup
+from bot.sandbox.run import SandboxOptions, bot_environment, servers
+from tests.app.app_process import running
+from tests.examples import kill_every
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+OURS = {"receiver", "poller", "outbox", "watch", "probe", "broadcasts", "live", "masking", "reconciler", "web"}
+"""Some of those that there must be."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def environment(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, str]]:
+    """The settings of a bot in a sandbox, with a web server."""
+    state = tmp_path_factory.mktemp("servers")
+    async with servers(SandboxOptions(state=state, page_port=0, service_port=0, wallet_port=0)) as addresses:
+        made = bot_environment(state, addresses)
+        await migrate.upgrade(made["DATABASE_URL"])
+        yield made
+
+
+@pytest.fixture
+def groups(monkeypatch: pytest.MonkeyPatch) -> list[WorkerGroup]:
+    """The workers of each bot that is started."""
+    made: list[WorkerGroup] = []
+
+    def group() -> WorkerGroup:
+        made.append(WorkerGroup())
+        return made[-1]
+
+    monkeypatch.setattr(app, "WorkerGroup", group)
+    return made
+
+
+async def test_the_end_of_any_worker_ends_the_process_and_says_which(
+    environment: dict[str, str], groups: list[WorkerGroup]
+) -> None:
+    names = [""]
+    for turn, name in enumerate(names):
+        async with running(environment["DATABASE_URL"], **environment) as bot:
+            await bot.says("bot_started")
+            tasks = {task.get_name(): task for task in groups[turn]._tasks}
+            if not name:
+                assert set(tasks) >= OURS
+                names += list(tasks)[:: kill_every()]
+                continue
+            tasks[name].cancel()
+            assert await bot.ends() == app.WORKER_ENDED, name
+            (ended,) = bot.said("worker_ended")
+            assert (ended["worker"], ended["error"], ended["log_level"]) == (name, "CancelledError", "error")
+
+
+async def test_the_end_of_the_leads_own_watch_ends_the_process(environment: dict[str, str]) -> None:
+    async with running(environment["DATABASE_URL"], **environment) as bot:
+        await bot.says("bot_started")
+        next(task for task in asyncio.all_tasks() if task.get_name() == "leader").cancel()
+        assert await bot.ends() == app.LEAD_LOST
+        assert len(bot.said("leadership_lost")) == 1
+
+
+async def test_a_worker_that_fails_or_returns_ends_the_process_too(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails() -> None:
+        raise ValueError
+
+    async def returns() -> None:
+        return
+
+    for work, why in ((fails, "ValueError"), (returns, "it returned")):
+        monkeypatch.setattr(app, "loops", lambda *_, work=work: [("poller", work())])
+        async with running(environment["DATABASE_URL"], **environment) as bot:
+            assert await bot.ends() == app.WORKER_ENDED
+            assert [(each["worker"], each["error"]) for each in bot.said("worker_ended")] == [("poller", why)]
+
+
+async def test_the_flood_gate_knows_how_far_telegrams_clock_is_ahead(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offsets: list[timedelta] = []
+
+    class NotedGate(FloodGate):
+        def __init__(
+            self,
+            per_minute: int,
+            clock: Clock,
+            translator_for: Callable[[int], Awaitable[Translator]],
+            exempt: frozenset[int],
+            offset: timedelta,
+        ) -> None:
+            offsets.append(offset)
+            super().__init__(per_minute, clock, translator_for, exempt, offset)
+
+    monkeypatch.setattr(app, "FloodGate", NotedGate)
+    monkeypatch.setattr(
+        transport, "datetime", SimpleNamespace(now=lambda zone: datetime.now(zone) + timedelta(hours=1))
+    )
+    async with running(environment["DATABASE_URL"], **environment) as bot:
+        await bot.says("bot_started")
+    assert [round(offset / timedelta(hours=1), 2) for offset in offsets] == [-1]

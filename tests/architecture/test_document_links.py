@@ -1,0 +1,70 @@
+"""Links and paths in the documents lead somewhere, and every document can be reached from the README."""
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.architecture.documents import DOCUMENTS, ROOT, anchors, links
+
+
+def targets(path: Path) -> list[tuple[Path, str]]:
+    """Return the files and anchors that a document links to, without links to other sites."""
+    local = [urlsplit(link) for link in links(DOCUMENTS[path]) if not urlsplit(link).scheme]
+    return [((path.parent / each.path).resolve() if each.path else path, each.fragment) for each in local]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_relative_links_lead_to_files_and_headings(path: Path) -> None:
+    for target, anchor in targets(path):
+        assert target.exists(), f"{target} doesn't exist"
+        if anchor:
+            assert anchor in anchors(DOCUMENTS[target]), f"{target} has no heading #{anchor}"
+
+
+def test_every_document_can_be_reached_from_the_readme() -> None:
+    reached, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        path = waiting.pop()
+        if path in DOCUMENTS and path not in reached:
+            reached.add(path)
+            waiting += [target for target, _ in targets(path)]
+    assert reached == set(DOCUMENTS)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_and_modules_that_a_document_names_exist(path: Path) -> None:
+    assert [name for name in _paths_in(DOCUMENTS[path]) if not _exists(name)] == []
+
+
+def test_a_path_is_read_from_the_root_or_from_the_package_and_can_end_in_a_function() -> None:
+    text = "`tests/orders/` `bot/checkout/flow.mmd` `orders/order.expire` `support/tickets/*` `orders/nothing` `and/or`"
+    assert [(name, _exists(name)) for name in _paths_in(text)] == [
+        ("tests/orders/", True),
+        ("bot/checkout/flow.mmd", True),
+        ("orders/order.expire", True),
+        ("support/tickets/*", True),
+        ("orders/nothing", False),
+    ]
+
+
+def _paths_in(text: str) -> list[str]:
+    packages = {each.parent.name for each in (ROOT / "bot").glob("*/__init__.py")}
+    known = packages | {"bot", "docs", "locales", "tests"}
+    return [name for name in re.findall(r"`([a-z_]+/[\w/.*-]*)`", text) if name.partition("/")[0] in known]
+
+
+def _exists(name: str) -> bool:
+    """Return whether a file, folder or module has this name, written from the root or from `bot/`."""
+    module = re.sub(r"\.\w+$", "", name)  # without a function's name
+    return any(any(base.glob(each)) for base in (ROOT, ROOT / "bot") for each in (name, f"{name}.py", f"{module}.py"))
+
+
+def test_anchors_are_those_of_github() -> None:
+    text = "# Kirim\n## Keys, and `how` to change them\n## `/healthz`\n## Again\n## Again\n```\n# no heading\n```\n"
+    assert anchors(text) == {"kirim", "keys-and-how-to-change-them", "healthz", "again", "again-1"}
+
+
+def test_links_in_code_are_not_followed() -> None:
+    assert links("[a](b.md) `[c](d.md)`\n```\n[e](f.md)\n```\n![g](h.png)") == ["b.md", "h.png"]

@@ -1,0 +1,107 @@
+"""The documents and the code agree."""
+
+import re
+from configparser import ConfigParser
+from typing import Literal, get_args, get_origin
+
+import pytest
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings
+
+from bot.config import Settings
+from bot.mcp_server.config import AgentSettings
+from tests.architecture.documents import DOCUMENTS, ROOT, part, rows
+
+SETTINGS = (("settings", Settings), ("agent-variables", AgentSettings))
+NAMES_OF_SETTINGS = {name.upper() for name in Settings.model_fields | AgentSettings.model_fields}
+FOR_OPERATORS = [path for path in DOCUMENTS if path.name != "CONTRIBUTING.md" and path.parent.name != "decisions"]
+"""Documents that mention settings only, and not the variables of the tests."""
+
+
+@pytest.mark.parametrize(("table", "settings"), SETTINGS)
+def test_the_documents_list_every_setting_and_no_other(table: str, settings: type[BaseSettings]) -> None:
+    assert sorted(first.strip("`") for first, *_ in rows(table)) == sorted(map(str.upper, settings.model_fields))
+
+
+@pytest.mark.parametrize(("table", "settings"), SETTINGS)
+def test_the_documents_give_the_defaults_and_ranges_of_the_code(table: str, settings: type[BaseSettings]) -> None:
+    documented = {first.strip("`").lower(): (default, range_) for first, default, range_, _ in rows(table)}
+    for name, field in settings.model_fields.items():
+        default, range_ = documented[name]
+        assert default == _default(field), name
+        assert range_ == (_range(field) or range_), name
+        assert range_, name
+
+
+def _default(field: FieldInfo) -> str:
+    """Return what a setting is when it isn't set, as the documents write it."""
+    if field.is_required():
+        return "required"
+    if field.default_factory is not None:
+        return "see meaning"
+    if isinstance(field.default, bool):
+        return str(field.default).lower()
+    if isinstance(field.default, int | float):
+        return f"{field.default:.12g}"
+    return f"`{field.default}`" if field.default else "empty"
+
+
+def _range(field: FieldInfo) -> str:
+    """Return which values a setting accepts, as the documents write it; empty where it isn't a number or a choice."""
+    if field.annotation is bool:
+        return "true, false"
+    if get_origin(field.annotation) is Literal:
+        return ", ".join(f"`{choice}`" for choice in get_args(field.annotation))
+    bounds = {type(each).__name__: getattr(each, type(each).__name__.lower(), None) for each in field.metadata}
+    if "Gt" in bounds:
+        return f"above {bounds['Gt']}, up to {bounds['Le']}"
+    return f"{bounds['Ge']} to {bounds['Le']}" if "Ge" in bounds else ""
+
+
+def test_settings_that_the_documents_mention_exist() -> None:
+    mentioned = {name for path in FOR_OPERATORS for name in re.findall(r"`([A-Z]+(?:_[A-Z]+)+)[`=]", DOCUMENTS[path])}
+    assert mentioned - NAMES_OF_SETTINGS == {"POSTGRES_PASSWORD"}, "compose.yaml alone reads this one"
+
+
+def test_the_documents_draw_the_conversation_as_the_code_does() -> None:
+    drawn = (ROOT / "bot" / "checkout" / "flow.mmd").read_text(encoding="utf-8").strip()
+    assert any(drawn in text for text in DOCUMENTS.values())
+
+
+def test_every_folder_in_the_documents_exists() -> None:
+    named = [name for first, *_ in rows("folders") for name in re.findall(r"`([a-z0-9_/]+/)`", first)]
+    assert named
+    for name in named:
+        assert (ROOT / name).is_dir(), name
+
+
+def test_the_documents_show_the_direction_of_imports_that_is_checked() -> None:
+    contracts = ConfigParser()
+    contracts.read(ROOT / ".importlinter", encoding="utf-8")
+    checked = contracts["importlinter:contract:features"]["layers"].strip().splitlines()
+    assert part("layers").strip().splitlines() == ["```", *checked, "```"]
+
+
+def test_the_example_environment_names_settings_only() -> None:
+    assert _example() - {"POSTGRES_PASSWORD"} <= NAMES_OF_SETTINGS
+
+
+def test_the_example_environment_has_all_that_compose_reads() -> None:
+    read = set(re.findall(r"\$\{([A-Z_]+)", (ROOT / "compose.yaml").read_text(encoding="utf-8")))
+    assert {"POSTGRES_PASSWORD", "SERVICE_MCP_HTTP_TOKEN"} <= read <= _example()
+
+
+def test_the_example_environment_asks_for_what_is_required_and_for_nothing_else() -> None:
+    required = {name.upper() for name, field in Settings.model_fields.items() if field.is_required()}
+    assert _example(commented=False) == required | {"POSTGRES_PASSWORD"}
+
+
+def test_the_readme_names_all_that_is_required() -> None:
+    [listed] = re.findall(r"^Required in `\.env`: (.*?)\n\n", DOCUMENTS[ROOT / "README.md"], re.MULTILINE | re.DOTALL)
+    assert set(re.findall(r"`([A-Z_]+)`", listed)) == _example(commented=False)
+
+
+def _example(*, commented: bool = True) -> set[str]:
+    """Return the names in the example environment; without those that are commented out, if asked."""
+    lines = (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
+    return set(re.findall(r"^#?([A-Z_]+)=$" if commented else r"^([A-Z_]+)=$", "\n".join(lines), re.MULTILINE))

@@ -1,0 +1,42 @@
+"""The documents on the tools for AI agents and the code agree."""
+
+import json
+import re
+
+from bot.mcp_server.config import AgentSettings
+from bot.mcp_server.http import body
+from bot.sandbox.settlement import SANDBOX_API_KEY
+from tests.architecture.documents import ROOT, part, rows
+
+SECTION = part("agents")
+CONFIGURATIONS = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL)]
+
+
+def test_a_client_is_configured_in_three_lines() -> None:
+    for block in re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL):
+        assert len(block.strip().splitlines()) == 3
+
+
+def test_the_configurations_start_our_command_with_our_variables_or_ask_our_path() -> None:
+    local, hosted = (each["mcpServers"]["kirim"] for each in CONFIGURATIONS)
+    assert f'\n{local["command"]} = "bot.mcp_server.command:main"\n' in (ROOT / "pyproject.toml").read_text(
+        encoding="utf-8"
+    )
+    assert set(local["env"]) <= {name.upper() for name in AgentSettings.model_fields}
+    assert hosted["url"].endswith("/mcp")
+    assert hosted["headers"] == {"Authorization": "Bearer …"}
+
+
+def test_what_is_said_of_the_sandbox_and_the_limits_is_true() -> None:
+    assert f"`{SANDBOX_API_KEY}`" in SECTION
+    [when] = [second for first, second in rows("agent-limits") if "408" in first]
+    assert re.findall(r"\d+", when) == [f"{body.WITHIN_SECONDS:.0f}", f"{body.MOST_BYTES >> 20}"]
+
+
+def test_compose_hands_the_tools_nothing_but_their_own_variables() -> None:
+    service = (ROOT / "compose.yaml").read_text(encoding="utf-8").split("\n  tools:\n")[1].split("\n  database:")[0]
+    given = re.findall(r"^      ([A-Z_]+): ", service, re.MULTILINE)
+    assert {"SERVICE_API_KEY", "SERVICE_MCP_HTTP_TOKEN"} <= set(given)
+    assert {"MIN_ORDER_IDR", "INVOICE_NETWORK", "SERVICE_MCP_REQUESTS_PER_SECOND"} <= set(given)
+    assert set(given) <= {name.upper() for name in AgentSettings.model_fields}
+    assert "env_file" not in service

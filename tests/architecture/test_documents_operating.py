@@ -1,0 +1,117 @@
+"""docs/operating.md and the code agree."""
+
+import json
+import re
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from babel.messages.pofile import read_po
+from starlette.requests import Request
+from typer.main import get_command
+
+from bot.__main__ import cli
+from bot.infra.http.health import Health
+from bot.infra.i18n import find_locales
+from bot.infra.telegram.ui.commands import COMMANDS, OPERATORS_COMMANDS, SUPPORTS_COMMANDS
+from bot.operations.export import COLUMNS as EXPORTED
+from bot.operations.statistics import Outcome
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.audit import COLUMNS as AUDITED
+from tests.architecture.documents import DOCUMENTS, part, rows
+from tests.log_events import log_events
+from tests.texts import label
+
+if TYPE_CHECKING:
+    from bot.infra.db.database import Database
+
+COMMANDS_IN_TELEGRAM = {*COMMANDS, *OPERATORS_COMMANDS, *SUPPORTS_COMMANDS}
+PATHS = {"data", "healthz", "mcp", "p"}
+"""What is written in code like a command and is a path."""
+
+OF_BOTFATHER = {"newbot", "revoke", "setuserpic"}
+NO_FIGURES = {"figures.head", "figures.outcome", "figures.since"}
+"""Texts with numbers in them that are parts of others."""
+
+
+def _commands() -> set[str]:
+    """Return the commands of `python -m bot`, those of `keys` with its name before them."""
+    found = set()
+    for name, command in get_command(cli).commands.items():  # type: ignore[attr-defined]
+        found |= {f"{name} {each}" for each in getattr(command, "commands", ())} or {name}
+    return found
+
+
+def test_every_command_of_the_program_is_listed_and_no_other() -> None:
+    listed = [first.strip("`").removeprefix("python -m bot ") for first, _ in rows("commands")]
+    assert sorted(listed) == sorted(_commands())
+
+
+def test_commands_of_the_program_that_the_documents_mention_exist() -> None:
+    known = {name.split()[0] for name in _commands()}
+    for path, text in DOCUMENTS.items():
+        assert set(re.findall(r"python -m bot ([a-z-]+)", text)) <= known, path
+
+
+def test_every_command_in_telegram_is_listed_and_no_other() -> None:
+    listed = {first.strip("`").removeprefix("/") for first, *_ in rows("telegram-commands")}
+    assert listed == COMMANDS_IN_TELEGRAM
+
+
+def test_commands_in_telegram_that_the_documents_mention_exist() -> None:
+    for path, text in DOCUMENTS.items():
+        mentioned = set(re.findall(r"`/([a-z]+)\b(?!/)", text))
+        assert mentioned - PATHS - OF_BOTFATHER <= COMMANDS_IN_TELEGRAM, path
+
+
+def test_every_alarm_is_listed_and_no_other() -> None:
+    assert sorted(first.strip("`") for first, *_ in rows("alarms")) == sorted(AlarmKind)
+
+
+def test_every_log_event_is_listed_and_no_other() -> None:
+    assert sorted(first.strip("`") for first, *_ in rows("log-events")) == sorted(log_events())
+
+
+@pytest.mark.parametrize("table", ["alarms", "log-events"])
+def test_each_alarm_and_log_event_has_a_meaning_and_what_to_do(table: str) -> None:
+    assert [row for row in rows(table) if len(row) != 3 or not all(row)] == []
+
+
+def test_every_figure_is_listed_and_no_other() -> None:
+    with (find_locales() / "en" / "LC_MESSAGES" / "kirim.po").open("rb") as file:
+        catalogue = {str(each.id): str(each.string) for each in read_po(file)}
+    texts = [
+        text
+        for key, text in catalogue.items()
+        if key.startswith(("figures.", "ticket_times.")) and "{" in text and key not in NO_FIGURES
+    ]
+    names = [re.split(r"[:{👍]", re.sub(r"<.*?>", "", text))[0].strip() for text in texts]
+    assert sorted(first for first, _ in rows("figures")) == sorted(names)
+
+
+def test_every_outcome_of_an_order_is_listed_as_it_is_shown() -> None:
+    listed = {first.strip("`"): second for first, second, _ in rows("outcomes")}
+    assert listed == {str(outcome): label(f"figures.outcome_{outcome}") for outcome in Outcome}
+
+
+def test_the_columns_of_exported_files_are_listed() -> None:
+    listed = [name for first, _ in rows("export-columns") for name in re.findall(r"`(\w+)`", first)]
+    assert listed == list(EXPORTED)
+    audited = ", ".join(f"`{column}`" for column in AUDITED)
+    assert audited.replace("`at`,", "`at` (UTC),") in part("audit").replace(" and", ",").replace("\n", " ")
+
+
+class _Database:
+    """A database that answers."""
+
+    async def ping(self) -> None:
+        pass
+
+
+async def test_health_is_answered_as_the_documents_show_it() -> None:
+    request, database = Request({"type": "http"}), cast("Database", _Database())
+    well = await Health(database, lambda: True).answer(request)
+    ill = await Health(database, lambda: False).answer(request)
+    (_, ok, _), (_, unwell, _), _ = rows("health")
+    assert ok == f"{well.status_code}, `{json.dumps(json.loads(bytes(well.body)))}`"
+    status = json.loads(bytes(ill.body))["status"]
+    assert unwell == f'{ill.status_code}, `{{"status": "{status}", …}}`'

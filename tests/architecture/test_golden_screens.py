@@ -1,0 +1,144 @@
+"""A dozen key screens in both languages, word for word: the only screens' tests that quote texts.
+
+When you have changed a text or a button on purpose, write the files again, then read their diff like code::
+
+    UPDATE_GOLDEN=1 .venv/bin/python -m pytest tests/architecture/test_golden_screens.py
+"""
+
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from bot.broadcasts.drafts import Preview
+from bot.broadcasts.model import Broadcast
+from bot.broadcasts.screens import confirm as broadcast_confirm
+from bot.checkout.screens import review
+from bot.infra.i18n import LOCALES, Html, Translator
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import EventNote, OrderEvent, OrderNotification, Phase
+from bot.orders.receipts.screens import receipt
+from bot.orders.screens import card, outcome
+from bot.orders.screens import payment as pay
+from bot.rates.quote import estimate
+from bot.settlement.steps import FAILED
+from bot.support.cases import Case
+from bot.support.staff.screens import ticket as staff_ticket
+from bot.support.ticket import Cause, claimed
+from bot.support.user_chat.screens import page as ticket_page
+from bot.users.model import Person
+from bot.users.screens import start
+from tests.architecture.every_screen import (
+    JAKARTA,
+    NOW,
+    QUOTE,
+    SUGGESTION,
+    TRANSLATIONS,
+    Seen,
+    a_draft,
+    a_receipt,
+    an_order,
+    at_each_moment,
+    sent,
+)
+from tests.support.ticket_screens import a_help_desk, a_ticket
+
+GOLDEN: Final = Path(__file__).with_name("golden")
+UPDATES: Final = os.environ.get("UPDATE_GOLDEN") == "1"
+MOMENTS: Final = dict(at_each_moment()) | {"sent": sent(an_order())}
+OSCAR: Final = 2001
+
+
+def _status(moment: str) -> Callable[[Translator], Screen]:
+    return lambda t: card.screen(t, MOMENTS[moment], NOW, JAKARTA, help_offered=True)
+
+
+def _notice(notice: OrderNotification, moment: str) -> Callable[[Translator], Screen]:
+    return lambda t: outcome.screen(notice, t, MOMENTS[moment], NOW, JAKARTA, help_offered=True, staff_told=True)
+
+
+def _review(t: Translator) -> Screen:
+    draft = a_draft(number="1234567890")
+    assert draft.amount is not None
+    return review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA, other_ways=True)
+
+
+def _invoice(t: Translator) -> Screen:
+    order = an_order(bolt11="lnbcrt294120n1" + "q" * 60)
+    paid = pay.payment(t, order, NOW, JAKARTA, "purple coffee boat")
+    return Screen(paid.caption, paid.keyboard)
+
+
+def _receipt(t: Translator) -> Screen:
+    order = MOMENTS["sent"]
+    return Screen(receipt.caption(t, order, a_receipt(), "kirim_bot"), receipt.keyboard(t, order))
+
+
+def _staff_ticket(t: Translator) -> Screen:
+    began = NOW - timedelta(minutes=20)
+    ticket = claimed(a_ticket(NOW, cause=Cause.FAILED), 3001, began)
+    happened = (
+        (Phase.INTENDED, "", EventNote.INTENDED),
+        (Phase.OPEN, "", ""),
+        (Phase.OPEN, "LN_INVOICE_PAID", ""),
+        (Phase.OPEN, "P2PM_ORDER_PLACED", ""),
+        (Phase.DONE, FAILED, ""),
+    )
+    events = tuple(
+        OrderEvent(reference="ABC2345", at=began + timedelta(minutes=minute), phase=phase, state=state, note=note)
+        for minute, (phase, state, note) in enumerate(happened)
+    )
+    person = Person(id=1001, language_code="en", created_at=began)
+    case = Case(person_id=1001, person=person, order=MOMENTS["failed paid"], events=events, tickets=(ticket,))
+    return staff_ticket.card(t, ticket, case, NOW, JAKARTA, default_locale="id")
+
+
+def _broadcast(t: Translator) -> Screen:
+    draft = Broadcast(id="0123456789", operator_id=OSCAR, created_at=NOW, revision=3, quote=QUOTE)
+    preview = Preview(draft, {"en": 12, "id": 1_000}, timedelta(seconds=61), (), None)
+    return broadcast_confirm.screen(t, preview, NOW, JAKARTA)
+
+
+SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
+    "start": lambda t: start.screen(t, SUGGESTION),
+    "review": _review,
+    "invoice": _invoice,
+    "status-waiting": _status("IDLE"),
+    "status-paid": _status("LN_INVOICE_PAID"),
+    "status-sent": _status("sent"),
+    "status-failed": _status("failed paid"),
+    "status-expired": _status("expired"),
+    "notice-failed": _notice(OrderNotification.FAILED, "failed paid"),
+    "receipt-caption": _receipt,
+    "staff-ticket": _staff_ticket,
+    "broadcast-preview": _broadcast,
+    "help": lambda t: ticket_page.help_screen(t, a_help_desk(frozenset({OSCAR}), "@kirim_help")),
+}
+
+
+def _written(screen: Screen) -> str:
+    """The text as its reader sees it, then a line for each row of buttons with what each button does."""
+    rows = [
+        "  ".join(f"[{button.label}]({button.data or button.url or button.copy})" for button in row)
+        for row in screen.keyboard
+    ]
+    return "\n".join([Seen("golden", Screen(Html(screen.text))).text, "", *rows]).rstrip() + "\n"
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_key_screen_reads_as_in_its_golden_file(name: str, locale: str) -> None:
+    path = GOLDEN / locale / f"{name}.txt"
+    shown = _written(SCREENS[name](TRANSLATIONS.get(locale)))
+    if UPDATES:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(shown, encoding="utf-8")
+    assert shown == path.read_text(encoding="utf-8"), "if you meant this: UPDATE_GOLDEN=1 pytest " + __file__
+
+
+def test_every_golden_file_belongs_to_a_screen() -> None:
+    files = {path.relative_to(GOLDEN).as_posix() for path in GOLDEN.rglob("*") if path.is_file()}
+    assert files == {f"{locale}/{name}.txt" for locale in LOCALES for name in SCREENS}

@@ -1,0 +1,209 @@
+"""The ledger of deliveries: who is in the audience, each of them taken in hand once, and what a crash leaves."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from itertools import product
+from typing import Any
+
+from bot.broadcasts.delivery_repository import DeliveryRepository
+from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus, Delivery, DeliveryStatus
+from bot.broadcasts.repository import BroadcastRepository
+from bot.core.locales import LOCALES, codes_of
+from bot.infra.db.database import Database
+from bot.infra.i18n import choose
+from bot.rates.model import Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.users.model import Person
+from bot.users.repository import UserRepository
+from tests.builders import NOW, SECOND
+from tests.examples import examples
+
+DAY = timedelta(days=1)
+LONG_AGO = NOW - 90 * DAY
+WAITING, SENDING, DELIVERED = DeliveryStatus.WAITING, DeliveryStatus.SENDING, DeliveryStatus.DELIVERED
+UNKNOWN = DeliveryStatus.UNKNOWN
+
+
+def a_broadcast(broadcast_id: str = "b1", **changes: Any) -> Broadcast:
+    known: dict[str, Any] = {"operator_id": 2001, "status": BroadcastStatus.RUNNING, "created_at": NOW}
+    return Broadcast(**{**known, "id": broadcast_id, **changes})
+
+
+async def subscriber(store: Database, person_id: int, **changes: Any) -> None:
+    person = Person(**{"id": person_id, "created_at": LONG_AGO, "language_code": "en", **changes})
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(person)
+        await SubscriptionRepository(tx).save(Subscription(person_id=person_id, since=LONG_AGO))
+
+
+async def snapshot(store: Database, broadcast: Broadcast | None = None) -> int:
+    broadcast = broadcast or a_broadcast()
+    async with store.transaction() as tx:
+        await BroadcastRepository(tx).add(broadcast)
+        return await DeliveryRepository(tx).snapshot(broadcast, "id", NOW)
+
+
+async def of(store: Database, status: DeliveryStatus) -> list[int]:
+    async with store.reading() as tx:
+        return [each.person_id for each in await DeliveryRepository(tx).with_status("b1", status)]
+
+
+async def test_the_audience_is_every_subscriber_who_can_be_reached_and_wishes_to_stay(store: Database) -> None:
+    for number in (1, 2, 3):
+        await subscriber(store, number)
+    await subscriber(store, 4, blocked_at=NOW)
+    await subscriber(store, 5, delete_asked_at=NOW)
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(Person(id=6, created_at=NOW))
+    assert await snapshot(store) == 3
+    assert await of(store, WAITING) == [1, 2, 3]
+
+
+async def test_each_is_written_to_in_the_language_they_read(store: Database) -> None:
+    await subscriber(store, 1, language_code="en-GB")
+    await subscriber(store, 2, language_code="en", locale="id")
+    await subscriber(store, 3, language_code="fr")
+    await subscriber(store, 4, language_code=None)
+    await subscriber(store, 5, language_code="ID")
+    async with store.reading() as tx:
+        assert await DeliveryRepository(tx).audience(Audience(), "en", NOW) == {"en": 3, "id": 2}
+        assert await DeliveryRepository(tx).audience(Audience(locale="id"), "en", NOW) == {"id": 2}
+    assert await snapshot(store, a_broadcast(audience=Audience(locale="en"))) == 1
+    async with store.transaction() as tx:
+        (only,) = await DeliveryRepository(tx).claim("b1", 9, NOW)
+    assert (only.person_id, only.locale) == (1, "en")
+
+
+async def test_a_broadcast_and_all_other_messages_have_the_same_language_whatever_an_app_calls_it(
+    store: Database,
+) -> None:
+    codes = [code for locale in LOCALES for code in codes_of(locale)]
+    tags = [
+        tag for code in codes for tag in (code, code.upper(), f"{code}-XX", f"{code}_xx", f"{code}x", f"{code}x-XX")
+    ]
+    others = [None, "", "-", "-id", "i", "ms", "fr-CA", "xx-id"]
+    users = list(enumerate(product([*others, *codes, *map(str.upper, codes)], [*others, *tags])))
+    async with store.transaction() as tx:
+        for number, (chosen, of_app) in users:
+            person = Person(id=number + 1, created_at=LONG_AGO, locale=chosen, language_code=of_app)
+            await UserRepository(tx).save(person)
+            await SubscriptionRepository(tx).save(Subscription(person_id=person.id, since=LONG_AGO))
+    for default in LOCALES:
+        written = a_broadcast(default)
+        async with store.transaction() as tx:
+            await BroadcastRepository(tx).add(written)
+            await DeliveryRepository(tx).snapshot(written, default, NOW)
+            claimed = await DeliveryRepository(tx).claim(default, len(users) + 1, NOW)
+            counted = await DeliveryRepository(tx).audience(Audience(), default, NOW)
+        expected = [choose(chosen, of_app, default) for _, (chosen, of_app) in users]
+        found = [(users[each.person_id - 1], each.locale) for each in claimed]
+        assert found == list(zip(users, expected, strict=True))
+        assert counted == Counter(expected)
+
+
+async def test_an_app_in_indonesian_by_its_old_code_gets_broadcasts_in_indonesian(store: Database) -> None:
+    await subscriber(store, 1, language_code="in")
+    await subscriber(store, 2, language_code="in_ID")
+    await subscriber(store, 3, language_code="inh")  # Ingush
+    async with store.reading() as tx:
+        assert await DeliveryRepository(tx).audience(Audience(), "en", NOW) == {"id": 2, "en": 1}
+
+
+async def test_who_was_here_lately_is_active(store: Database) -> None:
+    await subscriber(store, 1)
+    await subscriber(store, 2, seen_at=NOW - 6 * DAY)
+    await subscriber(store, 3, seen_at=NOW - 8 * DAY)
+    await subscriber(store, 4, created_at=NOW - DAY)
+    assert await snapshot(store, a_broadcast(audience=Audience(active_days=7))) == 2
+    assert await of(store, WAITING) == [2, 4]
+
+
+async def test_each_is_taken_in_hand_once_in_the_order_of_their_ids(store: Database) -> None:
+    for number in (5, 3, 1, 4, 2):
+        await subscriber(store, number)
+    await snapshot(store)
+    taken: list[int] = []
+    for _ in range(4):
+        async with store.transaction() as tx:
+            claimed = await DeliveryRepository(tx).claim("b1", 2, NOW)
+        assert all(each.status is SENDING and each.at == NOW for each in claimed)
+        taken += [each.person_id for each in claimed]
+    assert taken == [1, 2, 3, 4, 5]
+
+
+async def test_some_can_be_passed_over(store: Database) -> None:
+    for number in (1, 2, 3):
+        await subscriber(store, number)
+    await snapshot(store)
+    async with store.transaction() as tx:
+        assert [each.person_id for each in await DeliveryRepository(tx).claim("b1", 9, NOW, but=[1, 3])] == [2]
+        assert await DeliveryRepository(tx).claim("b1", 9, NOW, but=[1, 3]) == ()
+
+
+async def test_what_becomes_of_them_is_kept_and_counted(store: Database) -> None:
+    for number in range(1, 7):
+        await subscriber(store, number)
+    await snapshot(store)
+    async with store.transaction() as tx:
+        a, b, c, _, e = await DeliveryRepository(tx).claim("b1", 5, NOW)
+        blocked = replace(b, status=DeliveryStatus.BLOCKED, at=NOW + SECOND, failure="bot was blocked by the user")
+        await DeliveryRepository(tx).record([replace(a, status=DELIVERED), blocked, replace(c, status=UNKNOWN)])
+        await DeliveryRepository(tx).record([])
+        await DeliveryRepository(tx).release("b1", [e.person_id])
+    async with store.reading() as tx:
+        counts = await DeliveryRepository(tx).counts("b1")
+        assert await DeliveryRepository(tx).with_status("b1", DeliveryStatus.BLOCKED) == (blocked,)
+    assert counts == {DELIVERED: 1, DeliveryStatus.BLOCKED: 1, UNKNOWN: 1, SENDING: 1, WAITING: 2}
+    async with store.transaction() as tx:
+        assert [each.person_id for each in await DeliveryRepository(tx).claim("b1", 9, NOW)] == [5, 6]
+
+
+async def test_only_who_is_in_hand_can_be_put_back(store: Database) -> None:
+    for number in (1, 2):
+        await subscriber(store, number)
+    await snapshot(store)
+    async with store.transaction() as tx:
+        first, _ = await DeliveryRepository(tx).claim("b1", 2, NOW)
+        await DeliveryRepository(tx).record([replace(first, status=DELIVERED)])
+        await DeliveryRepository(tx).release("b1", [1, 2])
+    assert (await of(store, DELIVERED), await of(store, WAITING)) == ([1], [2])
+
+
+async def test_what_a_crash_leaves_in_hand_is_unknown_until_an_operator_says_again(store: Database) -> None:
+    for number in (1, 2, 3):
+        await subscriber(store, number)
+    await snapshot(store)
+    await snapshot(store, a_broadcast("b2"))
+    async with store.transaction() as tx:
+        await DeliveryRepository(tx).claim("b1", 2, NOW)
+        await DeliveryRepository(tx).claim("b2", 1, NOW)
+        assert await DeliveryRepository(tx).lost("b1") == 2
+        assert await DeliveryRepository(tx).lost("b1") == 0
+    assert (await of(store, UNKNOWN), await of(store, WAITING)) == ([1, 2], [3])
+    async with store.transaction() as tx:
+        assert await DeliveryRepository(tx).again("b1") == 2
+        assert (await DeliveryRepository(tx).counts("b2"))[SENDING] == 1
+    assert await of(store, WAITING) == [1, 2, 3]
+
+
+async def test_thousands_are_written_and_taken_at_once(store: Database) -> None:
+    now, size = NOW, examples(3_000)
+    async with store.transaction() as tx:
+        for number in range(1, size + 1):
+            await UserRepository(tx).save(Person(id=number, created_at=now))
+            await SubscriptionRepository(tx).save(Subscription(person_id=number, since=now))
+    assert await snapshot(store) == size
+    async with store.transaction() as tx:
+        claimed = await DeliveryRepository(tx).claim("b1", size, NOW)
+        await DeliveryRepository(tx).record([replace(each, status=DELIVERED) for each in claimed])
+    async with store.reading() as tx:
+        assert await DeliveryRepository(tx).counts("b1") == {DELIVERED: size}
+
+
+async def test_a_ledger_has_one_row_for_each_person(store: Database) -> None:
+    await subscriber(store, 1)
+    await snapshot(store)
+    async with store.transaction() as tx:
+        (one,) = await DeliveryRepository(tx).claim("b1", 9, NOW)
+    assert one == Delivery(broadcast_id="b1", person_id=1, locale="en", status=SENDING, at=NOW)

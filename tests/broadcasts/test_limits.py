@@ -1,0 +1,82 @@
+"""The limiter, in virtual time: broadcasts beside everything else, and how even the line is."""
+
+import asyncio
+
+import pytest
+
+from bot.infra.telegram.errors import SlowDown
+from bot.infra.telegram.outbound.limiter import LEAVES
+from bot.infra.telegram.outbound.pace import Limits, Line
+from tests.settlement.wire import Wire, most_in_any
+from tests.virtual_time import in_virtual_time, now
+
+
+@in_virtual_time
+async def test_what_is_refused_in_bulk_goes_back_to_its_sender_at_once() -> None:
+    wire = Wire()
+    wire.refusals[1] = [1.0]
+    with pytest.raises(SlowDown):
+        await wire.send(1, "bulk")
+    assert len(wire.times(1)) == 1
+    begin = now()
+    await wire.send(2, "bulk")
+    assert wire.times(2)[0] - begin >= 1.0 - 2 * wire.takes, "and the lane pauses all the same"
+
+
+@in_virtual_time
+async def test_a_broadcast_may_be_slower_than_the_rest() -> None:
+    wire = Wire(Limits(bulk_per_second=5))
+    broadcast = [asyncio.create_task(wire.send(chat, "bulk")) for chat in range(1, 26)]
+    await asyncio.gather(*broadcast, *(wire.send(chat, "talk") for chat in range(100, 150)))
+    assert most_in_any(1.0, wire.times(lane="bulk")) <= 6
+    assert wire.times(lane="talk")[-1] - wire.times()[0] < 2.2
+
+
+@in_virtual_time
+async def test_a_broadcast_that_is_paid_for_has_a_pace_of_its_own() -> None:
+    wire = Wire(Limits(bulk_per_second=100))
+    broadcast = [asyncio.create_task(wire.send(chat, "bulk", paid=True)) for chat in range(1, 401)]
+    await asyncio.gather(*broadcast, *(wire.send(chat, "money") for chat in range(1000, 1030)))
+    took = wire.times(lane="bulk")[-1] - wire.times(lane="bulk")[0]
+    assert took == pytest.approx(4.0, abs=0.1)
+    begin = now()
+    await asyncio.gather(*(wire.send(chat, "bulk") for chat in range(2000, 2060)))
+    assert now() - begin > 1.9, "what isn't paid for keeps to the limit of all"
+    assert most_in_any(1.0, wire.times(lane="money")) <= 30
+
+
+@in_virtual_time
+async def test_edits_take_no_turn_from_messages() -> None:
+    wire = Wire()
+    edits = [asyncio.create_task(wire.send(chat, endpoint="editMessageText")) for chat in range(100, 160)]
+    await asyncio.gather(*edits, *(wire.send(chat, "bulk") for chat in range(1, 61)))
+    sent = [at for at, chat, _, _ in wire.sent if chat < 100]
+    assert sent[-1] - sent[0] == pytest.approx(59 / 29.7, abs=0.01)
+    assert most_in_any(1.0, [at for at, chat, _, _ in wire.sent if chat >= 100]) <= 30
+
+
+@in_virtual_time
+async def test_who_waits_can_tell_whether_the_call_has_left() -> None:
+    wire, left = Wire(), []
+    LEAVES.set(lambda: left.append(now()))
+    wire.limiter._dispatcher.pause(1, 5.0)
+    waiting = asyncio.create_task(wire.send(1, "bulk"))
+    await asyncio.sleep(1)
+    assert left == []
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    await asyncio.sleep(5)
+    await wire.send(1, "bulk")
+    assert left == wire.times(1)
+
+
+def test_a_late_timer_costs_the_line_nothing_but_a_standstill_brings_no_burst() -> None:
+    line = Line(10)
+    line.take(waited_since=0.0, now=0.0)
+    assert line.opens_at() == pytest.approx(0.1)
+    line.take(waited_since=0.0, now=0.16)
+    assert line.opens_at() == pytest.approx(0.2), "counted from the slot, which was missed by 0.06"
+    line.take(waited_since=0.0, now=5.0)
+    assert line.opens_at() == pytest.approx(5.0), "a tenth of a second is made good, and no more"
+    line.take(waited_since=9.0, now=9.0)
+    assert line.opens_at() == pytest.approx(9.1), "nobody waited, so nothing is made good"

@@ -1,0 +1,40 @@
+"""The live message of a broadcast is shown to its operator, whatever is wrong with the operator's own row."""
+
+from typing import Any, cast
+
+from sqlalchemy import text
+
+from bot.broadcasts.delivery import LiveMessages
+from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
+from bot.broadcasts.run import Progress
+from bot.infra.db.database import Database
+from bot.infra.i18n import Translations
+from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
+from bot.users.model import Person
+from bot.users.repository import UserRepository
+from tests.broadcasts.world import OPERATOR, a_broadcast
+from tests.settlement.fake_settlement import MovedClock
+
+
+class SentMessages:
+    """A messenger that notes to whom it sends."""
+
+    def __init__(self) -> None:
+        self.chats: list[int] = []
+
+    async def send_text(self, chat_id: int, *_: Any, **__: Any) -> Outcome:
+        self.chats.append(chat_id)
+        return Delivered(7)
+
+
+async def test_the_progress_is_shown_to_an_operator_who_cannot_be_read(sqlite_store: Database) -> None:
+    sent, now = SentMessages(), MovedClock().now()
+    async with sqlite_store.transaction() as tx:
+        await UserRepository(tx).save(Person(id=OPERATOR, created_at=now, phrase="winter stair harp"))
+    async with sqlite_store._writer.begin() as connection:
+        await connection.execute(text("UPDATE people SET phrase = 's1.no.key' WHERE id = :key"), {"key": OPERATOR})
+    live = LiveMessages(sqlite_store, cast("Messenger", sent), Translations.load(strict=True), "en")
+    running = a_broadcast("b1b1", now, status=BroadcastStatus.RUNNING, started_at=now)
+    assert await live.show(Progress(running, {DeliveryStatus.WAITING: 3})) == 7
+    assert sent.chats == [OPERATOR]
+    assert sqlite_store.unreadable_rows() == {f"people {OPERATOR}"}

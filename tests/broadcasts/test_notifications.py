@@ -1,0 +1,79 @@
+"""Operators are told once that a broadcast waits for them, and nothing of what was decided meanwhile."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+
+from bot.broadcasts.model import Broadcast, BroadcastStatus
+from bot.broadcasts.rendering import BroadcastRenderer
+from bot.broadcasts.repository import BroadcastRepository
+from bot.broadcasts.service import SUBJECT, WAITS
+from bot.infra.db.database import Database
+from bot.infra.i18n import Translations
+from bot.infra.outbox.model import Notification, Sent, Undeliverable
+from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome, Unreachable
+from bot.users.model import Person
+from tests.keys import VAULT
+from tests.settlement.fake_settlement import MovedClock
+from tests.texts import label, readable, says, text
+
+OSCAR = 2001
+
+
+class SentMessages:
+    """A messenger that keeps what it is given."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.texts: list[str] = []
+        self.labels: list[str] = []
+        self._outcome = outcome
+
+    async def send_text(self, chat_id: int, markup: str, keyboard: Any = (), **_: Any) -> Outcome:
+        assert chat_id == OSCAR
+        self.texts.append(readable(markup))
+        self.labels += [button.label for row in keyboard for button in row]
+        return self._outcome
+
+
+async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe_told: bool = False) -> object:
+    store, clock = Database(file, VAULT), MovedClock()
+    now = clock.now()
+    waiting = Broadcast(id="0123456789", operator_id=OSCAR, created_at=now, starts_at=now - timedelta(minutes=6))
+    async with store.transaction() as tx:
+        await BroadcastRepository(tx).add(replace(waiting, status=status))
+    news = Notification(
+        chat_id=OSCAR,
+        subject=f"{SUBJECT}0123456789:3",
+        kind=WAITS,
+        payload={"doubts": "sj"},
+        due_at=now,
+        created_at=now,
+        maybe_told=maybe_told,
+    )
+    reader = Person(id=OSCAR, created_at=now, language_code="en")
+    teller = BroadcastRenderer(store, cast("Messenger", sent), clock).renderers()[WAITS]
+    told = await teller(news, reader, Translations.load(strict=True).get("en"))
+    await store.close()
+    return told
+
+
+async def test_a_waiting_broadcast_is_told_with_its_reasons_and_what_can_be_done(file: str) -> None:
+    sent = SentMessages(Delivered(7))
+    assert await tells(file, sent, BroadcastStatus.PAUSED, maybe_told=True) == Sent(7)
+    doubts = "\n".join(f"⚠️ {text(f'broadcast.waits.{doubt}')}" for doubt in ("stale", "jumped"))
+    (told,) = sent.texts
+    assert says(told, "broadcast.waiting", why=doubts)
+    assert sent.labels == [label("broadcast.preview"), label("broadcast.call_off")]
+
+
+@pytest.mark.parametrize("status", [each for each in BroadcastStatus if each is not BroadcastStatus.PAUSED])
+async def test_what_was_decided_meanwhile_is_not_told(file: str, status: BroadcastStatus) -> None:
+    sent = SentMessages(Delivered(7))
+    assert await tells(file, sent, status) == Sent()
+    assert sent.texts == []
+
+
+async def test_an_operator_who_blocked_the_bot_is_not_told_again(file: str) -> None:
+    assert isinstance(await tells(file, SentMessages(Unreachable("blocked")), BroadcastStatus.PAUSED), Undeliverable)

@@ -1,0 +1,143 @@
+"""Broadcasts on both databases: kept whole, saved over the revision that was seen, and found again."""
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
+from bot.broadcasts.repository import BroadcastRepository
+from bot.infra.db.database import Database
+from bot.settlement.model import Quote
+from tests.builders import NOW, SECOND
+
+OSCAR, OLGA = 2001, 2002
+QUOTE = Quote(Decimal("1666666666.6600"), NOW, Decimal("16234.50"), "an exchange")
+
+
+def a_broadcast(broadcast_id: str = "b1", **changes: Any) -> Broadcast:
+    """A draft of Oscar's."""
+    known: dict[str, Any] = {"operator_id": OSCAR, "created_at": NOW}
+    return Broadcast(**{**known, "id": broadcast_id, **changes})
+
+
+WHOLE = a_broadcast(
+    status=BroadcastStatus.DONE,
+    revision=7,
+    is_rate=False,
+    texts={"en": "<b>{rate}</b> 🏦", "id": "halo \u202e"},
+    picture="chart:week",
+    audience=Audience(locale="id", active_days=30),
+    quote=QUOTE,
+    starts_at=NOW,
+    daily_minute=420,
+    series="b0",
+    confirmed_at=NOW + SECOND,
+    confirmed_by=2**52,
+    started_at=NOW + 2 * SECOND,
+    ended_at=NOW + 3 * SECOND,
+    chat_id=2**52,
+    message_id=12,
+    report={"delivered": 9_999, "blocked": 1},
+)
+
+
+async def keep(store: Database, *broadcasts: Broadcast) -> None:
+    async with store.transaction() as tx:
+        for each in broadcasts:
+            await BroadcastRepository(tx).add(each)
+
+
+async def test_a_broadcast_comes_back_as_it_was_kept(store: Database) -> None:
+    bare = a_broadcast("b2")
+    await keep(store, WHOLE, bare)
+    async with store.reading() as tx:
+        assert await BroadcastRepository(tx).get("b1") == WHOLE
+        assert await BroadcastRepository(tx).get("b2") == bare
+        assert await BroadcastRepository(tx).get("b3") is None
+
+
+async def test_keeping_the_same_id_again_changes_nothing(store: Database) -> None:
+    await keep(store, WHOLE, a_broadcast())
+    async with store.reading() as tx:
+        assert await BroadcastRepository(tx).get("b1") == WHOLE
+
+
+async def test_of_two_who_save_over_the_same_revision_one_is_first(store: Database, other_store: Database) -> None:
+    await keep(store, a_broadcast())
+    async with store.transaction() as tx:
+        saved = await BroadcastRepository(tx).save(replace(WHOLE, revision=0))
+    async with other_store.transaction() as tx:
+        assert await BroadcastRepository(tx).save(a_broadcast(picture="p")) is None
+    async with store.reading() as tx:
+        assert saved == replace(WHOLE, revision=1) == await BroadcastRepository(tx).get("b1")
+
+
+async def test_what_was_never_kept_cannot_be_saved(store: Database) -> None:
+    async with store.transaction() as tx:
+        assert await BroadcastRepository(tx).save(WHOLE) is None
+        assert await BroadcastRepository(tx).get("b1") is None
+
+
+async def test_an_operators_open_draft_is_the_newest_of_their_own(store: Database) -> None:
+    await keep(
+        store,
+        a_broadcast("older"),
+        a_broadcast("newer", created_at=NOW + SECOND),
+        a_broadcast("discarded", created_at=NOW + 2 * SECOND, status=BroadcastStatus.DISCARDED),
+        a_broadcast("another's", created_at=NOW + 3 * SECOND, operator_id=OLGA),
+    )
+    async with store.reading() as tx:
+        found = await BroadcastRepository(tx).draft_of(OSCAR)
+        assert found is not None
+        assert found.id == "newer"
+        assert await BroadcastRepository(tx).draft_of(1001) is None
+
+
+async def test_those_that_were_confirmed_are_listed_newest_first_in_pages(store: Database) -> None:
+    statuses = [status for status in BroadcastStatus if status not in {"draft", "discarded"}]
+    await keep(
+        store,
+        a_broadcast("draft"),
+        a_broadcast("discarded", status=BroadcastStatus.DISCARDED),
+        *(
+            a_broadcast(str(number), status=status, created_at=NOW + number * SECOND)
+            for number, status in enumerate(statuses)
+        ),
+    )
+    async with store.reading() as tx:
+        assert await BroadcastRepository(tx).count() == len(statuses)
+        assert [each.id for each in await BroadcastRepository(tx).newest()] == ["4", "3", "2", "1", "0"]
+        assert [each.id for each in await BroadcastRepository(tx).newest(2, 2)] == ["2", "1"]
+
+
+async def test_under_way_are_those_scheduled_running_and_paused_by_the_time_they_begin(store: Database) -> None:
+    await keep(
+        store,
+        *(a_broadcast(status, status=status, starts_at=NOW) for status in BroadcastStatus),
+        a_broadcast("sooner", status=BroadcastStatus.SCHEDULED, starts_at=NOW - timedelta(days=1)),
+    )
+    async with store.reading() as tx:
+        found = [each.id for each in await BroadcastRepository(tx).under_way()]
+    assert found == ["sooner", "paused", "running", "scheduled"]
+
+
+async def test_the_last_quote_told_is_of_the_last_that_began_with_one(store: Database) -> None:
+    await keep(
+        store,
+        a_broadcast("never begun", quote=QUOTE),
+        a_broadcast("first", quote=QUOTE, started_at=NOW),
+        a_broadcast("last", quote=QUOTE, started_at=NOW + SECOND),
+        a_broadcast("of no rate", started_at=NOW + 2 * SECOND),
+    )
+    async with store.reading() as tx:
+        found = await BroadcastRepository(tx).last_with_quote()
+    assert found is not None
+    assert found.id == "last"
+
+
+async def test_without_any_there_is_nothing(store: Database) -> None:
+    async with store.reading() as tx:
+        assert await BroadcastRepository(tx).last_with_quote() is None
+        assert (await BroadcastRepository(tx).newest(), await BroadcastRepository(tx).under_way()) == ((), ())
+        assert await BroadcastRepository(tx).count() == 0

@@ -1,0 +1,183 @@
+"""What operators see of broadcasts is a message that Telegram takes, and what readers get is what was previewed."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.broadcasts import delivery_handlers, handlers
+from bot.broadcasts.buttons import BroadcastButton
+from bot.broadcasts.drafts import BroadcastPage, Preview
+from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus, DeliveryStatus
+from bot.broadcasts.rules import CHART, PERIODS
+from bot.broadcasts.schedule import VARIABLES, WIDEST, Doubt, read_template
+from bot.broadcasts.screens import compose as broadcast_compose
+from bot.broadcasts.screens import confirm as broadcast_confirm
+from bot.broadcasts.screens import list as broadcast_list
+from bot.broadcasts.screens.text import check_fits, keyboard_of, text_of
+from bot.core.errors import Rejection
+from bot.infra.i18n import LOCALES, Translator
+from bot.infra.telegram.ui.callbacks import read_button
+from bot.infra.telegram.ui.screen import Screen
+from bot.settlement.model import Quote
+from tests.architecture.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen
+from tests.architecture.test_screens_limits import check
+from tests.texts import says
+
+QUOTE = Quote(Decimal("1700123456.5"), NOW, Decimal("16234.5"), "an <exchange>")
+
+
+def a_broadcast(**changes: Any) -> Broadcast:
+    """A draft of the rate."""
+    known: dict[str, Any] = {"id": "0123456789", "operator_id": 2001, "created_at": NOW, "revision": 999_999_999}
+    return Broadcast(**{**known, **changes})
+
+
+def at_each_moment() -> Iterator[Broadcast]:
+    """A broadcast wherever it may be."""
+    draft = a_broadcast(quote=QUOTE)
+    yield draft
+    yield replace(draft, texts={"en": "Hello", "id": "Halo"}, is_rate=False, quote=None)
+    yield replace(draft, starts_at=NOW + timedelta(days=2))
+    yield replace(draft, daily_minute=1439)
+    yield replace(draft, status=BroadcastStatus.DISCARDED)
+    confirmed = replace(draft, confirmed_at=NOW, confirmed_by=2**52, chat_id=2**52, starts_at=NOW)
+    yield replace(confirmed, status=BroadcastStatus.SCHEDULED)
+    yield replace(confirmed, status=BroadcastStatus.SCHEDULED, daily_minute=420, quote=None)
+    yield replace(confirmed, status=BroadcastStatus.PAUSED, quote=None)
+    yield replace(confirmed, status=BroadcastStatus.STOPPED, ended_at=NOW, report={})
+    begun = replace(confirmed, started_at=NOW, series="9876543210")
+    yield replace(begun, status=BroadcastStatus.RUNNING)
+    yield replace(begun, status=BroadcastStatus.PAUSED)
+    report = {str(status): 10**6 for status in DeliveryStatus}
+    yield replace(begun, status=BroadcastStatus.DONE, ended_at=NOW, report=report)
+
+
+def every_screen(t: Translator) -> Iterator[Seen]:
+    for picture in (None, "photo", *(CHART + period for period in PERIODS)):
+        for audience in (Audience(), Audience(locale="id"), Audience(locale="en", active_days=1)):
+            draft = a_broadcast(picture=picture, audience=audience, texts={"en": "Hello"})
+            yield Seen("composing", broadcast_compose.screen(t, draft, NOW, JAKARTA))
+            yield Seen("pictures", broadcast_compose.pictures(t, draft))
+            for readers in ({}, {"en": 1}, {"en": 10**7, "id": 10**7}):
+                yield Seen("audiences", broadcast_compose.audiences(t, draft, readers))
+    for broadcast in at_each_moment():
+        yield from _of(t, broadcast)
+    yield Seen("discarded", broadcast_compose.discarded(t))
+    every = tuple(at_each_moment())
+    counts = {each.id: each.report or {} for each in every}
+    for page in (BroadcastPage((), {}, 0, 0), BroadcastPage(every[-5:], counts, 5, 10**6)):
+        yield Seen("list", broadcast_list.screen(t, page, NOW, JAKARTA))
+
+
+def _of(t: Translator, broadcast: Broadcast) -> Iterator[Seen]:
+    for locale in LOCALES:
+        yield Seen("text", broadcast_compose.text(t, broadcast, locale), ("{sats_100k}", "{time}"))
+    yield Seen("moments", broadcast_compose.moments(t, broadcast, NOW, JAKARTA))
+    yield Seen("daily", broadcast_compose.daily_minute(t, broadcast, NOW, JAKARTA))
+    for duration in (timedelta(0), timedelta(seconds=61), timedelta(hours=30)):
+        preview = Preview(broadcast, {"en": 12, "id": 10**6}, duration, (Doubt.STALE, Doubt.JUMPED), WIDEST)
+        yield Seen("confirm", broadcast_confirm.screen(t, preview, NOW, JAKARTA), (t.number(1_000_012),))
+        yield Seen("sure", broadcast_confirm.doubtful(t, preview, NOW, JAKARTA))
+    for refused in (True, False):
+        yield Seen("not shown", broadcast_confirm.not_shown(t, broadcast, is_refused=refused))
+    yield Seen("heading", broadcast_confirm.heading(t, "en", 12))
+    yield Seen("confirmed", broadcast_confirm.confirmed(t, broadcast, NOW, JAKARTA))
+    yield Seen("waits", broadcast_confirm.waits(t, broadcast, "sjln", NOW, JAKARTA))
+    counts = broadcast.report or {"waiting": 3}
+    yield Seen("page", broadcast_list.page(t, broadcast, counts, NOW, JAKARTA))
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_screen_is_a_message_that_telegram_takes(locale: str) -> None:
+    for seen in every_screen(TRANSLATIONS.get(locale)):
+        check(seen)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_button_is_one_that_is_answered(locale: str) -> None:
+    answered = handlers.routes.kinds() | delivery_handlers.routes.kinds()
+    for seen in every_screen(TRANSLATIONS.get(locale)):
+        for button in seen.buttons:
+            pressed = button.data or ""
+            assert type(read_button(pressed)) in answered, button
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("source", [*HOSTILE_NAMES, ""])
+@pytest.mark.parametrize("usdc", [None, Decimal("16234.5")])
+def test_the_usual_text_is_a_message_whatever_the_service_says(locale: str, source: str, usdc: Decimal | None) -> None:
+    t = TRANSLATIONS.get(locale)
+    quote = replace(QUOTE, source=source, usdc_idr=usdc)
+    check(Seen("usual", Screen(text_of(a_broadcast(quote=quote), t), keyboard_of(t)), (t.rate(QUOTE.btc_idr),)))
+
+
+@pytest.mark.parametrize(("locale", "said"), [("en", "1 USDC = Rp16,235"), ("id", "1 USDC = Rp16.235")])
+def test_the_usual_text_has_usdc_in_whole_rupiah(locale: str, said: str) -> None:
+    quote = replace(QUOTE, usdc_idr=Decimal("16234.5"))
+    shown = Seen("", Screen(text_of(a_broadcast(quote=quote), TRANSLATIONS.get(locale))))
+    assert said in shown.text.split("\n")
+
+
+def test_the_usual_text_says_the_same_numbers_in_both_languages() -> None:
+    texts = [Seen("", Screen(text_of(a_broadcast(quote=QUOTE), TRANSLATIONS.get(locale)))).text for locale in LOCALES]
+    assert [each for each in ("Rp1,700,123,456.5", "5,882 sats", "58,820 sats") if each in texts[0]] == [
+        "Rp1,700,123,456.5",
+        "5,882 sats",
+        "58,820 sats",
+    ]
+    assert [each for each in ("Rp1.700.123.456,5", "5.882 sats", "58.820 sats") if each in texts[1]] == [
+        "Rp1.700.123.456,5",
+        "5.882 sats",
+        "58.820 sats",
+    ]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_variable_is_filled_into_a_text_of_ones_own(locale: str) -> None:
+    template = read_template(" ".join(f"<b>{{{name}}}</b>" for name in VARIABLES))
+    broadcast = a_broadcast(texts={locale: template}, quote=QUOTE)
+    text = text_of(broadcast, TRANSLATIONS.get(locale))
+    assert "{" not in text
+    check(Seen("own", Screen(text), (TRANSLATIONS.get(locale).rate(QUOTE.btc_idr),)))
+
+
+def test_a_text_without_variables_is_told_without_a_quote_and_one_with_some_is_not() -> None:
+    t = TRANSLATIONS.get("en")
+    assert text_of(a_broadcast(texts={"en": "<b>Hi</b>"}), t) == "<b>Hi</b>"
+    with pytest.raises(ValueError, match="no quote"):
+        text_of(a_broadcast(texts={"en": "{rate}"}), t)
+
+
+@pytest.mark.parametrize(("picture", "limit"), [(None, 4096), ("photo", 1024)])
+def test_what_is_too_long_for_telegram_once_filled_is_refused(picture: str | None, limit: int) -> None:
+    own = a_broadcast(picture=picture, audience=Audience(locale="en"))
+    check_fits(replace(own, texts={"en": "😀" * (limit // 2)}), TRANSLATIONS)
+    with pytest.raises(Rejection, match="too_long"):
+        check_fits(replace(own, texts={"en": "😀" * (limit // 2) + "x"}), TRANSLATIONS)
+    with pytest.raises(Rejection, match="too_long"):
+        check_fits(replace(own, texts={"en": "x" * (limit - 8) + "{rate}"}), TRANSLATIONS)
+    check_fits(replace(own, texts={"en": "<b>&amp;</b>" * limit}), TRANSLATIONS)
+
+
+def test_the_usual_text_fits_under_a_picture() -> None:
+    check_fits(a_broadcast(picture="photo"), TRANSLATIONS)
+
+
+def test_a_second_question_says_by_how_much_the_rate_moved_and_names_its_doubts_in_its_button() -> None:
+    last = replace(QUOTE, btc_idr=QUOTE.btc_idr / 2)
+    preview = Preview(a_broadcast(quote=QUOTE), {"en": 3}, timedelta(0), (Doubt.JUMPED,), last)
+    seen = Seen("sure", broadcast_confirm.doubtful(TRANSLATIONS.get("en"), preview, NOW, JAKARTA))
+    rates = {"before": "Rp850,061,728.25", "rate": "Rp1,700,123,456.5"}
+    assert says(seen.text, "broadcast.jumped_up", percent="100%", **rates)
+    press = BroadcastButton.read(seen.buttons[0].data or "")
+    assert press is not None
+    assert (press.action, press.argument) == ("sure", "j")
+
+
+@pytest.mark.parametrize("forged", ["bc:x:1:page", "bc:0123456789:1:", "bc:list:-1", "bc:0123456789:1:text:<b>"])
+def test_forged_buttons_are_read_as_nothing(forged: str) -> None:
+    assert read_button(forged) is None

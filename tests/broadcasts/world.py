@@ -1,0 +1,193 @@
+"""Broadcasts on a real database, with a scripted courier."""
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, cast
+
+import pytest
+
+from bot.broadcasts import run as delivery_round
+from bot.broadcasts.deliveries import Delivering
+from bot.broadcasts.delivery_repository import DeliveryRepository
+from bot.broadcasts.model import Broadcast, BroadcastStatus, Delivery, DeliveryStatus
+from bot.broadcasts.repository import BroadcastRepository
+from bot.core.backoff import Backoff
+from bot.infra.db import retry as patience
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.rates.model import Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.users.model import Person
+from bot.users.repository import UserRepository
+from tests.keys import VAULT
+from tests.settlement.fake_settlement import MovedClock
+from tests.waiting import PATIENCE
+
+OPERATOR = 2001
+
+
+def rest_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten the rests after failures: how long Telegram or the database is left alone decides nothing here."""
+    monkeypatch.setattr(delivery_round, "SHORTEST_REST", 0.01)
+    monkeypatch.setattr(delivery_round, "AFTER_UNKNOWN", Backoff(first=0.05, longest=0.05))
+    monkeypatch.setattr(patience, "BETWEEN_TRIES", Backoff(first=0.01, longest=5.0))
+
+
+Outcome = Sent | RetryLater | Undeliverable
+BLOCKED = Undeliverable("bot was blocked by the user", whole_chat=True)
+
+
+@dataclass
+class Courier:
+    """Notes whom each message reached. `outcomes` scripts what comes of the next ones to a person."""
+
+    reached: list[int] = field(default_factory=list)
+    outcomes: dict[int, deque[Outcome | Exception]] = field(default_factory=lambda: defaultdict(deque))
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    lets_go: int | None = None
+    """So many leave; the others are `held` and wait for the gate, as behind a limiter."""
+    held: list[int] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
+    silently: set[int] = field(default_factory=set)
+    at_once: int = 0
+    most_at_once: int = 0
+
+    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> Outcome:
+        del broadcast
+        if self.lets_go is not None and len(self.left) >= self.lets_go:
+            self.held.append(delivery.person_id)
+            await self.gate.wait()
+        leaves()
+        self.left.append(delivery.person_id)
+        self.silently |= {delivery.person_id} if delivery.silent else set()
+        self.at_once += 1
+        self.most_at_once = max(self.at_once, self.most_at_once)
+        try:
+            await asyncio.sleep(0.001)
+        finally:
+            self.at_once -= 1
+        script = self.outcomes[delivery.person_id]
+        outcome = script.popleft() if script else Sent()
+        if isinstance(outcome, Exception):
+            raise outcome
+        if isinstance(outcome, Sent):
+            self.reached.append(delivery.person_id)
+        return outcome
+
+    def says(self, persons: Iterable[int], *outcomes: Outcome | Exception) -> None:
+        """What comes of the next messages to each of these."""
+        for person_id in persons:
+            self.outcomes[person_id].extend(outcomes)
+
+
+class Moody:
+    """A store that fails when it is told to: before a commit, or after it, when nobody knows whether it was one."""
+
+    def __init__(self, store: Database) -> None:
+        self._store = store
+        self.fails_before = self.fails_after = 0
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        if self.fails_before:
+            self.fails_before -= 1
+            raise StoreDown
+        async with self._store.transaction() as tx:
+            yield tx
+        if self.fails_after:
+            self.fails_after -= 1
+            raise StoreDown
+
+    def reading(self) -> AbstractAsyncContextManager[Transaction]:
+        return self._store.reading()
+
+    async def erase(self) -> bool:
+        return await self._store.erase()
+
+    def unreadable_rows(self) -> frozenset[str]:
+        return self._store.unreadable_rows()
+
+
+class Desk:
+    """One process that delivers."""
+
+    def __init__(self, database: str, courier: Courier | None = None) -> None:
+        self.store = Database(database, VAULT)
+        self.clock = MovedClock()
+        self.courier = courier or Courier()
+        self.moody = Moody(self.store)
+        self.delivering = Delivering(
+            store=cast("Database", self.moody),
+            clock=self.clock,
+            courier=self.courier,
+            default_locale="en",
+            per_second=40,
+        )
+
+    async def subscribers(self, count: int) -> range:
+        people = range(1, count + 1)
+        now = self.clock.now()
+        async with self.store.transaction() as tx:
+            for number in people:
+                await UserRepository(tx).save(Person(id=number, created_at=now, language_code="en"))
+                await SubscriptionRepository(tx).save(Subscription(person_id=number, since=now))
+        return people
+
+    async def confirmed(self, broadcast_id: str = "b1") -> Broadcast:
+        broadcast = a_broadcast(broadcast_id, self.clock.now())
+        async with self.store.transaction() as tx:
+            await BroadcastRepository(tx).add(broadcast)
+        return broadcast
+
+    async def begins(self, broadcast_id: str = "b1") -> Broadcast:
+        begun = await self.delivering.begin(await self.confirmed(broadcast_id))
+        assert begun is not None
+        return begun
+
+    async def broadcast(self, broadcast_id: str = "b1") -> Broadcast:
+        async with self.store.reading() as tx:
+            kept = await BroadcastRepository(tx).get(broadcast_id)
+        assert kept is not None
+        return kept
+
+    async def counts(self, broadcast_id: str = "b1") -> dict[DeliveryStatus, int]:
+        async with self.store.reading() as tx:
+            return dict(await DeliveryRepository(tx).counts(broadcast_id))
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not holds():  # noqa: ASYNC110  a test looks from outside
+                await asyncio.sleep(0.005)
+
+    async def dies(self) -> None:
+        """Kill -9, as far as the database can tell."""
+        tasks = [each for each in asyncio.all_tasks() if each.get_name().startswith("broadcast-")]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.store.close()
+
+    async def leaves(self) -> None:
+        await self.delivering.close(1)
+        await self.store.close()
+
+
+def a_broadcast(broadcast_id: str, now: datetime, **changes: Any) -> Broadcast:
+    known: dict[str, Any] = {
+        "operator_id": OPERATOR,
+        "status": BroadcastStatus.SCHEDULED,
+        "is_rate": False,
+        "texts": {"en": "Hello"},
+        "starts_at": now,
+        "created_at": now,
+        "confirmed_at": now,
+        "confirmed_by": OPERATOR,
+        "chat_id": OPERATOR,
+    }
+    return Broadcast(**{**known, "id": broadcast_id, **changes})

@@ -1,0 +1,107 @@
+"""Drafts as the conversation needs them: one open a chat, and nobody overwrites what another has saved."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.checkout.draft import DraftStatus
+from bot.checkout.repository import DraftRepository
+from bot.infra.db.database import Database
+from tests.builders import NOW, SECOND, a_draft
+
+
+async def test_a_draft_is_found_by_its_id_and_by_its_chat(store: Database) -> None:
+    async with store.transaction() as tx:
+        assert await DraftRepository(tx).add(a_draft("d1"))
+    async with store.reading() as tx:
+        assert await DraftRepository(tx).get("d1") == a_draft("d1")
+        assert await DraftRepository(tx).open_of(1001) == a_draft("d1")
+        assert await DraftRepository(tx).get("d2") is None
+        assert await DraftRepository(tx).open_of(1002) is None
+
+
+async def test_a_chat_has_one_open_draft_at_the_most(store: Database) -> None:
+    async with store.transaction() as tx:
+        assert await DraftRepository(tx).add(a_draft("d1"))
+        assert not await DraftRepository(tx).add(a_draft("d2"))
+        assert await DraftRepository(tx).add(a_draft("d3", chat_id=1002)), "the refusal must not spoil the transaction"
+    async with store.reading() as tx:
+        assert await DraftRepository(tx).open_of(1001) == a_draft("d1")
+        assert await DraftRepository(tx).open_of(1002) == a_draft("d3", chat_id=1002)
+
+
+async def test_two_processes_begin_one_draft_between_them(store: Database, other_store: Database) -> None:
+    async def begin(one: Database, draft_id: str) -> bool:
+        async with one.transaction() as tx:
+            return await DraftRepository(tx).add(a_draft(draft_id))
+
+    begun = await asyncio.gather(*(begin(one, f"d{n}") for n, one in enumerate([store, other_store] * 5)))
+    assert sum(begun) == 1
+
+
+async def test_a_chat_may_begin_again_once_its_draft_is_put_away(store: Database) -> None:
+    async with store.transaction() as tx:
+        await DraftRepository(tx).add(a_draft("d1"))
+        assert await DraftRepository(tx).save(a_draft("d1", status=DraftStatus.CANCELLED))
+        assert await DraftRepository(tx).open_of(1001) is None
+        assert await DraftRepository(tx).add(a_draft("d2"))
+
+
+async def test_saving_moves_on_to_the_next_revision(store: Database) -> None:
+    async with store.transaction() as tx:
+        await DraftRepository(tx).add(a_draft("d1"))
+        first = await DraftRepository(tx).save(a_draft("d1", number="8620123456"))
+        assert first == a_draft("d1", number="8620123456", revision=1)
+        assert first is not None
+        assert await DraftRepository(tx).save(replace(first, number=None)) == a_draft("d1", revision=2)
+        assert await DraftRepository(tx).get("d1") == a_draft("d1", revision=2)
+
+
+async def test_a_stale_draft_saves_nothing(store: Database) -> None:
+    async with store.transaction() as tx:
+        await DraftRepository(tx).add(a_draft("d1"))
+        await DraftRepository(tx).save(a_draft("d1", number="111"))
+    async with store.transaction() as tx:
+        assert await DraftRepository(tx).save(a_draft("d1", number="222")) is None
+        assert await DraftRepository(tx).save(a_draft("unknown")) is None
+    async with store.reading() as tx:
+        assert await DraftRepository(tx).get("d1") == a_draft("d1", number="111", revision=1)
+
+
+async def test_of_two_savers_of_one_revision_one_wins(store: Database, other_store: Database) -> None:
+    async with store.transaction() as tx:
+        await DraftRepository(tx).add(a_draft("d1"))
+
+    async def save(one: Database, number: str) -> bool:
+        async with one.transaction() as tx:
+            return await DraftRepository(tx).save(a_draft("d1", number=number)) is not None
+
+    saved = await asyncio.gather(*(save(one, str(n)) for n, one in enumerate([store, other_store] * 5)))
+    assert sum(saved) == 1
+    async with store.reading() as tx:
+        assert await DraftRepository(tx).get("d1") == a_draft("d1", number=str(saved.index(True)), revision=1)
+
+
+async def test_a_lapsed_draft_is_not_taken_up_beside_a_newer_one(store: Database) -> None:
+    lapsed = a_draft("d1", status=DraftStatus.LAPSED)
+    async with store.transaction() as tx:
+        await DraftRepository(tx).add(lapsed)
+        await DraftRepository(tx).add(a_draft("d2"))
+        assert await DraftRepository(tx).save(replace(lapsed, status=DraftStatus.OPEN)) is None
+        assert await DraftRepository(tx).save(a_draft("d2", status=DraftStatus.CANCELLED))
+        again = await DraftRepository(tx).save(replace(lapsed, status=DraftStatus.OPEN))
+        assert again is not None
+        assert await DraftRepository(tx).open_of(1001) == again
+        assert await DraftRepository(tx).save(again) is not None, "its own openness is no obstacle"
+
+
+async def test_open_drafts_lapse_in_the_order_of_their_time(store: Database) -> None:
+    late = NOW + timedelta(minutes=30)
+    async with store.transaction() as tx:
+        await DraftRepository(tx).add(a_draft("on time", chat_id=3, expires_at=late + SECOND))
+        await DraftRepository(tx).add(a_draft("second", chat_id=2, expires_at=late))
+        await DraftRepository(tx).add(a_draft("first", chat_id=1, expires_at=late - timedelta(microseconds=1)))
+        await DraftRepository(tx).add(a_draft("placed", chat_id=4, expires_at=NOW, status=DraftStatus.PLACED))
+    async with store.reading() as tx:
+        assert [draft.id for draft in await DraftRepository(tx).lapsed(late)] == ["first", "second"]
+        assert [draft.id for draft in await DraftRepository(tx).lapsed(late, limit=1)] == ["first"]

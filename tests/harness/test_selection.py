@@ -1,0 +1,151 @@
+"""Which tests run on which machine: tried on a small suite with a pytest of its own."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+ROOT = Path(__file__).resolve().parents[2]
+SUITE = """
+import subprocess
+import pytest
+
+@pytest.fixture
+def postgresql_server():
+    return "a server"
+
+@pytest.fixture
+def browser():
+    return "a browser"
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+def database(request):
+    return request.param
+
+def test_needs_nothing(): pass
+def test_needs_a_server(postgresql_server): pass
+def test_needs_a_browser(browser): pass
+@pytest.mark.process
+def test_needs_a_process(): subprocess.run(["true"], check=True)
+def test_runs_on_both(database): pass
+"""
+SETTINGS = """[pytest]
+markers =
+  postgresql
+  browser
+  process
+asyncio_default_fixture_loop_scope = function"""
+NOTHING_HERE = {"TEST_POSTGRES_URL": "postgresql://postgres@127.0.0.1:1/none", "CHROMIUM": "/nowhere"}
+
+
+@pytest.fixture(autouse=True)
+def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project with the tests above and our hooks, on a machine without a server and a browser."""
+    pytester.makepyfile(SUITE)
+    pytester.makeconftest("pytest_plugins = ['tests.harness.selection']")
+    pytester.makeini(SETTINGS)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.delenv("CI", raising=False)
+    for name, value in NOTHING_HERE.items():
+        monkeypatch.setenv(name, value)
+
+
+def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    """Run the suite in this process, or in processes of its own when there are workers."""
+    if "-n" in arguments:
+        return pytester.run(sys.executable, "-m", "pytest", *arguments)
+    return pytester.runpytest_inprocess(*arguments)
+
+
+def names(result: pytest.RunResult) -> list[str]:
+    """The tests that passed."""
+    return sorted(line.split("::")[1].split()[0] for line in result.outlines if "::" in line and "PASSED" in line)
+
+
+def test_quick_takes_what_needs_nothing(pytester: pytest.Pytester) -> None:
+    result = run(pytester, "--quick", "-v")
+    assert names(result) == ["test_needs_nothing", "test_runs_on_both[sqlite]"]
+    assert result.ret == 0
+    result.stdout.no_fnmatch_line("*left out*")
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "two workers"])
+def test_what_cannot_run_is_counted_in_one_line_for_each_reason(
+    pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    result = run(pytester, *workers)
+    assert result.ret == 0
+    assert result.outlines[-1].startswith("3 passed in")
+    (server,) = (line for line in result.outlines if "PostgreSQL" in line)
+    (browser,) = (line for line in result.outlines if "Chromium" in line)
+    assert "2 tests left out. Install" in server
+    assert "1 test left out. Install" in browser
+    result.stdout.no_fnmatch_line("*SKIPPED*")
+
+
+def test_ci_fails_when_something_is_left_out(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    assert run(pytester).ret == 1
+    assert run(pytester, "-k", "nothing").ret == 0
+
+
+def test_what_was_not_asked_for_is_not_counted(pytester: pytest.Pytester) -> None:
+    result = run(pytester, "-k", "both")
+    assert any("1 test left out" in line for line in result.outlines)
+    assert not any("Chromium" in line for line in result.outlines)
+
+
+def test_a_passing_run_is_dots_and_one_line(pytester: pytest.Pytester) -> None:
+    result = run(pytester, "-k", "nothing")
+    dots, last = (line for line in result.outlines if line)
+    assert dots.startswith(". ")
+    assert last.startswith("1 passed, 5 deselected in")
+
+
+def test_a_failure_shows_the_whole_difference(pytester: pytest.Pytester) -> None:
+    assert "verbosity_assertions = 2" in (ROOT / "pyproject.toml").read_text()
+    pytester.makeini(f"{SETTINGS}\nverbosity_assertions = 2")
+    pytester.makepyfile("def test_fails(): assert list(range(90)) == [*range(89), 'last']")
+    result = run(pytester)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*Full diff*", "*-     'last',*", "*FAILED*test_fails*", "1 failed*"])
+
+
+def test_a_test_that_starts_a_process_has_to_say_so(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import asyncio, os, subprocess, pytest
+        def run(): subprocess.run(["true"])
+        def shell(): os.system("true")
+        def fork(): os.fork() or os._exit(0)
+        async def starts(): await (await asyncio.create_subprocess_exec("true")).wait()
+        def loop(): asyncio.run(starts())
+        ways = pytest.mark.parametrize("way", [run, shell, fork, loop])
+        @ways
+        @pytest.mark.process
+        def test_says_so(way): way()
+        @ways
+        def test_is_silent(way): way()
+    """)
+    result = run(pytester)
+    result.assert_outcomes(passed=4, failed=4)
+    result.stdout.fnmatch_lines(4 * ["E *test_is_silent* starts a process: mark it with @pytest.mark.process"])
+
+
+def test_a_process_of_a_fixture_counts_for_the_test_that_uses_it(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        import subprocess, pytest
+        @pytest.fixture(scope="session")
+        def started(): subprocess.run(["true"])
+        def test_uses_it(started): pass
+    """)
+    run(pytester).stdout.fnmatch_lines(["*test_uses_it starts a process: mark it with @pytest.mark.process*"])
+
+
+def test_a_test_that_asks_for_a_server_without_saying_so_fails_where_there_is_none(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+        from tests.conftest import postgresql_server
+        def test_asks_late(request): request.getfixturevalue("postgresql_server")
+    """)
+    run(pytester).stdout.fnmatch_lines(["*uses PostgreSQL, but isn't marked with it*"])

@@ -1,0 +1,94 @@
+"""kill -9 at any moment loses nothing that was committed and leaves nothing half."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from bot.infra.db.database import Database
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.repository import OrderRepository
+from tests.builders import NOW
+
+pytestmark = pytest.mark.process
+
+ROOT = Path(__file__).resolve().parents[2]
+
+WRITING = """
+import asyncio, sys
+from bot.infra.db.database import Database
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.repository import OrderRepository
+from tests.builders import an_order, some_news
+from tests.keys import VAULT
+
+async def write(store, n, pause):
+    async with store.transaction() as tx:
+        await OrderRepository(tx).add(an_order(str(n)))
+        if pause:
+            print("half", flush=True)
+            await asyncio.Event().wait()
+        await OutboxRepository(tx).add([some_news(f"order:{n}", chat_id=n)])
+    print(n, flush=True)
+
+async def main(url, pause_at):
+    store = Database(url, VAULT)
+    for n in range(1, 100_000):
+        await write(store, n, n == pause_at)
+
+asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+"""
+
+
+@contextmanager
+def writing(database: str, pause_at: int) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITING, database, str(pause_at)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGKILL)
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+async def kept(store: Database) -> set[int]:
+    """The numbers that are there, each with its order and its news."""
+    async with store.reading() as tx:
+        orders = {int(order.reference) for order in await OrderRepository(tx).of_person(1001, limit=100_000)}
+        news = {head.chat_id for head in await OutboxRepository(tx).heads(NOW, limit=100_000)}
+    assert orders == news
+    return orders
+
+
+async def test_a_kill_in_the_middle_of_a_transaction_leaves_no_half(store: Database, database: str) -> None:
+    with writing(database, pause_at=4) as process:
+        assert [line(process) for _ in range(4)] == ["1", "2", "3", "half"]
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert await kept(store) == {1, 2, 3}
+        async with store.transaction() as tx:  # the dead writer's lock is gone
+            assert await OrderRepository(tx).get("4") is None
+
+
+@pytest.mark.parametrize("after", [1, 7, 23, 40])
+async def test_a_kill_at_any_moment_loses_nothing_committed(store: Database, database: str, after: int) -> None:
+    with writing(database, pause_at=-1) as process:
+        for _ in range(after):
+            line(process)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert process.stdout is not None
+        committed = after + len(process.stdout.read().split())
+    there = await kept(store)
+    assert there >= set(range(1, committed + 1)), "what it said was committed is there"
+    assert there <= set(range(1, committed + 2)), "and at most the one it had no time to speak of"

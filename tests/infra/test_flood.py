@@ -1,0 +1,248 @@
+"""A flood is refused with a word and a time, is felt in its own chat alone, and never counts what comes late."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from telegram import CallbackQuery, Chat, ChatMemberLeft, ChatMemberUpdated, Message, Update, User
+
+from bot.infra.i18n import Translator
+from bot.infra.telegram.inbound.attempts import RECEIVED
+from bot.infra.telegram.inbound.chat_queues import ChatQueues
+from bot.infra.telegram.inbound.flood import WINDOW, FloodGate
+from tests.architecture.every_screen import TRANSLATIONS
+from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
+from tests.infra.test_chat_queues import item
+from tests.settlement.fake_settlement import BEGINNING, MovedClock
+from tests.texts import text
+from tests.virtual_time import in_virtual_time
+
+if TYPE_CHECKING:
+    from bot.infra.telegram.ui.session import Desk
+
+EMMA, SARI, OSCAR = 1001, 1002, 2001
+
+
+async def no_language(_: int) -> Translator:
+    raise AssertionError("nobody is refused")
+
+
+@dataclass
+class Chats:
+    """A desk that writes down what it is to send."""
+
+    clock: MovedClock = field(default_factory=MovedClock)
+    per_minute: int = 3
+    offset: timedelta = timedelta(0)
+    sent: list[tuple[int, str]] = field(default_factory=list)
+    answered: list[str] = field(default_factory=list)
+    looked_up: int = 0
+
+    def __post_init__(self) -> None:
+        self.gate = FloodGate(self.per_minute, self.clock, self._translator_for, frozenset({OSCAR}), self.offset)
+        messenger = SimpleNamespace()
+        messenger.send_text, messenger.answer_press = self._send, self._answer
+        self.desk = cast("Desk", SimpleNamespace(messenger=messenger))
+
+    async def refuses(self, update: Update, *, received: datetime | str | None = "now") -> bool:
+        token = RECEIVED.set(self.clock.now() if isinstance(received, str) else received)
+        try:
+            return await self.gate.refuses(self.desk, update)
+        finally:
+            RECEIVED.reset(token)
+
+    async def types(self, times: int, chat: int = EMMA) -> list[bool]:
+        return [await self.refuses(typed(chat, self.clock.now())) for _ in range(times)]
+
+    async def _translator_for(self, _: int) -> Translator:
+        self.looked_up += 1
+        return TRANSLATIONS.get("en")
+
+    async def _send(self, chat_id: int, words: str, *_: object, **__: object) -> None:
+        self.sent.append((chat_id, words))
+
+    async def _answer(self, _: str, words: str, *, alert: bool) -> None:
+        assert alert
+        self.answered.append(words)
+
+
+def typed(chat_id: int, at: datetime, kind: str = Chat.PRIVATE) -> Update:
+    user = User(chat_id, "Emma", is_bot=False)
+    return Update(1, message=Message(1, at, Chat(chat_id, kind), from_user=user, text="halo"))
+
+
+def pressed(chat_id: int) -> Update:
+    user, chat = User(chat_id, "Emma", is_bot=False), Chat(chat_id, Chat.PRIVATE)
+    under = Message(1, BEGINNING - timedelta(days=1), chat)
+    return Update(1, callback_query=CallbackQuery("press", user, "x", message=under, data="new"))
+
+
+@pytest.fixture
+def chats() -> Chats:
+    return Chats()
+
+
+async def test_what_is_within_the_limit_is_let_in_and_one_more_is_told_when_again(chats: Chats) -> None:
+    assert await chats.types(1) == [False]
+    chats.clock.passes(seconds=20)
+    assert await chats.types(3) == [False, False, True]
+    assert chats.sent == [(EMMA, text("limits.messages", count=40))]
+
+
+async def test_a_spell_of_refusals_is_told_once_and_looks_its_person_up_once(chats: Chats) -> None:
+    refused = await chats.types(100)
+    assert refused == [False] * 3 + [True] * 97
+    assert len(chats.sent) == 1
+    assert chats.looked_up == 1
+
+
+async def test_each_press_that_is_too_much_is_answered_so_that_its_button_stops_waiting(chats: Chats) -> None:
+    await chats.types(3)
+    assert [await chats.refuses(pressed(EMMA)) for _ in range(3)] == [True] * 3
+    assert chats.answered == [text("limits.messages", count=60)] * 3
+    assert chats.sent == []
+    assert chats.looked_up == 1
+
+
+async def test_at_the_told_moment_the_next_one_is_let_in_and_the_spell_is_over(chats: Chats) -> None:
+    await chats.types(4)
+    chats.clock.passes(seconds=59.9)
+    assert await chats.types(1) == [True]
+    assert len(chats.sent) == 1
+    chats.clock.passes(seconds=0.1)
+    assert await chats.types(4) == [False, False, False, True]
+    assert len(chats.sent) == 2
+
+
+async def test_who_never_pauses_is_not_told_each_second(chats: Chats) -> None:
+    chats = Chats(per_minute=60)
+    for _ in range(60):
+        await chats.types(1)
+        chats.clock.passes(seconds=1)
+    assert chats.sent == []
+    for _ in range(30):
+        await chats.types(3)
+        chats.clock.passes(seconds=1)
+    assert 1 <= len(chats.sent) <= 4
+
+
+async def test_a_flood_is_felt_in_its_own_chat_alone(chats: Chats) -> None:
+    await chats.types(50)
+    assert await chats.types(3, SARI) == [False] * 3
+
+
+async def test_staff_are_never_too_much_and_neither_is_anybody_without_a_limit(chats: Chats) -> None:
+    assert not any(await chats.types(500, OSCAR))
+    assert not any(await Chats(per_minute=0).types(500))
+
+
+async def test_what_a_former_process_has_kept_and_what_is_tried_again_is_no_flood(chats: Chats) -> None:
+    for _ in range(50):
+        assert not await chats.refuses(typed(EMMA, chats.clock.now()), received=None)
+        assert not await chats.refuses(pressed(EMMA), received=None)
+
+
+async def test_what_was_sent_while_nobody_listened_is_no_flood_though_it_comes_at_once(chats: Chats) -> None:
+    earlier = BEGINNING - timedelta(minutes=5)
+    assert not any([await chats.refuses(typed(EMMA, earlier)) for _ in range(50)])
+    assert await chats.types(3) == [False] * 3, "and leaves the whole limit"
+
+
+@pytest.mark.parametrize("offset", [timedelta(hours=-1), timedelta(0), timedelta(hours=1)])
+async def test_a_clock_that_differs_from_telegrams_changes_nothing(offset: timedelta) -> None:
+    chats = Chats(offset=offset)
+    earlier = BEGINNING + offset - timedelta(minutes=5)
+    assert not any([await chats.refuses(typed(EMMA, earlier)) for _ in range(50)])
+    live = [await chats.refuses(typed(EMMA, chats.clock.now() + offset)) for _ in range(4)]
+    assert live == [False, False, False, True]
+
+
+async def test_where_telegram_tells_no_time_a_clock_that_is_ahead_blinds_for_minutes_only(chats: Chats) -> None:
+    ahead = timedelta(hours=1)
+    assert not any([await chats.refuses(typed(EMMA, chats.clock.now() - ahead)) for _ in range(50)])
+    chats.clock.passes(minutes=5)
+    assert [await chats.refuses(typed(EMMA, chats.clock.now() - ahead)) for _ in range(4)] == [False] * 3 + [True]
+
+
+async def test_nobody_waits_for_a_clock_that_was_put_back(chats: Chats) -> None:
+    assert await chats.types(4) == [False, False, False, True]
+    chats.clock.passes(minutes=-60)
+    assert [await chats.refuses(pressed(EMMA)) for _ in range(4)] == [False, False, False, True]
+    assert len(chats.answered) == 1
+
+
+async def test_a_wait_of_our_own_is_not_counted_against_the_person(chats: Chats) -> None:
+    received = [chats.clock.now() + timedelta(seconds=25 * turn) for turn in range(10)]
+    chats.clock.passes(minutes=10)
+    assert not any([await chats.refuses(pressed(EMMA), received=at) for at in received])
+
+
+async def test_a_group_is_refused_without_a_word(chats: Chats) -> None:
+    refused = [await chats.refuses(typed(-500, chats.clock.now(), Chat.GROUP)) for _ in range(5)]
+    assert refused == [False] * 3 + [True] * 2
+    assert chats.sent == []
+
+
+async def test_a_change_of_membership_is_always_heard(chats: Chats) -> None:
+    user, chat = User(EMMA, "Emma", is_bot=False), Chat(EMMA, Chat.PRIVATE)
+    left = ChatMemberLeft(user)
+    update = Update(1, my_chat_member=ChatMemberUpdated(chat, user, BEGINNING, left, left))
+    await chats.types(10)
+    assert not await chats.refuses(update)
+
+
+def test_quiet_chats_are_forgotten() -> None:
+    clock = MovedClock()
+    gate = FloodGate(60, clock, no_language)
+    for chat_id in range(1000):
+        assert gate.lets_in(chat_id, clock.now())
+        clock.passes(seconds=1)
+    assert len(gate._paces) <= 61
+
+
+@given(gaps=st.lists(st.floats(0, 40), max_size=60), limit=st.integers(1, 5))
+def test_no_minute_holds_more_than_the_limit_and_nobody_below_it_is_refused(gaps: list[float], limit: int) -> None:
+    clock = MovedClock()
+    gate, let_in = FloodGate(limit, clock, no_language), list[datetime]()
+    for gap in gaps:
+        clock.passes(seconds=gap)
+        now = clock.now()
+        recent = [at for at in let_in if at > now - WINDOW]
+        assert gate.lets_in(EMMA, now) is (len(recent) < limit)
+        if len(recent) < limit:
+            let_in.append(now)
+        else:
+            assert gate.again_at(EMMA) == recent[0] + WINDOW
+
+
+class Unlucky(Exception):
+    """The first attempt fails."""
+
+
+@in_virtual_time
+async def test_the_lanes_say_when_an_update_came_in_unless_it_is_taken_up_again() -> None:
+    store, clock, seen = FakeStore(), LoopClock(), list[tuple[int, datetime | None]]()
+    left_behind = item(1, EMMA)
+    async with store.transaction() as tx:
+        await tx.inbox.add([left_behind])
+    await asyncio.sleep(60)
+
+    async def process(update: Update) -> None:
+        seen.append((update.update_id, RECEIVED.get()))
+        if update.update_id == 3 and len(seen) == 3:
+            raise Unlucky
+
+    lanes = ChatQueues(store.port, process, clock)
+    await lanes.replay()
+    await asyncio.sleep(1)
+    received = [item(2, EMMA), item(3, EMMA)]
+    async with store.transaction() as tx:
+        await tx.inbox.add(received)
+    lanes.submit_updates(received)
+    await asyncio.sleep(10)
+    assert seen == [(1, None), (2, received[0].received_at), (3, received[1].received_at), (3, None)]

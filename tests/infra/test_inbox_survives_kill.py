@@ -1,0 +1,92 @@
+"""kill -9, with a real database, a real Bot API server and a real process: no update is lost."""
+
+import asyncio
+import sqlite3
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.nursery import nursery
+from tests.sandbox.telegram_sandbox import EMMA, SARI, Running, running
+from tests.waiting import PATIENCE, until
+
+pytestmark = pytest.mark.process
+
+
+class Child:
+    """The process, and what it has noted."""
+
+    def __init__(self, server: Running, folder: Path) -> None:
+        self.base_url = f"{server.url}/bot{server.settings.bot_token}"
+        self.path = folder / "kirim.db"
+        self.database = f"sqlite:///{self.path}"
+        self.notes = folder / "notes"
+        self.notes.touch()
+
+    @asynccontextmanager
+    async def killed_after(self, done: Callable[[], bool], most: int) -> AsyncIterator[None]:
+        """Run until `done`, then kill -9; the block runs while the process does, which processes `most` updates."""
+        with self.notes.with_suffix(".log").open("wb") as log:
+            process = await nursery().start(
+                [self.base_url, self.database, str(self.notes), str(most)],
+                program="tests.infra.inbox_child",
+                environment={},
+                log=log.fileno(),
+            )
+        try:
+            yield
+            async with asyncio.timeout(PATIENCE):
+                while not done():
+                    assert process.returncode is None, "it ended by itself"
+                    await asyncio.sleep(0.01)
+        finally:
+            process.kill()
+            await process.wait()
+
+    def processed(self) -> list[int]:
+        return [int(line) for line in self.notes.read_text().split()]
+
+    def finished(self) -> int:
+        """How many updates are finished in the inbox, which happens soon after they were processed."""
+        with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as database:
+            if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'inbox'").fetchone():
+                return 0
+            found: int = database.execute("SELECT count(*) FROM inbox WHERE finished_at IS NOT NULL").fetchone()[0]
+            return found
+
+
+async def is_all_acknowledged(server: Running) -> bool:
+    answer = await server.calls("getWebhookInfo")
+    return int(answer.json()["result"]["pending_update_count"]) == 0
+
+
+async def test_updates_that_telegram_has_forgotten_are_processed_after_kill_9(tmp_path: Path) -> None:
+    async with running() as server:
+        child = Child(server, tmp_path)
+        for number in range(20):
+            await server.says(EMMA if number % 2 else SARI, f"message {number}")
+        async with child.killed_after(lambda: child.finished() == 4, most=4):
+            await until(partial(is_all_acknowledged, server), what="the end of what Telegram will tell again")
+        async with child.killed_after(lambda: len(set(child.processed())) == 20, most=20):
+            pass
+    counts = Counter(child.processed())
+    assert len(counts) == 20
+    assert set(counts.values()) == {1}, "what was finished is not met again"
+
+
+async def test_kill_after_kill_while_updates_come_keeps_each_chat_in_order(tmp_path: Path) -> None:
+    async with running() as server:
+        child = Child(server, tmp_path)
+        for wave in range(4):
+            target = len(set(child.processed())) + 3
+            async with child.killed_after(lambda target=target: len(set(child.processed())) >= target, most=20):  # type: ignore[misc]
+                for number in range(10):
+                    await server.says(EMMA, f"message {wave}-{number}")
+        async with child.killed_after(lambda: len(set(child.processed())) == 40, most=40):
+            pass
+    first_times = list(dict.fromkeys(child.processed()))
+    assert first_times == sorted(first_times)

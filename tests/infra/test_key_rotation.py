@@ -1,0 +1,243 @@
+"""Keys are changed beside a running bot, broken off at any moment, and never asked for without need."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from bot.checkout.repository import DraftRepository
+from bot.infra.db import key_rotation as rotation
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreFailure
+from bot.infra.db.vault import UnfitKeys, Vault
+from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.orders.repository import OrderRepository
+from bot.recipients.model import SavedRecipient
+from bot.recipients.repository import RecipientRepository
+from tests.builders import BCA, NOW, a_draft, an_order, an_update
+from tests.e2e.nursery import nursery
+from tests.infra.on_disk import found_in
+from tests.keys import KEY, OLDER_KEY
+
+ORDERS, RECIPIENTS = 450, 30
+
+
+@pytest.fixture
+async def old(database: str) -> AsyncIterator[Database]:
+    """The bot as it was: with the older key alone, and much that is sealed with it."""
+    store = Database(database, Vault([OLDER_KEY]))
+    await store.adopt_keys()
+    async with store.transaction() as tx:
+        for n in range(ORDERS):
+            await OrderRepository(tx).add(an_order(f"R{n:04}", number=f"86201{n:05}"))
+        for n in range(RECIPIENTS):
+            await RecipientRepository(tx).save(
+                SavedRecipient(id=f"r{n}", person_id=1001, method=BCA, number=f"8720{n}", created_at=NOW, used_at=NOW)
+            )
+        await DraftRepository(tx).add(a_draft(number="8820", doubtful_number="8821"))
+        await InboxRepository(tx).add([an_update(5)])
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def both(database: str) -> AsyncIterator[Database]:
+    """The bot after its restart: a new key first, the older one behind it."""
+    store = Database(database, Vault([KEY, OLDER_KEY]))
+    yield store
+    await store.close()
+
+
+async def rotated(store: Database) -> dict[str, int]:
+    """Everything sealed anew; table -> how many rows that were."""
+    return {step.table: step.sealed async for step in store.rotate()}
+
+
+async def waiting(store: Database) -> int:
+    return sum(each.waiting for each in (await store.sealed()).values())
+
+
+async def numbers(store: Database) -> list[str]:
+    async with store.reading() as tx:
+        return sorted(order.number for order in await OrderRepository(tx).of_person(1001, limit=10_000))
+
+
+async def test_everything_is_sealed_anew_and_the_older_key_is_needed_no_more(
+    old: Database, both: Database, database: str
+) -> None:
+    before = await numbers(old)
+    await both.adopt_keys()
+    assert await waiting(both) == ORDERS + RECIPIENTS + 2
+    assert await rotated(both) == {"orders": ORDERS, "recipients": RECIPIENTS, "drafts": 1, "inbox": 1}
+    assert await both.finish_rotation() == 0
+    alone = Database(database, Vault([KEY]))
+    await alone.check_keys()
+    assert await numbers(alone) == before
+    async with alone.reading() as tx:
+        assert [item.body for item in await InboxRepository(tx).waiting(1001)] == ['{"text": "halo"}']
+        assert (await DraftRepository(tx).get("d1")).doubtful_number == "8821"  # type: ignore[union-attr]
+    await alone.close()
+    assert await rotated(both) == {}, "a second time there is nothing to do"
+    if database.startswith("sqlite"):
+        assert found_in(database, [Vault([OLDER_KEY]).mark]) == {}, "nothing of the older key is left in the files"
+
+
+async def test_keys_that_do_not_fit_are_noticed_before_anything_is_read(old: Database, database: str) -> None:
+    stranger = Database(database, Vault([KEY]))
+    for asked in (stranger.check_keys, stranger.adopt_keys, stranger.sealed):
+        with pytest.raises(UnfitKeys):
+            await asked()
+    await stranger.close()
+    without = Database(database)
+    with pytest.raises(UnfitKeys):
+        await without.check_keys()
+    await without.close()
+    await old.check_keys()
+
+
+async def test_after_a_restart_with_a_new_key_both_are_needed_until_it_is_done(
+    old: Database, both: Database, database: str
+) -> None:
+    assert not await both.keys_are_adopted()
+    await both.adopt_keys()
+    assert await both.keys_are_adopted()
+    with pytest.raises(UnfitKeys):  # it would not open what has been written since
+        await old.check_keys()
+    alone = Database(database, Vault([KEY]))
+    with pytest.raises(UnfitKeys):
+        await alone.check_keys()
+    await rotated(both)
+    await both.finish_rotation()
+    await alone.check_keys()
+    await alone.close()
+
+
+async def test_an_empty_database_takes_any_key(store: Database) -> None:
+    assert await store.keys_are_adopted()
+    await store.check_keys()
+    assert await waiting(store) == 0
+
+
+async def test_what_is_saved_meanwhile_stands(old: Database, both: Database) -> None:
+    del old
+    await both.adopt_keys()
+    progress = both.rotate()
+    await anext(progress)
+    async with both.transaction() as tx:
+        changed = await OrderRepository(tx).get("R0449")
+        gone = await RecipientRepository(tx).get("r7")
+        assert changed is not None
+        assert gone is not None
+        await RecipientRepository(tx).delete("r7")
+        assert await OrderRepository(tx).save(changed) is not None
+    async for _ in progress:
+        pass
+    assert await both.finish_rotation() == 0
+    async with both.reading() as tx:
+        kept = await OrderRepository(tx).get("R0449")
+        assert kept is not None
+        assert (kept.number, kept.version) == ("8620100449", 1)
+        assert await RecipientRepository(tx).get("r7") is None
+
+
+async def test_orders_are_saved_all_the_while_and_none_is_lost(old: Database, both: Database) -> None:
+    del old
+    await both.adopt_keys()
+    done = asyncio.Event()
+
+    async def saves() -> int:
+        saved = 0
+        while not done.is_set():
+            async with both.transaction() as tx:
+                order = await OrderRepository(tx).get(f"R{saved % ORDERS:04}")
+                assert order is not None
+                assert await OrderRepository(tx).save(order) is not None
+            saved += 1
+        return saved
+
+    saving = asyncio.create_task(saves())
+    await rotated(both)
+    done.set()
+    saved = await saving
+    assert saved > 3
+    assert await both.finish_rotation() == 0
+    async with both.reading() as tx:
+        orders = await OrderRepository(tx).of_person(1001, limit=1000)
+    assert sum(order.version for order in orders) == saved
+    assert sorted(order.number for order in orders) == [f"86201{n:05}" for n in range(ORDERS)]
+
+
+async def test_a_text_that_changed_between_reading_and_writing_is_left_alone(
+    old: Database, both: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del old
+    await both.adopt_keys()
+    sealed_now = both._vault.seal("1234", "orders.number:R0000")
+
+    async def changed_meanwhile(connection: object, table: object, vault: Vault, row: dict[str, object]) -> bool:
+        if row.get("reference") == "R0000":
+            values = {"number": sealed_now}
+            await connection.execute(  # type: ignore[attr-defined]
+                text("UPDATE orders SET number = :number WHERE reference = 'R0000'"), values
+            )
+        return await seal(connection, table, vault, row)  # type: ignore[arg-type]
+
+    seal = rotation._seal
+    monkeypatch.setattr(rotation, "_seal", changed_meanwhile)
+    await rotated(both)
+    async with both.reading() as tx:
+        assert (await OrderRepository(tx).get("R0000")).number == "1234"  # type: ignore[union-attr]
+
+
+async def test_a_row_that_does_not_open_is_left_and_keeps_the_older_key_needed(
+    old: Database, both: Database, database: str
+) -> None:
+    async with old._writer.begin() as connection:
+        await connection.execute(
+            text(
+                "UPDATE orders SET number = (SELECT number FROM orders WHERE reference = 'R0002')"
+                " WHERE reference = 'R0001'"
+            )
+        )
+    await both.adopt_keys()
+    last = {step.table: step async for step in both.rotate()}
+    assert (last["orders"].sealed, last["orders"].refused) == (ORDERS - 1, 1)
+    assert await both.finish_rotation() == 1
+    alone = Database(database, Vault([KEY]))
+    with pytest.raises(UnfitKeys):
+        await alone.check_keys()
+    await alone.close()
+    with pytest.raises(StoreFailure):
+        async with both.reading() as tx:
+            await OrderRepository(tx).get("R0001")
+
+
+async def rotate_and_be_killed(database: str, log: Path) -> None:
+    """Another process begins, and is killed after its first transaction with orders."""
+    with log.open("wb") as sink:
+        process = await nursery().start(
+            ["rotate", database], program="tests.infra.database_child", environment={}, log=sink.fileno()
+        )
+    with log.open("rb") as said:
+        while said.read() != b"orders\n":
+            assert process.returncode is None
+            said.seek(0)
+            await asyncio.sleep(0.01)
+    process.kill()
+    await process.wait()
+
+
+@pytest.mark.process
+async def test_killed_in_the_middle_it_goes_on_with_what_is_left(
+    old: Database, both: Database, database: str, tmp_path: Path
+) -> None:
+    before = await numbers(old)
+    await rotate_and_be_killed(database, tmp_path / "log")
+    left = await waiting(both)
+    assert 0 < left < ORDERS + RECIPIENTS
+    assert await numbers(both) == before, "half way, everything opens"
+    assert sum((await rotated(both)).values()) == left
+    assert await both.finish_rotation() == 0
+    assert await numbers(both) == before

@@ -1,0 +1,265 @@
+"""The outbox: every piece of news once, in order within a chat, chats apart from one another."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.infra.db.database import Database
+from bot.infra.outbox.model import Backlog, Notification, NotificationStatus, Queue
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.order import Phase
+from bot.orders.repository import OrderRepository
+from bot.orders.tables import NEEDS_MESSAGE_IDS
+from tests.builders import NOW, SECOND, an_order, some_news
+
+LATER = NOW + timedelta(minutes=1)
+DAY = timedelta(days=1)
+
+
+async def heads(store: Database, limit: int = 100) -> list[Notification]:
+    async with store.reading() as tx:
+        return list(await OutboxRepository(tx).heads(NOW, limit))
+
+
+async def kinds(store: Database) -> list[str]:
+    return [news.kind for news in await heads(store)]
+
+
+async def test_news_is_kept_once_by_subject_kind_and_chat(store: Database) -> None:
+    async with store.transaction() as tx:
+        assert await OutboxRepository(tx).add([some_news(payload={"idr": 250_000, "name": "Wénny\x00"})]) == 1
+        assert await OutboxRepository(tx).add([some_news(), some_news(kind="sent"), some_news(kind="sent")]) == 1
+        assert await OutboxRepository(tx).add([some_news(chat_id=1002), some_news("order:R2")]) == 2
+        assert await OutboxRepository(tx).add([]) == 0
+    found = await heads(store)
+    kept = some_news(id=1, payload={"idr": 250_000, "name": "Wénny\x00"})
+    assert replace(found[0], id=1) == kept
+    assert [news.chat_id for news in found] == [1001, 1002]
+
+
+async def test_a_chat_is_told_one_piece_at_a_time_and_in_order(store: Database) -> None:
+    told = []
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([some_news(kind=f"k{n}") for n in range(4)])
+    for _ in range(4):
+        (head,) = await heads(store)
+        async with store.transaction() as tx:
+            assert await OutboxRepository(tx).start(head.id)
+        assert await heads(store) == [], "what is being sent holds back what follows"
+        async with store.transaction() as tx:
+            await OutboxRepository(tx).told(head.id, 77, NOW)
+        told.append(head.kind)
+    assert told == ["k0", "k1", "k2", "k3"]
+    assert await heads(store) == []
+
+
+async def test_a_chat_waits_for_its_first_news_to_fall_due(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([some_news(kind="first", due_at=LATER), some_news(kind="second")])
+        await OutboxRepository(tx).add([some_news(kind="other", chat_id=1002)])
+        assert await OutboxRepository(tx).next_due() == NOW
+    assert await kinds(store) == ["other"]
+    async with store.reading() as tx:
+        assert [news.kind for news in await OutboxRepository(tx).heads(LATER)] == ["other", "first"]
+
+
+async def test_the_next_to_fall_due_is_a_head(store: Database) -> None:
+    async with store.transaction() as tx:
+        assert await OutboxRepository(tx).next_due() is None
+        await OutboxRepository(tx).add([some_news(kind="first", due_at=LATER), some_news(kind="second")])
+        assert await OutboxRepository(tx).next_due() == LATER
+        (first,) = await OutboxRepository(tx).heads(LATER)
+        await OutboxRepository(tx).start(first.id)
+        assert await OutboxRepository(tx).next_due() is None
+
+
+async def test_the_longest_due_come_first_where_there_is_a_limit(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([some_news(chat_id=n, due_at=NOW - n * SECOND) for n in range(1, 6)])
+    assert [news.chat_id for news in await heads(store, limit=2)] == [5, 4]
+
+
+async def test_news_is_started_once(store: Database, other_store: Database) -> None:
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([some_news()])
+    (head,) = await heads(store)
+
+    async def start(one: Database) -> bool:
+        async with one.transaction() as tx:
+            return await OutboxRepository(tx).start(head.id)
+
+    assert sum(await asyncio.gather(*(start(one) for one in [store, other_store] * 4))) == 1
+    async with store.reading() as tx:
+        (left,) = await OutboxRepository(tx).left_sending()
+    assert (left.status, left.attempts) == (NotificationStatus.SENDING, 1)
+
+
+async def test_a_retry_waits_and_remembers_that_it_may_have_arrived(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([some_news()])
+        (head,) = await OutboxRepository(tx).heads(NOW)
+        await OutboxRepository(tx).start(head.id)
+        await OutboxRepository(tx).retry(head.id, LATER, maybe_told=True)
+        assert await OutboxRepository(tx).heads(NOW) == ()
+        expected = replace(head, attempts=1, maybe_told=True, due_at=LATER)
+        assert await OutboxRepository(tx).heads(LATER) == (expected,)
+        await OutboxRepository(tx).start(head.id)
+        await OutboxRepository(tx).retry(head.id, NOW, maybe_told=False)
+        assert await OutboxRepository(tx).heads(NOW) == (replace(expected, attempts=2, due_at=NOW),)
+
+
+async def test_told_news_is_neither_retried_nor_given_up(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([some_news()])
+        (head,) = await OutboxRepository(tx).heads(NOW)
+        await OutboxRepository(tx).start(head.id)
+        await OutboxRepository(tx).told(head.id, 77, NOW)
+        await OutboxRepository(tx).retry(head.id, NOW, maybe_told=False)
+        await OutboxRepository(tx).give_up(head.id, "refused")
+        assert await OutboxRepository(tx).give_up_chat(1001, "blocked") == 0
+        assert not await OutboxRepository(tx).start(head.id)
+        assert await OutboxRepository(tx).heads(NOW) == ()
+        assert await OutboxRepository(tx).message_of(head.subject, head.kind, 1001) == 77
+
+
+async def test_giving_up_one_lets_the_next_be_told(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([some_news(kind="bad"), some_news(kind="good")])
+        (bad,) = await OutboxRepository(tx).heads(NOW)
+        await OutboxRepository(tx).start(bad.id)
+        await OutboxRepository(tx).give_up(bad.id, "refused")
+    assert await kinds(store) == ["good"]
+
+
+async def test_a_blocked_chat_disturbs_no_other(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add(
+            [some_news(kind=kind, chat_id=chat) for chat in (1, 2) for kind in ("a", "b", "c")]
+        )
+        await OutboxRepository(tx).start((await OutboxRepository(tx).heads(NOW))[0].id)
+        assert await OutboxRepository(tx).give_up_chat(1, "blocked") == 3
+    assert [(news.chat_id, news.kind) for news in await heads(store)] == [(2, "a")]
+
+
+async def test_a_crash_leaves_what_was_being_sent_in_order(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([some_news(chat_id=n) for n in range(5)])
+        for head in reversed(await OutboxRepository(tx).heads(NOW)):
+            if head.chat_id != 2:
+                await OutboxRepository(tx).start(head.id)
+    async with store.reading() as tx:
+        assert [news.chat_id for news in await OutboxRepository(tx).left_sending()] == [0, 1, 3, 4]
+
+
+async def test_a_card_sent_anew_has_another_message(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([some_news(kind="card"), some_news(kind="card", chat_id=1002)])
+        assert await OutboxRepository(tx).message_of("order:R2345AB", "card", 1001) is None
+        await OutboxRepository(tx).replace_message("order:R2345AB", "card", 1001, 88)
+        assert await OutboxRepository(tx).message_of("order:R2345AB", "card", 1001) == 88
+        assert await OutboxRepository(tx).message_of("order:R2345AB", "card", 1002) is None
+        await OutboxRepository(tx).replace_message("order:R2345AB", "card", 1001, None)
+        assert await OutboxRepository(tx).message_of("order:R2345AB", "card", 1001) is None
+
+
+async def test_old_news_is_forgotten_but_not_of_orders_that_go_on(store: Database) -> None:
+    subjects = ("order:DONE", "order:REFUSED", "order:OPEN", "order:UNSHOWN", "order:GONE", "staff:1")
+    async with store.transaction() as tx:
+        for phase in (Phase.DONE, Phase.REFUSED, Phase.OPEN, Phase.UNSHOWN):
+            await OrderRepository(tx).add(an_order(phase.name, phase=phase))
+        old = [some_news(subject, chat_id=n, created_at=NOW - DAY) for n, subject in enumerate(subjects)]
+        await OutboxRepository(tx).add([*old, some_news("staff:new", chat_id=9), some_news("staff:wait", chat_id=10)])
+        for head in await OutboxRepository(tx).heads(NOW):
+            if head.subject == "staff:wait":
+                continue
+            await OutboxRepository(tx).start(head.id)
+            await OutboxRepository(tx).told(head.id, 1, NOW if head.subject == "staff:new" else NOW - SECOND)
+        assert await OutboxRepository(tx).forget_told(NOW, (NEEDS_MESSAGE_IDS,)) == 4
+        kept = {
+            subject: await OutboxRepository(tx).add([some_news(subject, chat_id=n)])
+            for n, subject in enumerate(subjects)
+        }
+    forgotten = {subject for subject, was_new in kept.items() if was_new}
+    assert forgotten == {"order:DONE", "order:REFUSED", "order:GONE", "staff:1"}
+
+
+async def test_news_given_up_is_forgotten_by_its_age(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([some_news(kind="old", created_at=NOW - DAY), some_news(kind="new")])
+        await OutboxRepository(tx).give_up_chat(1001, "blocked")
+        assert await OutboxRepository(tx).forget_told(NOW, ()) == 1
+        assert await OutboxRepository(tx).add([some_news(kind="old"), some_news(kind="new")]) == 1
+
+
+async def test_an_id_is_never_given_again(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([some_news("staff:1")])
+        (first,) = await OutboxRepository(tx).heads(NOW)
+        await OutboxRepository(tx).told(first.id, 1, NOW - DAY)
+        assert await OutboxRepository(tx).forget_told(NOW, ()) == 1
+        await OutboxRepository(tx).add([some_news("staff:2")])
+        (second,) = await OutboxRepository(tx).heads(NOW)
+    assert second.id > first.id
+
+
+async def test_thousands_of_news_keep_their_order(store: Database) -> None:
+    many = [some_news(kind=f"{n:04}", chat_id=n % 3) for n in range(5_000)]
+    async with store.transaction() as tx:
+        assert await OutboxRepository(tx).add(many) == 5_000
+        assert await OutboxRepository(tx).add(many) == 0
+    async with store._reader.connect() as connection:
+        found = await connection.exec_driver_sql("SELECT kind FROM outbox ORDER BY id")
+        assert list(found.scalars()) == [news.kind for news in many]
+
+
+async def test_a_backlog_is_what_could_have_been_told_before_and_was_not(store: Database) -> None:
+    early, late = NOW - SECOND * 90, NOW + SECOND * 90
+    async with store.transaction() as tx:
+        assert await OutboxRepository(tx).backlog(NOW) == Backlog()
+        waits = some_news("one", chat_id=1, created_at=early, due_at=early)
+        is_due_later = some_news("two", chat_id=2, created_at=early, due_at=late)
+        was_told = some_news("three", chat_id=3, created_at=early, due_at=early)
+        await OutboxRepository(tx).add([waits, is_due_later, was_told])
+        for head in await OutboxRepository(tx).heads(NOW):
+            if head.subject == "three":
+                await OutboxRepository(tx).start(head.id)
+                await OutboxRepository(tx).told(head.id, 1, NOW)
+    async with store.reading() as tx:
+        assert await OutboxRepository(tx).backlog(NOW) == Backlog(1, early)
+        assert await OutboxRepository(tx).backlog(early - SECOND) == Backlog()
+        assert await OutboxRepository(tx).backlog(late) == Backlog(2, early)
+
+
+async def test_news_that_are_tried_again_and_again_have_waited_since_they_were_made(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add([some_news("one", created_at=NOW - SECOND * 90, due_at=NOW - SECOND * 90)])
+        (head,) = await OutboxRepository(tx).heads(NOW)
+        await OutboxRepository(tx).start(head.id)
+        assert await OutboxRepository(tx).backlog(NOW) == Backlog(1, NOW - SECOND * 90)
+        await OutboxRepository(tx).retry(head.id, NOW + SECOND * 900, maybe_told=False)
+        assert await OutboxRepository(tx).backlog(NOW) == Backlog(1, NOW - SECOND * 90)
+
+
+async def test_news_of_the_rate_are_a_queue_beside_all_others(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add(
+            [some_news("rate:daily:x", kind="daily", queue=Queue.RATE), some_news(kind="paid", due_at=LATER)]
+        )
+        await OutboxRepository(tx).add(
+            [some_news("rate:alert:y", kind="alert", queue=Queue.RATE), some_news("order:R2", kind="sent")]
+        )
+        assert await OutboxRepository(tx).next_due() == NOW
+        assert await OutboxRepository(tx).count_due("rate:", NOW) == 2
+        (daily,) = await OutboxRepository(tx).heads(NOW, queue=Queue.RATE)
+        assert daily.kind == "daily"
+        assert await OutboxRepository(tx).start(daily.id)
+        assert await OutboxRepository(tx).heads(NOW, queue=Queue.RATE) == ()
+        assert await OutboxRepository(tx).heads(NOW) == ()
+        assert await OutboxRepository(tx).next_due() == LATER
+        assert [news.kind for news in await OutboxRepository(tx).heads(LATER)] == ["paid"]
+        assert await OutboxRepository(tx).count_due("rate:", NOW) == 2, "what is on its way counts"
+        await OutboxRepository(tx).told(daily.id, 1, NOW)
+        assert [news.kind for news in await OutboxRepository(tx).heads(NOW, queue=Queue.RATE)] == ["alert"]
+        await OutboxRepository(tx).start(daily.id + 2)
+        await OutboxRepository(tx).retry(daily.id + 2, LATER, maybe_told=False)
+        assert [await OutboxRepository(tx).count_due("rate:", at) for at in (NOW, LATER)] == [0, 1]

@@ -1,0 +1,269 @@
+"""What is asked many times a second is answered from an index, however much has piled up."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, event
+
+from bot.broadcasts.delivery_repository import DeliveryRepository
+from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus, Delivery
+from bot.broadcasts.repository import BroadcastRepository
+from bot.checkout import user_data as checkout_data
+from bot.checkout.repository import DraftRepository
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import Queue
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.operations.statistics_repository import StatisticsRepository
+from bot.orders import user_data as orders_data
+from bot.orders.missed_repository import MissedOrderRepository
+from bot.orders.order import Phase
+from bot.orders.repository import OrderRepository
+from bot.orders.tables import NEEDS_MESSAGE_IDS
+from bot.rates.repository import QuoteRepository
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.recipients.repository import RecipientRepository
+from bot.staff.alarm_repository import AlarmRepository
+from bot.staff.repository import AuditRepository
+from bot.support import user_data as support_data
+from bot.support.lookup.query import Sought
+from bot.support.lookup.repository import LookupRepository
+from bot.support.model import TicketFilter
+from bot.support.reveal.repository import RevealRepository
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
+from bot.users.deletion import DeletionRepository
+from bot.users.event_repository import UserEventRepository
+from tests.builders import NOW, SECOND, an_order, some_news
+from tests.operations.test_statistics_repository import line_of
+
+
+def named_like(tx: Transaction) -> Awaitable[object]:
+    return LookupRepository(tx).orders_named_like("4F7", limit=7, offset=0)
+
+
+def found(tx: Transaction, **sought: Any) -> Awaitable[object]:
+    return LookupRepository(tx).orders_like(Sought(**sought), limit=7, offset=0)
+
+
+def listed(tx: Transaction, which: TicketFilter) -> Awaitable[object]:
+    return TicketRepository(tx).listed(which, 3001, limit=7, offset=0)
+
+
+A_BROADCAST = Broadcast(id="b1", operator_id=2001, status=BroadcastStatus.RUNNING, created_at=NOW)
+A_DELIVERY = Delivery(broadcast_id="b1", person_id=1001, locale="en", at=NOW)
+ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
+    "due": (lambda tx: OrderRepository(tx).due(NOW, is_paid=False), "ix_orders_due (is_paid=? AND next_look_at"),
+    "count_due": (
+        lambda tx: OrderRepository(tx).count_due(NOW, is_paid=True),
+        "COVERING INDEX ix_orders_due (is_paid=?",
+    ),
+    "due_after": (
+        lambda tx: OrderRepository(tx).due_after(NOW, is_paid=False),
+        "ix_orders_due (is_paid=? AND next_look_at",
+    ),
+    "viewed pages": (lambda tx: OrderRepository(tx).due_if_viewed(["R1", "R2"], [], NOW, NOW, 9), "pk_orders"),
+    "users' orders": (
+        lambda tx: OrderRepository(tx).due_if_viewed([], [7, 8], NOW, NOW, 9),
+        "ix_orders_person_id_created_at",
+    ),
+    "expiring": (lambda tx: OrderRepository(tx).expiring(NOW), "ix_orders_expiring"),
+    "unclaimed_like": (lambda tx: OrderRepository(tx).unclaimed_like(an_order(), NOW), "ix_orders_unclaimed"),
+    "placed_after": (lambda tx: OrderRepository(tx).placed_after(1001, NOW), "ix_orders_person_id_created_at"),
+    "may_count": (lambda tx: OrderRepository(tx).may_count(1001, NOW), "ix_orders_person_id_created_at"),
+    "stuck": (lambda tx: OrderRepository(tx).stuck(NOW), "ix_orders_stuck"),
+    "of_person": (lambda tx: OrderRepository(tx).of_person(1001), "ix_orders_person_id_created_at"),
+    "of_person_from": (lambda tx: OrderRepository(tx).of_person_from(an_order(), 7), "ix_orders_person_id_created_at"),
+    "of_person_before": (
+        lambda tx: OrderRepository(tx).of_person_before(an_order(), 6),
+        "ix_orders_person_id_created_at",
+    ),
+    "count_newer": (lambda tx: OrderRepository(tx).count_newer(an_order()), "ix_orders_person_id_created_at"),
+    "count_of_person": (lambda tx: OrderRepository(tx).count_of_person(1001), "ix_orders_person_id_created_at"),
+    "in_phase": (lambda tx: OrderRepository(tx).in_phase([Phase.UNKNOWN]), "ix_orders_phase_created_at"),
+    "of_draft": (lambda tx: OrderRepository(tx).of_draft("d1"), "uq_orders_draft_id_attempt"),
+    "by_service_id": (lambda tx: OrderRepository(tx).by_service_id(["cm1"]), "uq_orders_service_id"),
+    "by_page_token": (lambda tx: OrderRepository(tx).by_page_token(["t1", "t2"]), "uq_orders_page_token"),
+    "open_of": (lambda tx: DraftRepository(tx).open_of(1001), "uq_drafts_open_chat"),
+    "lapsed": (lambda tx: DraftRepository(tx).lapsed(NOW), "ix_drafts_open_expires_at"),
+    "missed of_person": (lambda tx: MissedOrderRepository(tx).of_person(1001), "pk_missed_orders"),
+    "forget missed": (lambda tx: MissedOrderRepository(tx).forget(NOW), "ix_missed_orders_at"),
+    "waiting": (lambda tx: InboxRepository(tx).waiting(1001), "ix_inbox_unfinished"),
+    "chats_waiting": (lambda tx: InboxRepository(tx).chats_waiting(), "ix_inbox_unfinished"),
+    "heads, what is due": (lambda tx: OutboxRepository(tx).heads(NOW), "ix_outbox_waiting"),
+    "heads, what comes first": (lambda tx: OutboxRepository(tx).heads(NOW), "ix_outbox_to_tell"),
+    "heads of the rate": (lambda tx: OutboxRepository(tx).heads(NOW, queue=Queue.RATE), "ix_outbox_waiting"),
+    "news due": (lambda tx: OutboxRepository(tx).count_due("rate:", NOW), "ix_outbox_"),
+    "next_due": (lambda tx: OutboxRepository(tx).next_due(), "ix_outbox_waiting"),
+    "news due_after": (lambda tx: OutboxRepository(tx).due_after(NOW), "ix_outbox_waiting (due_at>?"),
+    "left_sending": (lambda tx: OutboxRepository(tx).left_sending(), "ix_outbox_to_tell"),
+    "forget_told": (lambda tx: OutboxRepository(tx).forget_told(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_told_at"),
+    "forget_given_up": (lambda tx: OutboxRepository(tx).forget_told(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_given_up"),
+    "backlog": (lambda tx: OutboxRepository(tx).backlog(NOW), "ix_outbox_to_tell"),
+    "open alarms": (lambda tx: AlarmRepository(tx).open(), "uq_alarms_raised"),
+    "alarms since": (lambda tx: AlarmRepository(tx).since(NOW), "ix_alarms_raised_at"),
+    "references like": (named_like, "ix_orders_created_at_reference"),
+    "service ids like": (named_like, "uq_orders_service_id"),
+    "found by day": (lambda tx: found(tx, since=NOW, until=NOW + SECOND), "ix_orders_created_at_reference"),
+    "found by sum": (lambda tx: found(tx, idr=(250_000,), sats=(1,)), "ix_orders_created_at_reference"),
+    "found by bank": (lambda tx: found(tx, code="014"), "ix_orders_method_code_created_at"),
+    "where orders went": (lambda tx: LookupRepository(tx).methods(), "ix_orders_method_code_created_at"),
+    "people called": (lambda tx: LookupRepository(tx).people_called("emma"), "ix_people_username"),
+    "tally": (lambda tx: LookupRepository(tx).tally(1001), "ix_orders_person_id_created_at"),
+    "ticket open_of": (lambda tx: TicketRepository(tx).open_of(1001, "R1"), "uq_tickets_open"),
+    "tickets of_person": (lambda tx: TicketRepository(tx).of_person(1001), "ix_tickets_person_id_created_at"),
+    "tickets of_order": (lambda tx: TicketRepository(tx).of_order("R1"), "ix_tickets_order_reference"),
+    "tickets waiting": (lambda tx: TicketRepository(tx).waiting(NOW), "ix_tickets_waits_since"),
+    "tickets of a time": (lambda tx: TicketRepository(tx).times(NOW, NOW + SECOND), "ix_tickets_created_at"),
+    "open tickets": (lambda tx: listed(tx, TicketFilter.OPEN), "ix_tickets_open_created_at"),
+    "somebody's tickets": (lambda tx: listed(tx, TicketFilter.MINE), "ix_tickets_open_created_at"),
+    "unclaimed tickets": (lambda tx: listed(tx, TicketFilter.UNCLAIMED), "ix_tickets_open_created_at"),
+    "closed tickets": (lambda tx: listed(tx, TicketFilter.CLOSED), "ix_tickets_closed_at"),
+    "entries of_ticket": (lambda tx: TicketEntryRepository(tx).of_ticket("T-2345A"), "uq_ticket_entries_ticket_number"),
+    "entries of_source": (lambda tx: TicketEntryRepository(tx).of_source(1001, 1), "uq_ticket_entries_source"),
+    "posts": (lambda tx: TicketPostRepository(tx).get(-1001, 1), "pk_ticket_posts"),
+    "heads of a ticket": (lambda tx: TicketPostRepository(tx).heads("T-2345A"), "ix_ticket_posts_ticket_entry"),
+    "posts of an entry": (
+        lambda tx: TicketPostRepository(tx).of_entry("T-2345A", 1, -1001),
+        "ix_ticket_posts_ticket_entry",
+    ),
+    "posts of_topic": (lambda tx: TicketPostRepository(tx).of_topic(-1001, 5), "ix_ticket_posts_chat_id_topic_id"),
+    "topic of a ticket": (lambda tx: TicketPostRepository(tx).topic("T-2345A", -1001), "ix_ticket_posts_ticket_entry"),
+    "topic_gone": (lambda tx: TicketPostRepository(tx).topic_gone(-1001, 5), "ix_ticket_posts_chat_id_topic_id"),
+    "posts in_rooms": (lambda tx: TicketPostRepository(tx).in_rooms(1001), "ix_tickets_person_id_created_at"),
+    "where a chat is now": (lambda tx: TicketPostRepository(tx).current_chat(-1001), "pk_moved_chats"),
+    "acts of_order": (lambda tx: UserEventRepository(tx).of_order(1001, "R1", NOW), "ix_person_acts_person_id_at"),
+    "acts of_person": (lambda tx: UserEventRepository(tx).of_person(1001), "ix_person_acts_person_id_at"),
+    "forget acts": (lambda tx: UserEventRepository(tx).forget(NOW), "ix_person_acts_at"),
+    "trail": (lambda tx: AuditRepository(tx).page(before="2026"), "pk_audit"),
+    "trail of one": (lambda tx: AuditRepository(tx).page(before="2026", actor_id=2001), "ix_audit_actor_id_id"),
+    "trail of a time": (lambda tx: AuditRepository(tx).between(NOW, NOW, "2026", 9), "pk_audit"),
+    "what is revealed": (lambda tx: RevealRepository(tx).unmasked(), "ix_reveals_until"),
+    "news of a subject": (lambda tx: OutboxRepository(tx).of_subject("ticket:T-2345A"), "uq_outbox_subject"),
+    "leaving": (lambda tx: DeletionRepository(tx).leaving(), "ix_people_leaving"),
+    "away": (lambda tx: DeletionRepository(tx).away(NOW), "ix_people_blocked_at"),
+    "news to tell": (lambda tx: DeletionRepository(tx).has_notifications(1001), "ix_outbox_to_tell"),
+    "recipients_of_orders": (
+        lambda tx: orders_data.remove_recipients(tx, NOW, 9),
+        "ix_orders_with_recipient",
+    ),
+    "old entries": (lambda tx: support_data.delete_entries(tx, NOW, 9), "ix_tickets_closed_at"),
+    "closed_drafts": (lambda tx: checkout_data.delete_closed(tx, NOW, 9), "ix_drafts_closed_expires_at"),
+    "farewells": (lambda tx: DeletionRepository(tx).delete_farewells(), "ix_outbox_farewells"),
+    "drafts of_person": (lambda tx: DraftRepository(tx).of_person(1001), "ix_drafts_person_id"),
+    "forget_unused": (lambda tx: RecipientRepository(tx).forget_unused(NOW), "ix_recipients_used_at"),
+    "orders of a time": (
+        lambda tx: StatisticsRepository(tx).orders((NOW, NOW + SECOND)),
+        "ix_orders_created_at_reference",
+    ),
+    "count of a time": (lambda tx: StatisticsRepository(tx).count_orders(NOW, NOW), "ix_orders_created_at_reference"),
+    "lines of a time": (lambda tx: StatisticsRepository(tx).lines(NOW, NOW, None, 9), "ix_orders_created_at_reference"),
+    "lines behind": (
+        lambda tx: StatisticsRepository(tx).lines(NOW, NOW, line_of(an_order()), 9),
+        "ix_orders_created_at_reference",
+    ),
+    "broadcasts under_way": (lambda tx: BroadcastRepository(tx).under_way(), "ix_broadcasts_under_way"),
+    "broadcasts newest": (lambda tx: BroadcastRepository(tx).newest(), "ix_broadcasts_created_at"),
+    "broadcasts draft_of": (lambda tx: BroadcastRepository(tx).draft_of(2001), "ix_broadcasts_drafts"),
+    "forget_finished": (lambda tx: InboxRepository(tx).forget_finished(NOW), "ix_inbox_finished_at"),
+    "quotes between": (lambda tx: QuoteRepository(tx).between(NOW, NOW), "pk_quotes"),
+    "quotes latest": (lambda tx: QuoteRepository(tx).latest(), "pk_quotes"),
+    "dailies due": (lambda tx: SubscriptionRepository(tx).due(NOW), "ix_subscriptions_next_daily_at"),
+    "alerts_of": (lambda tx: SubscriptionRepository(tx).alerts_of(1001), "ix_rate_alerts_person_id"),
+    "awake_alerts": (lambda tx: SubscriptionRepository(tx).awake_alerts(NOW), "ix_rate_alerts_expires_at"),
+    "forget_alerts": (lambda tx: SubscriptionRepository(tx).forget_alerts(NOW), "ix_rate_alerts_expires_at"),
+    "the audience": (
+        lambda tx: DeliveryRepository(tx).audience(Audience(locale="id"), "en", NOW),
+        "SEARCH subscriptions USING INTEGER PRIMARY KEY (rowid=?)",
+    ),
+    "snapshot": (
+        lambda tx: DeliveryRepository(tx).snapshot(A_BROADCAST, "en", NOW),
+        "SEARCH subscriptions USING INTEGER PRIMARY KEY (rowid=?)",
+    ),
+    "deliveries to send": (lambda tx: DeliveryRepository(tx).claim("b1", 9, NOW), "ix_deliveries_to_send"),
+    "deliveries in hand": (lambda tx: DeliveryRepository(tx).lost("b1"), "ix_deliveries_claimed"),
+    "deliveries counted": (lambda tx: DeliveryRepository(tx).counts("b1"), "sqlite_autoindex_deliveries_1"),
+    "deliveries recorded": (lambda tx: DeliveryRepository(tx).record([A_DELIVERY]), "sqlite_autoindex_deliveries_1"),
+    "deliveries again": (lambda tx: DeliveryRepository(tx).again("b1"), "sqlite_autoindex_deliveries_1"),
+    "broadcasts under way": (lambda tx: BroadcastRepository(tx).under_way(), "ix_broadcasts_under_way"),
+}
+# SQLite gives a table's own unique constraint a name of its own choice.
+SQLITES_NAME = {
+    "pk_audit": "sqlite_autoindex_audit_1",
+    "pk_missed_orders": "sqlite_autoindex_missed_orders_1",
+    "pk_moved_chats": "sqlite_autoindex_moved_chats_1",
+    "pk_orders": "sqlite_autoindex_orders_1",
+    "pk_quotes": "sqlite_autoindex_quotes_1",
+    "pk_ticket_posts": "sqlite_autoindex_ticket_posts_1",
+    "uq_orders_draft_id_attempt": "sqlite_autoindex_orders_2",
+    "uq_outbox_subject": "sqlite_autoindex_outbox_1",
+    "uq_ticket_entries_source": "sqlite_autoindex_ticket_entries_3",
+    "uq_ticket_entries_ticket_number": "sqlite_autoindex_ticket_entries_2",
+}
+
+
+@contextmanager
+def statements(store: Database) -> Iterator[list[tuple[str, Any]]]:
+    seen: list[tuple[str, Any]] = []
+
+    def note(_c: Connection, _cursor: object, statement: str, parameters: Any, *_rest: object) -> None:
+        seen.append((statement, parameters))
+
+    event.listen(store._writer.sync_engine, "before_cursor_execute", note)
+    yield seen
+    event.remove(store._writer.sync_engine, "before_cursor_execute", note)
+
+
+def literal(value: object) -> str:
+    return f"'{value.isoformat()}'" if isinstance(value, datetime) else f"'{value}'"
+
+
+async def plan(store: Database, statement: str, parameters: Any) -> str:
+    if isinstance(parameters, list):  # of several executions of one statement
+        parameters = parameters[0]
+    async with store._writer.begin() as connection:
+        if connection.dialect.name == "sqlite":
+            found = await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            return "\n".join(str(row[-1]) for row in found)
+        # Nearly empty tables are read whole whatever indexes they have; and parameters need a prepared statement.
+        await connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+        await connection.exec_driver_sql(f"PREPARE asked AS {statement}")
+        values = f"({', '.join(map(literal, parameters))})" if parameters else ""
+        found = await connection.exec_driver_sql(f"EXPLAIN EXECUTE asked{values}")
+        plan = "\n".join(found.scalars())
+        await connection.exec_driver_sql("DEALLOCATE asked")
+        return plan
+
+
+@pytest.mark.parametrize("question", ASKED)
+async def test_it_is_answered_from_its_index(store: Database, question: str) -> None:
+    ask, index = ASKED[question]
+    with statements(store) as seen:
+        async with store.transaction() as tx:
+            await ask(tx)
+    plans = "\n".join([await plan(store, *one) for one in seen if not one[0].startswith("BEGIN")])
+    if store._address.is_sqlite:
+        assert SQLITES_NAME.get(index, index) in plans
+    else:  # which index it takes of several depends on what is in the tables; that there is one doesn't
+        assert "Index" in plans
+        assert "Seq Scan" not in plans
+
+
+async def test_heads_are_the_first_of_each_chat_among_many_told(store: Database) -> None:
+    told = [some_news(kind=f"told {n}", chat_id=n % 1_000) for n in range(20_000)]
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add(told)
+    async with store._writer.begin() as connection:
+        await connection.exec_driver_sql("UPDATE outbox SET status = 'told'")
+    waiting = [some_news(kind=f"waiting {n}", chat_id=n % 500, due_at=NOW - SECOND) for n in range(3_000)]
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add(waiting)
+        found = await OutboxRepository(tx).heads(NOW, limit=500)
+        assert [news.kind for news in found] == [f"waiting {n}" for n in range(500)]
+        assert await OutboxRepository(tx).next_due() == NOW - SECOND
+        assert await OutboxRepository(tx).heads(NOW - timedelta(hours=1)) == ()

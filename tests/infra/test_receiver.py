@@ -1,0 +1,177 @@
+"""The receiver, in virtual time: nothing is acknowledged before it is kept, and trouble is borne."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+from telegram.error import Conflict, InvalidToken, NetworkError, TelegramError
+
+from bot.infra.telegram.errors import SlowDown, TokenRefused
+from bot.infra.telegram.inbound.model import InboxItem
+from bot.infra.telegram.inbound.receiver import Receiver, chat_of
+from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
+from tests.virtual_time import in_virtual_time, now
+
+
+class Telegram:
+    """Updates until they are acknowledged, as Telegram keeps them, and errors when told."""
+
+    def __init__(self, *updates: dict[str, Any]) -> None:
+        self.updates = list(updates)
+        self.errors: list[TelegramError] = []
+        self.polls: list[tuple[float, int | None]] = []
+
+    async def next(self, offset: int | None) -> Sequence[dict[str, Any]]:
+        self.polls.append((now(), offset))
+        await asyncio.sleep(0.1)
+        if self.errors:
+            raise self.errors.pop(0)
+        if offset is not None:
+            self.updates = [update for update in self.updates if update["update_id"] >= offset]
+        if not self.updates:
+            await asyncio.sleep(25)
+        return self.updates[:100]
+
+
+class Noted:
+    """Stands where the lanes would."""
+
+    def __init__(self) -> None:
+        self.submitted: list[int] = []
+        self.looked_again: list[int] = []
+
+    def submit_updates(self, items: Sequence[InboxItem]) -> None:
+        self.submitted += [item.update_id for item in items]
+
+    def look_again(self, chat_ids: Any) -> None:
+        self.looked_again += chat_ids
+
+
+def message(update_id: int, chat: int = 1) -> dict[str, Any]:
+    return {"update_id": update_id, "message": {"message_id": 1, "date": 0, "chat": {"id": chat, "type": "private"}}}
+
+
+async def receive(telegram: Telegram, store: FakeStore, lanes: Noted, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(Receiver(telegram, store.port, lanes, LoopClock()).run(), seconds)
+
+
+@in_virtual_time
+async def test_updates_are_in_the_inbox_before_the_poll_that_acknowledges_them() -> None:
+    store, lanes, telegram = FakeStore(commits_take=2.0), Noted(), Telegram(message(7), message(8, 2))
+    await receive(telegram, store, lanes, 1.5)
+    assert [offset for _, offset in telegram.polls] == [None], "still committing: not acknowledged"
+    await receive(telegram, store, lanes, 5)
+    assert [offset for _, offset in telegram.polls] == [None, None, 9]
+    assert set(store.inbox.rows) == {7, 8}
+    assert lanes.submitted == [7, 8]
+
+
+@in_virtual_time
+async def test_nothing_is_acknowledged_while_the_database_is_away() -> None:
+    store, lanes, telegram = FakeStore(), Noted(), Telegram(message(7))
+    store.failures = [OSError("gone")] * 6
+    await receive(telegram, store, lanes, 60)
+    assert [offset for _, offset in telegram.polls][:2] == [None, 8]
+    assert telegram.polls[1][0] - telegram.polls[0][0] > 5
+    assert lanes.submitted == [7]
+
+
+@in_virtual_time
+async def test_a_commit_that_only_seemed_to_fail_still_reaches_its_lane() -> None:
+    store, lanes, telegram = FakeStore(), Noted(), Telegram(message(7, chat=5))
+    store.late_failures = [ConnectionError("lost after the commit")]
+    await receive(telegram, store, lanes, 10)
+    assert lanes.submitted == []
+    assert lanes.looked_again == [5]
+
+
+@in_virtual_time
+async def test_an_update_that_comes_twice_is_submitted_once() -> None:
+    store, lanes, telegram = FakeStore(), Noted(), Telegram(message(7))
+    await receive(telegram, store, lanes, 0.2)
+    await receive(telegram, store, lanes, 10)
+    assert lanes.submitted == [7]
+
+
+@in_virtual_time
+async def test_ids_that_begin_anew_below_the_last_one_while_the_bot_runs_are_received() -> None:
+    store, lanes, telegram = FakeStore(), Noted(), Telegram(message(900))
+    receiving = asyncio.create_task(receive(telegram, store, lanes, 100))
+    await asyncio.sleep(50)
+    telegram.updates.append(message(7))
+    await receiving
+    assert lanes.submitted == [900, 7]
+    assert [offset for _, offset in telegram.polls[:3]] == [None, 901, None]
+
+
+@in_virtual_time
+async def test_corrections_are_read_and_unknown_kinds_are_acknowledged_unread() -> None:
+    edited = {"update_id": 5, "edited_message": message(5)["message"]}
+    store, lanes, telegram = FakeStore(), Noted(), Telegram(edited, {"update_id": 6, "poll": {"id": "1"}})
+    await receive(telegram, store, lanes, 10)
+    assert telegram.polls[1][1] == 7
+    assert lanes.submitted == [5]
+
+
+@in_virtual_time
+async def test_a_bad_network_is_asked_less_and_less_often() -> None:
+    telegram = Telegram(message(7))
+    telegram.errors = [NetworkError("down")] * 8
+    lanes = Noted()
+    await receive(telegram, FakeStore(), lanes, 200)
+    pauses = [
+        round(later[0] - earlier[0], 1) for earlier, later in zip(telegram.polls, telegram.polls[1:9], strict=False)
+    ]
+    assert pauses == [0.6, 1.1, 2.1, 4.1, 8.1, 16.1, 30.1, 30.1]
+    assert lanes.submitted == [7]
+
+
+@in_virtual_time
+async def test_a_second_poller_is_named_in_the_log_and_given_way() -> None:
+    telegram = Telegram(message(7))
+    telegram.errors = [Conflict("terminated by other getUpdates request")] * 2
+    lanes = Noted()
+    with capture_logs() as logs:
+        await receive(telegram, FakeStore(), lanes, 60)
+    assert [line["event"] for line in logs] == ["second_poller_detected"] * 2
+    assert telegram.polls[1][0] - telegram.polls[0][0] > 10
+    assert lanes.submitted == [7]
+
+
+@in_virtual_time
+async def test_a_pause_that_telegram_asks_for_is_made() -> None:
+    telegram = Telegram()
+    telegram.errors = [SlowDown(17.0)]
+    await receive(telegram, FakeStore(), Noted(), 20)
+    assert telegram.polls[1][0] - telegram.polls[0][0] == pytest.approx(17.1)
+
+
+@in_virtual_time
+async def test_a_refused_token_ends_the_bot_in_words_without_the_token() -> None:
+    telegram = Telegram()
+    telegram.errors = [InvalidToken("123:secret")] * 5
+    with pytest.raises(TokenRefused) as refused:
+        await receive(telegram, FakeStore(), Noted(), 60)
+    assert "secret" not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
+@in_virtual_time
+async def test_one_strange_refusal_does_not_end_the_bot() -> None:
+    telegram = Telegram(message(7))
+    telegram.errors = [InvalidToken()]
+    lanes = Noted()
+    await receive(telegram, FakeStore(), lanes, 60)
+    assert lanes.submitted == [7]
+
+
+def test_the_chat_of_an_update_is_where_its_answer_goes() -> None:
+    press = {"update_id": 1, "callback_query": {"id": "1", "from": {"id": 44}, "message": {"chat": {"id": -100}}}}
+    inline = {"update_id": 1, "callback_query": {"id": "1", "from": {"id": 44}, "inline_message_id": "x"}}
+    member = {"update_id": 1, "my_chat_member": {"chat": {"id": 5}, "from": {"id": 44}}}
+    assert [chat_of(update) for update in (message(1, 9), press, inline, member)] == [9, -100, 44, 5]
+    assert chat_of({"update_id": 1}) is None

@@ -1,0 +1,161 @@
+"""Everything of a transaction or nothing, for whoever else reads and writes at the same time."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from bot.infra.db import migrate
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreFailure
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.orders.repository import OrderRepository
+from tests.builders import NOW, an_order, an_update, some_news
+from tests.keys import VAULT
+
+
+class Interrupted(Exception):
+    """Anything that may go wrong between two statements."""
+
+
+async def write_half(store: Database, started: asyncio.Event | None = None) -> None:
+    async with store.transaction() as tx:
+        await OrderRepository(tx).add(an_order())
+        await OutboxRepository(tx).add([some_news()])
+        if started is None:
+            raise Interrupted
+        started.set()
+        await asyncio.Event().wait()
+
+
+async def assert_empty(store: Database) -> None:
+    async with store.reading() as tx:
+        assert await OrderRepository(tx).get("R2345AB") is None
+        assert await OutboxRepository(tx).heads(NOW) == ()
+
+
+async def test_an_exception_leaves_nothing_behind(store: Database) -> None:
+    with pytest.raises(Interrupted):
+        await write_half(store)
+    await assert_empty(store)
+
+
+async def test_a_cancelled_transaction_leaves_nothing_behind_and_the_store_works_on(store: Database) -> None:
+    for _ in range(30):
+        started = asyncio.Event()
+        task = asyncio.create_task(write_half(store, started))
+        await started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    await assert_empty(store)
+    async with store.transaction() as tx:
+        assert await OrderRepository(tx).add(an_order())
+
+
+async def test_a_transaction_cancelled_at_any_step_is_whole_or_absent(store: Database) -> None:
+    async def write(reference: str) -> None:
+        async with store.transaction() as tx:
+            await OrderRepository(tx).add(an_order(reference))
+            await OutboxRepository(tx).add([some_news(f"order:{reference}", kind="invoice", chat_id=int(reference))])
+
+    for steps in range(80):
+        task = asyncio.create_task(write(str(steps)))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    async with store.reading() as tx:
+        orders = {order.reference for order in await OrderRepository(tx).of_person(1001, limit=1000)}
+        news = {str(head.chat_id) for head in await OutboxRepository(tx).heads(NOW, limit=1000)}
+    assert orders == news
+    await write("1000")
+
+
+async def test_readers_neither_wait_for_a_writer_nor_see_half_of_it(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OrderRepository(tx).add(an_order())
+        await OutboxRepository(tx).add([some_news()])
+        await assert_empty(store)
+    async with store.reading() as tx:
+        assert await OrderRepository(tx).get("R2345AB") == an_order()
+
+
+async def test_a_reading_is_one_moment(store: Database) -> None:
+    async with store.reading() as before:
+        assert await OrderRepository(before).get("R2345AB") is None
+        async with store.transaction() as tx:
+            await OrderRepository(tx).add(an_order())
+            await OutboxRepository(tx).add([some_news()])
+        assert await OutboxRepository(before).heads(NOW) == ()
+
+
+async def test_a_reading_can_not_write(store: Database) -> None:
+    with pytest.raises(StoreFailure):
+        async with store.reading() as tx:
+            await OrderRepository(tx).add(an_order())
+    await assert_empty(store)
+
+
+async def test_many_writers_of_two_processes_all_get_their_turn(store: Database, other_store: Database) -> None:
+    async with store.transaction() as tx:
+        await InboxRepository(tx).add([an_update(1)])
+
+    async def read_and_count(one: Database) -> None:
+        async with one.transaction() as tx:
+            await InboxRepository(tx).waiting(1001)
+            await InboxRepository(tx).count_attempt([1])
+
+    await asyncio.gather(*(read_and_count(one) for one in [store, other_store] * 100))
+    async with store.reading() as tx:
+        (item,) = await InboxRepository(tx).waiting(1001)
+    assert item.attempts == 200
+
+
+async def test_a_failure_says_nothing_of_the_rows(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OrderRepository(tx).add(an_order("R1", service_id="cm1"))
+        await OrderRepository(tx).add(an_order("R2"))
+    with pytest.raises(StoreFailure) as caught:
+        async with store.transaction() as tx:
+            await OrderRepository(tx).save(an_order("R2", service_id="cm1"))
+    error: BaseException | None = caught.value
+    assert caught.value.__suppress_context__, "a traceback would print the driver's own words"
+    assert not any(secret in str(error) for secret in ("cm1", "8620123456", "SARI"))
+
+
+async def test_a_database_in_memory_is_gone_when_it_is_closed() -> None:
+    store = Database(":memory:", VAULT)
+    path = store._address.path
+    assert path is not None
+    assert await store.upgrade() == migrate.head()
+    async with store.transaction() as tx:
+        assert await OrderRepository(tx).add(an_order())
+    assert path.exists()
+    await store.close()
+    assert not path.parent.exists()
+
+
+async def test_a_database_that_can_not_be_opened_is_a_failure(tmp_path: Path) -> None:
+    store = Database(str(tmp_path))
+    with pytest.raises(StoreFailure):
+        await store.check()
+    with pytest.raises(StoreFailure):
+        async with store.transaction():
+            pass
+    await store.close()
+
+
+async def test_a_server_that_is_not_there_is_a_failure() -> None:
+    store = Database("postgresql://nobody:secret@127.0.0.1:1/none")
+    with pytest.raises(StoreFailure) as caught:
+        await store.check()
+    assert "secret" not in str(caught.value)
+    with pytest.raises(StoreFailure):
+        async with store.reading():
+            pass
+    with pytest.raises(StoreFailure):
+        async with store.lead():
+            pass
+    await store.close()

@@ -1,0 +1,105 @@
+"""Two hundred calls at once to a slow service: none is lost, none is doubled, and reads are shared."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tests.examples import examples
+from tests.mcp_server.agent_world import BCA, ORDERS, AgentWorld, agent_world
+from tests.waiting import found
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+import pytest
+
+BESIDE_ONE_ANOTHER = 50
+CROWD = max(BESIDE_ONE_ANOTHER + 10, examples(200))
+
+Calls = Sequence[asyncio.Task[Any]]
+
+
+@pytest.fixture
+def go_on() -> asyncio.Event:
+    """Return the event that answers of a slow service wait for."""
+    return asyncio.Event()
+
+
+@pytest.fixture
+async def world(go_on: asyncio.Event) -> AsyncIterator[AgentWorld]:
+    async def sleep(_seconds: float) -> None:
+        await go_on.wait()
+
+    async with agent_world("live", sleep=sleep) as made:
+        yield made
+        go_on.set()
+
+
+async def slow(world: AgentWorld, method: str) -> None:
+    await world.service.control("POST", "/faults", fault="delay", method=method, seconds=1)
+
+
+def called(world: AgentWorld, calls: Iterable[tuple[str, dict[str, object]]]) -> Calls:
+    return [asyncio.create_task(world.call(tool, **arguments)) for tool, arguments in calls]
+
+
+async def all_have_begun(world: AgentWorld, requests: int) -> None:
+    """Wait until all calls have reached the tools, and at least this many requests the unanswering service."""
+
+    async def held() -> int:
+        faults = (await world.service.control("GET", "/faults"))["faults"]
+        return sum(fault["used"] for fault in faults)
+
+    await found(held, lambda count: count >= requests, what=f"{requests} requests")
+    for _ in range(3):  # a later call is only answered after the earlier ones have begun
+        await world.agent.list_tools()
+
+
+async def test_looks_at_once_are_one_request_each(world: AgentWorld, go_on: asyncio.Event) -> None:
+    await slow(world, "GET")
+    looks = ("get_btc_idr_quote", "list_payout_methods", "get_deposit_rails", "get_platform_stats")
+    calls = called(world, ((looks[number % 4], {}) for number in range(CROWD)))
+    await all_have_begun(world, len(looks))
+    go_on.set()
+    results = await asyncio.gather(*calls)
+    assert not any(result.is_error for result in results)
+    for path in ("/v1/quote/btc-idr", "/v1/payout/methods", "/v1/deposit/rails", "/v1/platform/stats"):
+        assert len(await world.service.asked("GET", path)) == 1
+
+
+async def test_one_order_asked_for_by_all_is_one_request(world: AgentWorld, go_on: asyncio.Event) -> None:
+    order_id = (await world.orders())["orderId"]
+    await slow(world, "GET")
+    calls = called(world, [("get_offramp_order", {"orderId": order_id})] * CROWD)
+    await all_have_begun(world, 1)
+    go_on.set()
+    results = await asyncio.gather(*calls)
+    assert {result.structured_content["id"] for result in results} == {order_id}
+    assert len(await world.service.asked("GET", f"{ORDERS}/{order_id}")) == 1
+
+
+async def test_different_orders_at_once_are_each_made_once(world: AgentWorld, go_on: asyncio.Event) -> None:
+    await world.does("list_payout_methods")
+    await slow(world, "POST")
+    wishes = ({**BCA, "idrAmount": 50_000 + number} for number in range(CROWD))
+    calls = called(world, (("create_offramp_order", wish) for wish in wishes))
+    await all_have_begun(world, BESIDE_ONE_ANOTHER)
+    go_on.set()
+    results = await asyncio.gather(*calls)
+    assert not any(result.is_error for result in results)
+    amounts = sorted(result.structured_content["idrAmount"] for result in results)
+    assert amounts == [50_000 + number for number in range(CROWD)]
+    assert await world.service.orders_made() == CROWD
+
+
+async def test_the_same_order_at_once_is_made_once(world: AgentWorld, go_on: asyncio.Event) -> None:
+    await world.does("list_payout_methods")
+    await slow(world, "POST")
+    calls = called(world, [("create_offramp_order", {**BCA, "idrAmount": 50_000})] * CROWD)
+    await all_have_begun(world, 1)
+    go_on.set()
+    results = await asyncio.gather(*calls)
+    assert [result.is_error for result in results].count(False) == 1
+    assert await world.service.orders_made() == 1

@@ -1,0 +1,126 @@
+"""Bodies that are too large, too slow, cut off or never requested."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+from structlog.testing import capture_logs
+
+from bot.mcp_server.http import answers, body
+from bot.mcp_server.http.front import Front
+from tests.mcp_server.agent_http import LIST_TOOLS, TOKEN, House, call, open_house
+from tests.waiting import PATIENCE
+
+HEAD = f"POST /mcp HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: application/json\r\n"
+STRANGER = "POST /mcp HTTP/1.1\r\nhost: x\r\n"
+ENDLESS = "transfer-encoding: chunked\r\n\r\n4\r\nabcd\r\n"
+
+
+def _call_of(size: int) -> bytes:
+    said = LIST_TOOLS | {"params": {"_meta": {"filler": ""}}}
+    text = str(said).replace("'", '"')
+    return text.replace('"filler": ""', f'"filler": "{"x" * (size - len(text))}"').encode()
+
+
+async def _in_chunks(content: bytes) -> AsyncIterator[bytes]:
+    for begin in range(0, len(content), 65_536):
+        yield content[begin : begin + 65_536]
+
+
+@pytest.mark.parametrize(("size", "status"), [(body.MOST_BYTES, 200), (body.MOST_BYTES + 1, 413), (5_000_000, 413)])
+@pytest.mark.parametrize("announced", [True, False])
+async def test_a_body_is_taken_up_to_the_limit_and_no_further(size: int, status: int, *, announced: bool) -> None:
+    content = _call_of(size)
+    assert len(content) == size
+    async with open_house() as house:
+        headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/json", "accept": "*/*"}
+        given = content if announced else _in_chunks(content)
+        answer = await house.browser.post("/mcp", content=given, headers=headers)
+        assert answer.status_code == status
+        assert "ratelimit" in answer.headers
+        if status == 413:
+            assert str(body.MOST_BYTES) in answer.json()["error"]
+        assert (await house.calls()).status_code == 200, "the next call is none the worse for it"
+
+
+async def test_a_large_body_that_came_in_one_piece_is_refused_at_once() -> None:
+    pieces: list[Message] = [{"type": "http.request", "body": b"x" * (body.MOST_BYTES + 1), "more_body": False}]
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        if not pieces:
+            await asyncio.Event().wait()
+        return pieces.pop()
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def never(*_: object) -> None:
+        raise AssertionError
+
+    async with asyncio.timeout(PATIENCE):
+        await body.Body(never)({"type": "http", "headers": []}, receive, send)
+    assert sent[0]["status"] == 413
+
+
+@pytest.mark.parametrize("rest", [ENDLESS, "content-length: 100\r\n\r\n{"])
+async def test_a_body_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch, rest: str) -> None:
+    monkeypatch.setattr(body, "WITHIN_SECONDS", 0.05)
+    monkeypatch.setattr(answers, "HEARD_OUT_WITHIN_SECONDS", 0.05)
+    async with open_house() as house:
+        said = await _all_that_is_said(house, (HEAD + rest).encode())
+    assert said.startswith(b"HTTP/1.1 408 ")
+    assert b'{"error":"Request body too slow"}' in said
+
+
+async def test_a_strangers_endless_body_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "HEARD_OUT_WITHIN_SECONDS", 0.05)
+    async with open_house() as house:
+        said = await _all_that_is_said(house, (STRANGER + ENDLESS).encode())
+    assert said.startswith(b"HTTP/1.1 401 ")
+    assert b"connection: close" in said.lower()
+
+
+async def _all_that_is_said(house: House, raw: bytes) -> bytes:
+    """Return everything until the server closes the connection, which it must."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+    writer.write(raw)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await reader.read()
+    finally:
+        writer.close()
+
+
+async def test_a_stranger_who_writes_at_length_hears_why_it_was_for_nothing() -> None:
+    async with open_house() as house:
+        answer = await house.browser.post("/mcp", content=_in_chunks(b"x" * 3_000_000))
+        assert (answer.status_code, answer.json()) == (401, {"error": "Unauthorized"})
+
+
+async def test_a_client_that_leaves_in_the_middle_of_its_body_leaves_no_trace(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with open_house() as house:
+        for head in (HEAD, STRANGER):
+            _, writer = await asyncio.open_connection("127.0.0.1", house.port)
+            writer.write((head + "content-length: 100\r\n\r\n{").encode())
+            await writer.drain()
+            writer.transport.abort()
+        assert (await house.calls(call("repeat", said="still here"))).status_code == 200
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_a_failure_is_answered_and_its_text_told_to_nobody() -> None:
+    async def broken(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise ValueError("no 081234567890 of Wulandari")
+
+    app = httpx.ASGITransport(Front(broken))
+    with capture_logs() as logged:
+        async with httpx.AsyncClient(transport=app, base_url="http://x") as browser:
+            answer = await browser.post("/mcp")
+    assert (answer.status_code, answer.json()) == (500, {"error": "Internal server error"})
+    assert [entry["event"] for entry in logged] == ["request_failed"]
+    assert "Wulandari" not in str(logged)

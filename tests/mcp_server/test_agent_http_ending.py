@@ -1,0 +1,70 @@
+"""Running calls when the tools' server stops."""
+
+import asyncio
+import logging
+
+import httpx
+import pytest
+
+from bot.infra.http import server
+from tests.mcp_server.agent_http import CALL_HEADERS, House, call, open_house
+from tests.waiting import PATIENCE
+
+FOR_EVER = int(10 * PATIENCE)
+
+
+@pytest.fixture
+def closing(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Return the event that is set once the closed server waits for calls. Other processes can soon have its port."""
+    begun, wait = asyncio.Event(), server._Server._wait_tasks_to_complete
+
+    async def observed(made: server._Server) -> None:
+        begun.set()
+        await wait(made)
+
+    monkeypatch.setattr(server._Server, "_wait_tasks_to_complete", observed)
+    return begun
+
+
+async def test_a_call_under_way_is_answered_before_the_end(closing: asyncio.Event) -> None:
+    async def answers_once_the_end_has_begun(house: House) -> None:
+        await closing.wait()
+        house.tools.held.set()
+
+    async with asyncio.timeout(PATIENCE), httpx.AsyncClient(timeout=PATIENCE) as browser:
+        async with open_house(ends_within=FOR_EVER) as house:
+            waiting = asyncio.create_task(browser.post(f"{house.address}/mcp", json=call("wait"), headers=CALL_HEADERS))
+            await house.tools.asked.wait()
+            late = asyncio.create_task(answers_once_the_end_has_begun(house))
+        await late
+        assert (await waiting).json()["result"]["structuredContent"] == {"result": "late"}
+
+
+@pytest.mark.parametrize("version", [None, "2026-07-28"])
+async def test_a_call_that_the_end_cuts_off_is_told_so(caplog: pytest.LogCaptureFixture, version: str | None) -> None:
+    headers = CALL_HEADERS | ({"mcp-protocol-version": version, "mcp-method": "tools/call"} if version else {})
+    message = dict(call("wait"))
+    if version:
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        headers["mcp-name"] = "wait"
+        message["params"] = message["params"] | {"_meta": meta}
+    async with httpx.AsyncClient() as browser:
+        async with open_house() as house:
+            waiting = asyncio.create_task(browser.post(f"{house.address}/mcp", json=message, headers=headers))
+            await asyncio.wait_for(house.tools.asked.wait(), PATIENCE)
+        answer = await waiting
+    assert (answer.status_code, answer.json()) == (503, {"error": "Shutting down"})
+    assert "Traceback" not in caplog.text
+
+
+async def test_idle_connections_hold_nothing_up(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.WARNING)
+    monkeypatch.setattr(server, "IDLE_SECONDS", FOR_EVER)
+    async with asyncio.timeout(PATIENCE), httpx.AsyncClient() as browser, open_house(ends_within=FOR_EVER) as house:
+        await browser.get(f"{house.address}/healthz")
+    assert caplog.records == []

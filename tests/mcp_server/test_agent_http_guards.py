@@ -1,0 +1,181 @@
+"""Which requests the agent tool server accepts over http, and how it rejects the others."""
+
+import json
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from bot.mcp_server.http.bearer import Bearer
+from tests.mcp_server.agent_http import TOKEN, House, call, open_house
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+NO_STREAM = {"jsonrpc": "2.0", "error": {"code": -32000, "message": "Method not allowed"}, "id": None}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def house() -> AsyncIterator[House]:
+    """Yield a server that accepts any host."""
+    async with open_house() as house:
+        yield house
+
+
+async def test_whoever_has_the_bearer_gets_through(house: House) -> None:
+    answer = await house.calls(call("repeat", said="Halo"))
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json()["result"]["structuredContent"] == {"result": "Halo"}
+    assert "mcp-session-id" not in answer.headers
+
+
+async def test_the_health_check_needs_no_bearer(house: House) -> None:
+    answer = await house.browser.get("/healthz")
+    assert answer.status_code == 200
+    assert answer.json() == {"ok": True, "name": "Tools of a test", "version": "1.2.3"}
+    head = await house.browser.head("/healthz")
+    assert (head.status_code, head.content) == (200, b"")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "said", "allow"),
+    [
+        ("GET", "/mcp", 405, NO_STREAM, "POST, OPTIONS"),
+        ("DELETE", "/mcp", 405, NO_STREAM, "POST, OPTIONS"),
+        ("PUT", "/mcp", 405, NO_STREAM, "POST, OPTIONS"),
+        ("HEAD", "/mcp", 405, None, "POST, OPTIONS"),
+        ("OPTIONS", "/mcp", 204, None, "POST, OPTIONS"),
+        ("POST", "/healthz", 405, {"error": "Method not allowed"}, "GET, HEAD, OPTIONS"),
+        ("OPTIONS", "/healthz", 204, None, "GET, HEAD, OPTIONS"),
+        ("POST", "/mcp/", 404, {"error": "Not found"}, None),
+        ("GET", "/", 404, {"error": "Not found"}, None),
+        ("GET", "/healthz/", 404, {"error": "Not found"}, None),
+        ("GET", "/.well-known/oauth-protected-resource", 404, {"error": "Not found"}, None),
+        ("POST", "//mcp", 404, {"error": "Not found"}, None),
+    ],
+)
+@pytest.mark.parametrize("authorized", [True, False])
+async def test_what_there_is_not_is_said_so(  # noqa: PLR0917  a row of the table
+    house: House, method: str, path: str, status: int, said: object, allow: str | None, *, authorized: bool
+) -> None:
+    headers = {"authorization": f"Bearer {TOKEN}"} if authorized else {}
+    answer = await house.browser.request(method, house.address + path, headers=headers)
+    assert answer.status_code == status
+    assert answer.headers.get("allow") == allow
+    assert (answer.json() if answer.content else None) == said
+    assert not any(name.startswith("access-control-") for name in answer.headers)
+
+
+async def test_answers_are_kept_by_nobody(house: House) -> None:
+    for answer in (await house.calls(), await house.browser.get("/healthz"), await house.browser.get("/else")):
+        assert answer.headers.get_list("cache-control") == ["no-store"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "server" not in answer.headers
+
+
+# Bearer
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+async def test_the_scheme_may_be_written_in_any_case(house: House, scheme: str) -> None:
+    assert (await house.calls(authorization=f"{scheme} {TOKEN}")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        None,
+        "",
+        "Bearer",
+        TOKEN,
+        f"Bearer{TOKEN}",
+        f"Bearer  {TOKEN}",
+        f"Bearer\t{TOKEN}",
+        f"Bearer {TOKEN[:-1]}",
+        f"Bearer {TOKEN}A",
+        f"Bearer {TOKEN}=",
+        f"Bearer {TOKEN} {TOKEN}",
+        f"Bearer {TOKEN}, Bearer {TOKEN}",
+        f"Bearer {TOKEN.lower()}",
+        f"Bearer {TOKEN[::-1]}",
+        f'Bearer "{TOKEN}"',
+        f"Basic {TOKEN}",
+        f"Token {TOKEN}",
+        f"Bearer {'A' * 30_000}",
+        "Bearer ÿþ",
+    ],
+)
+async def test_whoever_has_not_the_bearer_is_refused_in_the_same_words(house: House, given: str | None) -> None:
+    answer = await house.browser.post(
+        "/mcp", content=b"{}", headers=[] if given is None else [(b"Authorization", given.encode("latin-1"))]
+    )
+    assert answer.status_code == 401
+    assert answer.json() == {"error": "Unauthorized"}
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert "ratelimit" not in answer.headers
+
+
+async def test_two_bearers_are_none(house: House) -> None:
+    right, wrong = f"Bearer {TOKEN}", "Bearer nonsense"
+    for pair in ([right, wrong], [wrong, right], [right, right]):
+        headers = [("authorization", value) for value in pair]
+        answer = await house.browser.post("/mcp", content=b"{}", headers=headers)
+        assert answer.status_code == 401
+
+
+async def test_a_token_elsewhere_is_no_bearer(house: House) -> None:
+    answer = await house.browser.post(f"/mcp?access_token={TOKEN}", headers={"x-api-key": TOKEN})
+    assert answer.status_code == 401
+
+
+async def test_a_server_without_a_token_is_not_made() -> None:
+    async def nothing(*_: object) -> None:
+        raise AssertionError
+
+    with pytest.raises(ValueError, match="open to everybody"):
+        Bearer(nothing, token="")
+
+
+# Rate limit
+
+
+async def test_the_share_is_told_and_kept_to() -> None:
+    async with open_house(per_minute=3) as house:
+        told = []
+        for passed in (0, 10, 10, 10.5, 0):
+            house.clock.now += passed
+            answer = await house.calls()
+            told.append((answer.status_code, answer.headers["ratelimit"], answer.headers.get("retry-after")))
+            assert answer.headers["ratelimit-policy"] == "3;w=60"
+        assert told == [
+            (200, "limit=3, remaining=2, reset=60", None),
+            (200, "limit=3, remaining=1, reset=50", None),
+            (200, "limit=3, remaining=0, reset=40", None),
+            (429, "limit=3, remaining=0, reset=30", "30"),
+            (429, "limit=3, remaining=0, reset=30", "30"),
+        ]
+        assert answer.json() == {"error": "Too many requests"}
+        house.clock.now += 30
+        assert (await house.calls()).status_code == 200
+
+
+async def test_nobody_but_the_bearer_takes_of_the_share() -> None:
+    async with open_house(per_minute=2) as house:
+        for number in range(50):
+            assert (await house.calls(authorization=f"Bearer {number}")).status_code == 401
+            assert (await house.browser.get("/healthz")).status_code == 200
+            assert (await house.calls(host="kirim.example", origin="https://evil.example")).status_code == 403
+        assert (await house.calls()).headers["ratelimit"].startswith("limit=2, remaining=1,")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", json.dumps({"jsonrpc": "2.0"}).encode()])
+async def test_nonsense_counts_and_is_told_how_it_stands(house: House, content: bytes) -> None:
+    before = _remaining(await house.calls())
+    answer = await house.calls(content=content)
+    assert 400 <= answer.status_code < 500
+    assert _remaining(answer) == before - 1
+
+
+def _remaining(answer: httpx.Response) -> int:
+    return int(answer.headers["ratelimit"].split("remaining=")[1].split(",")[0])

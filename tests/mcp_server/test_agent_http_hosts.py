@@ -1,0 +1,147 @@
+"""The hosts and origins that are accepted over http (protection against DNS rebinding)."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from starlette.types import Message, Receive, Scope, Send
+
+from bot.mcp_server.http.hosts import Hosts
+from tests.mcp_server.agent_http import House, open_house
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def house() -> AsyncIterator[House]:
+    """Yield a server that accepts any host."""
+    async with open_house() as house:
+        yield house
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def picky() -> AsyncIterator[House]:
+    """Yield a server that accepts only some hosts."""
+    async with open_house(allowed=("tools.example", "10.0.0.7:3333", "[::1]")) as house:
+        yield house
+
+
+@pytest.mark.parametrize(
+    ("host", "comes_in"),
+    [
+        ("tools.example", True),
+        ("tools.example:443", True),
+        ("TOOLS.example:8443", True),
+        ("10.0.0.7:3333", True),
+        ("[::1]", True),
+        ("[::1]:3333", True),
+        ("10.0.0.7", False),
+        ("10.0.0.7:3334", False),
+        ("127.0.0.1:3333", False),
+        ("localhost", False),
+        ("evil.example", False),
+        ("tools.example.evil.example", False),
+        ("eviltools.example", False),
+        ("tools.example.", False),
+        ("tools.example:evil", False),
+        ("tools.example:443:443", False),
+        ("tools.example@evil.example", False),
+        ("evil.example/tools.example", False),
+        ("tools.example, evil.example", False),
+        ("", False),
+    ],
+)
+@pytest.mark.parametrize("path", ["/mcp", "/healthz", "/else"])
+async def test_only_hosts_on_the_list_may_be_asked_for(picky: House, host: str, path: str, *, comes_in: bool) -> None:
+    answer = await picky.browser.request("POST" if path == "/mcp" else "GET", path, headers={"host": host})
+    if comes_in:
+        assert answer.status_code == {"/mcp": 401, "/healthz": 200, "/else": 404}[path]
+    else:
+        assert (answer.status_code, answer.json()) == (403, {"error": "Host not allowed"})
+
+
+async def test_a_request_without_a_host_is_refused_where_there_is_a_list(picky: House, house: House) -> None:
+    asked = b"GET /healthz HTTP/1.0\r\n\r\n"
+    assert (await picky.says(asked)).startswith(b"HTTP/1.1 403 ")
+    assert (await house.says(asked)).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        b"GET /healthz HTTP/1.1\r\nhost: tools.example\r\nhost: evil.example\r\n\r\n",
+        b"GET /healthz HTTP/1.0\r\nhost: tools.example\r\nhost: tools.example\r\n\r\n",
+        b"GET http://tools.example/healthz HTTP/1.1\r\nhost: evil.example\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nhost: evil.example\r\nx-forwarded-host: tools.example\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\n\r\n",
+    ],
+)
+async def test_a_host_named_in_any_other_way_is_none(picky: House, asked: bytes) -> None:
+    assert (await picky.says(asked))[9:12] in {b"400", b"403"}
+
+
+async def test_two_hosts_are_none_even_from_a_server_that_lets_them_through() -> None:
+    async def inside(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise AssertionError
+
+    twice = [(b"host", b"tools.example"), (b"host", b"tools.example")]
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await Hosts(inside, allowed=["tools.example"])({"type": "http", "headers": twice}, receive, send)
+    assert sent[0]["status"] == 403
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "kirim.example", "any.where:99"])
+async def test_without_a_list_any_host_may_be_asked_for(house: House, host: str) -> None:
+    assert (await house.calls(host=host)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("origin", "comes_in"),
+    [
+        ("https://tools.example", True),
+        ("http://tools.example:8080", True),
+        ("https://evil.example", False),
+        ("https://tools.example.evil.example", False),
+        ("https://tools.example/path", False),
+        ("https://user@tools.example", False),
+        ("ftp://tools.example", False),
+        ("tools.example", False),
+        ("null", False),
+        ("http://[", False),
+        ("https://", False),
+        ("", False),
+    ],
+)
+async def test_only_pages_of_hosts_on_the_list_may_ask(picky: House, origin: str, *, comes_in: bool) -> None:
+    answer = await picky.calls(host="tools.example", origin=origin)
+    if comes_in:
+        assert answer.status_code == 200
+    else:
+        assert (answer.status_code, answer.json()) == (403, {"error": "Origin not allowed"})
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "status"),
+    [
+        ("kirim.example", "https://kirim.example", 200),
+        ("localhost:3333", "http://localhost:6274", 200),
+        ("kirim.example", "https://evil.example", 403),
+        ("kirim.example", "null", 403),
+    ],
+)
+async def test_without_a_list_only_pages_of_the_host_itself_may_ask(
+    house: House, host: str, origin: str, status: int
+) -> None:
+    assert (await house.calls(host=host, origin=origin)).status_code == status
+
+
+async def test_every_page_that_is_named_must_be_allowed(picky: House) -> None:
+    headers = [("host", "tools.example"), ("origin", "https://tools.example"), ("origin", "https://evil.example")]
+    assert (await picky.browser.get("/healthz", headers=headers)).status_code == 403

@@ -1,0 +1,126 @@
+"""An agent's invalid requests are rejected before the service is called, and each error says what to send."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bot.mcp_server.tools.formats import in_a_row
+from bot.payments.tokens import CODES
+from tests.mcp_server.agent_world import BCA, AgentWorld, agent_world
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+NUMBER = "98765432109876543210123"
+"""No part of it may be repeated."""
+
+
+@pytest.fixture(params=["documented", "live"])
+async def world(request: pytest.FixtureRequest) -> AsyncIterator[AgentWorld]:
+    async with agent_world(request.param) as made:
+        yield made
+
+
+WISHES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    ({"satAmount": 10_000}, ("Both", "exactly one")),
+    ({"idrAmount": None}, ("Neither", "exactly one")),
+    ({"idrAmount": 0}, ("idrAmount", "greater than 0")),
+    ({"idrAmount": -150_000}, ("idrAmount", "greater than 0")),
+    ({"idrAmount": 150_000.5}, ("idrAmount", "whole JSON number")),
+    ({"idrAmount": "150.000"}, ("idrAmount", "without separators")),
+    ({"idrAmount": "150,000"}, ("idrAmount", "without separators")),
+    ({"idrAmount": "1e5"}, ("idrAmount", "without separators")),
+    ({"idrAmount": True}, ("idrAmount", "whole JSON number")),
+    ({"idrAmount": 10**13}, ("idrAmount", "less than or equal")),
+    ({"idrAmount": 19_999}, ("smallest order is Rp20,000", "idrAmount 20000 or more")),
+    ({"idrAmount": None, "satAmount": 100}, ("smallest order is Rp20,000", "worth about")),
+    ({"idrAmount": 100_000_001}, ("at most Rp100,000,000 per transfer", "idrAmount 100000000 or less")),
+    ({"idrAmount": None, "satAmount": 10**8}, ("at most Rp100,000,000 per transfer", "worth about")),
+    ({"depositChannel": "onchain"}, ("depositChannel", in_a_row(map(repr, CODES), "or"))),
+    ({"payoutMethod": "cash"}, ("payoutMethod", "bank_transfer")),
+    ({"partnerBankName": "BCA"}, ("list_payout_methods", "Did you mean", "BANK CENTRAL ASIA")),
+    ({"partnerBankCode": "999"}, ("list_payout_methods", "Did you mean", "“014”")),
+    ({"partnerBankCode": "999", "partnerBankName": "NOWHERE"}, ("list_payout_methods", "unchanged.")),
+    ({"partnerBankCode": None}, ("partnerBankCode", "JSON string")),
+    ({"partnerBankCode": 14}, ("partnerBankCode", "JSON string")),
+    ({"recipientDetails": 1234567890}, ("recipientDetails", "JSON string")),
+    ({"recipientDetails": ""}, ("recipientDetails", "at least 1")),
+    ({"recipientDetails": "1234-5678-90"}, ("account number", "digits")),
+    ({"recipientDetails": "1234 567890"}, ("account number", "digits")),
+    ({"recipientDetails": "+6281234567890"}, ("account number", "country code")),
+    ({"recipientDetails": "١٢٣٤٥٦٧٨٩٠"}, ("account number", "digits")),
+    ({"recipientDetails": "1234"}, ("account number", "5 to 20")),
+    ({"recipientDetails": NUMBER}, ("account number", "5 to 20")),
+    ({"bankAccountName": "Budi\nSantoso"}, ("bankAccountName", "one line")),
+    ({"bankAccountName": "12345"}, ("bankAccountName", "letters")),
+    ({"bankAccountName": "B" * 61}, ("bankAccountName", "60 characters")),
+    ({"depositchannel": "btcb"}, ("only these arguments", "depositChannel")),
+    ({"bankAccount": "Budi"}, ("only these arguments", "Send no others")),
+]
+
+
+async def test_a_wish_that_cannot_be_is_refused_without_asking(world: AgentWorld) -> None:
+    for changes, told in WISHES:
+        said = await world.is_refused(**changes)
+        for words in told:
+            assert words in said, changes
+        assert "No order was created." in said, changes
+        assert "Input should" not in said, changes
+        assert NUMBER[:5] not in said
+    assert await world.posts() == 0
+
+
+async def test_what_is_no_mobile_number_is_refused_for_an_ewallet(world: AgentWorld) -> None:
+    gopay = await world.destination("GOPAY")
+    for number in ("12345", "081234567890123456", "+60123456789", "0211234567", "081-234-567-890", "hello"):
+        said = await world.is_refused(**gopay, recipientDetails=number)
+        assert "mobile number" in said, number
+        assert "081234567890 or +6281234567890" in said, number
+    assert await world.posts() == 0
+
+
+async def test_a_wish_at_the_limits_is_accepted(world: AgentWorld) -> None:
+    assert (await world.orders(idrAmount=20_000))["idrAmount"] == 20_000
+    assert (await world.orders(idrAmount=100_000_000))["idrAmount"] == 100_000_000
+    assert (await world.orders(idrAmount="150000", payoutMethod="bank_transfer"))["idrAmount"] == 150_000
+    assert (await world.orders(idrAmount=50_000.0))["idrAmount"] == 50_000
+
+
+async def test_an_unusual_number_is_pointed_out(world: AgentWorld) -> None:
+    made = await world.orders(recipientDetails="12345678")
+    assert "usually have 10 digits, and this one has 8" in made["warnings"][0]
+    made = await world.orders(recipientDetails="0812345678")
+    assert "looks like a mobile number" in made["warnings"][0]
+
+
+async def test_a_token_that_is_not_configured_is_refused_without_asking(world: AgentWorld) -> None:
+    await world.switches(configured=False)
+    said = await world.is_refused(depositChannel="btcb")
+    assert "Send one of: lightning." in said
+    assert await world.posts() == 0
+
+
+async def test_a_destination_that_is_new_on_the_list_is_found(world: AgentWorld) -> None:
+    known = await world.tools.methods()
+    world.tools._methods._kept = (world.service.clock.now, known[1:])
+    assert (await world.orders(**BCA))["idrAmount"] == 150_000
+
+
+CALLS: list[tuple[str, dict[str, Any], str]] = [
+    ("get_offramp_order", {}, "orderId: required"),
+    ("get_offramp_order", {"orderId": 5}, "orderId: must be a JSON string"),
+    ("get_offramp_order", {"orderId": ".."}, "isn't a valid order id"),
+    ("wait_for_offramp_order", {"orderId": "."}, "isn't a valid order id"),
+    ("wait_for_offramp_order", {"orderId": "x", "timeoutSeconds": 601}, "timeoutSeconds: must be less"),
+    ("list_offramp_orders", {"limit": 0}, "limit: must be greater"),
+    ("list_offramp_orders", {"limit": 101}, "limit: must be less"),
+    ("list_offramp_orders", {"limit": "many"}, "limit: must be a whole JSON number"),
+    ("send_money", {}, "doesn't exist"),
+]
+
+
+async def test_arguments_that_do_not_fit_are_named(world: AgentWorld) -> None:
+    for tool, arguments, told in CALLS:
+        assert told in await world.fails(tool, **arguments), tool

@@ -1,0 +1,37 @@
+"""The memory for shared answers of the service is limited."""
+
+import asyncio
+from typing import Any, cast
+
+from bot.mcp_server.memory import REMEMBERED
+from bot.mcp_server.service import Rules, Service
+from tests.settlement.fake_settlement import MovedClock
+from tests.virtual_time import in_virtual_time, now
+
+
+class NotedOrders:
+    """A client that notes which orders are read."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def order(self, order_id: str) -> Any:
+        self.asked.append(order_id)
+        return object()
+
+
+@in_virtual_time
+async def test_one_order_too_many_costs_the_oldest_kept_answer_alone() -> None:
+    client = NotedOrders()
+    rules = Rules(requests_per_second=1000)
+    service = Service(cast("Any", client), rules, clock=MovedClock(), seconds=now, sleep=asyncio.sleep)
+    every = [f"svc-{number}" for number in range(REMEMBERED + 2)]
+    for order_id in every:
+        await service.order(order_id)
+    client.asked.clear()
+    for order_id in every[2:]:
+        await service.order(order_id)
+    assert client.asked == []
+    assert len(service._orders) == REMEMBERED
+    await service.order(every[0])
+    assert client.asked == [every[0]]

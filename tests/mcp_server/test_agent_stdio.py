@@ -1,0 +1,216 @@
+"""The agent tool server as clients start it: a child process that writes JSON-RPC to stdout and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from bot.payments import bolt11
+from tests.mcp_server.agent_stdio import COMMAND, Sandbox, child, environment, sandbox
+from tests.waiting import PATIENCE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.process
+
+BCA = {"partnerBankCode": "014", "partnerBankName": "BANK CENTRAL ASIA", "recipientDetails": "1234567890"}
+NUMBER, HOLDER = "7391826450", "Sri Wahyuningsih"
+PRIVATE = (NUMBER, HOLDER, "Wahyuningsih", "nobody-knows-this")
+
+
+async def test_the_official_client_orders_and_waits_over_stdio(tmp_path: Path) -> None:
+    async with sandbox("documented") as documented, sandbox("live") as live:
+        await asyncio.gather(_order_and_wait(documented, tmp_path), _order_and_wait(live, tmp_path))
+
+
+async def _order_and_wait(service: Sandbox, folder: Path) -> None:
+    await service.control("settings", speedSeconds=0.2)
+    told: list[str | None] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        del progress, total
+        told.append(message)
+
+    command, *arguments = COMMAND
+    env = environment(service.url, SERVICE_MCP_NAME="Rupiah for everybody")
+    program = StdioServerParameters(command=command, args=arguments, env=env, cwd=folder)
+    with tempfile.TemporaryFile("w", dir=folder) as log:
+        async with Client(stdio_client(program, errlog=log)) as agent:
+            assert agent.server_info
+            assert agent.server_info.name == "Rupiah for everybody"
+            assert len((await agent.list_tools()).tools) == 8
+            made = (await agent.call_tool("create_offramp_order", {**BCA, "idrAmount": 150_000})).structured_content
+            assert made
+            assert bolt11.decode(made["bolt11"]).amount_msat == made["satAmount"] * 1000
+            await service.control("pay", orderId=made["orderId"])
+            ended = await agent.call_tool(
+                "wait_for_offramp_order", {"orderId": made["orderId"], "timeoutSeconds": 30}, progress_callback=note
+            )
+    assert ended.structured_content
+    assert ended.structured_content["state"] == "COMPLETED"
+    assert str(told[-1]).startswith("COMPLETED")
+
+
+async def test_what_is_set_reaches_the_tools(tmp_path: Path) -> None:
+    order = {**BCA, "idrAmount": 150_000}
+    async with sandbox() as service:
+        async with child(environment(service.url, MIN_ORDER_IDR="200000"), tmp_path) as server:
+            await server.greets()
+            refused = await server.answers(await server.calls("create_offramp_order", **order))
+            assert "smallest order is Rp200,000" in json.dumps(refused)
+        async with child(environment(service.url, INVOICE_NETWORK=""), tmp_path) as server:
+            await server.greets()
+            refused = await server.answers(await server.calls("create_offramp_order", **order))
+            assert "for the network bcrt" in json.dumps(refused)
+
+
+@pytest.mark.parametrize(
+    ("level", "said", "unsaid"),
+    [
+        ("debug", ("debug", "warning"), ()),
+        ("info", ("warning",), ("debug",)),
+        ("warn", ("warning",), ("debug", "info")),
+        ("error", (), ("debug", "info", "warning")),
+    ],
+)
+async def test_the_log_is_as_talkative_as_it_is_told(
+    tmp_path: Path, level: str, said: tuple[str, ...], unsaid: tuple[str, ...]
+) -> None:
+    async with (
+        sandbox() as service,
+        child(environment(service.url, SERVICE_MCP_LOG_LEVEL=level), tmp_path) as server,
+    ):
+        await server.greets()
+        await server.answers(await server.calls("get_btc_idr_quote"))
+        await server.answers(await server.calls("get_offramp_order", orderId="made-up"))
+        _, _, err = await server.leaves()
+    levels = {json.loads(line)["level"] for line in err.splitlines()}
+    assert levels >= set(said)
+    assert not levels & set(unsaid)
+
+
+async def test_it_ends_cleanly_when_its_stdin_does(tmp_path: Path) -> None:
+    for lines in ((), (b"",), (b'{"jsonrpc":"2.0"',)):
+        async with child(environment("http://127.0.0.1:9"), tmp_path) as server:
+            await server.writes(*lines)
+            code, _, err = await server.leaves()
+            assert code == 0
+            assert "Traceback" not in err
+
+
+async def test_calls_under_way_are_answered_after_the_last_line(tmp_path: Path) -> None:
+    async with sandbox() as service, child(environment(service.url), tmp_path) as server:
+        await server.greets()
+        await service.control("faults", fault="delay", seconds=0.5, path="/v1/offramp", method="POST")
+        asked = await server.calls("create_offramp_order", **BCA, idrAmount=150_000)
+        code, out, _ = await server.leaves()
+        (answer,) = [json.loads(line) for line in out.splitlines()]
+        assert (code, answer["id"]) == (0, asked)
+        assert answer["result"]["structuredContent"]["bolt11"]
+
+
+async def test_waiting_does_not_keep_it_from_ending(tmp_path: Path) -> None:
+    async with sandbox() as service, child(environment(service.url), tmp_path) as server:
+        await server.greets()
+        made = await server.answers(await server.calls("create_offramp_order", **BCA, idrAmount=150_000))
+        order_id = made["result"]["structuredContent"]["orderId"]
+        await server.calls("wait_for_offramp_order", orderId=order_id, timeoutSeconds=600)
+        code, _, err = await server.leaves()  # the wait itself would take longer than the test's timeout
+        assert code == 0
+        assert "Traceback" not in err
+
+
+async def test_a_client_that_stops_reading_is_no_failure(tmp_path: Path) -> None:
+    async with child(environment("http://127.0.0.1:9"), tmp_path) as server:
+        await server.greets()
+        server.reads_no_more()
+        await server.asks("tools/list")
+        code, _, err = await server.leaves()
+        assert code == 0
+        assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_it_at_once_and_silently(tmp_path: Path, number: signal.Signals) -> None:
+    async with child(environment("http://127.0.0.1:9"), tmp_path) as server:
+        await server.greets()
+        server.process.send_signal(number)
+        assert await asyncio.wait_for(server.process.wait(), PATIENCE) == -number
+        assert "Traceback" not in server.log.read_text()
+
+
+async def test_recipient_and_name_are_in_no_log_at_any_level(tmp_path: Path) -> None:
+    """Check successes and failures, at the most detailed log level."""
+    wish: dict[str, Any] = {**BCA, "recipientDetails": NUMBER, "bankAccountName": HOLDER, "idrAmount": 150_000}
+    calls: list[dict[str, Any]] = [
+        wish,
+        wish | {"recipientDetails": int(NUMBER)},
+        wish | {"recipientDetails": f"{NUMBER}-{NUMBER}"},
+        wish | {"recipientDetails": [NUMBER]},
+        wish | {"bankAccountName": {"first": HOLDER}},
+        wish | {"bankAccountName": f"{HOLDER}\n{HOLDER}"},
+        wish | {NUMBER: HOLDER},
+        wish | {"idrAmount": NUMBER + HOLDER},
+        wish | {"partnerBankName": HOLDER},
+        {"recipientDetails": NUMBER},
+    ]
+    faults = ("400_before", "500_after", "html", "drop_after")
+    env = {"SERVICE_MCP_LOG_LEVEL": "debug", "SERVICE_API_KEY": "pk_live_sandbox.nobody-knows-this"}
+    async with sandbox() as service:
+        debugging = environment(service.url) | {"SERVICE_MCP_LOG_LEVEL": "debug"}
+        async with child(debugging, tmp_path) as server:
+            await server.greets()
+            for arguments in calls:
+                await server.answers(await server.calls("create_offramp_order", **arguments))
+            for amount, fault in enumerate(faults, start=50_000):
+                await service.control("faults", fault=fault, method="POST", times=1, error=f"{NUMBER} of {HOLDER}")
+                await server.answers(await server.calls("create_offramp_order", **(wish | {"idrAmount": amount})))
+            for tool in ("list_offramp_orders", NUMBER, HOLDER):
+                await server.answers(await server.calls(tool, recipient=NUMBER, holder=HOLDER))
+            for fault in ("503", "404", "drop_before"):
+                await service.control("faults", fault=fault, method="GET", times=1)
+                for private in (NUMBER, HOLDER):
+                    # A different id each time: the same one can be read only once a second.
+                    await server.answers(await server.calls("get_offramp_order", orderId=f"{private}-{fault}"))
+                    waiting = {"orderId": f"{fault}-{private}", "timeoutSeconds": 1}
+                    await server.answers(await server.calls("wait_for_offramp_order", **waiting))
+                    uri = f"kirim://orders/{private}{fault}"
+                    await server.answers(await server.asks("resources/read", {"uri": uri}))
+            await server.answers(await server.asks("prompts/get", {"name": HOLDER, "arguments": {"amount": NUMBER}}))
+            await server.answers(await server.asks("resources/read", {"uri": f"kirim://{NUMBER}/{HOLDER}"}))
+            await server.answers(await server.asks(HOLDER, {NUMBER: NUMBER}))
+            await server.writes(NUMBER.encode(), f'{{"jsonrpc":"2.0","method":"{HOLDER}"}}'.encode(), HOLDER.encode())
+            code, _, err = await server.leaves()
+        assert code == 0
+        assert "order_created" in err
+        assert "settlement_request_answered" in err
+        async with child(environment(service.url) | env, tmp_path) as server:
+            await server.greets()
+            refused = await server.answers(await server.calls("create_offramp_order", **wish))
+            assert "status 401" in json.dumps(refused)
+            err += (await server.leaves())[2]
+    assert [found for found in PRIVATE if found in err] == []
+
+
+async def test_a_crash_of_ours_leaves_no_arguments_in_the_log(tmp_path: Path) -> None:
+    async with sandbox() as service:
+        env = environment(service.url, SERVICE_MCP_LOG_LEVEL="debug")
+        async with child(env, tmp_path, program="tests.mcp_server.agent_broken") as server:
+            await server.greets()
+            wish = {**BCA, "recipientDetails": NUMBER, "idrAmount": 50_000}
+            await server.answers(await server.calls("create_offramp_order", **wish))
+            code, rest, err = await server.leaves()
+            out = b"".join([*server.lines, rest])
+    assert code == 0
+    assert b'"isError":true' in out
+    assert "tool_failed" in err
+    assert "RuntimeError" in err
+    assert NUMBER not in out.decode() + err

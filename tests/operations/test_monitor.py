@@ -1,0 +1,274 @@
+"""What goes wrong is told to operators once, they are reminded while it lasts, and hear that it is over."""
+
+from datetime import timedelta
+
+import pytest
+
+from bot.infra.outbox.model import RetryLater, Sent
+from bot.orders.order import Order, OrderNotification
+from bot.settlement.model import OutcomeUnknown, PayoutMethod, ServiceDown, SlowDown
+from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarms import OVER, RAISED, REMINDER, next_reminder
+from tests.orders.order_world import EMMA, OSCAR, WISH, House
+from tests.settlement.fake_settlement import BCA, FakeSettlement, failing
+
+MANY = tuple(PayoutMethod(f"{number:03}", f"BANK {number}", "bank", None) for number in range(100))
+
+
+async def looks(house: House, *, after: float = 5) -> list[str]:
+    """Some seconds pass, the watch looks, and the news are told; what operators have heard by then."""
+    house.clock.passes(seconds=after)
+    await house.watch.look()
+    await house.tells()
+    return house.ears.kinds(OSCAR)
+
+
+async def probes(house: House, times: int, *, every: float = 6) -> None:
+    for _ in range(times):
+        house.clock.passes(seconds=every)
+        await house.watching.probe()
+
+
+async def raised(house: House) -> list[AlarmKind]:
+    return [alarm.kind for alarm in await house.alarms.open()]
+
+
+async def test_an_outage_is_told_once_it_lasts_and_so_is_its_end(house: House, service: FakeSettlement) -> None:
+    service.reads.extend(failing(ServiceDown, 20))
+    house.clock.passes(minutes=1)
+    await probes(house, 3)
+    assert await looks(house) == []
+    await probes(house, 17)
+    assert await looks(house) == [RAISED]
+    assert await looks(house) == [RAISED]
+    await probes(house, 1)
+    assert await looks(house) == [RAISED, OVER]
+    assert await raised(house) == []
+
+
+async def test_one_failure_and_a_burst_of_them_are_no_outage(house: House, service: FakeSettlement) -> None:
+    service.reads.extend(failing(ServiceDown, 50))
+    for _ in range(50):
+        with pytest.raises(ServiceDown):
+            await house.settlement.quote()
+    assert await looks(house) == []
+    await house.settlement.quote()
+    service.reads.append(ServiceDown())
+    with pytest.raises(ServiceDown):
+        await house.settlement.quote()
+    assert await looks(house, after=120) == []
+
+
+async def wishes_in_vain(house: House, times: int, *, every: float = 20) -> None:
+    """Somebody confirms again and again, and nobody knows what came of it; other questions are answered."""
+    house.service.places.extend(failing(OutcomeUnknown, times))
+    for _ in range(times):
+        house.clock.passes(seconds=every)
+        with pytest.raises(OutcomeUnknown):
+            await house.settlement.place(WISH)
+        await house.settlement.quote()
+
+
+async def test_a_service_that_answers_all_but_orders_is_told_and_when_it_makes_one(house: House) -> None:
+    await wishes_in_vain(house, 2)
+    assert await looks(house) == []
+    await wishes_in_vain(house, 3)
+    assert await looks(house) == [RAISED]
+    (alarm,) = await house.alarms.open()
+    assert (alarm.kind, alarm.facts["orders"]) == (AlarmKind.SERVICE_DOWN, True)
+    await house.settlement.quote()
+    assert await looks(house) == [RAISED]
+    await house.settlement.place(WISH)
+    assert await looks(house) == [RAISED, OVER]
+
+
+async def test_what_became_of_orders_long_ago_says_nothing_of_the_service_now(house: House) -> None:
+    await wishes_in_vain(house, 5)
+    assert await looks(house) == [RAISED]
+    assert await looks(house, after=3600) == [RAISED, OVER]
+
+
+async def test_a_service_that_is_asked_anyway_is_not_asked_by_the_watch(house: House, service: FakeSettlement) -> None:
+    house.clock.passes(seconds=50)
+    await house.settlement.quote()
+    await probes(house, 9)
+    assert service.times("methods") == 0
+    await probes(house, 2)
+    assert service.times("methods") == 1
+
+
+async def test_a_request_for_fewer_requests_is_honoured_by_the_watch(house: House, service: FakeSettlement) -> None:
+    service.reads.append(SlowDown(600))
+    await probes(house, 12)
+    assert service.times("methods") == 1
+    await probes(house, 100)
+    assert service.times("methods") == 1
+    await probes(house, 20)
+    assert service.times("methods") > 1
+
+
+@pytest.mark.parametrize(("left", "told"), [(51, 0), (50, 1), (1, 1), (0, 1)])
+async def test_a_list_that_shrinks_sharply_is_told_until_it_has_grown_again(
+    house: House, service: FakeSettlement, left: int, told: int
+) -> None:
+    for methods in (MANY, MANY[:left]):
+        service.methods = methods
+        await house.market.methods(fresh=True)
+        await looks(house)
+    assert house.ears.kinds(OSCAR) == [RAISED] * told
+    service.methods = MANY[:80]
+    await house.market.methods(fresh=True)
+    assert await looks(house) == [RAISED, OVER] * told
+
+
+async def test_an_empty_list_is_told_though_nobody_knows_what_was_before(house: House, service: FakeSettlement) -> None:
+    service.methods = ()
+    await house.market.methods(fresh=True)
+    assert await looks(house) == [RAISED]
+    assert not await house.watching.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
+
+
+async def test_a_list_that_has_shrunk_stays_so_after_a_restart_until_an_operator_accepts_it(
+    house: House, file: str, service: FakeSettlement
+) -> None:
+    for methods in (MANY, MANY[:9]):
+        service.methods = methods
+        await house.market.methods(fresh=True)
+        await looks(house)
+    again = House(file, service)
+    await again.market.methods(fresh=True)
+    assert await looks(again, after=3600 * 30) == []
+    assert await raised(again) == [AlarmKind.METHODS_SHRUNK]
+    assert await again.watching.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
+    assert not await again.watching.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
+    await again.market.methods(fresh=True)
+    assert await looks(again) == []
+    assert await raised(again) == []
+    await again.leave()
+
+
+async def test_news_that_wait_too_long_are_told_and_when_they_wait_no_more(house: House) -> None:
+    house.ears.outcomes[EMMA].extend([RetryLater(40), RetryLater(40), Sent()])
+    await house.place()
+    await house.tells()
+    assert await looks(house, after=50) == []
+    assert await looks(house, after=15) == [RAISED]
+    (alarm,) = await house.alarms.open()
+    assert (alarm.kind, alarm.facts["count"]) == (AlarmKind.OUTBOX_BACKLOG, 2)
+    await looks(house, after=200)
+    assert await looks(house) == [RAISED, OVER]
+
+
+async def test_a_poller_that_gives_no_sign_of_life_is_told_and_that_it_is_back(house: House) -> None:
+    await house.polls()
+    for _ in range(13):
+        await looks(house)
+    assert house.ears.kinds(OSCAR) == [RAISED]
+    await house.polls()
+    assert await looks(house) == [RAISED, OVER]
+
+
+async def test_a_poller_that_rests_as_it_was_told_to_is_not_silent(house: House, service: FakeSettlement) -> None:
+    await house.place()
+    service.reads.append(SlowDown(300))
+    assert await house.polls() == 300
+    for _ in range(60):
+        await looks(house)
+    assert house.ears.kinds(OSCAR) == []
+
+
+async def test_a_machine_that_slept_is_no_silent_poller(house: House) -> None:
+    await house.polls()
+    assert await looks(house, after=3600 * 8) == []
+
+
+async def test_reminders_come_later_and_later_and_name_everything_at_once(house: House) -> None:
+    house.health.refused()
+    await house.tells()
+    reminded = []
+    for minutes in range(6, 60 * 30 + 1, 6):
+        house.clock.passes(minutes=6)
+        await house.alarms.remind()
+        if (await house.alarms.open())[0].reminded_at == house.clock.now():
+            reminded.append(minutes // 60)
+    assert reminded == [1, 2, 4, 8, 16]
+    await house.tells()
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_KEY_REFUSED, *[REMINDER] * 5]
+
+
+async def test_nobody_is_reminded_right_after_a_restart_of_what_may_be_over(
+    house: House, file: str, service: FakeSettlement
+) -> None:
+    house.health.refused()
+    await house.tells()
+    house.clock.passes(hours=5)
+    again = House(file, service)
+    assert not await again.alarms.remind()
+    house.clock.passes(seconds=61)
+    assert await again.alarms.remind()
+    await again.leave()
+
+
+def test_a_reminder_is_due_each_day_in_the_end(house: House) -> None:
+    now = house.clock.now()
+    old = Alarm(kind=AlarmKind.KEY_REFUSED, raised_at=now - timedelta(days=9), reminded_at=now)
+    assert next_reminder(old, timedelta(hours=1)) == now + timedelta(days=1)
+    assert next_reminder(old, timedelta(days=3)) == now + timedelta(days=3)
+
+
+async def failed_after_payment(house: House) -> Order:
+    order = await house.place()
+    for state in ("LN_INVOICE_PAID", "FAILED"):
+        house.service.becomes("svc-1", state)
+        await house.polls()
+    return order
+
+
+async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_has_seen_to_it(house: House) -> None:
+    order = await failed_after_payment(house)
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_FAILED]
+    assert await raised(house) == [AlarmKind.ORDER_FAILED]
+    assert await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=2002)
+    assert not await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
+    assert await looks(house) == [OrderNotification.STAFF_FAILED, OVER]
+    assert await raised(house) == []
+
+
+async def test_who_has_seen_to_it_is_not_told_that_it_is_seen_to(house: House) -> None:
+    order = await failed_after_payment(house)
+    assert await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
+    assert await looks(house) == [OrderNotification.STAFF_FAILED]
+
+
+async def test_an_invoice_that_does_not_match_is_an_alarm_as_well(house: House, service: FakeSettlement) -> None:
+    service.answers.append({"bolt11": service.invoice(1)})
+    order = await house.place()
+    assert await looks(house) == [OrderNotification.STAFF_BAD_INVOICE]
+    (alarm,) = await house.alarms.open()
+    assert (alarm.kind, alarm.subject) == (AlarmKind.INVOICE_MISMATCH, order.reference)
+    assert alarm.facts["complaint"]
+
+
+@pytest.mark.parametrize("kind", [AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.OUTBOX_BACKLOG])
+async def test_what_ends_by_itself_is_ended_by_nobodys_word(house: House, kind: AlarmKind) -> None:
+    house.health.refused()
+    await house.tells()
+    assert not await house.watching.settle(kind, "", OSCAR)
+    assert await raised(house) == [AlarmKind.KEY_REFUSED]
+
+
+async def test_at_a_glance_there_is_what_is_known_and_what_is_not_known_yet(
+    house: House, service: FakeSettlement
+) -> None:
+    unknown = await house.watching.glance()
+    assert (unknown.key_is_taken, unknown.service_answers, unknown.methods) == (None, None, None)
+    service.methods = (BCA,)
+    await house.market.methods()
+    known = await house.watching.glance()
+    assert (known.key_is_taken, known.service_answers, known.methods, known.backlog.count) == (True, True, 1, 0)
+    house.health.refused()
+    await house.tells()
+    house.health.answered()
+    await house.tells()
+    glance = await house.watching.glance()
+    assert (glance.alarms, glance.raised_lately) == ((), 1)

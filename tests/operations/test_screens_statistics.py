@@ -1,0 +1,223 @@
+"""Figures fit into a caption whatever they are, and what the service tells is data, whatever it is."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.core.date_ranges import Period, last
+from bot.infra.drawing.chart import render_bars
+from bot.infra.i18n import LOCALES
+from bot.operations.buttons import StatisticsAction, StatisticsButton
+from bot.operations.screens import export, platform
+from bot.operations.screens import statistics as figures
+from bot.operations.screens.values import named, told
+from bot.operations.statistics import OrderFigures, Outcome, OwnFigures, PeopleFigures, SubscriberFigures, Tally
+from bot.operations.statistics_service import MOST_ORDERS, Export, ServiceFigures
+from bot.settlement.client.parser import read_json
+from bot.settlement.client.wire import PlatformStats as WireStats
+from bot.settlement.model import DepositRails, PlatformStats, Rail
+from tests.architecture.every_screen import HOSTILE_NAMES, JAKARTA, TRANSLATIONS, Seen
+from tests.architecture.test_screens_limits import check
+from tests.examples import examples, some
+from tests.texts import says, text
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+SIZES = (0, 1, 999, 10**9)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.decimals(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=8) | st.dictionaries(st.text(), inner, max_size=8),
+    max_leaves=20,
+)
+
+
+def own(size: int, parts: int) -> OwnFigures:
+    """Figures of which all are `size`, and the sums of money much larger."""
+    part = {outcome: Tally(orders=size, idr=size * 10**9, sats=size * 10**9) for outcome in Outcome} if size else {}
+    orders = OrderFigures(parts=(part,) * parts, median=timedelta(seconds=size) if size else None, timed=size)
+    return OwnFigures(
+        people=PeopleFigures(known=size, away=size, active=size, new=size, ordered=size, paid=size),
+        subscribers=SubscriberFigures(total=size, new=size, daily=size, alerts=size),
+        orders=orders,
+    )
+
+
+def shown(stats: dict[str, Any], locale: str = "en", rails: DepositRails | None = None) -> str:
+    """What is read of what the service tells."""
+    service = ServiceFigures(PlatformStats(stats), rails)
+    seen = Seen("the service", platform.screen(TRANSLATIONS.get(locale), service, JAKARTA))
+    check(seen)
+    return seen.text
+
+
+def figure(name: str, value: str) -> str:
+    return text("platform.figure", name=name, value=value)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("period", Period)
+@pytest.mark.parametrize("size", SIZES)
+def test_all_figures_fit_under_a_picture(locale: str, period: Period, size: int) -> None:
+    t, span = TRANSLATIONS.get(locale), last(period, NOW, JAKARTA)
+    figured = own(size, span.parts)
+    seen = Seen("own", figures.screen(t, period, "21 Nov 2026, 16:30 WIB", figured, b""), is_caption=True)
+    check(seen)
+    facts = figures.bars(t, period, span, figured.orders, JAKARTA)
+    assert len(facts.bars) == span.parts
+    assert all(0 <= bar.share <= 1 for bar in facts.bars)
+    assert len(facts.levels) <= figures.LEVELS + 1
+    assert render_bars(facts).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_figures_say_what_was_counted(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    parts: list[dict[Outcome, Tally]] = [{} for _ in range(7)]
+    parts[2] = {Outcome.SENT: Tally(orders=3, idr=1_500_000, sats=88_000), Outcome.UNPAID: Tally(orders=1, idr=9)}
+    orders = OrderFigures(parts=tuple(parts), median=timedelta(seconds=95), timed=3)
+    people = PeopleFigures(known=120, away=4, active=30, new=10, ordered=5, paid=4)
+    figured = OwnFigures(people=people, subscribers=own(7, 7).subscribers, orders=orders)
+    shown_text = figures.screen(t, Period.WEEK, "15 Nov", figured, b"").text
+    for said in (t.rupiah(1_500_000), t.sats(88_000), "✅", "⌛", "95", t.percent(75), t.percent(40), "120"):
+        assert said in shown_text
+    assert figures.SIGNS[Outcome.WAITING] not in shown_text
+
+
+def test_an_outcome_has_its_sign_and_its_words_in_every_language() -> None:
+    assert set(figures.SIGNS) == set(Outcome)
+    for locale in LOCALES:
+        for outcome in Outcome:
+            assert TRANSLATIONS.get(locale).plain(f"figures.outcome_{outcome}")
+
+
+def test_what_the_service_is_known_to_tell_is_well_formatted() -> None:
+    shown_text = shown(
+        {
+            "totalOrders": 1234,
+            "totalVolumeIdr": "1500000",
+            "totalVolumeSats": 29_412,
+            "tagline": "Bitcoin <in>, rupiah out",
+            "updatedAt": "2026-11-21T09:30:00.000Z",
+        }
+    )
+    for key, value in (
+        ("platform.total_orders", "1,234"),
+        ("platform.total_volume_idr", "Rp1,500,000"),
+        ("platform.total_volume_sats", "29,412 sats"),
+        ("platform.tagline", "Bitcoin <in>, rupiah out"),
+        ("platform.updated_at", "21 Nov 2026, 16:30 WIB"),
+    ):
+        assert figure(text(key), value) in shown_text.split("\n")
+    in_indonesian = text("platform.figure", "id", name=text("platform.total_volume_idr", "id"), value="Rp1.500.000")
+    assert in_indonesian in shown({"totalVolumeIdr": Decimal(1_500_000)}, "id").split("\n")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "name", "said"),
+    [
+        ("averageFeeIdr", Decimal("4999.50"), "Average fee IDR", "Rp4,999.5"),
+        ("success_rate_percent", Decimal("99.126"), "Success rate percent", "99.13%"),
+        ("activeNow", True, "Active now", text("platform.yes")),
+        ("note", None, "Note", "–"),  # noqa: RUF001  meant as a dash
+        ("banks", ["BCA", "BRI", 3], "Banks", "BCA, BRI, 3"),
+        ("list", list(range(100)), "List", text("platform.items", count=100)),
+        ("byChannel", {"lightning": 5, "btcb": {"a": {"b": 1}}}, "By channel · Lightning", "5"),
+        ("byChannel", {"btcb": {"a": {"b": 1}}}, "By channel · Btcb", text("platform.items", count=1)),
+        ("huge", 10**400, "Huge", "1.000e400"),
+        ("tiny", Decimal("-1e-900"), "Tiny", "-1.000e-900"),
+        ("nothing", Decimal("0e-99"), "Nothing", "0"),
+        ("long", Decimal("0." + "3" * 500), "Long", "0.333333333333"),
+        ("at", "2026-99-99T00:00:00Z", "At", "2026-99-99T00:00:00Z"),
+        ("at", "0001-01-01T00:00:00+14:00", "At", "0001-01-01T00:00:00+14:00"),
+        ("account", "0812345", "Account", "0812345"),
+        ("___", 1, "___", "1"),
+        ("", 1, "–", "1"),  # noqa: RUF001  meant as a dash
+    ],
+)
+def test_whatever_else_it_tells_is_shown_as_its_kind(key: str, value: object, name: str, said: str) -> None:
+    assert figure(name, said) in shown({key: value}).split("\n")
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("typed", some([*HOSTILE_NAMES, "🙈" * 4096, "\ufdfa" * 4096, "\ud800", "x" * 1_000_000]))
+def test_no_text_of_the_service_breaks_the_message(locale: str, typed: str) -> None:
+    rail = Rail(name=typed, summary=typed, token=typed, chain_id=10**18, contract=typed, address=typed)
+    rails = DepositRails(is_configured=False, rails=(rail,) * 5, error=typed)
+    # Many keys, and long ones; both at once would take a gigabyte.
+    many = min(1000, 100_000_000 // len(typed))
+    shown({f"{typed} {number}": [typed] * 5 for number in range(many)}, locale, rails)
+    shown({f"{number} {typed}": {typed: typed} for number in range(40)}, locale, rails)
+
+
+@settings(max_examples=examples(50), deadline=None)
+@given(st.dictionaries(st.text(), JSON, max_size=30))
+def test_any_json_is_shown(stats: dict[str, Any]) -> None:
+    shown(stats, "id")
+
+
+def test_what_is_too_much_is_counted() -> None:
+    many = shown({f"key{number}": number for number in range(platform.MOST + 4)})
+    assert says(many, "platform.more", count=4)
+
+
+def test_what_came_is_kept_as_it_came_and_in_its_order() -> None:
+    given_by = read_json(
+        b'{"z": 1.50, "totalOrders": "many", "given": [1], "\\ud800": "\\udfff", "": null, "a": {"b": 2}}'
+    )
+    stats = WireStats.model_validate(given_by)
+    assert stats.given == given_by
+    assert list(stats.given) == ["z", "totalOrders", "given", "\ud800", "", "a"]
+    assert stats.total_orders is None
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_service_that_tells_nothing_is_said_to(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    for service in (ServiceFigures(None, None), ServiceFigures(PlatformStats({}), a_rails())):
+        check(Seen("the service", platform.screen(t, service, JAKARTA)))
+    assert t("platform.unconfigured") in platform.screen(t, ServiceFigures(None, a_rails()), JAKARTA).text
+
+
+def a_rails() -> DepositRails:
+    return DepositRails(is_configured=False, rails=())
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("totalVolumeIdr", "Total volume IDR"),
+        ("total_volume_sats", "Total volume sats"),
+        ("HTTPErrors24h", "Http errors24h"),
+        ("já-é", "Já é"),
+    ],
+)
+def test_a_key_is_taken_apart_into_words(key: str, words: str) -> None:
+    assert named(key) == words
+
+
+def test_a_number_in_a_text_is_one_only_where_the_key_says_so() -> None:
+    t = TRANSLATIONS.get("en")
+    assert told(t, "volumeIdr", "12000", JAKARTA) == "Rp12,000"
+    assert told(t, "code", "12000", JAKARTA) == "12000"
+    assert told(t, "volumeIdr", "-12000", JAKARTA) == "-12,000"
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_export_asks_for_a_time_and_says_which_it_was(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    asking = Seen("which time", export.asking(t))
+    check(asking)
+    assert {StatisticsButton.read(str(button.data)) for button in asking.buttons} == {
+        StatisticsButton(StatisticsAction.CSV, name) for name in export.TIMES
+    }
+    for find in export.TIMES.values():
+        span = find(NOW, JAKARTA)
+        for count in (0, MOST_ORDERS + 1):
+            check(Seen("no file", export.nothing(t, Export(count, None), span, JAKARTA)))
+        assert t.n("export.orders", 12) in export.caption(t, Export(12, b""), span, JAKARTA)
+    assert export.file_name(export.TIMES["last_month"](NOW, JAKARTA), JAKARTA) == (
+        "kirim-orders-2026-10-01-to-2026-10-31.csv"
+    )

@@ -1,0 +1,125 @@
+"""Figures as values, and orders as a table that no spreadsheet can take for anything else."""
+
+import csv
+import io
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.operations import export as exporting
+from bot.operations.statistics import OrderFigures, Outcome, Tally, outcome_of, share
+from bot.operations.statistics_model import OrderLine
+from bot.orders.order import Phase
+from bot.settlement.model import PayoutMethod
+from tests.architecture.every_screen import BCA, a_deposit, an_order, at_each_moment
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+LINE = OrderLine(
+    reference="ABC2345",
+    service_id="cm1",
+    created_at=NOW,
+    paid_at=NOW,
+    ended_at=None,
+    outcome=Outcome.UNDER_WAY,
+    state="LN_INVOICE_PAID",
+    method=PayoutMethod("014", "BANK CENTRAL ASIA", "bank", 1),
+    channel="lightning",
+    idr=500_000,
+    sats=29_412,
+    btc_idr=Decimal("1700000000.50"),
+)
+
+
+def read(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+
+
+def one(part: int, outcome: Outcome) -> dict[Outcome, Tally]:
+    return {outcome: Tally(orders=part, idr=part * 10, sats=part * 100)}
+
+
+def test_an_order_is_counted_where_it_stands() -> None:
+    counted = {name: outcome_of(order) for name, order in at_each_moment(BCA)}
+    assert counted["COMPLETED"] is Outcome.SENT
+    assert counted["failed paid"] is Outcome.FAILED
+    assert outcome_of(an_order(state="FAILED", phase=Phase.DONE)) is Outcome.UNPAID
+    assert counted["refused"] is Outcome.REFUSED
+    assert counted["held"] is Outcome.HELD
+    assert outcome_of(an_order(phase=Phase.OPEN)) is Outcome.WAITING
+    assert outcome_of(an_order(phase=Phase.OPEN, expiry_told=True)) is Outcome.UNPAID
+    assert outcome_of(an_order(phase=Phase.OPEN, expiry_told=True, paid_at=NOW)) is Outcome.UNDER_WAY
+    assert outcome_of(an_order(phase=Phase.UNRESOLVED)) is Outcome.UNCERTAIN
+
+
+def test_a_deposit_that_failed_without_evidence_counts_neither_as_unpaid_nor_as_paid() -> None:
+    failed = replace(a_deposit("btcb"), state="FAILED", phase=Phase.DONE)
+    forgotten = replace(failed, deposit=None, person_id=0)  # with its sender
+    for order in (failed, forgotten):
+        assert outcome_of(order) is Outcome.FAILED_UNKNOWN
+    assert outcome_of(replace(failed, paid_at=NOW)) is Outcome.FAILED
+    assert not OrderFigures(parts=(one(1, Outcome.FAILED_UNKNOWN),), median=None, timed=0).paid.orders
+
+
+def test_paid_orders_are_those_whose_money_came_in_whatever_became_of_it() -> None:
+    both = one(4, Outcome.FAILED) | one(8, Outcome.UNDER_WAY)
+    parts: list[dict[Outcome, Tally]] = [one(1, Outcome.SENT), one(2, Outcome.WAITING), both, {}]
+    figures = OrderFigures(parts=tuple(parts), median=None, timed=0)
+    assert figures.placed == Tally(orders=15, idr=150, sats=1500)
+    assert figures.paid == Tally(orders=13, idr=130, sats=1300)
+    assert [tally.orders for tally in figures.paid_by_part()] == [1, 0, 12, 0]
+    assert set(figures.by_outcome) == {Outcome.SENT, Outcome.WAITING, Outcome.FAILED, Outcome.UNDER_WAY}
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "hundredths"), [(0, 0, 0), (0, 3, 0), (1, 3, 3333), (2, 3, 6667), (1, 1, 10_000), (1, 8, 1250)]
+)
+def test_shares_are_rounded_to_the_nearest_hundredth_of_a_percent(part: int, whole: int, hundredths: int) -> None:
+    assert share(part, whole) == hundredths
+
+
+def test_a_row_holds_what_its_header_says() -> None:
+    (row,) = read(exporting.header() + exporting.rows([LINE]))
+    assert row == {
+        "reference": "ABC2345",
+        "service_id": "cm1",
+        "created_at": "2026-11-21T09:30:00+00:00",
+        "paid_at": "2026-11-21T09:30:00+00:00",
+        "ended_at": "",
+        "outcome": "under_way",
+        "service_state": "LN_INVOICE_PAID",
+        "destination_code": "014",
+        "destination_name": "BANK CENTRAL ASIA",
+        "destination_kind": "bank",
+        "paid_by": "lightning",
+        "idr": "500000",
+        "sats": "29412",
+        "idr_per_btc": "1700000000.50",
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["=1+1", "+62", "-1", "@SUM(A1)", "\t=1", "\r=1", "\u200b=1", "\uff1d1+1", " =1", "\ufe6211", "\u22121", "\uff20x"],
+)
+def test_no_cell_is_a_formula(name: str) -> None:
+    line = replace(LINE, method=PayoutMethod(name, name, name), state=name, service_id=name, channel=name)
+    (row,) = read(exporting.header() + exporting.rows([line]))
+    assert [cell for cell in row.values() if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
+    assert row["destination_name"].startswith("'")
+
+
+@given(st.text(), st.text())
+def test_whatever_is_in_it_the_table_keeps_its_shape(name: str, state: str) -> None:
+    line = replace(LINE, method=PayoutMethod(name, name, "bank"), state=state)
+    rows = read(exporting.header() + exporting.rows([line, LINE]))
+    assert [set(row) for row in rows] == [set(exporting.COLUMNS)] * 2
+    assert rows[1]["reference"] == "ABC2345"
+
+
+def test_no_column_tells_of_a_person() -> None:
+    forbidden = ("person", "chat", "number", "holder", "recipient", "name_given", "user")
+    assert [name for name in exporting.COLUMNS for word in forbidden if word in name] == []

@@ -1,0 +1,267 @@
+"""Figures as the databases count them, held against the same counted one by one in Python."""
+
+import random
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise, product
+from statistics import median
+from typing import Any
+
+import pytest
+
+from bot.infra.db.database import Database
+from bot.operations.statistics import OrderFigures, Outcome, PeopleFigures, SubscriberFigures, Tally, outcome_of
+from bot.operations.statistics_model import OrderLine
+from bot.operations.statistics_repository import StatisticsRepository
+from bot.orders.order import Order, Phase
+from bot.orders.payout_time_repository import PayoutTimeRepository
+from bot.orders.payout_times import PayoutTimes
+from bot.orders.repository import OrderRepository
+from bot.rates.model import RateAlert, Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.settlement.steps import Step
+from bot.users.model import Person
+from bot.users.repository import UserRepository
+from tests.builders import BCA, NOW, OVO, SECOND, an_order
+
+MICROSECOND = timedelta(microseconds=1)
+HOUR = timedelta(hours=1)
+EDGES = tuple(NOW + HOUR * number for number in range(7))
+NEAR_EDGES = [edge + nudge for edge in EDGES for nudge in (-MICROSECOND, timedelta(0), MICROSECOND)]
+STATES = ("", "IDLE", "LN_INVOICE_PAID", "COMPLETED", "FAILED", "IDR_QUEUED", "'; --")
+LARGEST = 10**18
+
+
+async def keep(store: Database, orders: Iterable[Order]) -> None:
+    async with store.transaction() as tx:
+        for order in orders:
+            assert await OrderRepository(tx).add(order)
+
+
+async def keep_people(store: Database, people: Iterable[Person]) -> None:
+    async with store.transaction() as tx:
+        for person in people:
+            await UserRepository(tx).save(person)
+
+
+def any_orders(chance: random.Random, count: int) -> list[Order]:
+    """Orders of a few persons around `EDGES`, in whatever state, with whatever amounts and times."""
+    return [an_order(f"R{number}", **any_facts(chance)) for number in range(count)]
+
+
+def any_facts(chance: random.Random) -> dict[str, Any]:
+    paid_at = chance.choice([None, NOW + chance.random() * HOUR])
+    took = chance.choice([SECOND, -SECOND, timedelta(0), chance.random() * HOUR, 400 * 24 * HOUR + MICROSECOND])
+    locked = chance.choice([(None, None), (chance.randrange(LARGEST), chance.randrange(LARGEST)), (LARGEST, LARGEST)])
+    return {
+        "person_id": chance.randrange(6),
+        "method": chance.choice([BCA, OVO]),
+        "channel": chance.choice(["lightning", "cbbtc", "btcb"]),
+        "phase": chance.choice(list(Phase)),
+        "state": chance.choice(STATES),
+        "step": chance.choice(list(Step)),
+        "created_at": chance.choice([*NEAR_EDGES, EDGES[0] + chance.random() * (EDGES[-1] - EDGES[0])]),
+        "paid_at": paid_at,
+        "ended_at": chance.choice([None, paid_at and paid_at + took]),
+        "expiry_told": chance.random() < 0.5,
+        "expected_sats": chance.randrange(10**6),
+        "expected_idr": chance.randrange(10**9),
+        "sats": locked[0],
+        "idr": locked[1],
+        "btc_idr": chance.choice([None, Decimal("1666666666.6600")]),
+    }
+
+
+def idr_of(order: Order) -> int:
+    return order.expected_idr if order.idr is None else order.idr
+
+
+def sats_of(order: Order) -> int:
+    return order.expected_sats if order.sats is None else order.sats
+
+
+def within(orders: Sequence[Order], since: datetime, until: datetime) -> list[Order]:
+    return [order for order in orders if since <= order.created_at < until]
+
+
+def counted(orders: Sequence[Order], edges: Sequence[datetime]) -> OrderFigures:
+    """The figures of orders, the naive way."""
+    parts = []
+    for since, until in pairwise(edges):
+        part: dict[Outcome, Tally] = {}
+        for order in within(orders, since, until):
+            tally = Tally(orders=1, idr=idr_of(order), sats=sats_of(order))
+            part[outcome_of(order)] = part.get(outcome_of(order), Tally()) + tally
+        parts.append(part)
+    lengths = [
+        (order.ended_at - order.paid_at) // MICROSECOND
+        for order in within(orders, edges[0], edges[-1])
+        if order.state == "COMPLETED" and order.paid_at and order.ended_at and order.ended_at > order.paid_at
+    ]
+    middle = timedelta(microseconds=int(median(map(Decimal, lengths)))) if lengths else None
+    return OrderFigures(parts=tuple(parts), median=middle, timed=len(lengths))
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_orders_are_counted_as_one_by_one(store: Database, seed: int) -> None:
+    chance = random.Random(seed)
+    orders = any_orders(chance, count=(0, 1, 2, 60, 200, 301)[seed])
+    await keep(store, orders)
+    async with store.reading() as tx:
+        for edges in (EDGES, EDGES[:2], EDGES[2:4], (NOW - HOUR, NOW), tuple(NOW + 2 * HOUR * n for n in range(25))):
+            assert await StatisticsRepository(tx).orders(edges) == counted(orders, edges)
+
+
+async def test_every_order_turns_out_in_sql_as_it_does_in_python(store: Database) -> None:
+    every = product(Phase, Step, STATES, (None, NOW), (True, False), ("lightning", "btcb"))
+    orders = [
+        an_order(f"R{number}", phase=phase, step=step, state=state, paid_at=paid_at, expiry_told=told, channel=channel)
+        for number, (phase, step, state, paid_at, told, channel) in enumerate(every)
+    ]
+    await keep(store, orders)
+    async with store.reading() as tx:
+        lines = await StatisticsRepository(tx).lines(NOW, NOW + SECOND, None, len(orders) + 1)
+    assert {line.reference: line.outcome for line in lines} == {order.reference: outcome_of(order) for order in orders}
+    assert {line.outcome for line in lines} == set(Outcome)
+
+
+async def test_sums_have_no_largest_one(store: Database) -> None:
+    await keep(store, [an_order(f"R{number}", idr=LARGEST, sats=LARGEST - 1) for number in range(30)])
+    async with store.reading() as tx:
+        placed = (await StatisticsRepository(tx).orders((NOW, NOW + SECOND))).placed
+    assert placed == Tally(orders=30, idr=30 * LARGEST, sats=30 * LARGEST - 30)
+
+
+async def test_the_median_is_exact_to_the_microsecond(store: Database) -> None:
+    sent = {"state": "COMPLETED", "phase": Phase.DONE, "step": Step.SENT, "paid_at": NOW}
+    lengths = [timedelta(seconds=59, microseconds=999_999), timedelta(seconds=60), timedelta(days=3)]
+    expected = [lengths[0], lengths[0], lengths[1]]  # of two, the middle between them loses half a microsecond
+    for number, (length, middle) in enumerate(zip(lengths, expected, strict=True)):
+        await keep(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
+        async with store.reading() as tx:
+            assert (await StatisticsRepository(tx).orders((NOW, NOW + SECOND))).median == middle
+
+
+async def test_payout_times_are_those_of_half_and_of_nine_in_ten(store: Database) -> None:
+    sent = {"state": "COMPLETED", "phase": Phase.DONE, "step": Step.SENT, "paid_at": NOW}
+    others = [
+        an_order("EARLIER", **sent, created_at=NOW - SECOND, ended_at=NOW + HOUR),
+        an_order("LATER", **sent, created_at=NOW + SECOND, ended_at=NOW + HOUR),
+        an_order("FAILED", **{**sent, "state": "FAILED"}, ended_at=NOW + HOUR),
+        an_order("AT-ONCE", **sent, ended_at=NOW),
+    ]
+    await keep(store, others)
+    async with store.reading() as tx:
+        assert await PayoutTimeRepository(tx).between(NOW, NOW + SECOND) is None
+    lengths = [SECOND * number for number in range(1, 22)]
+    random.Random(3).shuffle(lengths)
+    found = []
+    for number, length in enumerate(lengths):
+        await keep(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
+        async with store.reading() as tx:
+            found.append(await PayoutTimeRepository(tx).between(NOW, NOW + SECOND))
+    for count, times in enumerate(found, 1):
+        known = sorted(lengths[:count])
+        # So many that at least nine in ten of them are no longer.
+        slow = next(each for each in known if 10 * sum(other <= each for other in known) >= 9 * count)
+        half = timedelta(seconds=median(each.total_seconds() for each in known))
+        assert times == PayoutTimes(orders=count, median=half, slow=slow)
+
+
+async def test_people_are_counted_as_one_by_one(store: Database) -> None:
+    chance = random.Random(7)
+    moments = [*NEAR_EDGES, NOW - 100 * HOUR]
+    people = [
+        Person(
+            id=number,
+            created_at=chance.choice(moments),
+            seen_at=chance.choice([None, *moments]),
+            blocked_at=chance.choice([None, NOW]),
+        )
+        for number in range(1, 60)
+    ]
+    orders = [an_order(f"R{number}", **any_facts(chance) | {"person_id": chance.randrange(60)}) for number in range(80)]
+    await keep_people(store, people)
+    await keep(store, orders)
+    since, until = EDGES[0], EDGES[3]
+    new = {person.id for person in people if since <= person.created_at < until}
+    async with store.reading() as tx:
+        assert await StatisticsRepository(tx).people(since, until) == PeopleFigures(
+            known=59,
+            away=sum(person.blocked_at is not None for person in people),
+            active=sum(person.seen_at is not None and person.seen_at >= since for person in people),
+            new=len(new),
+            ordered=len(new & {order.person_id for order in orders}),
+            paid=len(new & {order.person_id for order in orders if order.is_paid}),
+        )
+
+
+async def test_subscribers_and_alerts_are_counted(store: Database) -> None:
+    since, until = EDGES[0], EDGES[3]
+    async with store.transaction() as tx:
+        for number, at in enumerate(NEAR_EDGES, start=1):
+            await UserRepository(tx).save(Person(id=number, created_at=NOW))
+            daily = 480 if number % 3 else None
+            await SubscriptionRepository(tx).save(Subscription(person_id=number, since=at, daily_minute=daily))
+            for above in (True, False):
+                alert = RateAlert(
+                    id=f"{number} {above}",
+                    person_id=number,
+                    is_above=above,
+                    threshold=Decimal(1),
+                    created_at=NOW,
+                    expires_at=at,
+                )
+                await SubscriptionRepository(tx).save_alert(alert)
+    async with store.reading() as tx:
+        assert await StatisticsRepository(tx).subscribers(since, until, EDGES[1]) == SubscriberFigures(
+            total=len(NEAR_EDGES),
+            new=sum(since <= at < until for at in NEAR_EDGES),
+            daily=sum(number % 3 != 0 for number in range(1, len(NEAR_EDGES) + 1)),
+            alerts=2 * sum(at > EDGES[1] for at in NEAR_EDGES),
+        )
+
+
+async def test_nothing_is_counted_where_there_is_nothing(store: Database) -> None:
+    async with store.reading() as tx:
+        assert await StatisticsRepository(tx).people(NOW, NOW + HOUR) == PeopleFigures(
+            known=0, away=0, active=0, new=0, ordered=0, paid=0
+        )
+        assert await StatisticsRepository(tx).subscribers(NOW, NOW, NOW) == SubscriberFigures(
+            total=0, new=0, daily=0, alerts=0
+        )
+        assert await StatisticsRepository(tx).orders(EDGES) == OrderFigures(parts=({},) * 6, median=None, timed=0)
+        assert await StatisticsRepository(tx).lines(NOW, NOW + HOUR, None, 10) == ()
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 1000])
+async def test_lines_come_oldest_first_none_twice_and_none_left_out(store: Database, at_once: int) -> None:
+    orders = any_orders(random.Random(at_once), 60)
+    await keep(store, orders)
+    since, until = EDGES[1], EDGES[5]
+    expected = sorted(within(orders, since, until), key=lambda order: (order.created_at, order.reference))
+    found: list[OrderLine] = []
+    async with store.reading() as tx:
+        assert await StatisticsRepository(tx).count_orders(since, until) == len(expected)
+        while more := await StatisticsRepository(tx).lines(since, until, found[-1] if found else None, at_once):
+            assert len(more) <= at_once
+            found += more
+    assert found == [line_of(order) for order in expected]
+
+
+def line_of(order: Order) -> OrderLine:
+    return OrderLine(
+        reference=order.reference,
+        service_id=order.service_id,
+        created_at=order.created_at,
+        paid_at=order.paid_at,
+        ended_at=order.ended_at,
+        outcome=outcome_of(order),
+        state=order.state,
+        method=order.method,
+        channel=order.channel,
+        idr=idr_of(order),
+        sats=sats_of(order),
+        btc_idr=order.btc_idr,
+    )

@@ -1,0 +1,89 @@
+"""Figures from the first wish to the last rupiah, and orders handed out as one moment of the database."""
+
+import csv
+import io
+from datetime import timedelta
+
+import pytest
+
+from bot.core.date_ranges import Period, last
+from bot.core.zones import PRESUMED
+from bot.operations import statistics_service as module
+from bot.operations.statistics import Outcome
+from bot.operations.statistics_service import Export, Figures
+from bot.orders.repository import OrderRepository
+from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown
+from tests.builders import an_order
+from tests.orders.order_world import EMMA, OSCAR, SARI, House
+
+
+@pytest.fixture
+def figures(house: House) -> Figures:
+    return Figures(house.store, house.settlement, house.clock)
+
+
+async def has_orders(house: House, count: int) -> None:
+    """So many orders, a minute apart, the newest now."""
+    async with house.store.transaction() as tx:
+        for number in range(count):
+            at = house.clock.now() - timedelta(minutes=number)
+            assert await OrderRepository(tx).add(an_order(f"R{number:04}", created_at=at))
+
+
+def references(export: Export) -> list[str]:
+    assert export.content is not None
+    rows = csv.DictReader(io.StringIO(export.content.decode(), newline=""))
+    return [row["reference"] for row in rows]
+
+
+async def test_the_figures_follow_orders_to_their_end(house: House, figures: Figures) -> None:
+    sent, waiting = await house.place(EMMA), await house.place(SARI)
+    assert sent.service_id
+    assert waiting.service_id
+    house.service.becomes(sent.service_id, "LN_INVOICE_PAID")
+    await house.polls()
+    house.clock.passes(seconds=95)
+    house.service.becomes(sent.service_id, "COMPLETED")
+    await house.polls()
+    for period in Period:
+        span, own = await figures.own(period, PRESUMED)
+        assert span == last(period, house.clock.now(), PRESUMED)
+        assert {outcome: tally.orders for outcome, tally in own.orders.by_outcome.items()} == {
+            Outcome.SENT: 1,
+            Outcome.WAITING: 1,
+        }
+        assert own.orders.paid_by_part()[-1] == own.orders.paid
+        assert (own.orders.median, own.orders.timed) == (timedelta(seconds=95), 1)
+
+
+@pytest.mark.parametrize("failure", [ServiceDown, SlowDown, KeyRefused])
+async def test_what_the_service_does_not_tell_is_none(
+    house: House, figures: Figures, failure: type[SettlementFailure]
+) -> None:
+    house.service.reads.append(failure())
+    told = await figures.service()
+    assert [told.stats is None, told.rails is None].count(True) == 1
+    told = await figures.service()
+    assert told.stats is not None
+    assert told.rails is not None
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 7])
+async def test_a_file_is_written_in_portions_of_which_none_is_lost(
+    house: House, figures: Figures, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    monkeypatch.setattr(module, "AT_ONCE", 3)
+    await has_orders(house, count)
+    export = await figures.export(last(Period.WEEK, house.clock.now(), PRESUMED), OSCAR)
+    assert export.orders == count
+    assert references(export) == [f"R{number:04}" for number in reversed(range(count))]
+
+
+async def test_there_is_no_file_of_nothing_nor_of_too_much(
+    house: House, figures: Figures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    span = last(Period.WEEK, house.clock.now(), PRESUMED)
+    assert await figures.export(span, OSCAR) == Export(0, None)
+    monkeypatch.setattr(module, "MOST_ORDERS", 2)
+    await has_orders(house, 3)
+    assert await figures.export(span, OSCAR) == Export(3, None)

@@ -1,0 +1,37 @@
+"""Pytest fixtures with the parts that place and follow orders, for the tests of all features about orders."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.architecture.every_screen import NOW
+from tests.orders.order_world import House
+from tests.settlement.fake_settlement import FakeSettlement, MovedClock
+
+
+@pytest.fixture
+def clock() -> MovedClock:
+    """A clock that stands at the moment that the screens of the tests are made at."""
+    clock = MovedClock()
+    clock.at = NOW
+    return clock
+
+
+@pytest.fixture
+def service() -> FakeSettlement:
+    return FakeSettlement(MovedClock())
+
+
+@pytest.fixture
+async def house(file: str, service: FakeSettlement) -> AsyncIterator[House]:
+    house = House(file, service)
+    yield house
+    await house.leave()
+
+
+@pytest.fixture
+async def other_house(file: str, service: FakeSettlement) -> AsyncIterator[House]:
+    """Another process on the same database and the same service."""
+    other = House(file, service)
+    yield other
+    await other.leave()

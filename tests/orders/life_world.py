@@ -1,0 +1,547 @@
+"""Everything around the life of an order: the service that bots and agents share, Telegram's chats, and processes.
+
+The bots are the real parts (`order_world.House`) with the real teller; only the two wires are models. `Mortal` says
+what happens at each call.
+"""
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any, TypeVar
+from unittest.mock import patch
+
+from bot.checkout.notifications import DraftRenderer
+from bot.core.money import Amount
+from bot.infra.db.database import Database
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.model import Notification
+from bot.infra.outbox.rendering import Renderers, kept
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
+from bot.mcp_server.service import Rules as AgentRules
+from bot.mcp_server.service import Service as AgentService
+from bot.mcp_server.tools.arguments import MOST_LISTED
+from bot.orders import rendering as notices
+from bot.orders.placement import service as ordering
+from bot.orders.receipts import handlers as receipts
+from bot.orders.receipts.service import Receipts
+from bot.orders.refused_messages import hooks
+from bot.payments import bolt11, qr
+from bot.settlement.client import errors, wire
+from bot.settlement.model import (
+    Deposit,
+    Newest,
+    OrderNotFound,
+    OrderReport,
+    OutcomeUnknown,
+    Placed,
+    Quote,
+    Refused,
+    ServiceDown,
+    SlowDown,
+    Wish,
+)
+from bot.staff.alarm_rendering import AlarmRenderer
+from bot.staff.help import Help
+from bot.users.model import Person
+from bot.users.notifications import FarewellRenderer
+from bot.users.readers import Readers
+from tests.orders.killable import Fate, Hanging, Mortal, MortalStore
+from tests.orders.order_world import House
+from tests.settlement.fake_settlement import FakeSettlement
+from tests.texts import TRANSLATIONS
+
+T = TypeVar("T")
+INVOICE = re.compile(r"ln(?:bcrt|tb|bc)[0-9]+[munp]?1[02-9ac-hj-np-z]{50,}")
+TRANSFER = re.compile(r"ethereum:0x[0-9A-Fa-f]{40}@[0-9]+/transfer\?address=0x[0-9A-Fa-f]{40}&uint256=[0-9]+")
+AGENTS_REPEAT_WITHIN = timedelta(minutes=10)
+UNDELETABLE_AFTER = timedelta(hours=48)
+SLIPS = (
+    "amount",
+    "network",
+    "hash",
+    "spelling",
+    "expired",
+    "memory",
+    "worse",
+    "slightly worse",
+    "better",
+    "slightly better",
+    "contract",
+)
+PATHS = {
+    "lightning": ("ROUTE_SHOWN", "LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"),
+    "cbbtc": ("ROUTE_SHOWN", "USDT_RECEIVED", "P2PM_ORDER_PLACED", "IDR_SETTLED", "COMPLETED"),
+}
+NEWS: ContextVar[tuple[Notification, datetime] | None] = ContextVar("news", default=None)
+"""What is being told, and since when."""
+
+POSTING: ContextVar[str] = ContextVar("posting", default="")
+
+
+@dataclass
+class Truth:
+    """What the service alone knows of an order: whose request it was, and whether it was really paid."""
+
+    wish: Wish
+    by: str
+    made_at: datetime
+    in_memory: bool = False
+    paid_at: datetime | None = None
+
+
+@dataclass
+class ServiceModel(FakeSettlement):
+    """The service for all who share its key. `slip` is what goes wrong with the next order that it creates."""
+
+    truth: dict[str, Truth] = field(default_factory=dict)
+    posts: list[str] = field(default_factory=list)
+    slip: str | None = None
+
+    def creates(self, wish: Wish, by: str) -> Placed:
+        slip, self.slip = self.slip, None
+        factor = {"worse": "0.9", "slightly worse": "0.995", "better": "1.2", "slightly better": "1.005"}.get(
+            slip or "", "1"
+        )
+        self.locked_rate = self.rate * Decimal(factor)
+        other = replace(wish, given=replace(wish.given, value=wish.given.value * 2))
+        placed = self.make(other if slip == "amount" else wish)
+        self.locked_rate = None
+        self.truth[placed.service_id] = Truth(wish, by, self.clock.now(), in_memory=slip == "memory")
+        changes = self._slipped(slip, placed)
+        record = {name: changes[name] for name in ("bolt11", "deposit") if name in changes}
+        self.records[placed.service_id] = replace(self.records[placed.service_id], **record)
+        return replace(placed, **changes)
+
+    def _slipped(self, slip: str | None, placed: Placed) -> dict[str, Any]:
+        if placed.deposit is not None:
+            wrong = replace(placed.deposit, token_address="0x" + "12" * 20)
+            return {"deposit": wrong} if slip == "contract" else {}
+        invoice = str(placed.bolt11)
+        match slip:
+            case "network":
+                return {"bolt11": self.invoice(placed.sats, network="bc")}
+            case "hash":
+                others = (r for r in reversed(self.records.values()) if r.service_id != placed.service_id)
+                return {"bolt11": next((r.bolt11 for r in others if r.sats == placed.sats and r.bolt11), invoice)}
+            case "spelling":
+                return {"bolt11": f" lightning:{invoice.upper()}\n"}
+            case "expired":
+                return {"bolt11": self.invoice(placed.sats, timestamp=self.clock.now() - 2 * self.expiry)}
+        return {}
+
+    def listing(self, limit: int = 100) -> Newest:
+        known = [report for report in self.records.values() if not self.truth[report.service_id].in_memory]
+        return Newest(tuple(reversed(known))[:limit] if self.listed else (), self.now())
+
+    def report(self, service_id: str) -> OrderReport:
+        if service_id not in self.records:
+            raise OrderNotFound
+        return self.records[service_id]
+
+    def is_payable(self, service_id: str) -> bool:
+        record = self.records[service_id]
+        if record.state != "ROUTE_SHOWN":
+            return False
+        return record.bolt11 is None or self.clock.now() < bolt11.decode(record.bolt11).expires_at
+
+    def is_paid(self, service_id: str) -> None:
+        """The payer's money comes in."""
+        self.truth[service_id].paid_at = self.clock.now()
+        self.moves_on(service_id, 1)
+
+    def moves_on(self, service_id: str, steps: int) -> None:
+        """Skip some states, or none, on the way."""
+        record = self.records[service_id]
+        path = PATHS["lightning" if record.deposit is None else "cbbtc"]
+        if record.state in path[:-1] and self.truth[service_id].paid_at is not None:
+            state = path[min(path.index(record.state) + steps, len(path) - 1)]
+            paid = {} if record.deposit is None else {"paid_at": None}
+            self.becomes(service_id, state, **paid)
+
+    def gives_up(self, service_id: str) -> None:
+        """An order fails. A Lightning payment has left its time in the record; a deposit leaves none."""
+        record, truth = self.records[service_id], self.truth[service_id]
+        if record.state not in {"COMPLETED", "FAILED"}:
+            paid_at = truth.paid_at if record.deposit is None else None
+            self.records[service_id] = replace(record, state="FAILED", paid_at=paid_at)
+
+
+class Line:
+    """The service as one process reaches it (the port `Settlement`)."""
+
+    def __init__(self, process: Mortal, service: ServiceModel) -> None:
+        self._process, self._service = process, service
+
+    async def quote(self) -> Quote:
+        return await self._reads("quote", lambda: Quote(self._service.rate, self._service.clock.now()))
+
+    async def payout_methods(self) -> Any:
+        return await self._reads("methods", lambda: self._service.methods)
+
+    async def deposit_channels(self) -> Any:
+        return await self._reads("rails", lambda: self._service.rails)
+
+    async def look_up(self, service_id: str) -> OrderReport:
+        return await self._reads("look", lambda: self._service.report(service_id))
+
+    async def newest(self, limit: int = 100) -> Newest:
+        def listing() -> Newest:
+            return self._service.listing(limit)
+
+        return await self._reads("list", listing, odd=lambda: Newest((), self._service.now()))
+
+    async def place(self, wish: Wish) -> Placed:
+        fate = await self._process.reaches("POST")
+        self._service.posts.append(POSTING.get())
+        if fate is Fate.FAILS:
+            raise OutcomeUnknown
+        if fate is Fate.IS_ODD:
+            raise Refused("no")
+        placed = self._service.creates(wish, POSTING.get())
+        if await self._process.reaches("POST answered") in {Fate.FAILS, Fate.IS_ODD}:
+            raise OutcomeUnknown
+        return placed
+
+    async def _reads(self, what: str, read: Callable[[], T], odd: Callable[[], T] | None = None) -> T:
+        fate = await self._process.reaches(what)
+        if fate is Fate.FAILS:
+            raise ServiceDown
+        if fate is Fate.IS_ODD:
+            raise SlowDown(3)
+        answer = read()
+        fate = await self._process.reaches(f"{what} answered")
+        if fate is Fate.FAILS:
+            raise ServiceDown
+        return odd() if odd and fate is Fate.IS_ODD else answer
+
+
+@dataclass(eq=False)
+class Message:
+    """What stands in a chat, and as what it was `sent`. `is_known` where the bot has learnt its id."""
+
+    id: int
+    chat_id: int
+    html: str
+    picture: bytes | None
+    at: datetime
+    news: Notification
+    begun_at: datetime
+    is_known: bool = False
+    is_gone: bool = False
+    versions: int = 1
+    sent: str = ""
+
+    def __post_init__(self) -> None:
+        self.sent = self.html
+
+    @property
+    def notice(self) -> str:
+        return self.news.kind.partition(":")[0]
+
+    def pays(self) -> str | None:
+        """What somebody who looks at it would pay: an invoice, or the request of a transfer."""
+        shown = f"{self.html} {(self.picture or b'').decode()}"
+        found = TRANSFER.search(shown) or INVOICE.search(shown.lower())
+        return found[0] if found else None
+
+
+@dataclass
+class Chats:
+    """Telegram."""
+
+    clock: Any
+    messages: list[Message] = field(default_factory=list)
+    refuses_pictures: bool = False
+    is_away: bool = False
+    refused: list[Notification] = field(default_factory=list)
+
+    def about(self, subject: str, *notices_of: str) -> list[Message]:
+        return [each for each in self.messages if each.news.subject == subject and each.notice in notices_of]
+
+
+class Wire:
+    """Telegram as one process reaches it (what a teller uses of `Messenger`)."""
+
+    username = "kirim_bot"
+
+    def __init__(self, process: Mortal, chats: Chats) -> None:
+        self._process, self._chats = process, chats
+
+    async def send_text(self, chat_id: int, html: str, _: Any = (), **__: Any) -> Outcome:
+        return await self._sends(chat_id, html, None)
+
+    async def send_photo(self, chat_id: int, photo: bytes, caption: str, _: Any = (), **__: Any) -> Outcome:
+        return await self._sends(chat_id, caption, photo)
+
+    async def edit_text(self, chat_id: int, message_id: int, html: str, _: Any = (), **__: Any) -> Outcome:
+        return await self._edits(chat_id, message_id, html, None)
+
+    async def edit_caption(self, chat_id: int, message_id: int, html: str, _: Any = (), **__: Any) -> Outcome:
+        message = self._message(chat_id, message_id)
+        if message is None or message.picture is None:
+            return Gone()
+        return await self._edits(chat_id, message_id, html, message.picture)
+
+    async def edit_photo(
+        self, chat_id: int, message_id: int, photo: bytes, html: str, _: Any = (), **__: Any
+    ) -> Outcome:
+        return await self._edits(chat_id, message_id, html, photo)
+
+    async def delete(self, chat_id: int, message_id: int, **_: Any) -> Outcome:
+        fate = await self._process.reaches("delete")
+        if fate is Fate.FAILS:
+            return TryLater(1)
+        message = self._message(chat_id, message_id)
+        if message is None:
+            return Gone()
+        if fate is Fate.IS_ODD or self._chats.clock.now() - message.at > UNDELETABLE_AFTER:
+            return Gone(is_too_old=True)
+        message.is_gone = True
+        fate = await self._process.reaches("deleted")
+        return Delivered() if fate is Fate.GOES_ON else TryLater(3, maybe_told=True)
+
+    async def _sends(self, chat_id: int, html: str, picture: bytes | None) -> Outcome:
+        telling = NEWS.get()
+        assert telling is not None
+        news, begun_at = telling
+        fate = await self._process.reaches("send")
+        if fate is Fate.FAILS or self._chats.is_away:
+            return TryLater(1)
+        if fate is Fate.IS_ODD or (picture is not None and self._chats.refuses_pictures):
+            if picture is None:
+                self._chats.refused.append(news)
+            return Invalid("it is refused")
+        number = len(self._chats.messages) + 1
+        message = Message(number, chat_id, html, picture, self._chats.clock.now(), news, begun_at)
+        self._chats.messages.append(message)
+        if await self._process.reaches("sent") is not Fate.GOES_ON:
+            return TryLater(3, maybe_told=True)
+        message.is_known = True
+        return Delivered(message.id)
+
+    async def _edits(self, chat_id: int, message_id: int, html: str, picture: bytes | None) -> Outcome:
+        if await self._process.reaches("edit") is not Fate.GOES_ON:
+            return TryLater(1)
+        message = self._message(chat_id, message_id)
+        if message is None:
+            return Gone()
+        message.html, message.picture, message.versions = html, picture, message.versions + 1
+        fate = await self._process.reaches("edited")
+        return Delivered(message.id) if fate is Fate.GOES_ON else TryLater(3, maybe_told=True)
+
+    def _message(self, chat_id: int, message_id: int) -> Message | None:
+        there = (each for each in self._chats.messages if each.id == message_id and each.chat_id == chat_id)
+        return next((each for each in there if not each.is_gone), None)
+
+
+class Renderer:
+    """The real teller, and which news each of its messages is about."""
+
+    store: Any = None
+
+    def __init__(self, teller: Renderers[Person | None], clock: Any) -> None:
+        self._teller, self._clock = teller, clock
+
+    async def tell(self, news: Notification) -> Any:
+        NEWS.set((news, self._clock.now()))
+        return await self._teller.tell(news)
+
+
+class Bot(House):
+    """One process of the bot, whole enough for the life of orders."""
+
+    def __init__(self, mortal: Mortal, sql: Database, service: ServiceModel, chats: Chats, rules: Any) -> None:
+        self.mortal = mortal
+        super().__init__(
+            "",
+            service,
+            rules=rules,
+            wrap=lambda store: MortalStore(store, self.mortal),
+            settlement=Line(self.mortal, service),
+            sql=sql,
+        )
+        messenger: Any = Wire(self.mortal, chats)
+
+        async def file_of_support(news: Notification, *_: Any) -> Any:
+            return kept(await messenger.send_photo(news.chat_id, b"a file", "from support", lane="talk"))
+
+        order_renderer = notices.OrderRenderer(
+            store=self.store,
+            messenger=messenger,
+            clock=self.clock,
+            help_desk=Help(self.room),
+            receipts=Receipts(self.store, self.clock),
+        )
+        renderers = Renderers(
+            Readers(self.store, TRANSLATIONS, "en").get,
+            FarewellRenderer(messenger, TRANSLATIONS, "en").renderers(),
+            DraftRenderer(self.store, messenger).renderers(),
+            order_renderer.renderers(),
+            AlarmRenderer(self.store, messenger, self.clock, rules.operator_ids).renderers(),
+            {"ticket_answer": file_of_support},
+        )
+        after = hooks(rules.operator_ids)
+        self.delivery = OutboxDelivery(self.store, Renderer(renderers, self.clock), self.clock, after=after)
+        begin = self.orders.posting.begin
+
+        def noted(order: Any) -> None:
+            token = POSTING.set(order.reference)
+            begin(order)
+            POSTING.reset(token)
+
+        self.orders.posting.begin = noted  # type: ignore[method-assign]
+
+
+class AgentLine:
+    """The service as the agents' tool server reaches it (what it uses of `SettlementClient`)."""
+
+    def __init__(self, process: Mortal, service: ServiceModel) -> None:
+        self._process, self._service = process, service
+        self._sent: dict[str, tuple[int, datetime | None]] = {}
+        self._count = 0
+
+    async def quote(self) -> wire.Quote:
+        now = self._service.clock.now()
+        return await self._reads("quote", lambda: wire.Quote(btc_idr=self._service.rate, fetched_at=now))
+
+    async def payout_methods(self) -> wire.PayoutMethods:
+        rows = tuple(
+            wire.PayoutMethod(bank_code=m.code, bank_name=m.name, kind=m.kind, max_amount_transfer=m.cap)
+            for m in self._service.methods
+        )
+        return await self._reads("methods", lambda: wire.PayoutMethods(methods=rows))
+
+    async def order(self, order_id: str) -> wire.Order:
+        def found() -> wire.Order:
+            if order_id not in self._service.records:
+                raise errors.NotFound(404)
+            return _on_the_wire(self._service.records[order_id])
+
+        return await self._reads("look", found)
+
+    async def orders(self, limit: int) -> wire.OrderList:
+        def listing() -> wire.OrderList:
+            newest = self._service.listing(limit)
+            return wire.OrderList(orders=tuple(map(_on_the_wire, newest.reports)), fetched_at=newest.served_at)
+
+        begun = self._count
+        listed = await self._reads("list", listing)
+        if listed.orders and limit < MOST_LISTED:  # the server's own check of deposits tells its caller nothing
+            self._sent = {wish: each for wish, each in self._sent.items() if each[0] > begun}
+        return listed
+
+    def _may_exist(self, wish: str) -> bool:
+        """Whether this process may have made the same order, and nobody has looked since."""
+        _, created_at = self._sent.get(wish, (0, datetime.min.replace(tzinfo=UTC)))
+        return created_at is None or self._service.clock.now() - created_at < AGENTS_REPEAT_WITHIN
+
+    async def create_order(self, body: wire.OrderInput) -> wire.CreatedOrder:
+        method = next(m for m in self._service.methods if m.pair == (body.partner_bank_code, body.partner_bank_name))
+        wish = Wish(
+            method=method,
+            number=body.recipient_details,
+            holder=body.bank_account_name,
+            given=Amount("SAT", body.sat_amount) if body.sat_amount else Amount("IDR", body.idr_amount or 0),
+            channel=body.deposit_channel,
+        )
+        fate = await self._process.reaches("POST")
+        self._service.posts.append(POSTING.get())
+        assert not self._may_exist(POSTING.get()), "an agent's order was posted twice, and nobody had looked"
+        if fate is Fate.IS_ODD:
+            raise errors.ValidationRejected(400)
+        self._count += 1
+        self._sent[POSTING.get()] = (self._count, None)
+        if fate is Fate.FAILS:
+            raise errors.NoAnswer
+        placed = self._service.creates(wish, POSTING.get())
+        if await self._process.reaches("POST answered") in {Fate.FAILS, Fate.IS_ODD}:
+            raise errors.ServerError(500)
+        self._sent[POSTING.get()] = (self._count, self._service.clock.now())
+        deposit = placed.deposit
+        return wire.CreatedOrder(
+            order_id=placed.service_id,
+            bolt11=placed.bolt11,
+            sat_amount=placed.sats,
+            idr_amount=placed.idr,
+            btc_idr=placed.btc_idr,
+            deposit=deposit and wire.DepositInstructions(**asdict(deposit)),
+        )
+
+    async def _reads(self, what: str, read: Callable[[], T]) -> T:
+        if await self._process.reaches(what) in {Fate.FAILS, Fate.IS_ODD}:
+            raise errors.ServerError(500)
+        answer = read()
+        if await self._process.reaches(f"{what} answered") in {Fate.FAILS, Fate.IS_ODD}:
+            raise errors.NoAnswer
+        return answer
+
+
+def _on_the_wire(report: OrderReport) -> wire.Order:
+    deposit: Deposit | None = report.deposit
+    return wire.Order(
+        id=report.service_id,
+        state=report.state,
+        sat_amount=report.sats or 0,
+        idr_amount=report.idr or 0,
+        btc_idr=report.btc_idr,
+        invoice_bolt11=report.bolt11,
+        invoice_paid_at=report.paid_at,
+        partner_payout_bank_code=report.bank_code,
+        partner_payout_bank_name=report.bank_name,
+        payout_recipient=report.recipient,
+        deposit_channel=report.channel,
+        deposit_chain_id=deposit and deposit.chain_id,
+        deposit_token_address=deposit and deposit.token_address,
+        deposit_to_address=deposit and deposit.to_address,
+        created_at=report.created_at,
+    )
+
+
+class Agent:
+    """The agents' tool server, one process of it."""
+
+    def __init__(self, service: ServiceModel, hanging: list[Hanging]) -> None:
+        self.mortal = Mortal("agent", hanging)
+        client: Any = AgentLine(self.mortal, service)
+        clock = service.clock
+        self.service = AgentService(
+            client,
+            AgentRules(network="bcrt", requests_per_second=1000),
+            clock=clock,
+            seconds=lambda: clock.now().timestamp(),
+            sleep=_no_time,
+        )
+
+
+async def _no_time(_: float) -> None:
+    return
+
+
+@contextlib.contextmanager
+def nothing_drawn() -> Iterator[None]:
+    """Pictures are their own contents, and references are counted: the same in each run."""
+    count = iter(range(10**6))
+
+    async def payload(text: str) -> bytes:
+        return text.encode()
+
+    async def receipt(_: Any) -> bytes:
+        return b"a receipt"
+
+    def closed(*, is_paid: bool) -> bytes:
+        return b"paid" if is_paid else b"closed"
+
+    def reference() -> str:
+        return f"R{next(count):06d}"
+
+    with (
+        patch.object(qr, "render_png_off_loop", payload),
+        patch.object(receipts, "render_receipt_off_loop", receipt),
+        patch.object(notices, "draw_closed", closed),
+        patch.object(ordering, "new_reference", reference),
+    ):
+        yield

@@ -1,0 +1,222 @@
+"""The use cases on a real database, with a scripted service, a moved clock and a teller that writes down.
+
+A second `House` on the same file is another process, as far as the database can tell; a new one after `leave` is the
+bot after a crash. With the same `sql` it has no connection of the one before, but needn't compile each statement anew.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+from bot.checkout.draft import Ask, OrderDraft
+from bot.checkout.drafts import Drafts
+from bot.core.money import Amount
+from bot.infra.db.database import Database
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
+from bot.operations.monitor import Monitor
+from bot.operations.monitor_worker import MonitorWorker
+from bot.orders.notifications import reference_in
+from bot.orders.order import Order, OrderNotification
+from bot.orders.placement.reconciler import Reconciler
+from bot.orders.placement.service import Orders, Rules
+from bot.orders.repository import OrderRepository
+from bot.orders.tracking.observer import Observer
+from bot.orders.tracking.poller import Poller
+from bot.orders.tracking.viewed import ViewedOrders
+from bot.rates.subscriptions import end_subscription
+from bot.settlement.budget import Budget
+from bot.settlement.catalogue import Market
+from bot.settlement.health import Health
+from bot.settlement.model import OrderReport, Settlement, Wish
+from bot.settlement.monitored import MonitoredSettlement
+from bot.staff.alarms import Alarms
+from bot.staff.roles import StaffChat
+from tests.keys import VAULT
+from tests.settlement.fake_settlement import BCA, FakeSettlement, MovedClock
+
+EMMA, SARI, OSCAR = 1001, 1002, 2001
+NUMBER = "8620123456"
+WISH = Wish(method=BCA, number="1234567890", holder=None, given=Amount("IDR", 50_000), channel="lightning")
+RULES = Rules(network="bcrt", operator_ids=frozenset({OSCAR}))
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One message that reached its chat. `paying` is the invoice or address that it showed."""
+
+    chat_id: int
+    kind: str
+    subject: str
+    maybe_told: bool
+    paying: str | None = None
+
+    @property
+    def notice(self) -> str:
+        return self.kind.partition(":")[0]
+
+
+@dataclass
+class Ears:
+    """A teller. `outcomes` scripts what comes of the next tellings in a chat; an exception is raised."""
+
+    clock: MovedClock
+    heard: list[Heard] = field(default_factory=list)
+    outcomes: dict[int, deque[Sent | RetryLater | Undeliverable | Exception]] = field(
+        default_factory=lambda: defaultdict(deque)
+    )
+    messages: int = 0
+    store: Database | None = None
+
+    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
+        scripted = self.outcomes[news.chat_id].popleft() if self.outcomes[news.chat_id] else None
+        if isinstance(scripted, Exception):
+            raise scripted
+        if scripted is not None and not isinstance(scripted, Sent):
+            return scripted
+        paying = None
+        if news.kind == OrderNotification.INVOICE and self.store is not None:
+            async with self.store.reading() as tx:
+                order = await OrderRepository(tx).get(reference_in(news.subject))
+            if order is None or not order.awaits_payment(self.clock.now()):
+                return Sent()
+            paying = order.bolt11 or (order.deposit.to_address if order.deposit else None)
+        self.messages += 1
+        self.heard.append(Heard(news.chat_id, news.kind, news.subject, news.maybe_told, paying))
+        return scripted or Sent(self.messages)
+
+    def kinds(self, chat_id: int = EMMA) -> list[str]:
+        return [heard.notice for heard in self.heard if heard.chat_id == chat_id]
+
+    def shown(self, chat_id: int | None = None) -> list[str]:
+        return [each.paying for each in self.heard if each.paying and chat_id in {None, each.chat_id}]
+
+
+class House:
+    """One process: every part of it that concerns orders."""
+
+    def __init__(
+        self,
+        database: str,
+        service: FakeSettlement,
+        *,
+        rules: Rules = RULES,
+        wrap: Callable[[Database], Any] = lambda store: store,
+        settlement: Any = None,
+        ears: Ears | None = None,
+        sql: Database | None = None,
+    ) -> None:
+        self.database, self.service, self.clock = database, service, service.clock
+        self.sql = sql or Database(database, VAULT)
+        self.store: Database = wrap(self.sql)
+        self.health = Health(self.clock, seconds(30))
+        self.settlement: Settlement = MonitoredSettlement(settlement or service, self.health)
+        self.viewed = ViewedOrders(self.clock)
+        self.ears = ears or Ears(self.clock)
+        self.ears.store = self.store
+        self.market = Market(self.settlement, self.clock)
+        self.drafts = Drafts(self.store, self.clock)
+        self.orders = Orders(
+            store=self.store, settlement=self.settlement, market=self.market, clock=self.clock, rules=rules
+        )
+        self.room = StaffChat(0, rules.support_ids)
+        self.observer = Observer(self.orders, self.room)
+        self.reconciler = Reconciler(self.orders, self.settlement)
+        self.delivery = OutboxDelivery(self.store, self.ears, self.clock, on_chat_unreachable=(end_subscription,))
+        self.alarms = Alarms(self.store, self.clock, rules.operator_ids)
+        self.watching = Monitor(
+            store=self.store, clock=self.clock, health=self.health, alarms=self.alarms, market=self.market
+        )
+        self.poller = Poller(
+            store=self.store,
+            settlement=self.settlement,
+            observer=self.observer,
+            clock=self.clock,
+            budget=Budget(1000, clock=lambda: 0.0, sleep=_no_time),
+            viewed=self.viewed,
+            interval=rules.poll_interval,
+        )
+        self.watch = MonitorWorker(self.watching, self.poller, self.clock, seconds(60))
+
+    async def leave(self) -> None:
+        await self.orders.posting.close(0)
+        await self.delivery.close(0)
+        await self.sql.close()
+
+    async def draft(self, chat_id: int = EMMA, **changes: Any) -> OrderDraft:
+        """A draft ready for its confirmation, with the quote that its review has shown."""
+        draft = await self.drafts.begin(chat_id, chat_id, 1)
+        known: dict[str, Any] = {
+            "ask": Ask.REVIEW,
+            "method": BCA,
+            "number": NUMBER,
+            "holder_asked": True,
+            "amount": Amount("IDR", 250_000),
+            "quote": await self.service.quote(),
+        }
+        saved = await self.drafts.save(replace(draft, **{**known, **changes}), 2)
+        assert saved is not None
+        return saved
+
+    async def place(self, chat_id: int = EMMA, **changes: Any) -> Order:
+        """Place an order and wait for what comes of its request."""
+        order = await self.orders.place(await self.draft(chat_id, **changes))
+        await self.orders.posting.settled()
+        return await self.order(order.reference)
+
+    async def order(self, reference: str) -> Order:
+        async with self.sql.reading() as tx:
+            order = await OrderRepository(tx).get(reference)
+        assert order is not None
+        return order
+
+    async def all_orders(self, person_id: int = EMMA) -> tuple[Order, ...]:
+        """Newest first."""
+        async with self.sql.reading() as tx:
+            return await OrderRepository(tx).of_person(person_id, limit=100)
+
+    async def tells(self) -> None:
+        """Tell all that is due now, and what that makes room for; the watch hears of the service at once."""
+        await self.watching.hear()
+        while await self.delivery.start_due():
+            await self.delivery.settle()
+
+    async def polls(self, *, after: float = 5) -> float:
+        """Let the polling interval pass, look once, and tell what is news."""
+        self.clock.passes(seconds=after)
+        pause = await self.poller.tick()
+        await self.tells()
+        return pause
+
+    async def observes(self, reference: str, report: OrderReport) -> Order | None:
+        """Take in a report that was asked for now."""
+        return await self.observer.observe(reference, report, asked_at=self.clock.now())
+
+    async def reconciles(self, *, after: float = 2) -> None:
+        self.clock.passes(seconds=after)
+        await self.reconciler.run_once()
+        await self.tells()
+
+
+async def _no_time(_: float) -> None:
+    return
+
+
+def rules(**changes: Any) -> Rules:
+    return replace(RULES, **changes)
+
+
+def seconds(number: float) -> timedelta:
+    return timedelta(seconds=number)
+
+
+async def unresolved(house: House, service: FakeSettlement, how: str = "lost_before") -> Order:
+    """An order that was not found in time: its person has been asked."""
+    service.places.append(how)
+    service.listed = False
+    order = await house.place()
+    await house.reconciles(after=61)
+    service.listed = True
+    return await house.order(order.reference)

@@ -1,0 +1,179 @@
+"""The bot is killed at every single moment of a whole payment, and started again: nothing is lost, nothing doubled."""
+
+import shutil
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from bot.checkout.draft import OrderDraft
+from bot.infra.db.database import Database
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.order import OrderNotification, Phase
+from bot.orders.placement.service import DraftMoved
+from tests.examples import kill_every
+from tests.keys import VAULT
+from tests.orders.crashing import Crash, Fuse, FusedEars, FusedService, FusedStore
+from tests.orders.order_world import EMMA, Heard, House
+from tests.settlement.fake_settlement import FakeSettlement, MovedClock
+
+pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
+
+PARTS = 3
+"""Each test kills the bot at every third moment, so that several processes can share them."""
+
+STATES = ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED")
+
+
+@dataclass
+class Payment:
+    """Emma confirms, pays what she is shown, and watches; her last tap is replayed after a crash."""
+
+    sql: Database
+    service: FakeSettlement
+    draft: OrderDraft
+    confirmed: bool = False
+    heard: list[Heard] = field(default_factory=list)
+    taps_again: bool = True
+
+    def house(self, fuse: Fuse) -> House:
+        return House(
+            "",
+            self.service,
+            sql=self.sql,
+            wrap=lambda store: FusedStore(store, fuse),
+            settlement=FusedService(self.service, fuse),
+            ears=FusedEars(self.service.clock, fuse, self.heard),
+        )
+
+    async def goes_on(self, house: House, rounds: int) -> None:
+        """Some time of the bot's life: its start, the replayed tap, and its workers."""
+        await house.delivery.recover()
+        await self.confirms(house)
+        for _ in range(rounds):
+            house.clock.passes(seconds=10)
+            await house.reconciler.run_once()
+            await house.poller.tick()
+            await house.observer.close_offers()
+            await self.hears(house)
+            await self.taps_try_again(house)
+            self.pays()
+            if OrderNotification.SENT in [each.notice for each in self.heard]:
+                break
+
+    async def confirms(self, house: House) -> None:
+        if not self.confirmed:
+            draft = await house.drafts.get(self.draft.id)
+            assert draft is not None
+            with suppress(DraftMoved):
+                await house.orders.place(draft)
+            self.confirmed = True
+        await self.posts_end(house)
+
+    async def posts_end(self, house: House) -> None:
+        tasks = list(house.orders.posting._tasks.values())
+        await house.orders.posting.settled()
+        for task in tasks:
+            if isinstance(task.exception(), Crash):
+                raise Crash
+
+    async def hears(self, house: House) -> None:
+        while await house.delivery.start_due():
+            tasks = list(house.delivery._under_way.values())
+            await house.delivery.settle()
+            if any(isinstance(task.exception(), Crash) for task in tasks):
+                raise Crash
+
+    async def taps_try_again(self, house: House) -> None:
+        if self.taps_again and [each.notice for each in self.heard].count(OrderNotification.UNRESOLVED):
+            orders = await house.all_orders()
+            await house.orders.try_again(orders[0].reference)
+            await self.posts_end(house)
+
+    def pays(self) -> None:
+        """Pay what was shown, once; then the service moves it on by one state."""
+        for service_id, record in self.service.records.items():
+            if record.bolt11 in {each.paying for each in self.heard}:
+                place = STATES.index(record.state) + 1 if record.state in STATES else 0
+                if place < len(STATES):
+                    self.service.becomes(service_id, STATES[place])
+
+
+async def run(payment: Payment, fuse: Fuse) -> None:
+    """A payment whose first process dies when the fuse has burnt down, and whose second one doesn't."""
+    first = payment.house(fuse)
+    with suppress(Crash):
+        await payment.goes_on(first, rounds=14)
+    await close(first)
+    second = payment.house(Fuse(None))
+    await payment.goes_on(second, rounds=25)
+    await ends_well(payment, second, f"killed at moment {fuse.burnt}")
+    await close(second)
+
+
+async def close(house: House) -> None:
+    for task in (*house.orders.posting._tasks.values(), *house.delivery._under_way.values()):
+        task.cancel()
+    with suppress(Crash):
+        await house.leave()
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("scripted", ["answer", "lost_before", "lost_after"])
+async def test_a_payment_ends_well_wherever_the_bot_was_killed(
+    migrated_file: Any, tmp_path: Any, scripted: str, part: int
+) -> None:
+    wished = tmp_path / "wished.db"
+    shutil.copy(migrated_file, wished)
+    preparing = House(f"sqlite:///{wished}", FakeSettlement(MovedClock()))
+    draft = await preparing.draft()
+    await preparing.leave()
+    at, path = part, tmp_path / "kirim.db"
+    sql = Database(f"sqlite:///{path}", VAULT)
+    while True:
+        shutil.copy(wished, path)
+        service = FakeSettlement(MovedClock())
+        service.places.append(scripted)
+        fuse = Fuse(at)
+        await run(Payment(sql, service, draft), fuse)
+        if fuse.left:
+            break
+        at += PARTS * kill_every()
+    assert at > 20
+
+
+async def ends_well(payment: Payment, house: House, told_as: str) -> None:
+    heard = payment.heard
+    shown = {each.paying for each in heard if each.paying}
+    assert len(shown) == 1, told_as
+    assert sum(record.state == "COMPLETED" for record in payment.service.records.values()) == 1, told_as
+    await only_one_order_is_open_and_it_is_done(payment, house, told_as)
+    kinds = [each.notice for each in heard]
+    for notice in (
+        OrderNotification.INVOICE,
+        OrderNotification.CARD,
+        OrderNotification.TAKE_DOWN,
+        OrderNotification.PAID,
+        OrderNotification.SENT,
+    ):
+        assert notice in kinds, f"{told_as}: {notice} was never told"
+    assert (
+        kinds.index(OrderNotification.INVOICE)
+        < kinds.index(OrderNotification.PAID)
+        < kinds.index(OrderNotification.SENT)
+    ), told_as
+    doubled = [each for each, times in Counter((e.subject, e.kind) for e in heard).items() if times > 1]
+    for subject, kind in doubled:
+        again = [each.maybe_told for each in heard if (each.subject, each.kind) == (subject, kind)]
+        assert again == [False, True], f"{told_as}: {kind} was told twice and didn't say so"
+    assert len(doubled) <= 1, told_as
+
+
+async def only_one_order_is_open_and_it_is_done(payment: Payment, house: House, told_as: str) -> None:
+    orders = await house.all_orders(EMMA)
+    async with house.store.reading() as tx:
+        assert await OutboxRepository(tx).next_due() is None, told_as
+    assert [order.phase for order in orders if order.phase is not Phase.UNSHOWN] == [Phase.DONE], told_as
+    assert len(orders) == payment.service.times("place") or len(orders) == payment.service.times("place") + 1, told_as

@@ -1,0 +1,96 @@
+"""Of two open deposits of the same sum at the same address, exactly one is shown, whoever asks."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.orders.deposits import LONGEST_LIST, deposits_before, list_counts
+from bot.settlement.model import OrderReport
+from tests.settlement.fake_settlement import BEGINNING, SAFE, a_deposit
+
+NOW = BEGINNING
+OTHER_SAFE = "0x8617E340B3D01FA5F11F306F4090FD50E238070D"
+MINE = OrderReport(
+    service_id="mine", state="ROUTE_SHOWN", sats=25_000, channel="cbbtc", created_at=NOW, deposit=a_deposit("cbbtc")
+)
+EARLIER = replace(MINE, service_id="other", created_at=NOW - timedelta(minutes=5))
+
+
+def before(*reports: OrderReport, own: OrderReport = MINE) -> list[str]:
+    found = deposits_before(reports, own.service_id, a_deposit("cbbtc"), 25_000, NOW)
+    return [report.service_id for report in found]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"state": "IDLE"},
+        {"state": "SOMETHING_NEW"},
+        {"deposit": a_deposit("cbbtc", to_address=SAFE.lower())},
+        {"deposit": None},
+        {"created_at": NOW - timedelta(days=8, seconds=-1)},
+        {"expires_at": NOW + timedelta(seconds=1)},
+    ],
+)
+def test_an_earlier_open_deposit_of_the_same_sum_comes_first(change: dict[str, Any]) -> None:
+    assert before(MINE, replace(EARLIER, **change)) == ["other"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sats": 25_001},
+        {"sats": 24_999},
+        {"sats": None},
+        {"channel": "btcb", "deposit": a_deposit("btcb")},
+        {"channel": "lightning", "deposit": None},
+        {"channel": None},
+        {"deposit": a_deposit("cbbtc", to_address=OTHER_SAFE)},
+        {"state": "USDT_RECEIVED"},
+        {"state": "COMPLETED"},
+        {"state": "FAILED"},
+        {"paid_at": NOW},
+        {"expires_at": NOW},
+        {"created_at": NOW - timedelta(days=8)},
+        {"created_at": NOW + timedelta(microseconds=1)},
+        {"created_at": None},
+    ],
+)
+def test_another_sum_and_what_is_over_or_later_keeps_nothing_back(change: dict[str, Any]) -> None:
+    assert before(MINE, replace(EARLIER, **change)) == []
+
+
+def test_the_earliest_is_named_first() -> None:
+    last = replace(EARLIER, service_id="a", created_at=NOW - timedelta(minutes=1))
+    assert before(last, EARLIER, MINE) == ["other", "a"]
+
+
+@given(
+    st.lists(
+        st.sampled_from([None, NOW, NOW - timedelta(seconds=1), NOW + timedelta(days=1)]),
+        min_size=2,
+        max_size=6,
+    )
+)
+def test_of_any_number_at_once_each_creator_finds_the_same_one_to_be_first(times: list[Any]) -> None:
+    reports = [replace(MINE, service_id=f"id-{place}", created_at=at) for place, at in enumerate(times)]
+    assert sum(not before(*reports, own=own) for own in reports) == 1
+
+
+def test_an_order_that_the_list_does_not_have_waits_for_each_open_one_also_a_later_one() -> None:
+    assert before(replace(EARLIER, created_at=NOW + timedelta(minutes=5))) == ["other"]
+
+
+def test_a_list_without_the_order_proves_nothing_unless_newer_ones_have_pushed_it_out() -> None:
+    others = [replace(EARLIER, service_id=f"id-{number}") for number in range(LONGEST_LIST)]
+    for is_new in (True, False):
+        assert list_counts([EARLIER, MINE], "mine", is_new=is_new)
+        assert not list_counts([], "mine", is_new=is_new)
+        assert not list_counts(others[1:], "mine", is_new=is_new)
+    assert list_counts(others, "mine", is_new=False)
+    assert not list_counts(others, "mine", is_new=True)

@@ -1,0 +1,302 @@
+"""A deposit that another program opened with the same key keeps the bot from showing an equal one."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.core.money import Amount
+from bot.orders.deposits import LONGEST_LIST
+from bot.orders.order import Order, OrderNotification, Phase
+from bot.payments.tokens import TOKENS
+from bot.settlement.adapter import SettlementAdapter
+from bot.settlement.model import KeyRefused, PayoutMethod, ServiceDown, SettlementFailure, SlowDown, Wish
+from tests.mcp_server.agent_world import AgentWorld, agent_world
+from tests.orders.order_world import EMMA, OSCAR, SARI, House, unresolved
+from tests.settlement.fake_settlement import BRI, FakeSettlement, MovedClock
+
+SAT = Amount("SAT", 25_000)
+SAME: dict[str, Any] = {"amount": SAT, "channel": "cbbtc"}
+AGENTS = Wish(method=BRI, number="9876543210", holder=None, given=SAT, channel="cbbtc")
+
+
+def agent_orders(service: FakeSettlement, *, ago: timedelta = timedelta(0), wish: Wish = AGENTS) -> str:
+    """Another program creates an order with our key. Returns its id."""
+    made = service.make(wish).service_id
+    service.records[made] = replace(service.records[made], created_at=service.now() - ago)
+    return made
+
+
+async def held(house: House, service: FakeSettlement) -> Order:
+    service.locked_rate = Decimal(1_600_000_000)
+    order = await house.place(**SAME)
+    service.locked_rate = None
+    assert order.phase is Phase.HELD
+    return order
+
+
+def lists_fail(service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, failure: SettlementFailure) -> None:
+    async def newest(_: int = LONGEST_LIST) -> Any:
+        await asyncio.sleep(0)
+        raise failure
+
+    monkeypatch.setattr(service, "newest", newest)
+
+
+async def is_withheld(house: House, order: Order) -> None:
+    await house.tells()
+    order = await house.order(order.reference)
+    assert (order.phase, order.deposit) == (Phase.UNSHOWN, None)
+    assert house.ears.kinds()[-1] == OrderNotification.DEPOSIT_TAKEN
+    assert house.ears.kinds(OSCAR) == []
+    assert house.ears.shown() == []
+
+
+async def is_shown(house: House, order: Order) -> None:
+    await house.tells()
+    order = await house.order(order.reference)
+    assert order.phase is Phase.OPEN
+    assert order.deposit is not None
+    assert house.ears.shown() == [order.deposit.to_address]
+
+
+@pytest.mark.parametrize("channel", TOKENS)
+async def test_a_deposit_like_that_of_an_agent_is_not_shown_until_the_agents_is_done(
+    house: House, service: FakeSettlement, channel: str
+) -> None:
+    agents = agent_orders(service, wish=replace(AGENTS, channel=channel))
+    await is_withheld(house, await house.place(amount=SAT, channel=channel))
+    service.becomes(agents, "USDT_RECEIVED")
+    await is_shown(house, await house.place(SARI, amount=SAT, channel=channel))
+
+
+@pytest.mark.parametrize(
+    "becomes",
+    [
+        lambda service, agents: service.becomes(agents, "FAILED"),
+        lambda service, _: service.clock.passes(days=8),
+        lambda service, agents: service.records.update({agents: replace(service.records[agents], sats=25_001)}),
+    ],
+)
+async def test_what_an_agent_can_no_longer_be_paid_and_another_sum_keep_nothing_back(
+    house: House, service: FakeSettlement, becomes: Callable[[FakeSettlement, str], None]
+) -> None:
+    becomes(service, agent_orders(service))
+    await is_shown(house, await house.place(**SAME))
+
+
+async def test_of_two_orders_at_once_the_later_one_is_withheld(house: House, service: FakeSettlement) -> None:
+    service.gate = asyncio.Event()
+    order = await house.orders.place(await house.draft(**SAME))
+    await asyncio.sleep(0)
+    assert service.times("place") == 1
+    agent_orders(service)
+    service.gate.set()
+    await house.orders.posting.settled()
+    await is_shown(house, order)
+
+
+async def test_an_agents_order_that_appears_before_the_question_is_answered_is_seen(
+    house: House, service: FakeSettlement
+) -> None:
+    order = await held(house, service)
+    agent_orders(service, ago=timedelta(minutes=1))
+    accepted = await house.orders.accept_price(order.reference)
+    assert accepted is not None
+    await is_withheld(house, accepted)
+
+
+async def test_an_agents_later_order_does_not_keep_a_price_from_being_accepted(
+    house: House, service: FakeSettlement
+) -> None:
+    order = await held(house, service)
+    house.clock.passes(seconds=1)
+    agent_orders(service)
+    assert await house.orders.accept_price(order.reference)
+    await is_shown(house, order)
+
+
+@pytest.mark.parametrize("is_alike", [True, False])
+async def test_a_question_whose_order_was_pushed_out_of_the_list_waits_for_any_equal_deposit(
+    house: House,
+    service: FakeSettlement,
+    is_alike: bool,  # noqa: FBT001
+) -> None:
+    order = await held(house, service)
+    house.clock.passes(seconds=1)
+    for number in range(LONGEST_LIST):
+        same = is_alike and number == LONGEST_LIST // 2
+        agent_orders(service, wish=AGENTS if same else replace(AGENTS, given=Amount("SAT", 30_000 + number)))
+    assert await house.orders.accept_price(order.reference)
+    await (is_withheld if is_alike else is_shown)(house, order)
+
+
+@pytest.mark.parametrize("failure", [ServiceDown(), SlowDown(3), KeyRefused(), None])
+async def test_a_price_is_not_accepted_while_the_list_cannot_say_what_is_open(
+    house: House, service: FakeSettlement, failure: SettlementFailure | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = await held(house, service)
+    service.listed = False  # an empty list, as while the service's database is away
+    if failure is not None:
+        lists_fail(service, monkeypatch, failure)
+    with pytest.raises(SettlementFailure):
+        await house.orders.accept_price(order.reference)
+    assert (await house.order(order.reference)).phase is Phase.HELD
+    monkeypatch.undo()
+    service.listed = True
+    assert await house.orders.accept_price(order.reference)
+    await is_shown(house, order)
+
+
+@pytest.mark.parametrize("failure", [ServiceDown(), SlowDown(3), KeyRefused(), None])
+async def test_a_deposit_waits_for_a_list_that_has_its_order(
+    house: House, service: FakeSettlement, failure: SettlementFailure | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.listed = False
+    if failure is not None:
+        lists_fail(service, monkeypatch, failure)
+    order = await house.place(**SAME)
+    await house.tells()
+    assert house.ears.kinds(EMMA) == [OrderNotification.CHECKING]
+    await house.reconciles()
+    assert house.ears.shown() == []
+    monkeypatch.undo()
+    service.listed = True
+    await house.reconciles(after=31)
+    await is_shown(house, order)
+    assert service.times("place") == 1
+
+
+async def test_a_list_that_never_comes_back_ends_in_a_question_to_the_sender(
+    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists_fail(service, monkeypatch, ServiceDown())
+    order = await house.place(**SAME)
+    await house.reconciles(after=61)
+    assert (await house.order(order.reference)).phase is Phase.UNRESOLVED
+    assert house.ears.shown() == []
+
+
+async def test_a_list_that_hangs_keeps_no_sender_waiting(
+    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def newest(_: int = LONGEST_LIST) -> Any:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr("bot.orders.placement.posting.LIST_SECONDS", 0.0)
+    monkeypatch.setattr(service, "newest", newest)
+    order = await house.place(**SAME)
+    assert (await house.order(order.reference)).phase is Phase.UNKNOWN
+
+
+async def test_an_invoice_needs_no_list(house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch) -> None:
+    lists_fail(service, monkeypatch, ServiceDown())
+    assert (await house.place()).phase is Phase.OPEN
+
+
+async def test_a_lost_order_that_is_found_is_compared_with_an_agents(house: House, service: FakeSettlement) -> None:
+    agent_orders(service)
+    service.places.append("lost_after")
+    order = await house.place(**SAME)
+    assert order.phase is Phase.UNKNOWN
+    await house.reconciles()
+    await is_withheld(house, order)
+
+
+@pytest.mark.parametrize("is_agents", [True, False])
+async def test_another_attempt_is_compared_with_an_agents_order_and_not_with_its_own_lost_one(
+    house: House,
+    service: FakeSettlement,
+    is_agents: bool,  # noqa: FBT001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(house, "draft", lambda chat_id=EMMA, **_: House.draft(house, chat_id, **SAME))
+    lost = await unresolved(house, service, "lost_after")
+    if is_agents:
+        agent_orders(service)
+    house.clock.passes(seconds=1)
+    again = await house.orders.try_again(lost.reference)
+    assert again is not None
+    await house.orders.posting.settled()
+    await (is_withheld if is_agents else is_shown)(house, again)
+
+
+async def test_where_two_could_be_the_lost_order_one_of_them_is_an_agents(
+    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(house, "draft", lambda chat_id=EMMA, **_: House.draft(house, chat_id, **SAME))
+    lost = await unresolved(house, service, "lost_after")
+    copy = replace(AGENTS, method=lost.method, number=lost.number)
+    agent_orders(service, wish=copy, ago=service.now() - lost.created_at)
+    again = await house.orders.try_again(lost.reference)
+    assert again is not None
+    await house.orders.posting.settled()
+    await is_withheld(house, again)
+
+
+async def test_an_order_whose_recipient_is_masked_is_not_taken_for_the_lost_one(
+    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.masks = lambda number: f"******{number[-4:]}"
+    monkeypatch.setattr(house, "draft", lambda chat_id=EMMA, **_: House.draft(house, chat_id, **SAME))
+    lost = await unresolved(house, service, "lost_before")
+    other = replace(AGENTS, method=lost.method, number=f"12345{lost.number[-4:]}")
+    agent_orders(service, wish=other, ago=service.now() - lost.created_at)
+    again = await house.orders.try_again(lost.reference)
+    assert again is not None
+    await house.orders.posting.settled()
+    await is_withheld(house, again)
+
+
+class Both:
+    """The bot and an agent at one service, with the same key."""
+
+    def __init__(self, house: House, agents: AgentWorld) -> None:
+        self.house, self.agents = house, agents
+
+    async def bot_shows(self) -> bool:
+        quote = await self.house.settlement.quote()
+        method = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", None)
+        return (await self.house.place(**SAME, method=method, quote=quote)).phase is Phase.OPEN
+
+    async def agent_shows(self) -> bool:
+        same = {"idrAmount": None, "satAmount": SAT.value, "depositChannel": "cbbtc"}
+        made = await self.agents.call(
+            "create_offramp_order",
+            partnerBankCode="014",
+            partnerBankName="BANK CENTRAL ASIA",
+            recipientDetails="9876543210",
+            **same,
+        )
+        return not made.is_error
+
+
+@pytest.fixture(params=["documented", "live"])
+async def both(request: pytest.FixtureRequest, file: str) -> AsyncIterator[Both]:
+    async with agent_world(request.param) as agents:
+        clock = MovedClock()
+        clock.at = agents.service.clock.now
+        async with agents.service.client() as client:
+            house = House(file, FakeSettlement(clock), settlement=SettlementAdapter(client))
+            yield Both(house, agents)
+            await house.leave()
+
+
+async def test_the_bot_withholds_what_is_like_an_agents_deposit(both: Both) -> None:
+    assert await both.agent_shows()
+    assert not await both.bot_shows()
+    await both.house.tells()
+    assert both.house.ears.kinds() == [OrderNotification.DEPOSIT_TAKEN]
+
+
+async def test_an_agent_withholds_what_is_like_the_bots_deposit(both: Both) -> None:
+    assert await both.bot_shows()
+    assert not await both.agent_shows()
+
+
+async def test_of_a_bot_and_an_agent_at_once_exactly_one_shows_its_deposit(both: Both) -> None:
+    assert sorted(await asyncio.gather(both.bot_shows(), both.agent_shows())) == [False, True]

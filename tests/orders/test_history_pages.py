@@ -1,0 +1,95 @@
+"""A person's orders in pages: newest first, each met once, whatever arrives while somebody leafs through them."""
+
+from datetime import timedelta
+
+import pytest
+
+from bot.orders.history import NEWEST, PAGE, History, HistoryPage
+from bot.orders.repository import OrderRepository
+from tests.builders import NOW, SECOND, an_order
+from tests.orders.order_world import EMMA, SARI, House
+
+
+async def ordered(house: House, *places: int, person_id: int = EMMA, apart: timedelta = SECOND) -> None:
+    """Orders R000, R001 and so on of these places, each a while after the one before."""
+    async with house.store.transaction() as tx:
+        for place in places:
+            order = an_order(f"R{place:03}", person_id=person_id, chat_id=person_id, created_at=NOW + place * apart)
+            assert await OrderRepository(tx).add(order)
+
+
+def on(page: HistoryPage) -> list[int]:
+    """The places of the orders on a page."""
+    return [int(order.reference[1:]) for order in page.orders]
+
+
+@pytest.mark.parametrize("apart", [SECOND, timedelta(0)], ids=["one after another", "all in one moment"])
+@pytest.mark.parametrize("count", [0, 1, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE, 20])
+async def test_leafing_to_the_end_and_back_meets_each_order_once(house: House, count: int, apart: timedelta) -> None:
+    await ordered(house, *range(count), apart=apart)
+    history = History(house.store)
+    page = await history.page(EMMA)
+    met, ways = on(page), [(page.first, page.before, page.total)]
+    while page.older is not None:
+        page = await history.page(EMMA, page.older)
+        met += on(page)
+        ways.append((page.first, page.before, page.total))
+    assert met == list(reversed(range(count)))
+    assert [(before, total) for _, before, total in ways] == [(n * PAGE, count) for n in range(len(ways))]
+    back = [(page.first, page.before, page.total)]
+    while page.newer is not None:
+        page = await history.page(EMMA, page.newer)
+        back.append((page.first, page.before, page.total))
+    assert back == ways[::-1]
+
+
+async def test_orders_that_arrive_while_somebody_leafs_move_no_page(house: House) -> None:
+    await ordered(house, *range(20))
+    history = History(house.store)
+    first = await history.page(EMMA)
+    assert on(first) == [19, 18, 17, 16, 15, 14]
+    await ordered(house, 20, 21)
+    second = await history.page(EMMA, str(first.older))
+    assert on(second) == [13, 12, 11, 10, 9, 8]
+    assert (second.before, second.total) == (8, 22)
+    back = await history.page(EMMA, str(second.newer))
+    assert on(back) == on(first)
+    assert back.newer == NEWEST
+    assert on(await history.page(EMMA, NEWEST)) == [21, 20, 19, 18, 17, 16]
+
+
+async def test_a_page_of_nobody_or_of_somebody_else_is_ones_own_newest(house: House) -> None:
+    await ordered(house, *range(8))
+    await ordered(house, *range(100, 120), person_id=SARI)
+    history = History(house.store)
+    newest = await history.page(EMMA)
+    assert on(newest) == [7, 6, 5, 4, 3, 2]
+    for first in ("R110", "NOBODYS", "1", "99999"):
+        assert await history.page(EMMA, first) == newest
+    assert (await history.page(4711, "R110")).orders == ()
+
+
+async def test_the_way_back_leads_to_the_page_on_which_the_order_stands(house: House) -> None:
+    await ordered(house, *range(20))
+    history = History(house.store)
+    pages = [await history.page(EMMA)]
+    while pages[-1].older is not None:
+        pages.append(await history.page(EMMA, pages[-1].older))
+    for page in pages:
+        for order in page.orders:
+            assert await history.page_holding(order) == page
+
+
+async def test_the_way_back_to_the_newest_page_has_what_is_new_on_it(house: House) -> None:
+    await ordered(house, 0, 1)
+    history = History(house.store)
+    older = (await history.page(EMMA)).orders[-1]
+    await ordered(house, 2)
+    assert on(await history.page_holding(older)) == [2, 1, 0]
+
+
+async def test_an_order_that_its_person_has_deleted_is_on_no_page(house: House) -> None:
+    await ordered(house, 0)
+    await ordered(house, 1, person_id=0)
+    history = History(house.store)
+    assert on(await history.page(EMMA, "R001")) == [0]

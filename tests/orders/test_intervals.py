@@ -1,0 +1,95 @@
+"""An order is looked at often while something may happen, then less and less, and not for ever."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.orders.order import Order, Phase
+from bot.orders.tracking.intervals import next_look, offer_is_over, payable_until
+from bot.settlement.steps import Step
+from tests.builders import an_order
+
+MADE = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+FIVE = timedelta(seconds=5)
+SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
+LIGHTNING = an_order(service_id="svc", phase=Phase.OPEN, state="IDLE", created_at=MADE, expires_at=MADE + HOUR)
+DEPOSIT = replace(LIGHTNING, channel="btcb", expires_at=None)
+PAID = replace(LIGHTNING, step=Step.PAID, paid_at=MADE + timedelta(minutes=1))
+
+
+def gap(order: Order, age: timedelta, interval: timedelta = FIVE) -> timedelta | None:
+    look = next_look(order, MADE + age, interval)
+    return None if look is None else look - MADE - age
+
+
+@pytest.mark.parametrize("order", [LIGHTNING, DEPOSIT, PAID])
+@pytest.mark.parametrize("minutes", [0, 1, 59])
+def test_a_fresh_order_is_looked_at_each_interval(order: Order, minutes: int) -> None:
+    assert gap(order, timedelta(minutes=minutes)) == FIVE
+
+
+def test_an_expired_order_is_looked_at_less_and_less_often_for_a_day() -> None:
+    gaps = [gap(LIGHTNING, HOUR + timedelta(minutes=minutes)) for minutes in (0, 1, 10, 60, 600, 1440)]
+    assert gaps == [FIVE, FIVE, *(timedelta(seconds=number) for number in (30, 180, 600, 600))]
+    assert gap(LIGHTNING, HOUR + DAY + timedelta(seconds=1)) is None
+
+
+def test_a_deposit_is_followed_for_a_week() -> None:
+    assert gap(DEPOSIT, 7 * DAY) == timedelta(minutes=10)
+    assert gap(DEPOSIT, 7 * DAY + 3 * HOUR + timedelta(seconds=1)) is None
+
+
+def test_a_deposit_is_polled_often_while_somebody_is_likely_to_pay() -> None:
+    assert gap(DEPOSIT, 3 * HOUR) == FIVE
+
+
+def test_a_deposit_is_followed_from_when_it_could_first_be_paid() -> None:
+    accepted = replace(DEPOSIT, payable_since=MADE + 20 * HOUR)
+    assert gap(accepted, 23 * HOUR) == FIVE
+    assert gap(accepted, 24 * HOUR) == 3 * timedelta(minutes=1)
+    assert gap(accepted, 20 * HOUR + 7 * DAY) == timedelta(minutes=10)
+    assert gap(accepted, 23 * HOUR + 7 * DAY + SECOND) is None
+    assert payable_until(accepted) == MADE + 20 * HOUR + 7 * DAY
+    assert payable_until(DEPOSIT) == MADE + 7 * DAY
+
+
+def test_a_paid_order_is_followed_until_it_ends_however_long_that_takes() -> None:
+    assert gap(PAID, 365 * DAY) == timedelta(minutes=10)
+    assert gap(replace(PAID, state="COMPLETED"), HOUR) is None
+    assert gap(replace(PAID, state="FAILED"), HOUR) is None
+
+
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.OPEN])
+def test_only_an_open_order_is_followed(phase: Phase) -> None:
+    assert gap(replace(LIGHTNING, phase=phase), timedelta(0)) is None
+
+
+@given(
+    st.sampled_from([LIGHTNING, DEPOSIT, PAID]),
+    st.timedeltas(timedelta(0), 30 * DAY),
+    st.timedeltas(timedelta(seconds=1), DAY),
+)
+def test_no_order_is_looked_at_sooner_than_the_interval_but_for_its_expiry(
+    order: Order, age: timedelta, interval: timedelta
+) -> None:
+    wait = gap(order, age, interval)
+    left = HOUR - age if order is LIGHTNING and age < HOUR else interval
+    assert wait is None or wait >= min(interval, max(left, SECOND))
+
+
+def test_an_order_is_looked_at_right_after_its_expiry_whatever_the_interval() -> None:
+    assert gap(LIGHTNING, timedelta(minutes=59), HOUR) == timedelta(minutes=1)
+    assert gap(LIGHTNING, HOUR - timedelta(milliseconds=1), FIVE) == SECOND
+    assert gap(LIGHTNING, HOUR, FIVE) == FIVE
+    assert gap(PAID, timedelta(minutes=59), HOUR) == HOUR
+
+
+def test_an_offer_is_over_with_its_invoice_or_after_a_day() -> None:
+    held = replace(LIGHTNING, phase=Phase.HELD)
+    assert not offer_is_over(held, MADE + timedelta(minutes=59))
+    assert offer_is_over(held, MADE + HOUR)
+    assert not offer_is_over(replace(held, expires_at=None), MADE + DAY - FIVE)
+    assert offer_is_over(replace(held, expires_at=None), MADE + DAY)

@@ -1,0 +1,212 @@
+"""Every order about which Telegram refused a message is shown at the user's next visit, and none is lost."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from telegram import Update
+
+from bot.core.backoff import Backoff
+from bot.infra.db.database import Database
+from bot.infra.i18n import LOCALES
+from bot.infra.outbox.model import Notification, Undeliverable
+from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
+from bot.orders.order import OrderNotification
+from bot.orders.refused_messages import hooks
+from bot.orders.repository import OrderRepository
+from bot.users.arrival import catch_up, load_session
+from bot.users.repository import UserRepository
+from tests.architecture.every_screen import TRANSLATIONS, an_order
+from tests.deleting import delete_user
+from tests.orders.crashing import Crash
+from tests.settlement.fake_settlement import MovedClock
+
+EMMA, GROUP = 1001, -100_1
+Does = Callable[[], Awaitable[None]]
+
+
+class Telegram:
+    """What it accepts is in the chat. `fates` are what becomes of the next messages."""
+
+    def __init__(self) -> None:
+        self.chat: list[str] = []
+        self.fates: list[Any] = []
+
+    async def send_text(self, chat_id: int, html: str, *_: Any, **__: Any) -> Outcome:
+        assert chat_id == EMMA
+        fate = self.fates.pop(0) if self.fates else None
+        if isinstance(fate, TryLater | Invalid | Unreachable):
+            return fate
+        self.chat.append(html)
+        if fate is not None:
+            await fate()
+        return Delivered(len(self.chat))
+
+
+class World:
+    """A bot, its database and Telegram."""
+
+    def __init__(self, sqlite_store: Database, clock: MovedClock) -> None:
+        self.store, self.clock, self.telegram = sqlite_store, clock, Telegram()
+        self.desk: Any = SimpleNamespace(
+            store=sqlite_store,
+            clock=clock,
+            messenger=self.telegram,
+            translations=TRANSLATIONS,
+            default_locale="en",
+            help=SimpleNamespace(is_offered=False),
+        )
+
+    async def orders(self, *references: str) -> None:
+        """Place orders."""
+        async with self.store.transaction() as tx:
+            for reference in references:
+                assert await OrderRepository(tx).add(
+                    an_order(reference=reference, draft_id=reference, service_id=reference)
+                )
+
+    async def refuses(self, *references: str, kind: OrderNotification = OrderNotification.PAID) -> None:
+        """Let Telegram refuse a message about each order for good, one after the other."""
+        for reference in references:
+            self.clock.passes(seconds=1)
+            now = self.clock.now()
+            news = Notification(chat_id=EMMA, subject=f"order:{reference}", kind=kind, due_at=now, created_at=now)
+            async with self.store.transaction() as tx:
+                await hooks(frozenset())[kind](tx, news, Undeliverable("message is too long"), now)
+
+    async def session(self, chat_id: int = EMMA, language: str = "en", does: Does | None = None) -> list[str]:
+        """Let Emma write something, which `does` something, and return the new messages in her chat."""
+        before = len(self.telegram.chat)
+        person = {"id": EMMA, "is_bot": False, "first_name": "Emma", "language_code": language}
+        chat = {"id": chat_id, "type": "private" if chat_id == EMMA else "supergroup"}
+        message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": person, "text": "halo"}
+        update = Update.de_json({"update_id": 3, "message": message}, None)
+        assert update is not None
+        session = await load_session(self.desk, update)
+        assert session is not None
+        if does is not None:
+            await does()
+        await catch_up(session)
+        return self.telegram.chat[before:]
+
+
+@pytest.fixture
+async def world(sqlite_store: Database, clock: MovedClock, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setattr("bot.infra.telegram.ui.session.SEND_AGAIN", Backoff(first=0.0))
+    world = World(sqlite_store, clock)
+    await world.session()
+    return world
+
+
+def shows(seen: list[str], *references: str, language: str = "en") -> bool:
+    """Whether these are the messages of these orders, in this order."""
+    notice = TRANSLATIONS.get(language)("talk.missed")
+    return len(seen) == len(references) and all(
+        message.startswith(notice) and reference in message for message, reference in zip(seen, references, strict=True)
+    )
+
+
+async def test_all_of_them_are_shown_once_oldest_first(world: World) -> None:
+    await world.orders("AAA2345", "BBB2345", "CCC2345")
+    await world.refuses("CCC2345", kind=OrderNotification.INVOICE)
+    await world.refuses("AAA2345", kind=OrderNotification.PAID)
+    await world.refuses("BBB2345", kind=OrderNotification.FAILED)
+    assert shows(await world.session(), "CCC2345", "AAA2345", "BBB2345")
+    assert await world.session() == []
+
+
+async def test_what_telegram_does_not_accept_now_is_shown_at_the_next_visit(world: World) -> None:
+    await world.orders("AAA2345", "BBB2345", "CCC2345")
+    await world.refuses("AAA2345", "BBB2345", "CCC2345")
+    world.telegram.fates = [None, *[TryLater(0)] * 3]
+    assert shows(await world.session(), "AAA2345")
+    world.telegram.fates = [Unreachable("blocked")]
+    assert await world.session() == []
+    assert shows(await world.session(), "BBB2345", "CCC2345")
+    assert await world.session() == []
+
+
+@pytest.mark.parametrize("count", [1, 6])
+async def test_after_a_kill_behind_telegrams_answer_they_are_shown_again(world: World, count: int) -> None:
+    async def is_killed() -> None:
+        raise Crash
+
+    references = [f"AAA234{n}" for n in range(count)]
+    await world.orders(*references)
+    await world.refuses(*references)
+    world.telegram.fates = [is_killed]
+    with pytest.raises(Crash):
+        await world.session()
+    assert len(await world.session()) == count
+    assert world.telegram.chat[0] == world.telegram.chat[1]
+    assert await world.session() == []
+
+
+@pytest.mark.parametrize("language", LOCALES)
+@pytest.mark.parametrize("older", [0, 1, 3])
+async def test_of_many_the_newest_are_shown_and_a_message_points_to_the_others(
+    world: World, language: str, older: int
+) -> None:
+    references = [f"AAA234{n}" for n in range(older + 5)]
+    await world.orders(*references)
+    await world.refuses(*references)
+    seen = await world.session(language=language)
+    if older:
+        assert seen.pop(0) == TRANSLATIONS.get(language).n("talk.missed_older", older)
+    assert shows(seen, *references[older:], language=language)
+    assert await world.session(language=language) == []
+
+
+async def test_an_order_whose_status_telegram_refuses_too_keeps_no_other_from_being_shown(world: World) -> None:
+    await world.orders("AAA2345", "BBB2345")
+    await world.refuses("AAA2345", "BBB2345")
+    world.telegram.fates = [Invalid("message is too long")]
+    named, *shown = await world.session()
+    assert named == TRANSLATIONS.get("en")("talk.missed_elsewhere", reference="AAA2345")
+    assert shows(shown, "BBB2345")
+    assert await world.session() == []
+
+
+async def test_an_order_that_is_refused_again_while_it_is_shown_is_shown_again(world: World) -> None:
+    async def is_refused_again() -> None:
+        await world.refuses("AAA2345", kind=OrderNotification.FAILED)
+
+    await world.orders("AAA2345")
+    await world.refuses("AAA2345")
+    world.telegram.fates = [is_refused_again]
+    for _ in range(2):
+        assert shows(await world.session(), "AAA2345")
+    assert await world.session() == []
+
+
+async def test_a_setting_that_is_saved_meanwhile_loses_none(world: World) -> None:
+    await world.orders("AAA2345")
+    async with world.store.reading() as tx:
+        before = await UserRepository(tx).get(EMMA)
+    assert before is not None
+    await world.refuses("AAA2345")
+    async with world.store.transaction() as tx:
+        await UserRepository(tx).save(replace(before, locale="en"))
+    assert len(await world.session()) == 1
+
+
+async def test_nothing_is_shown_for_what_a_user_writes_in_a_group(world: World) -> None:
+    await world.orders("AAA2345")
+    await world.refuses("AAA2345")
+    assert await world.session(GROUP) == []
+    assert len(await world.session()) == 1
+
+
+async def test_one_who_deletes_their_data_at_that_visit_is_shown_nothing(world: World) -> None:
+    references = [f"AAA234{n}" for n in range(7)]
+    await world.orders(*references)
+    await world.refuses(*references)
+
+    async def deletes_all() -> None:
+        async with world.store.transaction() as tx:
+            assert await delete_user(tx, EMMA)
+
+    assert await world.session(does=deletes_all) == []
+    assert await world.session() == []

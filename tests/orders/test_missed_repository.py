@@ -1,0 +1,65 @@
+"""The orders about which users missed a message, in both databases, and those of the program before."""
+
+from datetime import datetime
+
+from bot.infra.db import migrate
+from bot.infra.db.database import Database
+from bot.orders.missed_orders import MissedOrder
+from bot.orders.missed_repository import MissedOrderRepository
+from bot.users.repository import UserRepository
+from tests.builders import NOW, SECOND
+from tests.infra.older_tables import UNDO_0015
+from tests.keys import VAULT
+from tests.users.leaving import EMMA, SARI, a_person
+
+
+def missed(reference: str, at: datetime = NOW, person_id: int = EMMA) -> MissedOrder:
+    return MissedOrder(person_id=person_id, reference=reference, at=at)
+
+
+async def keep(store: Database, *kept: MissedOrder) -> None:
+    async with store.transaction() as tx:
+        for each in kept:
+            await MissedOrderRepository(tx).save(each)
+
+
+async def of_person(store: Database, person_id: int = EMMA) -> tuple[MissedOrder, ...]:
+    async with store.reading() as tx:
+        return await MissedOrderRepository(tx).of_person(person_id)
+
+
+async def test_each_order_of_a_user_is_kept_once_oldest_first(store: Database) -> None:
+    await keep(store, missed("R2", NOW + SECOND), missed("R1"), missed("R1", NOW, SARI), missed("R3", NOW + SECOND))
+    assert await of_person(store) == (missed("R1"), missed("R2", NOW + SECOND), missed("R3", NOW + SECOND))
+    await keep(store, missed("R1", NOW + SECOND * 2))
+    assert [each.reference for each in await of_person(store)] == ["R2", "R3", "R1"]
+    assert await of_person(store, SARI) == (missed("R1", NOW, SARI),)
+
+
+async def test_what_was_refused_again_since_it_was_shown_is_not_deleted(store: Database) -> None:
+    await keep(store, missed("R1"), missed("R2"), missed("R1", NOW, SARI))
+    shown = await of_person(store)
+    await keep(store, missed("R2", NOW + SECOND))
+    async with store.transaction() as tx:
+        await MissedOrderRepository(tx).delete(shown)
+    assert await of_person(store) == (missed("R2", NOW + SECOND),)
+    assert await of_person(store, SARI) == (missed("R1", NOW, SARI),)
+
+
+async def test_the_one_order_of_the_program_before_is_carried_over(bare_database: str) -> None:
+    await migrate.upgrade(bare_database)
+    store = Database(bare_database, VAULT)
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(a_person(EMMA))
+        await UserRepository(tx).save(a_person(SARI))
+    async with store._writer.begin() as connection:
+        before = (f"UPDATE people SET missed = 'R2345AB' WHERE id = {EMMA}",)  # noqa: S608  a number of ours
+        for statement in (*UNDO_0015, *before, "UPDATE alembic_version SET version_num = '0014'"):
+            await connection.exec_driver_sql(statement)
+    assert await migrate.upgrade(bare_database) == migrate.head()
+    (carried,) = await of_person(store)
+    assert carried == missed("R2345AB", carried.at)
+    assert await of_person(store, SARI) == ()
+    async with store.reading() as tx:
+        assert await UserRepository(tx).get(EMMA) == a_person(EMMA)
+    await store.close()

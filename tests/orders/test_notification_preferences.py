@@ -1,0 +1,85 @@
+"""What a person has chosen is kept to where their orders are placed and observed, and other people's is not touched."""
+
+from typing import Any
+
+import pytest
+
+from bot.core.errors import Rejection
+from bot.core.money import Amount
+from bot.orders.order import OrderNotification
+from bot.settlement.model import OrderReport
+from bot.users.model import Person
+from bot.users.repository import UserRepository
+from tests.orders.order_world import EMMA, SARI, House
+from tests.settlement.fake_settlement import FakeSettlement
+
+STEPS = (OrderNotification.CONVERTING, OrderNotification.SENDING)
+
+
+async def lives(house: House, person_id: int = EMMA, **changes: Any) -> Person:
+    person = Person(id=person_id, created_at=house.clock.now(), **changes)
+    async with house.store.transaction() as tx:
+        await UserRepository(tx).save(person)
+    return person
+
+
+async def phrase_of(house: House, person_id: int = EMMA) -> str | None:
+    async with house.store.reading() as tx:
+        person = await UserRepository(tx).get(person_id)
+    assert person
+    return person.phrase
+
+
+async def goes_through(house: House, person_id: int = EMMA) -> list[str]:
+    """Place an order, have it paid and carried out, and list what of the small steps is told."""
+    order = await house.place(person_id)
+    for state in ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"):
+        await house.observes(order.reference, OrderReport(service_id=order.service_id or "", state=state))
+        await house.tells()
+    return [kind for kind in house.ears.kinds(person_id) if kind in STEPS]
+
+
+@pytest.mark.parametrize("notices", [None, {"sent": "silent"}, {"steps": "card"}, {"steps": "loud"}])
+async def test_small_steps_are_left_to_the_card(house: House, notices: dict[str, str] | None) -> None:
+    await lives(house, notices=notices)
+    assert await goes_through(house) == []
+
+
+@pytest.mark.parametrize("way", ["sound", "silent"])
+async def test_who_wishes_hears_of_each_small_step_once(house: House, way: str) -> None:
+    await lives(house, notices={"steps": way})
+    await lives(house, SARI)
+    assert await goes_through(house) == [*STEPS]
+    assert await goes_through(house, SARI) == []
+
+
+async def test_steps_passed_between_two_looks_are_told_as_the_last_of_them(house: House) -> None:
+    await lives(house, notices={"steps": "sound"})
+    order = await house.place()
+    for state in ("LN_INVOICE_PAID", "IDR_SETTLED", "LN_SWAP_PENDING", "IDR_SETTLED"):
+        await house.observes(order.reference, OrderReport(service_id=order.service_id or "", state=state))
+        await house.tells()
+    assert [kind for kind in house.ears.kinds() if kind in STEPS] == [OrderNotification.SENDING]
+
+
+async def test_a_phrase_is_given_together_with_the_order(house: House) -> None:
+    await lives(house)
+    await house.orders.place(await house.draft(), "kopi perahu ungu")
+    assert await phrase_of(house) == "kopi perahu ungu"
+
+
+async def test_a_phrase_that_was_chosen_is_never_replaced_by_ordering(house: House) -> None:
+    await lives(house, phrase="hujan di bulan juni", locale="en")
+    draft = await house.draft()
+    await house.orders.place(draft, "kopi perahu ungu")
+    await house.orders.place(draft, "teh sampan biru")  # a second tap
+    assert await phrase_of(house) == "hujan di bulan juni"
+
+
+async def test_no_order_no_phrase(house: House, service: FakeSettlement) -> None:
+    await lives(house)
+    draft = await house.draft(amount=Amount("IDR", 1))
+    with pytest.raises(Rejection):
+        await house.orders.place(draft, "kopi perahu ungu")
+    assert await phrase_of(house) is None
+    assert service.times("place") == 0

@@ -1,0 +1,341 @@
+"""A payment can be told apart from any other: one hash, one deposit, one request of a sender, one order."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.core.money import Amount
+from bot.infra.db.errors import StoreDown
+from bot.orders.order import EventNote, Hold, OrderNotification, Phase
+from bot.orders.repository import OrderRepository
+from bot.payments import bolt11
+from tests.orders.order_world import EMMA, NUMBER, OSCAR, SARI, WISH, House, rules, unresolved
+from tests.settlement.fake_settlement import BCA, FakeSettlement
+
+SAT = Amount("SAT", 25_000)
+
+
+@pytest.mark.parametrize("spelling", ["lightning:{}", "LIGHTNING:{}", "  {}\n"])
+async def test_an_invoice_is_kept_as_the_decoder_reads_it(house: House, service: FakeSettlement, spelling: str) -> None:
+    invoice = service.invoice(14_706)
+    service.answers.append({"bolt11": spelling.format(invoice.upper())})
+    order = await house.place()
+    await house.tells()
+    assert order.bolt11 == invoice
+    assert order.payment_hash == bolt11.decode(invoice).payment_hash
+    assert house.ears.shown() == [invoice]
+
+
+async def test_another_spelling_in_a_later_report_is_no_other_invoice(house: House, service: FakeSettlement) -> None:
+    order = await house.place()
+    record = service.records["svc-1"]
+    service.records["svc-1"] = replace(record, bolt11=f"lightning:{record.bolt11}".upper())
+    await house.polls()
+    async with house.store.reading() as tx:
+        notes = [event.note for event in await OrderRepository(tx).events(order.reference)]
+    assert EventNote.INVOICE_REPLACED not in notes
+
+
+async def test_an_invoice_that_another_order_has_is_not_shown_and_staff_are_alarmed(
+    house: House, service: FakeSettlement
+) -> None:
+    first = await house.place(SARI)
+    service.answers.append({"bolt11": first.bolt11})
+    second = await house.place()
+    await house.tells()
+    assert (second.phase, second.bolt11, second.payment_hash) == (Phase.UNSHOWN, None, None)
+    assert house.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_BAD_INVOICE]
+
+
+@pytest.mark.parametrize("is_expired", [False, True])
+async def test_an_invoice_that_a_withheld_order_had_is_not_shown_with_another_one(
+    house: House,
+    service: FakeSettlement,
+    is_expired: bool,  # noqa: FBT001
+) -> None:
+    invoice = service.invoice(25_000)
+    unpayable = {"expires_at": house.clock.now()} if is_expired else {"idr": 19_999}
+    service.answers.append({**unpayable, "bolt11": invoice})
+    first = await house.place(SARI, amount=SAT)
+    assert (first.phase, first.bolt11) == (Phase.UNSHOWN, None)
+    for answer in ({}, unpayable):
+        service.answers.append({**answer, "bolt11": invoice})
+        assert (await house.place(amount=SAT)).phase is Phase.UNSHOWN
+    await house.tells()
+    assert house.ears.shown() == []
+    assert house.ears.kinds(EMMA)[0] == OrderNotification.NOT_SHOWN
+
+
+async def test_the_invoice_of_an_order_that_was_ordered_again_is_not_shown_with_another_one(
+    house: House, service: FakeSettlement
+) -> None:
+    first, second = await lost_then_ordered_again(house, service)
+    for _ in range(5):
+        await house.reconciles(after=60)
+    assert (await house.order(first.reference)).phase is Phase.UNSHOWN
+    service.answers.append({"bolt11": service.records["svc-1"].bolt11})
+    assert (await house.place(SARI)).phase is Phase.UNSHOWN
+    assert house.ears.shown() == [second.bolt11]
+
+
+async def test_a_second_deposit_of_the_same_sum_to_the_same_address_waits_for_the_first(
+    house: House, service: FakeSettlement
+) -> None:
+    first = await house.place(SARI, amount=SAT, channel="cbbtc")
+    second = await house.place(amount=SAT, channel="cbbtc")
+    await house.tells()
+    assert (first.phase, second.phase, second.deposit) == (Phase.OPEN, Phase.UNSHOWN, None)
+    assert house.ears.kinds(EMMA) == [OrderNotification.DEPOSIT_TAKEN]
+    assert house.ears.kinds(OSCAR) == []
+    assert (await house.place(amount=Amount("SAT", 25_001), channel="cbbtc")).phase is Phase.OPEN
+    assert (await house.place(amount=SAT, channel="btcb")).phase is Phase.OPEN
+    service.becomes(first.service_id or "", "USDT_RECEIVED")
+    await house.polls()
+    assert (await house.place(amount=SAT, channel="cbbtc")).phase is Phase.OPEN
+
+
+async def lost_then_ordered_again(house: House, service: FakeSettlement) -> tuple[Any, Any]:
+    service.places.append("lost_after")
+    service.listed = False
+    first = await house.place()
+    await house.reconciles(after=61)
+    house.clock.passes(seconds=50)
+    second = await house.place()
+    service.listed = True
+    return await house.order(first.reference), second
+
+
+async def test_an_order_that_its_sender_has_typed_again_is_never_shown_when_it_is_found(
+    house: House, service: FakeSettlement
+) -> None:
+    first, second = await lost_then_ordered_again(house, service)
+    assert (first.phase, second.phase) == (Phase.UNRESOLVED, Phase.OPEN)
+    for _ in range(5):
+        await house.reconciles(after=60)
+    first = await house.order(first.reference)
+    assert (first.phase, first.service_id, first.bolt11) == (Phase.UNSHOWN, "svc-1", None)
+    assert house.ears.shown() == [second.bolt11]
+    assert house.ears.kinds()[-1] == OrderNotification.SUPERSEDED
+    async with house.store.reading() as tx:
+        assert (await OrderRepository(tx).events(first.reference))[-1].note == EventNote.SUPERSEDED
+
+
+async def test_a_question_about_an_order_that_its_sender_has_created_again_is_over(
+    house: House, service: FakeSettlement
+) -> None:
+    draft = await house.draft()
+    service.rate *= 2
+    first = await house.orders.place(draft)
+    await house.orders.posting.settled()
+    house.clock.passes(seconds=50)
+    second = await house.place()
+    assert ((await house.order(first.reference)).phase, second.phase) == (Phase.HELD, Phase.OPEN)
+    accepted = await house.orders.accept_price(first.reference)
+    assert accepted is not None
+    assert (accepted.phase, accepted.bolt11) == (Phase.UNSHOWN, None)
+    await house.tells()
+    assert house.ears.shown() == [second.bolt11]
+    assert house.ears.kinds()[-1] == OrderNotification.SUPERSEDED
+    async with house.store.reading() as tx:
+        assert (await OrderRepository(tx).events(first.reference))[-1].note == EventNote.SUPERSEDED
+
+
+async def test_the_answer_that_arrives_after_the_same_was_ordered_again_shows_no_second_invoice(
+    house: House, service: FakeSettlement
+) -> None:
+    service.gate = asyncio.Event()
+    first = await house.orders.place(await house.draft())
+    await asyncio.sleep(0)
+    house.clock.passes(seconds=3)
+    second = await house.orders.place(await house.draft())
+    service.gate.set()
+    await house.orders.posting.settled()
+    await house.tells()
+    assert (await house.order(first.reference)).phase is Phase.UNSHOWN
+    assert house.ears.shown() == [(await house.order(second.reference)).bolt11]
+
+
+@pytest.mark.parametrize(
+    "change", [{"number": "8620123457"}, {"amount": Amount("IDR", 250_001)}, {"channel": "cbbtc"}, {"chat_id": SARI}]
+)
+async def test_another_order_supersedes_nothing(house: House, service: FakeSettlement, change: dict[str, Any]) -> None:
+    service.gate = asyncio.Event()
+    first = await house.orders.place(await house.draft())
+    await asyncio.sleep(0)
+    house.clock.passes(seconds=3)
+    await house.orders.place(await house.draft(**change))
+    service.gate.set()
+    await house.orders.posting.settled()
+    assert (await house.order(first.reference)).phase is Phase.OPEN
+
+
+async def test_an_order_that_surely_was_not_created_supersedes_nothing(house: House, service: FakeSettlement) -> None:
+    service.places.append("lost_after")
+    service.listed = False
+    first = await house.place()
+    await house.reconciles(after=61)
+    house.clock.passes(seconds=50)
+    service.places.append("never_reached")
+    await house.place()
+    service.listed = True
+    await house.reconciles(after=61)
+    assert (await house.order(first.reference)).phase is Phase.OPEN
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "phase"),
+    [
+        (None, ("******3456", None), Phase.HELD),
+        ("BUDI SANTOSO", ("86****3456", "Budi  Santoso."), Phase.HELD),
+        ("BUDI SANTOSO", ("******3456", None), Phase.HELD),
+        ("BUDI SANTOSO", ("******3456", "SITI RAHAYU"), Phase.UNKNOWN),
+        (None, ("*******456", None), Phase.UNKNOWN),
+        (None, ("86*******6", None), Phase.UNKNOWN),
+        (None, ("8620123456", "SITI RAHAYU"), Phase.OPEN),
+    ],
+)
+async def test_an_order_found_by_a_masked_recipient_is_asked_about_and_shown_only_after_a_yes(
+    house: House, service: FakeSettlement, ours: str | None, theirs: tuple[str, str | None], phase: Phase
+) -> None:
+    service.places.append("lost_after")
+    order = await house.place(holder=ours)
+    service.records["svc-1"] = replace(service.records["svc-1"], recipient=theirs[0], holder=theirs[1])
+    await house.reconciles()
+    await house.reconciles()
+    order = await house.order(order.reference)
+    assert order.phase is phase
+    if phase is not Phase.HELD:
+        return
+    assert order.hold is Hold.RECIPIENT
+    assert house.ears.kinds()[-1] == OrderNotification.RECIPIENT_MASKED
+    assert house.ears.shown() == []
+    await house.orders.accept_price(order.reference)
+    await house.tells()
+    assert house.ears.shown() == [service.records["svc-1"].bolt11]
+
+
+async def test_another_programs_order_for_somebody_else_at_the_same_bank_is_not_shown_unasked(
+    house: House, service: FakeSettlement
+) -> None:
+    service.masks = lambda number: f"******{number[-4:]}"
+    service.places.append("lost_before")
+    order = await house.place()
+    other = replace(WISH, method=BCA, number=f"12345{NUMBER[-4:]}", given=Amount("IDR", 250_000))
+    service.make(other)
+    await house.reconciles()
+    assert house.ears.shown() == []
+    assert (await house.order(order.reference)).phase is Phase.HELD
+    assert await house.orders.drop(order.reference)
+    assert house.ears.shown() == []
+
+
+async def test_a_thousand_unresolved_orders_do_not_keep_a_fresh_loss_from_being_found(
+    house: House, service: FakeSettlement
+) -> None:
+    old = await unresolved(house, service)
+    async with house.store.transaction() as tx:
+        for number in range(1_001):
+            await OrderRepository(tx).add(
+                replace(old, reference=f"OLD{number:04}", draft_id=f"old-{number}", page_token=None, version=0)
+            )
+    service.places.append("lost_after")
+    fresh = await house.place(SARI)
+    await house.reconciles()
+    assert (await house.order(fresh.reference)).phase is Phase.OPEN
+
+
+async def test_the_oldest_of_very_many_are_given_up_in_time(house: House, service: FakeSettlement) -> None:
+    old = await unresolved(house, service)
+    async with house.store.transaction() as tx:
+        for number in range(1_200):
+            later = old.created_at + timedelta(seconds=1 + number)
+            await OrderRepository(tx).add(
+                replace(
+                    old,
+                    reference=f"OLD{number:04}",
+                    draft_id=f"old-{number}",
+                    page_token=None,
+                    version=0,
+                    created_at=later,
+                    looked_at=later,
+                )
+            )
+    await house.reconciles(after=86_400)
+    assert (await house.order(old.reference)).phase is Phase.UNSHOWN
+
+
+class Refusing:
+    """A database whose next transactions fail: `outages` of them."""
+
+    def __init__(self, store: Any) -> None:
+        self._store, self.outages = store, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def transaction(self) -> Any:
+        if self.outages:
+            self.outages -= 1
+            raise StoreDown
+        return self._store.transaction()
+
+
+@pytest.mark.parametrize("doing", ["answer", "lost_before", "never_reached"])
+async def test_the_answer_to_a_post_is_saved_however_often_the_database_fails(
+    file: str, service: FakeSettlement, doing: str
+) -> None:
+    house = House(file, service, wrap=Refusing)
+    pauses: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    house.orders.posting._sleep = sleep
+    service.places.append(doing)
+    service.listed = False  # as with an order that the service keeps in memory alone
+    store: Any = house.store
+    draft = await house.draft()
+    placing = house.orders.place(draft)
+    order = await placing
+    store.outages = 9
+    await house.orders.posting.settled()
+    await house.tells()
+    expected = {"answer": Phase.OPEN, "lost_before": Phase.UNKNOWN, "never_reached": Phase.REFUSED}[doing]
+    assert (await house.order(order.reference)).phase is expected
+    assert service.times("place") == 1
+    assert len(pauses) == 9
+    assert max(pauses) <= 5
+    await house.leave()
+
+
+async def test_while_an_answer_waits_to_be_saved_nothing_else_looks_for_the_order(
+    file: str, service: FakeSettlement
+) -> None:
+    house = House(file, service, wrap=Refusing)
+    released = asyncio.Event()
+    house.orders.posting._sleep = lambda _: released.wait()
+    store: Any = house.store
+    order = await house.orders.place(await house.draft())
+    store.outages = 1
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    house.clock.passes(seconds=600)
+    await house.reconciler.run_once()
+    assert (await house.order(order.reference)).phase is Phase.INTENDED
+    released.set()
+    await house.orders.posting.settled()
+    assert (await house.order(order.reference)).phase is Phase.OPEN
+    await house.leave()
+
+
+async def test_limits_are_read_from_the_rules_of_today(file: str, service: FakeSettlement) -> None:
+    house = House(file, service, rules=rules(min_order_idr=30_000))
+    assert house.orders.rules.amounts_for(BCA).allow(30_000)
+    assert not house.orders.rules.amounts_for(BCA).allow(29_999)
+    assert not house.orders.rules.amounts_for(BCA).allow(250_000_001)
+    assert house.orders.rules.amounts_for(None).allow(10**15)
+    await house.leave()

@@ -1,0 +1,244 @@
+"""An order moves on whatever the service says and in whatever order: never back, and no news about money twice."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.orders.order import (
+    REFERENCE_ALPHABET,
+    REFERENCE_LENGTH,
+    Order,
+    OrderNotification,
+    Phase,
+    advance,
+    expire,
+    new_reference,
+)
+from bot.settlement.model import OrderReport
+from bot.settlement.steps import STEP_OF_STATE, TERMINAL_STATES, Step
+from tests.builders import an_order
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+STATES = [*STEP_OF_STATE, "FAILED", "P2PM_DISPUTED", ""]
+UNPAID = ["IDLE", "NWC_CONNECTED", "QR_SCANNED", "ROUTE_SHOWN"]
+MONEY = {
+    OrderNotification.PAID,
+    OrderNotification.PAID_LATE,
+    OrderNotification.SENT,
+    OrderNotification.FAILED,
+    OrderNotification.EXPIRED,
+}
+
+
+def open_order(**changes: object) -> Order:
+    expiry = NOW + timedelta(hours=1)
+    order = an_order(service_id="svc", phase=Phase.OPEN, state="IDLE", created_at=NOW, expires_at=expiry)
+    return replace(order, **changes)  # type: ignore[arg-type]
+
+
+def report(state: str, *, paid: bool = False) -> OrderReport:
+    return OrderReport(service_id="svc", state=state, paid_at=NOW if paid else None)
+
+
+def told(order: Order, *states: str, now: datetime = NOW) -> tuple[Order, list[OrderNotification]]:
+    """The order after these states, and all the news of them."""
+    news: list[OrderNotification] = []
+    for state in states:
+        order, more = advance(order, report(state), now)
+        news += more
+    return order, news
+
+
+looks = st.builds(report, st.sampled_from(STATES), paid=st.booleans())
+lives = st.lists(st.tuples(st.one_of(looks, st.none()), st.integers(0, 4000)), max_size=25)
+orders = st.builds(open_order, expires_at=st.sampled_from([None, NOW + timedelta(hours=1)]))
+
+
+@given(orders, lives)
+def test_nothing_that_can_happen_takes_an_order_back_or_tells_twice(
+    order: Order, life: list[tuple[OrderReport | None, int]]
+) -> None:
+    now, all_news = NOW, list[OrderNotification]()
+    for look, seconds in life:
+        now += timedelta(seconds=seconds)
+        before = order
+        order, news = expire(order, now) if look is None else advance(order, look, now)
+        assert order.step >= before.step
+        assert order.is_paid >= before.is_paid
+        assert (order, news) == (before, ()) if before.is_ended else True
+        assert len(set(news)) == len(news)
+        all_news += news
+        if {OrderNotification.TAKE_DOWN} <= set(all_news):
+            assert not order.awaits_payment(now)
+    times = Counter(all_news)
+    assert all(times[notice] <= 1 for notice in MONEY)
+    assert times[OrderNotification.PAID] + times[OrderNotification.PAID_LATE] <= 1
+    assert times[OrderNotification.SENT] + times[OrderNotification.FAILED] <= 1
+    assert order.is_ended is (order.phase is Phase.DONE)
+    assert order.expires_at or not times[OrderNotification.EXPIRED]
+    if times[OrderNotification.EXPIRED] and times[OrderNotification.FAILED]:
+        assert order.is_paid
+    if times[OrderNotification.PAID_LATE]:
+        assert all_news.index(OrderNotification.EXPIRED) < all_news.index(OrderNotification.PAID_LATE)
+    if MONEY & set(all_news):
+        assert all_news.index(OrderNotification.TAKE_DOWN) < min(
+            all_news.index(notice) for notice in MONEY & set(all_news)
+        )
+
+
+@given(st.lists(st.sampled_from(STATES), max_size=12), st.sampled_from(["COMPLETED", "FAILED"]))
+def test_the_last_word_of_the_service_is_the_last(states: list[str], end: str) -> None:
+    ended, _ = told(open_order(), end)
+    after, news = told(ended, *states)
+    assert after == ended
+    assert news == []
+
+
+@pytest.mark.parametrize("state", UNPAID)
+def test_an_unpaid_state_is_no_news(state: str) -> None:
+    order, news = told(open_order(), state)
+    assert news == []
+    assert order.looked_at == NOW
+
+
+def test_a_payment_takes_the_code_down_and_is_told() -> None:
+    order, news = told(open_order(), "LN_INVOICE_PAID")
+    assert news == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.PAID]
+    assert (order.paid_at, order.is_paid) == (NOW, True)
+
+
+@pytest.mark.parametrize("state", ["LN_SWAP_PENDING", "USDT_RECEIVED", "USDC_SWAPPED", "P2PM_ORDER_PLACED"])
+def test_a_payment_seen_by_a_later_state_is_told_as_the_payment(state: str) -> None:
+    assert told(open_order(), state)[1] == [
+        OrderNotification.TAKE_DOWN,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.PAID,
+    ]
+
+
+def test_an_order_seen_again_only_at_its_end_is_told_by_its_end() -> None:
+    order, news = told(open_order(), "COMPLETED")
+    assert news == [
+        OrderNotification.TAKE_DOWN,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.SENT,
+        OrderNotification.RECEIPT,
+    ]
+    assert (order.phase, order.ended_at, order.paid_at) == (Phase.DONE, NOW, NOW)
+
+
+def test_each_step_edits_the_card_and_repetitions_do_not() -> None:
+    states = ["LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "USDC_SWAPPED", "IDR_SETTLED", "IDR_SETTLED"]
+    assert told(open_order(), *states)[1].count(OrderNotification.CARD_EDIT) == 3
+
+
+def test_a_stale_state_is_kept_as_said_but_takes_no_step_back() -> None:
+    order, news = told(open_order(), "USDC_SWAPPED", "LN_INVOICE_PAID")
+    assert (order.state, order.step) == ("LN_INVOICE_PAID", Step.CONVERTING)
+    assert news == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.PAID]
+
+
+def test_a_late_payment_is_said_to_be_late() -> None:
+    late = NOW + timedelta(hours=2)
+    expired, news = expire(open_order(), late)
+    assert news == (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED)
+    assert told(expired, "LN_INVOICE_PAID", now=late)[1] == [
+        OrderNotification.TAKE_DOWN,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.PAID_LATE,
+    ]
+
+
+def test_a_payment_seen_before_the_expiry_was_told_is_not_called_late() -> None:
+    assert told(open_order(), "LN_INVOICE_PAID", now=NOW + timedelta(hours=2))[1][-1] is OrderNotification.PAID
+
+
+def test_an_expiry_is_told_once_and_not_before_its_time() -> None:
+    order = open_order()
+    assert expire(order, NOW + timedelta(minutes=59)) == (order, ())
+    expired, _ = expire(order, NOW + timedelta(hours=1))
+    assert expire(expired, NOW + timedelta(hours=9)) == (expired, ())
+
+
+@pytest.mark.parametrize("state", ["LN_INVOICE_PAID", "COMPLETED", "FAILED"])
+def test_what_is_paid_or_ended_does_not_expire(state: str) -> None:
+    order, _ = told(open_order(), state)
+    assert expire(order, NOW + timedelta(days=1))[1] == ()
+
+
+def test_a_deposit_has_no_expiry() -> None:
+    assert expire(open_order(expires_at=None), NOW + timedelta(days=9))[1] == ()
+
+
+@pytest.mark.parametrize("minutes", [58, 60, 600])
+def test_the_documented_failure_of_an_expired_order_is_told_as_an_expiry_once(minutes: int) -> None:
+    now = NOW + timedelta(minutes=minutes)
+    order, news = told(open_order(), "FAILED", now=now)
+    assert news == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED]
+    assert expire(order, now + timedelta(hours=1))[1] == ()
+    expired, _ = expire(open_order(), NOW + timedelta(hours=1))
+    assert OrderNotification.EXPIRED not in told(expired, "FAILED", now=NOW + timedelta(hours=2))[1]
+
+
+def test_a_failure_well_before_the_expiry_is_a_failure() -> None:
+    order, news = told(open_order(), "FAILED", now=NOW + timedelta(minutes=57))
+    assert news == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.FAILED]
+    assert not order.is_paid
+
+
+def test_a_failed_deposit_is_a_failure_however_late() -> None:
+    assert OrderNotification.FAILED in told(open_order(expires_at=None), "FAILED", now=NOW + timedelta(days=3))[1]
+
+
+def test_a_failure_with_evidence_of_a_payment_is_a_paid_failure_even_after_the_expiry() -> None:
+    late = NOW + timedelta(hours=2)
+    expired, _ = expire(open_order(), late)
+    order, news = advance(expired, report("FAILED", paid=True), late)
+    assert news == (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.FAILED)
+    assert order.is_paid
+
+
+def test_a_paid_order_that_fails_is_told_so() -> None:
+    assert told(open_order(), "LN_INVOICE_PAID", "FAILED")[1][-2:] == [
+        OrderNotification.CARD_EDIT,
+        OrderNotification.FAILED,
+    ]
+
+
+def test_the_services_own_time_of_the_end_is_kept() -> None:
+    end = NOW - timedelta(minutes=3)
+    order, _ = advance(open_order(), replace(report("COMPLETED"), completed_at=end), NOW)
+    assert order.ended_at == end
+
+
+@pytest.mark.parametrize(
+    ("changes", "awaits"),
+    [
+        ({}, True),
+        ({"phase": Phase.HELD}, False),
+        ({"phase": Phase.UNSHOWN}, False),
+        ({"step": Step.PAID}, False),
+        ({"paid_at": NOW}, False),
+        ({"state": "FAILED"}, False),
+        ({"expires_at": NOW}, False),
+        ({"expires_at": None}, True),
+    ],
+)
+def test_an_invoice_stands_only_while_it_may_be_paid(changes: dict[str, object], *, awaits: bool) -> None:
+    assert open_order(**changes).awaits_payment(NOW) is awaits
+
+
+def test_references_can_be_read_out_and_do_not_repeat() -> None:
+    references = {new_reference() for _ in range(2000)}
+    assert len(references) == 2000
+    assert {len(reference) for reference in references} == {REFERENCE_LENGTH}
+    assert set("".join(references)) <= set(REFERENCE_ALPHABET)
+    assert not set("01OILoil") & set(REFERENCE_ALPHABET) - {"L"}
+
+
+def test_only_two_states_are_terminal() -> None:
+    assert {"COMPLETED", "FAILED"} == TERMINAL_STATES

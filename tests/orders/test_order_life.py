@@ -1,0 +1,815 @@
+"""The whole life of orders: two bots on one database, an agent with the same key, people, payers and crashes.
+
+Hypothesis chooses what happens, and shrinks what breaks a promise to a short story. Each step is one thing that a
+person, a payer, the service, Telegram or a worker does; a plan says at which of its calls a process hangs, dies or is
+answered with a failure. `HYPOTHESIS_EXAMPLES` makes it look longer.
+"""
+
+import asyncio
+import shutil
+from collections import Counter
+from collections.abc import Coroutine
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from bot.checkout.draft import Ask, OrderDraft
+from bot.core.errors import Rejection
+from bot.core.money import Amount
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.outbox.model import Notification
+from bot.infra.outbox.repository import OutboxRepository
+from bot.mcp_server.tools.answers import Refusal
+from bot.mcp_server.tools.order_creation import OrderCreation
+from bot.mcp_server.tools.order_tools import OrderTools
+from bot.operations.sweeps import Sweeps
+from bot.orders.limits import Limits, waits_for_payment
+from bot.orders.notifications import reference_in, subject_of
+from bot.orders.order import Order, OrderNotification, Phase
+from bot.orders.placement.service import DraftMoved, MethodVanished
+from bot.orders.repository import OrderRepository
+from bot.orders.status_messages import looked_at
+from bot.orders.tables import NEEDS_MESSAGE_IDS
+from bot.payments import bolt11
+from bot.settlement.model import SettlementFailure
+from bot.support.tickets.notifications import ticket_notification
+from bot.users.model import Person
+from bot.users.repository import UserRepository
+from tests.keys import VAULT
+from tests.orders.crashing import Crash
+from tests.orders.killable import PLAN, Fate, Hanging, Mortal, Plan
+from tests.orders.life_world import (
+    INVOICE,
+    POSTING,
+    SLIPS,
+    Agent,
+    Bot,
+    Chats,
+    Message,
+    ServiceModel,
+    nothing_drawn,
+)
+from tests.orders.order_world import EMMA, OSCAR, SARI, rules
+from tests.orders.stepped import SteppedLoop
+from tests.settlement.fake_settlement import BCA, GOPAY, MovedClock
+from tests.texts import readable, says, text
+
+pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
+
+OPEN_AT_ONCE = 4
+NUMBERS = {BCA: ("8620123456", "7710003456"), GOPAY: ("081234567890",)}
+AMOUNTS = tuple(Amount("IDR", value) for value in (50_000, 20_000, 10_000_000)) + tuple(
+    Amount("SAT", value) for value in (1_200, 588_000)
+)
+MINIMUM, CAP = 20_000, GOPAY.cap or 0
+WORST, BEST = Decimal(1), Decimal(-5)
+AGENTS_WORST = Decimal("10.1")
+"""Percent by which a locked price may be worse or better than the reviewed one without a question."""
+
+QUESTIONS = (OrderNotification.UNRESOLVED, OrderNotification.PRICE_MOVED, OrderNotification.RECIPIENT_MASKED)
+MONEY_ENDS = (OrderNotification.PAID, OrderNotification.PAID_LATE, OrderNotification.SENT, OrderNotification.FAILED)
+CONVENIENCES = {"receipt", "ticket_answer"}
+EXPECTED = (DraftMoved, MethodVanished, Rejection, SettlementFailure, StoreDown, Refusal, Crash)
+
+wishes = st.tuples(
+    st.sampled_from([(BCA, 0), (BCA, 1), (GOPAY, 0)]), st.sampled_from(AMOUNTS), st.sampled_from(["lightning", "cbbtc"])
+)
+plans = st.dictionaries(st.integers(0, 14), st.sampled_from(Fate), max_size=2)
+picks = st.integers(0, 5)
+bots = st.integers(0, 1)
+people = st.sampled_from([EMMA, EMMA, SARI])
+STORIES = (
+    "a price moves",
+    "an amount is at a limit",
+    "an invoice is for another network",
+    "an invoice comes again",
+    "an order is lost",
+    "an order is found",
+    "another's order is found",
+    "an order is paid",
+    "a message is repeated",
+    "an agent starts again",
+)
+stories = st.tuples(st.sampled_from(STORIES), people, bots, st.integers(0, 11))
+"""What happens, to whom, through which bot, and in which way."""
+
+ORDERED = (
+    people,
+    wishes,
+    bots,
+    plans | st.fixed_dictionaries({5: st.sampled_from(Fate), 6: st.sampled_from(Fate)}),
+    st.sampled_from([None, None, None, None, *SLIPS]),
+    st.sampled_from([0, 0, 0, 0, -2, 2]),
+)
+"""Who orders what, through which bot, what happens to it, how the service slips, and how far the price moves before."""
+
+
+@dataclass
+class Step:
+    """Something that a process is doing; of its kind it does one thing at a time."""
+
+    bot: Any
+    what: str
+    task: Any
+
+
+class Life(RuleBasedStateMachine):
+    """The machine. `folder` has an empty database."""
+
+    folder: Path
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = MovedClock()
+        self.loop = SteppedLoop(self.clock)
+        self.service = ServiceModel(self.clock)
+        self.chats = Chats(self.clock)
+        self.hanging: list[Hanging] = []
+        self.steps: list[Step] = []
+        self.kept = rules(limits=Limits(open_orders=OPEN_AT_ONCE, idr_per_day=25_000_000))
+        path = self.folder / "life.db"
+        for each in self.folder.glob("life.db*"):
+            each.unlink()
+        shutil.copy(self.folder / "empty.db", path)
+        self.sql = Database(f"sqlite:///{path}", VAULT)
+        self.bots = [self.begin_bot("old"), self.begin_bot("new")]
+        self.agent = Agent(self.service, self.hanging)
+        self.drafts: list[OrderDraft] = []
+        self.tried_again: Counter[str] = Counter()
+        self.accepted: set[str] = set()
+        self.dropped: set[str] = set()
+        self.shown: dict[str, str] = {}
+        self.checked: set[tuple[int, int]] = set()
+        self.paying: dict[int, str] = {}
+        self.agent_shown: set[str] = set()
+        self.rates: list[Decimal] = [self.service.rate]
+        self.known: list[Order] = []
+        self.read_at = -1
+        self.loop.does(self.meet())
+
+    async def meet(self) -> None:
+        async with self.sql.transaction() as tx:
+            for each in (EMMA, SARI, OSCAR):
+                await UserRepository(tx).save(Person(id=each, created_at=self.clock.now(), language_code="en"))
+
+    def begin_bot(self, name: str) -> Bot:
+        return Bot(Mortal(name, self.hanging), self.sql, self.service, self.chats, self.kept)
+
+    # what processes do
+
+    def starts(self, bot: Any, what: str, work: Coroutine[Any, Any, Any], plan: dict[int, Fate] | None = None) -> Any:
+        """Begin a step and run it as far as it comes; its task, or None where it was still at that."""
+        self.steps = [each for each in self.steps if not each.task.done()]
+        if any(each.bot is bot and each.what == what for each in self.steps):
+            work.close()
+            return None
+        PLAN.set(Plan(plan or {}))
+        task = self.loop.create_task(work)
+        PLAN.set(None)
+        self.steps.append(Step(bot, what, task))
+        self.loop.idle()
+        self.revive()
+        if task.done() and not task.cancelled() and (error := task.exception()) and not isinstance(error, EXPECTED):
+            raise error
+        return task
+
+    def revive(self) -> None:
+        """Who has died is started again, as by its supervisor, and takes up what was left."""
+        for place, bot in enumerate(self.bots):
+            if bot.mortal.is_dead:
+                for each in self.hanging:
+                    if each.process is bot.mortal:
+                        each.goes_on()
+                self.loop.idle()
+                self.bots[place] = self.begin_bot(bot.mortal.name)
+                self.starts(self.bots[place], "recover", self.bots[place].delivery.recover())
+        if self.agent.mortal.is_dead:
+            for each in self.hanging:
+                if each.process is self.agent.mortal:
+                    each.goes_on()
+            self.loop.idle()
+            self.agent = Agent(self.service, self.hanging)
+
+    def result(self, task: Any) -> Any:
+        return task.result() if task and task.done() and not task.cancelled() and not task.exception() else None
+
+    @initialize(
+        skew=st.sampled_from([0, 90, -3600]),
+        masked=st.booleans(),
+        first=st.tuples(*ORDERED),
+        told=st.lists(stories, min_size=4, max_size=4, unique_by=lambda story: story[0]),
+    )
+    def begins(self, skew: int, first: Any, told: Any, *, masked: bool) -> None:
+        self.service.skew = timedelta(seconds=skew)
+        if masked:
+            self.service.masks = lambda number: "*" * (len(number) - 4) + number[-4:]
+        for story in told:
+            self.something_happens(story)
+        self.orders_something(*first)
+
+    # what happens seldom by chance
+
+    @rule(story=stories)
+    def something_happens(self, story: Any) -> None:
+        """The service slips in one chosen way, and people do what people would do then."""
+        what, who, number, way = story
+        getattr(self, f"story_of_{STORIES.index(what)}")(who, number, way)
+
+    def story_of_0(self, who: int, number: int, way: int) -> None:
+        """A price moves: the sender is asked, and answers, perhaps twice and in two processes."""
+        amount = AMOUNTS[way % 2]
+        slip = ("worse", "better")[way // 2 % 2]
+        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {}, slip, 0)
+        self.tells(number, {})
+        if way >= 6:
+            self.replies(self.newest(), "drop", number, {})
+        self.replies(self.newest(), "accept", 1 - number, {})
+        self.tells(number, {})
+
+    def story_of_1(self, who: int, number: int, way: int) -> None:
+        """An amount in sats is just within the limits at the review, and just outside at the locked price."""
+        edge, slip = (
+            (MINIMUM * Decimal("1.002"), "slightly worse"),
+            (CAP * Decimal("0.998"), "slightly better"),
+        )[way % 2]
+        amount = Amount("SAT", int(edge / self.service.rate * 10**8))
+        channel = ("lightning", "cbbtc")[way // 2 % 2]
+        self.orders_something(who, ((GOPAY, 0), amount, channel), number, {}, slip, 0)
+        self.tells(number, {})
+
+    def story_of_2(self, who: int, number: int, way: int) -> None:
+        self.orders_something(who, ((BCA, way % 2), AMOUNTS[0], "lightning"), number, {}, "network", 0)
+        self.tells(number, {})
+
+    def story_of_3(self, who: int, number: int, way: int) -> None:
+        for slip in (None, "hash"):
+            self.orders_something(who, ((BCA, way % 2), AMOUNTS[0], "lightning"), number, {}, slip, 0)
+            order = self.newest()
+            assert order is None or order.phase is not Phase.INTENDED, "an answer was not saved"
+            self.tells(number, {})
+            who, way = EMMA + SARI - who, way + 1
+
+    def story_of_4(self, who: int, number: int, way: int) -> None:
+        """An order isn't found, because it was never made or is on no list: the sender tries again or drops it."""
+        listed, self.service.listed = self.service.listed, False
+        lost = {5 + way % 2: Fate.FAILS}
+        self.orders_something(who, ((BCA, way // 2 % 2), AMOUNTS[0], "lightning"), number, lost, None, 0)
+        self.clock.passes(seconds=61)
+        self.everybody_works(number)
+        self.service.listed = listed
+        asked = self.newest()
+        self.replies(asked, "again" if way < 10 else "drop", number, {6: Fate.FAILS} if way >= 8 else {})
+        self.replies(asked, "again", 1 - number, {})
+        self.tells(number, {})
+
+    def story_of_5(self, who: int, number: int, way: int) -> None:
+        """The answer is lost, the order is on the list; where its recipient is masked, the sender is asked."""
+        listed, self.service.listed = self.service.listed, True
+        slip, amount = (None, "worse", "network")[way // 4], Amount("IDR", 70_000 + way)
+        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {6: Fate.FAILS}, slip, 0)
+        self.everybody_works(number)
+        self.service.listed = listed
+        self.replies(self.newest(), ("accept", "drop")[way // 2 % 2], number, {})
+        self.tells(number, {})
+
+    def story_of_6(self, who: int, number: int, way: int) -> None:
+        """An order is lost before it is made, and an agent makes nearly the same one."""
+        listed, self.service.listed = self.service.listed, True
+        amount = Amount("IDR", 60_000 + way)  # no other story's
+        other = (amount, AMOUNTS[1])[way // 10]
+        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {5: Fate.FAILS}, None, 0)
+        self.an_agent_orders(((BCA, (way + 1 + way // 2) % 2), other, "lightning"), {})
+        self.everybody_works(number)
+        self.service.listed = listed
+
+    def story_of_7(self, who: int, number: int, way: int) -> None:
+        """An order is paid and sent, or fails, with or without a look between."""
+        self.orders_something(who, ((GOPAY, 0), AMOUNTS[0], ("lightning", "cbbtc")[way % 2]), number, {}, None, 0)
+        self.tells(number, {})
+        self.what_is_shown_is_what_was_agreed()
+        payable = self.payable()
+        if payable:
+            self.service.is_paid(payable[-1])
+            for steps in ((6,), (1, 6), (0,))[way // 2 % 3]:
+                self.a_look_later(number)
+                self.service.moves_on(payable[-1], steps)
+            if way // 2 % 3 == 2:
+                self.service.gives_up(payable[-1])
+            self.a_look_later(1 - number)
+
+    def a_look_later(self, number: int) -> None:
+        self.clock.passes(seconds=6)
+        self.everybody_works(number)
+
+    def story_of_8(self, who: int, number: int, way: int) -> None:
+        """A process hangs or dies while it tells, and what it told comes again."""
+        self.orders_something(who, ((BCA, way % 2), AMOUNTS[way % 2], "lightning"), number, {}, None, 0)
+        self.tells(number, {3 + way: (Fate.DIES, Fate.FAILS)[way % 2]})
+        self.clock.passes(seconds=61)
+        self.tells(number, {})
+
+    def story_of_9(self, _who: int, _number: int, way: int) -> None:
+        """An agent's order isn't what was asked for; its server starts again, and the agent looks."""
+        slip = ("worse", "slightly better", "network", "amount", None, "better")[way % 6]
+        destination, amount = (BCA, 0), AMOUNTS[0]
+        if slip == "slightly better":
+            destination = (GOPAY, 0)
+            amount = Amount("SAT", int(CAP * Decimal("0.998") / self.service.rate * 10**8))
+        self.service.slip = slip
+        self.an_agent_orders((destination, amount, "lightning"), {})
+        self.service.slip = None
+        self.agent_is_killed()
+        if way % 2 and self.service.records:
+            self.an_agent_reads_one(len(self.service.records) - 1, {})
+        else:
+            self.an_agent_looks({})
+
+    def newest(self) -> Order | None:
+        """The order of the last draft, if there is one."""
+        return next((order for order in self.orders() if order.draft_id == self.drafts[-1].id), None)
+
+    # what people do
+
+    @rule(ordered=st.tuples(*ORDERED))
+    def a_person_orders(self, ordered: Any) -> None:
+        self.orders_something(*ordered)
+
+    def orders_something(  # noqa: PLR0917  they are drawn together
+        self, who: int, wish: Any, number: int, plan: dict[int, Fate], slip: str | None, percent: int
+    ) -> None:
+        """Review and confirm; the price may move between the two, and the service may slip."""
+        (method, chosen), amount, channel = wish
+        self.drafts.append(self.loop.does(self.review(who, method, NUMBERS[method][chosen], amount, channel)))
+        self.service.slip = slip
+        self.the_price_moves(percent)
+        self.confirms(number, 0, plan)
+
+    async def review(self, who: int, method: Any, number: str, amount: Amount, channel: str) -> OrderDraft:
+        bot = self.begin_bot("review")
+        draft = await bot.drafts.begin(who, who, 1)
+        known = {"method": method, "number": number, "amount": amount, "channel": channel, "ask": Ask.REVIEW}
+        quote = await self.service.quote()
+        saved = await bot.drafts.save(replace(draft, holder_asked=True, quote=quote, **known), 2)
+        assert saved is not None
+        return saved
+
+    @precondition(lambda self: self.drafts)
+    @rule(number=bots, pick=picks, plan=plans)
+    def confirms(self, number: int, pick: int, plan: dict[int, Fate]) -> None:
+        """A tap on one of the last drafts, perhaps its second one and in another process."""
+        draft, bot = self.drafts[-1 - pick % len(self.drafts)], self.bots[number]
+        self.starts(bot, f"chat {draft.chat_id}", bot.orders.place(draft), plan)
+
+    @precondition(lambda self: self.orders())
+    @rule(number=bots, pick=picks, plan=plans, answer=st.sampled_from(["again", "accept", "drop", "refresh"]))
+    def answers(self, number: int, pick: int, plan: dict[int, Fate], answer: str) -> None:
+        """A tap under a question, or on Refresh; on what was asked last, where something was."""
+        orders = self.orders()
+        asked = [order for order in orders if self.was_asked(order, *QUESTIONS)]
+        if asked and answer != "refresh":
+            orders = asked
+        self.replies(orders[pick % len(orders)], answer, number, plan)
+
+    def replies(self, order: Order | None, answer: str, number: int, plan: dict[int, Fate]) -> None:
+        """Tap, if the buttons are there."""
+        if order is None:
+            return
+        bot, what = self.bots[number], f"chat {order.chat_id}"
+        if answer == "again" and self.was_asked(order, OrderNotification.UNRESOLVED):
+            self.tried_again[order.draft_id] += 1
+            self.starts(bot, what, bot.orders.try_again(order.reference), plan)
+        elif answer == "accept" and self.was_asked(
+            order, OrderNotification.PRICE_MOVED, OrderNotification.RECIPIENT_MASKED
+        ):
+            self.accepted.add(order.reference)
+            self.starts(bot, what, bot.orders.accept_price(order.reference), plan)
+        elif answer == "drop" and self.was_asked(order, *QUESTIONS):
+            if self.result(self.starts(bot, what, bot.orders.drop(order.reference), plan)):
+                self.dropped.add(order.reference)
+        elif answer == "refresh":
+            self.starts(bot, what, self.refreshes(bot, order), plan)
+
+    def was_asked(self, order: Order, *notices: OrderNotification) -> bool:
+        return bool(self.chats.about(subject_of(order), *notices))
+
+    async def refreshes(self, bot: Bot, order: Order) -> None:
+        desk = SimpleNamespace(clock=self.clock, settlement=bot.settlement, observer=bot.observer)
+        await looked_at(SimpleNamespace(desk=desk, t=lambda key: key), order)  # type: ignore[arg-type]
+
+    # what workers do
+
+    @rule(number=bots, plan=plans, worker=st.sampled_from(["poll", "reconcile", "expire", "housekeep"]))
+    def works(self, number: int, plan: dict[int, Fate], worker: str) -> None:
+        bot = self.bots[number]
+        self.starts(bot, worker, self.work_of(bot, worker), plan)
+
+    def work_of(self, bot: Bot, worker: str) -> Any:
+        sweeps = Sweeps(
+            store=bot.store,
+            clock=self.clock,
+            observer=bot.observer,
+            drafts=bot.drafts,
+            reconciler=bot.reconciler,
+            delivery=bot.delivery,
+            run_in_lane=lambda *_: None,
+            on_news=lambda: None,
+            keep=(NEEDS_MESSAGE_IDS,),
+        )
+        return {
+            "poll": bot.poller.tick,
+            "reconcile": sweeps.reconciling,
+            "expire": sweeps.expiries,
+            "housekeep": sweeps.housekeeping,
+        }[worker]()
+
+    @rule(number=bots, plan=plans | st.fixed_dictionaries({6: st.sampled_from(Fate), 7: st.sampled_from(Fate)}))
+    def tells(self, number: int, plan: dict[int, Fate]) -> None:
+        """The outbox's worker, until nothing more is due; then no message about money may stand behind another kind."""
+        self.loop.idle()  # what waited for the time that has passed may queue messages, too
+        self.revive()
+        bot, before = self.bots[number], self.hanging[:]
+        task = self.starts(bot, "outbox", bot.delivery.start_due(), plan)
+        while self.result(task):
+            task = self.starts(bot, "outbox", bot.delivery.start_due())
+        if self.result(task) == 0 and not bot.mortal.is_dead and before == self.hanging:
+            self.no_money_waits(bot)
+
+    def no_money_waits(self, bot: Bot) -> None:
+        rows = self.loop.does(self.rows())
+        for chat in {row.chat_id for row in rows}:
+            money = [row for row in rows if row.chat_id == chat and row.kind.partition(":")[0] not in CONVENIENCES]
+            head = min(money, key=lambda row: row.id, default=None)
+            if head is None or head.id in bot.delivery._under_way:
+                continue
+            assert head.status == "sending" or head.due_at > self.clock.now(), f"{head.kind} waits"
+
+    async def rows(self) -> list[Notification]:
+        async with self.sql.reading() as tx:
+            return [row for chat in (EMMA, SARI, OSCAR) for row in await OutboxRepository(tx).to_tell_in(chat)]
+
+    @rule(number=bots, seconds=st.sampled_from([2, 10, 65]), pays=st.booleans())
+    def a_while_passes(self, number: int, seconds: int, *, pays: bool) -> None:
+        """All workers of a bot have their turn, and somebody may pay."""
+        payable = self.payable()
+        if pays and payable:
+            self.service.is_paid(payable[0])
+        self.clock.passes(seconds=seconds)
+        self.everybody_works(number)
+
+    @precondition(lambda self: self.hanging)
+    @rule(pick=picks, fate=st.sampled_from([Fate.GOES_ON, Fate.FAILS, Fate.IS_ODD, Fate.DIES]))
+    def lets_go(self, pick: int, fate: Fate) -> None:
+        """What hung goes on, however late."""
+        self.hanging[pick % len(self.hanging)].goes_on(fate)
+        self.loop.idle()
+        self.revive()
+
+    @rule(number=bots)
+    def is_killed(self, number: int) -> None:
+        self.bots[number].mortal.is_dead = True
+        self.revive()
+
+    # what the world does
+
+    @rule(seconds=st.sampled_from([1, 6, 20, 61, 61, 700, 3700, 90_000, 200_000]))
+    def time_passes(self, seconds: int) -> None:
+        self.clock.passes(seconds=seconds)
+        self.loop.idle()
+        self.revive()
+
+    def the_price_moves(self, percent: int) -> None:
+        self.service.rate *= 1 + Decimal(percent) / 100
+        self.rates.append(self.service.rate)
+
+    @rule()
+    def the_list_goes_away_or_comes_back(self) -> None:
+        self.service.listed = not self.service.listed
+
+    @rule(pictures=st.booleans())
+    def telegram_is_in_a_mood_or_no_longer(self, *, pictures: bool) -> None:
+        """It refuses pictures until further notice, or can't be reached at all."""
+        if pictures:
+            self.chats.refuses_pictures = not self.chats.refuses_pictures
+        else:
+            self.chats.is_away = not self.chats.is_away
+
+    @precondition(lambda self: self.payable())
+    @rule(pick=picks)
+    def a_payer_pays(self, pick: int) -> None:
+        payable = self.payable()
+        self.service.is_paid(payable[pick % len(payable)])
+
+    @precondition(lambda self: self.service.records)
+    @rule(pick=picks, steps=st.sampled_from([1, 1, 2, 5]), fails=st.sampled_from([False, False, True]))
+    def the_service_goes_on(self, pick: int, steps: int, *, fails: bool) -> None:
+        """With a paid order, or to the failure of any."""
+        known = sorted(self.service.records)
+        service_id = known[pick % len(known)]
+        if fails:
+            self.service.gives_up(service_id)
+        else:
+            self.service.moves_on(service_id, steps)
+
+    @rule(who=st.sampled_from([EMMA, SARI]))
+    def support_sends_a_file(self, who: int) -> None:
+        self.loop.does(self.file_for(who))
+
+    async def file_for(self, who: int) -> None:
+        now, number = self.clock.now(), len(self.chats.messages)
+        async with self.sql.transaction() as tx:
+            row = ticket_notification(who, "T", f"ticket_answer:{number}", now, {})
+            await OutboxRepository(tx).add([row])
+
+    # what an agent does
+
+    @rule(wish=wishes, plan=plans)
+    def an_agent_orders(self, wish: Any, plan: dict[int, Fate]) -> None:
+        (method, chosen), amount, _ = wish
+        given = {"idrAmount": amount.value} if amount.currency == "IDR" else {"satAmount": amount.value}
+        number = NUMBERS[method][chosen]
+        POSTING.set(f"agent:{method.code}:{number}:{amount}")
+        work = OrderCreation(self.agent.service).create_offramp_order(method.code, method.name, number, **given)
+        task = self.starts(self.agent, "order", work, plan)
+        POSTING.set("")
+        self.agent_is_shown(self.result(task))
+
+    def agent_is_shown(self, answer: Any) -> None:
+        if answer is None:
+            return
+        created = answer.structured_content
+        record, truth = self.service.records[created["orderId"]], self.service.truth[created["orderId"]]
+        assert created["bolt11"] == bolt11.bare(record.bolt11 or "")
+        self.is_as_agreed(created["bolt11"], truth.wish, record.idr, record.sats)
+        self.agent_shown.add(created["orderId"])
+
+    @rule(plan=plans)
+    def an_agent_looks(self, plan: dict[int, Fate]) -> None:
+        answer = self.result(
+            self.starts(self.agent, "list", OrderTools(self.agent.service).list_offramp_orders(), plan)
+        )
+        for record in answer.structured_content["orders"] if answer else ():
+            self.agent_reads(record)
+
+    @precondition(lambda self: self.service.records)
+    @rule(pick=picks, plan=plans)
+    def an_agent_reads_one(self, pick: int, plan: dict[int, Fate]) -> None:
+        known = sorted(self.service.records)
+        work = OrderTools(self.agent.service).get_offramp_order(known[pick % len(known)])
+        answer = self.result(self.starts(self.agent, "read", work, plan))
+        if answer:
+            self.agent_reads(answer.structured_content)
+
+    def agent_reads(self, record: dict[str, Any]) -> None:
+        """What its own server created and compared may be paid; anything else within what can be known."""
+        if not record["invoiceBolt11"] and not record["depositToAddress"]:
+            return
+        truth, sats, idr = self.service.truth[record["id"]], record["satAmount"], record["idrAmount"]
+        assert record["paymentWarnings"] or record["id"] in self.agent_shown
+        assert idr >= MINIMUM
+        assert truth.wish.method.cap is None or idr <= truth.wish.method.cap
+        if record["invoiceBolt11"]:
+            bolt11.check(bolt11.decode(record["invoiceBolt11"]), sats=sats, network="bcrt", now=self.clock.now())
+        if record["paymentWarnings"]:
+            worse = min(Decimal(sats) / idr * rate / 10**8 - 1 for rate in self.rates) * 100
+            assert worse <= AGENTS_WORST, f"an agent was shown a price that is {worse:.1f}% worse"
+
+    @rule()
+    def agent_is_killed(self) -> None:
+        self.agent.mortal.is_dead = True
+        self.revive()
+
+    # what must hold
+
+    def orders(self) -> list[Order]:
+        """All people's orders, the newest first."""
+        if self.read_at != self.loop.moved:
+            self.known, self.read_at = self.loop.does(self._orders()), self.loop.moved
+        return self.known
+
+    async def _orders(self) -> list[Order]:
+        async with self.sql.reading() as tx:
+            found = [order for who in (EMMA, SARI) for order in await OrderRepository(tx).of_person(who, limit=100)]
+        return sorted(found, key=lambda order: order.reference, reverse=True)
+
+    def payable(self) -> list[str]:
+        """The service's orders that somebody could pay, because they were shown how."""
+        shown = {bolt11.bare(each.bolt11): each.service_id for each in self.service.records.values() if each.bolt11}
+        by_invoice = {shown[paying] for paying in self.shown if paying in shown}
+        by_deposit = {service_id for service_id in self.shown.values() if service_id in self.service.records}
+        found = by_invoice | by_deposit | self.agent_shown
+        return sorted(each for each in found if self.service.is_payable(each))
+
+    @invariant()
+    def what_is_shown_is_what_was_agreed(self) -> None:
+        fresh = [each for each in self.chats.messages if (each.id, each.versions) not in self.checked]
+        for message in fresh:
+            self.checked.add((message.id, message.versions))
+            paying = None if message.is_gone else message.pays()
+            # Too old to be deleted, a message loses its text first and its picture later: that shows nothing new.
+            if paying and self.paying.get(message.id) != paying:
+                self.check_payable(message, paying)
+                self.paying[message.id] = paying
+            if message.notice == OrderNotification.EXPIRED:
+                self.check_expired(message)
+            if message.notice == OrderNotification.FAILED:
+                self.check_failed(message)
+            self.check_repeated(message)
+
+    def order_of(self, message: Message) -> Order:
+        reference = reference_in(message.news.subject)
+        return next(order for order in self.orders() if order.reference == reference)
+
+    def check_payable(self, message: Message, paying: str) -> None:
+        order = self.order_of(message)
+        record = self.service.records[order.service_id or ""]
+        wish, draft = self.service.truth[record.service_id].wish, next(d for d in self.drafts if d.id == order.draft_id)
+        assert message.chat_id == order.chat_id == draft.chat_id
+        assert order.reference not in self.dropped, "shown although its sender had dropped it"
+        if order.reference not in self.accepted:
+            assert (wish.method.pair, wish.number) == ((draft.method and draft.method.pair), draft.number)
+        assert (wish.method.pair, wish.given, wish.channel) == (
+            draft.method and draft.method.pair,
+            draft.amount,
+            draft.channel,
+        )
+        if INVOICE.fullmatch(paying):
+            assert paying == bolt11.bare(record.bolt11 or "")
+        else:
+            assert f"uint256={record.sats}" in paying
+        self.is_as_agreed(paying, wish, record.idr, record.sats)
+        if order.reference not in self.accepted:
+            locked = Decimal(record.sats or 0) / (record.idr or 1)
+            drift = (locked * order.expected_idr / order.expected_sats - 1) * 100
+            assert BEST <= drift <= WORST, f"shown at a price that is {drift:.1f}% worse"
+        if not INVOICE.fullmatch(paying) and self.is_done(self.shown.get(paying)):
+            self.shown.pop(paying)  # all deposits go to one address: the same sum is free once its order is done
+        before = self.shown.setdefault(paying, record.service_id)
+        assert before == record.service_id, "one payment for two orders"
+        same_wish = {o.reference for o in self.orders() if o.draft_id == order.draft_id}
+        shown = {m.news.subject for m in self.chats.messages if m.pays() and reference_in(m.news.subject) in same_wish}
+        assert len(shown) <= 1, "two invoices for one request"
+
+    def is_done(self, service_id: str | None) -> bool:
+        return any(order.service_id == service_id and order.phase is Phase.DONE for order in self.orders())
+
+    def is_as_agreed(self, paying: str, wish: Any, idr: int | None, sats: int | None) -> None:
+        cap = wish.method.cap
+        assert idr is not None
+        assert idr >= MINIMUM
+        assert cap is None or idr <= cap
+        assert wish.given.value == (idr if wish.given.currency == "IDR" else sats)
+        if INVOICE.fullmatch(paying):
+            assert paying.startswith("lnbcrt")
+            bolt11.check(bolt11.decode(paying), sats=sats or 0, network="bcrt", now=self.clock.now())
+
+    def check_expired(self, message: Message) -> None:
+        """An invoice can't be paid after its expiry, and the service was asked after that."""
+        assert self.paid_at(self.order_of(message)) is None, "told as expired though it was paid"
+
+    def check_failed(self, message: Message) -> None:
+        if self.paid_at(self.order_of(message)) is not None:
+            assert not says(message.html, "news.failed_unpaid"), "told as unpaid though it was paid"
+
+    def paid_at(self, order: Order) -> Any:
+        truth = self.service.truth.get(order.service_id or "")
+        return truth and truth.paid_at
+
+    def check_repeated(self, message: Message) -> None:
+        """One copy of a message may come unmarked; all others say that they may be repetitions."""
+        mark = text("news.again")
+        if message.notice in {"ticket_answer", OrderNotification.CARD_EDIT, OrderNotification.INVOICE_TEXT}:
+            return
+        what = (message.news.subject, message.news.kind)
+        copies = [m for m in self.chats.messages if (m.news.subject, m.news.kind) == what]
+        unmarked = [m for m in copies if mark not in readable(m.sent)]
+        assert len({m.chat_id for m in unmarked}) == len(unmarked), f"{message.news.kind} came twice and didn't say so"
+
+    @invariant()
+    def nothing_is_posted_twice(self) -> None:
+        posts = Counter(each for each in self.service.posts if not each.startswith("agent:"))
+        assert all(times == 1 for times in posts.values()), "an intent was posted twice"
+        orders = {order.reference: order for order in self.orders()}
+        assert posts.keys() <= orders.keys(), "posted without a saved intent"
+        per_draft = Counter(orders[reference].draft_id for reference in posts)
+        assert all(times <= 1 + self.tried_again[draft] for draft, times in per_draft.items())
+
+    @invariant()
+    def nobody_has_more_open_than_they_may(self) -> None:
+        waiting = Counter(o.person_id for o in self.orders() if waits_for_payment(o, self.clock.now()))
+        assert all(count <= OPEN_AT_ONCE for count in waiting.values())
+
+    # how it ends
+
+    def teardown(self) -> None:
+        try:
+            self.settles_down()
+            self.ends_well()
+        finally:
+            for task in asyncio.all_tasks(self.loop):
+                task.cancel()
+            self.loop.idle()
+            self.loop.does(self.sql.close())
+            self.loop.close()
+
+    def settles_down(self) -> None:
+        """All that hung goes on, one bot is left, the service is well, and time passes."""
+        self.service.listed, self.service.slip, self.chats.is_away = True, None, False
+        while self.hanging:
+            self.lets_go(0, Fate.GOES_ON)
+        self.bots[0].mortal.is_dead = True
+        self.revive()
+        pauses = (1, 6, 10, 65, 70, 700, 3700, 20_000, 70_000, 90_000, 90_000, 300_000, 300_000)
+        for pause in pauses:
+            self.everybody_works()
+            self.what_is_shown_is_what_was_agreed()
+            self.clock.passes(seconds=pause)
+            if pause > 60:
+                for service_id in self.service.records:
+                    self.service.moves_on(service_id, 2)
+        self.everybody_works()
+
+    def everybody_works(self, number: int = 1) -> None:
+        bot = self.bots[number]
+        for worker in ("reconcile", "poll", "expire", "housekeep"):
+            self.starts(bot, worker, self.work_of(bot, worker))
+        self.tells(number, {})
+
+    def ends_well(self) -> None:
+        self.what_is_shown_is_what_was_agreed()
+        rows = self.loop.does(self.rows())
+        assert not rows, f"never told: {[row.kind for row in rows]}"
+        for order in self.orders():
+            self.is_resolved(order)
+            self.is_told(order)
+            self.is_taken_down(order)
+        for who in (EMMA, SARI):
+            self.loop.does(self.bots[1].orders.check_person(who))
+
+    def is_resolved(self, order: Order) -> None:
+        ends = {Phase.REFUSED, Phase.UNSHOWN, Phase.DONE}
+        state = self.service.records[order.service_id].state if order.service_id else ""
+        assert order.phase in ends, f"{order.reference} stays {order.phase}"
+        if order.phase is Phase.DONE:
+            assert order.state == state or not self.paid_at(order)
+
+    def is_told(self, order: Order) -> None:
+        events = self.loop.does(self.events(order))
+        if not any(event.phase is Phase.OPEN for event in events):
+            return
+        about, subject = self.chats.about, subject_of(order)
+        refused = {each.kind for each in self.chats.refused if each.subject == subject}
+        told = {each.notice for each in about(subject, *OrderNotification)} | refused
+        state, truth = self.service.records[order.service_id or ""].state, self.paid_at(order)
+        if truth:
+            assert told & set(MONEY_ENDS), f"nothing told of the payment of {order.reference}"
+        if state == "COMPLETED":
+            assert OrderNotification.SENT in told
+        elif state == "FAILED":
+            assert told & {OrderNotification.FAILED, *(() if truth else (OrderNotification.EXPIRED,))}
+            assert (
+                not truth or about(subject, OrderNotification.STAFF_FAILED) or OrderNotification.STAFF_FAILED in refused
+            )
+        elif not truth and order.expires_at:
+            assert OrderNotification.EXPIRED in told
+
+    async def events(self, order: Order) -> Any:
+        async with self.sql.reading() as tx:
+            return await OrderRepository(tx).events(order.reference)
+
+    def is_taken_down(self, order: Order) -> None:
+        """What was sent once is taken away; of copies, the bot knows where one is."""
+        if order.is_paid or order.is_ended or order.phase is Phase.DONE or order.is_expired(self.clock.now()):
+            for notice in (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT):
+                copies = self.chats.about(subject_of(order), notice)
+                left = [each for each in copies if each.is_known and not each.is_gone and each.pays()]
+                assert len(left) <= max(len(copies) - 1, 0), f"{order.reference} can still be paid in the chat"
+
+
+def test_no_life_of_an_order_breaks_a_promise(migrated_file: Path, tmp_path: Path) -> None:
+    shutil.copy(migrated_file, tmp_path / "empty.db")
+    Life.folder = tmp_path
+    with nothing_drawn():
+        run_state_machine_as_test(
+            Life,
+            settings=settings(
+                max_examples=max(settings().max_examples // 2, 1),
+                stateful_step_count=20,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )

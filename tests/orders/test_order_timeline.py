@@ -1,0 +1,198 @@
+"""The timeline says what happened to an order in plain words: each thing once, and when it was seen."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import EventNote, Order, OrderEvent, Phase, advance
+from bot.orders.screens import timeline as order_timeline
+from bot.settlement.model import OrderReport
+from bot.settlement.steps import STEP_OF_STATE, Step
+from tests.architecture.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
+from tests.texts import text
+
+EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+BEGAN = NOW - timedelta(minutes=30)
+CONFIRMED = OrderEvent(reference="ABC2345", at=BEGAN, phase=Phase.INTENDED, state="", note=EventNote.INTENDED)
+WAY = tuple(STEP_OF_STATE)
+FOR_SUPPORT = frozenset({EventNote.PAYMENT, EventNote.INVOICE_REPLACED})
+
+
+def event(minutes: int, phase: Phase = Phase.OPEN, state: str = "", note: str = "") -> OrderEvent:
+    return OrderEvent(reference="ABC2345", at=BEGAN + timedelta(minutes=minutes), phase=phase, state=state, note=note)
+
+
+def lived(*states: str, **changes: Any) -> tuple[Order, list[OrderEvent]]:
+    """An order that was seen in these states, a minute apart, with its events as they are written."""
+    order, events = an_order(state="", **changes), [CONFIRMED, event(1)]
+    for minute, state in enumerate(states, 2):
+        at = BEGAN + timedelta(minutes=minute)
+        report = OrderReport(service_id="cm1", state=state, paid_at=at if order.is_paid else None)
+        order, _ = advance(order, report, at)
+        events.append(replace(event(minute, order.phase, order.state)))
+    return order, events
+
+
+def told(order: Order, events: list[OrderEvent], now: datetime = NOW, locale: str = "en") -> list[str]:
+    shown = order_timeline.lines(TRANSLATIONS.get(locale), order, events, now, JAKARTA)
+    return Seen("timeline", Screen(shown)).text.split("\n")
+
+
+def keys(order: Order, events: list[OrderEvent]) -> list[str]:
+    """What is said, without the times."""
+    found = [key for _, key in order_timeline.happenings(order, events)]
+    shown = told(order, events)
+    assert all(any(text(key) in line for line in shown) for key in found)
+    return found
+
+
+def at(clock: str, key: str) -> str:
+    return text("timeline.line", at=f"{clock} WIB", what=text(key))
+
+
+def test_a_whole_way_is_told_in_the_five_steps_with_the_time_of_each_in_the_persons_zone() -> None:
+    order, events = lived(*WAY)
+    assert told(order, events) == [
+        at("09:35", "timeline.confirmed"),
+        at("09:36", "step.created"),
+        at("09:41", "step.paid"),
+        at("09:42", "step.converting"),
+        at("09:45", "step.sending"),
+        at("09:48", "step.sent"),
+    ]
+    assert told(order, events, locale="id")[-1] == text(
+        "timeline.line", "id", at="09.48 WIB", what=text("step.sent", "id")
+    )
+
+
+def test_steps_that_were_passed_unseen_leave_no_gap_but_the_payment_is_told() -> None:
+    order, events = lived("IDLE", "COMPLETED")
+    assert told(order, events) == [
+        at("09:35", "timeline.confirmed"),
+        at("09:36", "step.created"),
+        at("09:38", "step.paid"),
+        at("09:38", "step.sent"),
+    ]
+
+
+def test_a_state_that_nobody_knows_is_told_by_the_step_it_leaves_the_order_in() -> None:
+    known = keys(*lived("IDLE", "LN_INVOICE_PAID", "USDT_RECEIVED"))
+    assert keys(*lived("IDLE", "LN_INVOICE_PAID", "SOMETHING_NEW", "USDT_RECEIVED", "MORE_OF_IT")) == known
+
+
+@pytest.mark.parametrize("left_out", [1, 2, 3])
+def test_whichever_states_are_skipped_no_line_comes_twice_or_out_of_its_time(left_out: int) -> None:
+    whole = keys(*lived(*WAY))
+    for skipped in combinations(WAY[:-1], left_out):
+        order, events = lived(*(state for state in WAY if state not in skipped))
+        happened = [at for at, _ in order_timeline.happenings(order, events)]
+        assert happened == sorted(happened)
+        found = keys(order, events)
+        assert len({text(key) for key in found}) == len(found)
+        assert [line for line in whole if line in found] == found
+        assert {"step.paid", "step.sent"} <= set(found)
+
+
+def test_a_payment_after_the_expiry_is_told_as_late_and_only_once() -> None:
+    expired = event(10, note=EventNote.EXPIRED)
+    order = an_order(
+        expiry_told=True, paid_at=BEGAN + timedelta(minutes=12), state="LN_SWAP_PENDING", step=Step.CONVERTING
+    )
+    later = [event(12, state="LN_INVOICE_PAID"), event(13, state="LN_SWAP_PENDING")]
+    assert keys(order, [CONFIRMED, event(1), expired, *later]) == [
+        "timeline.confirmed",
+        "step.created",
+        "step.expired",
+        "timeline.paid_late",
+        "step.converting",
+    ]
+
+
+def test_a_price_that_moved_is_told_with_what_was_decided() -> None:
+    held = event(1, Phase.HELD)
+    way = ["timeline.confirmed", "timeline.held"]
+    accepted = [CONFIRMED, held, event(2, note=EventNote.PRICE_ACCEPTED), event(3, state="IDLE")]
+    assert keys(an_order(), accepted) == [*way, "timeline.price_accepted"]
+    dropped = [CONFIRMED, held, event(2, Phase.UNSHOWN, note=EventNote.DROPPED)]
+    assert keys(an_order(phase=Phase.UNSHOWN), dropped) == [*way, "timeline.dropped"]
+    over = [CONFIRMED, held, event(2, Phase.UNSHOWN, note=EventNote.OFFER_OVER)]
+    assert keys(an_order(phase=Phase.UNSHOWN), over) == [*way, "timeline.offer_over"]
+
+
+def test_an_order_that_was_looked_for_says_so_and_how_that_ended() -> None:
+    looked_for = [CONFIRMED, event(1, Phase.UNKNOWN), event(2, Phase.UNRESOLVED)]
+    way = ["timeline.confirmed", "timeline.checking", "timeline.unresolved"]
+    assert keys(an_order(), [*looked_for, event(3)]) == [*way, "step.created"]
+    lost = an_order(phase=Phase.UNSHOWN, sats=None, idr=None, bolt11=None)
+    tried_again = event(3, Phase.UNSHOWN, note=EventNote.TRIED_AGAIN)
+    assert keys(lost, [*looked_for, tried_again]) == [*way, "timeline.tried_again"]
+    assert keys(lost, [*looked_for, event(3, Phase.UNSHOWN)]) == [*way, "timeline.given_up"]
+    # Claimed later, when the service turned out to have made it after all.
+    claimed = replace(lost, service_id="cm1")
+    assert keys(claimed, [*looked_for, event(3, Phase.UNSHOWN)])[-1] == "timeline.given_up"
+
+
+def test_an_invoice_that_was_not_what_was_agreed_is_told_apart_from_an_order_that_was_not_made() -> None:
+    wrong = an_order(phase=Phase.UNSHOWN, bolt11=None)
+    assert keys(wrong, [CONFIRMED, event(1, Phase.UNSHOWN)])[-1] == "timeline.not_agreed"
+    refused = an_order(phase=Phase.REFUSED, sats=None, idr=None)
+    assert keys(refused, [CONFIRMED, event(1, Phase.REFUSED)])[-1] == "timeline.refused"
+
+
+def test_a_failure_comes_after_the_payment_and_running_out_unpaid_is_an_expiry() -> None:
+    assert keys(*lived("IDLE", "LN_INVOICE_PAID", "FAILED"))[-2:] == ["step.paid", "step.failed"]
+    assert keys(*lived("IDLE", "FAILED"))[-1] == "step.failed"
+    ran_out, events = lived("IDLE", "FAILED", expires_at=BEGAN)
+    assert keys(ran_out, events)[-1] == "step.expired"
+    assert keys(ran_out, [*events[:-1], event(2, note=EventNote.EXPIRED), events[-1]])[-2:] == [
+        "step.created",
+        "step.expired",
+    ]
+
+
+def test_other_days_stand_above_their_lines_and_today_only_after_another() -> None:
+    order, events = lived("LN_INVOICE_PAID")
+    assert told(order, events) == [
+        at("09:35", "timeline.confirmed"),
+        at("09:36", "step.created"),
+        at("09:37", "step.paid"),
+    ]
+    midnight = replace(events[-1], at=NOW.replace(hour=17, minute=0))  # it is tomorrow already in Jakarta
+    next_day = NOW + timedelta(days=1)
+    days = [CONFIRMED, replace(events[1], at=midnight.at - timedelta(minutes=1)), midnight]
+    order = replace(order, paid_at=midnight.at)
+    assert told(order, days, next_day) == [
+        "17 Aug",
+        at("09:35", "timeline.confirmed"),
+        at("23:59", "step.created"),
+        text("timeline.today"),
+        at("00:00", "step.paid"),
+    ]
+    assert told(order, days, NOW + timedelta(days=400))[0] == "17 Aug 2026"
+    assert told(order, days, NOW + timedelta(days=400), "id")[0] == "17 Agu 2026"
+
+
+def test_every_note_and_every_phase_has_its_sentence() -> None:
+    for note in set(EventNote) - {EventNote.INTENDED, *FOR_SUPPORT}:
+        assert len(keys(an_order(), [CONFIRMED, event(1, note=note)])) == 2
+    for phase in Phase:
+        [*_, last] = keys(an_order(phase=phase), [CONFIRMED, event(1, phase)])
+        assert last != "timeline.confirmed" or phase is Phase.INTENDED
+    assert keys(an_order(), [CONFIRMED, event(1, note="of a later version")]) == [
+        "timeline.confirmed",
+        "step.created",
+    ]
+
+
+@pytest.mark.parametrize("note", sorted(FOR_SUPPORT))
+def test_what_only_support_is_to_see_is_no_line_of_a_payers(note: str) -> None:
+    order, events = lived("IDLE", "LN_INVOICE_PAID")
+    assert told(order, [*events, event(9, note=note)]) == told(order, events)
+
+
+def test_an_order_of_which_no_events_are_left_was_confirmed_all_the_same() -> None:
+    assert keys(an_order(), []) == ["timeline.confirmed"]

@@ -1,0 +1,211 @@
+"""Money that came in and went no further is told by itself, once, to its sender and to the staff; then it goes on."""
+
+import asyncio
+from functools import partial
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.orders.order import EventNote, Order, OrderNotification, Phase
+from bot.orders.repository import OrderRepository
+from bot.settlement.model import KeyRefused, OrderReport
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarms import OVER
+from bot.support.tickets.notifications import ToStaffChat, ToUser
+from tests.orders.crashing import Crash, Fuse, FusedEars, FusedStore
+from tests.orders.order_world import EMMA, OSCAR, Heard, House, rules
+from tests.settlement.fake_settlement import FakeSettlement, failing
+
+RINA = 3001
+STAFFED = rules(support_ids=frozenset({RINA}))
+
+
+@pytest.fixture
+def house(file: str, service: FakeSettlement) -> House:
+    """Its staff are an operator and a supporter; paid orders may take half an hour."""
+    return House(file, service, rules=STAFFED)
+
+
+@pytest.fixture(autouse=True)
+async def _leaves(house: House) -> Any:
+    yield
+    await house.leave()
+
+
+async def paid(house: House, **changes: Any) -> Order:
+    """An order whose payment has just come in and been told."""
+    order = await house.place(**changes)
+    house.service.becomes("svc-1", "LN_INVOICE_PAID")
+    await house.polls()
+    house.ears.heard.clear()
+    return await house.order(order.reference)
+
+
+async def waits(house: House, minutes: float) -> None:
+    """Time passes while the order is polled as it is every five seconds."""
+    house.clock.passes(minutes=minutes)
+    await house.poller.tick()
+    await house.observer.stick_due()
+    await house.tells()
+
+
+async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_staff(house: House) -> None:
+    order = await paid(house)
+    await waits(house, 29.9)
+    assert house.ears.kinds() == []
+    for _ in range(5):
+        await waits(house, 1)
+    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, ToUser.OPENED]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_STUCK]
+    assert house.ears.kinds(RINA) == [ToStaffChat.HEAD]
+    known = await house.order(order.reference)
+    assert known.is_stuck
+    async with house.store.reading() as tx:
+        assert [event.note for event in await OrderRepository(tx).events(order.reference)][-1] == EventNote.STUCK
+
+
+@pytest.mark.parametrize(
+    ("state", "told", "staff"),
+    [
+        ("COMPLETED", [OrderNotification.SENT, OrderNotification.RECEIPT], [OVER]),
+        ("FAILED", [OrderNotification.FAILED], [OrderNotification.STAFF_FAILED]),
+    ],
+)
+async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
+    house: House, state: str, told: list[OrderNotification], staff: list[OrderNotification]
+) -> None:
+    order = await paid(house)
+    await waits(house, 31)
+    house.ears.heard.clear()
+    house.service.becomes("svc-1", state)
+    await waits(house, 1)
+    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, *told]
+    assert house.ears.kinds(OSCAR) == staff
+    ended = await house.order(order.reference)
+    assert (ended.phase, ended.is_stuck) == (Phase.DONE, False)
+
+
+@pytest.mark.parametrize("end", ["alarm_cleared", "alarm_closed"])
+async def test_the_log_has_the_alarm_with_its_order_and_its_end(house: House, end: str) -> None:
+    order = await paid(house)
+    with capture_logs() as logs:
+        await waits(house, 31)
+        if end == "alarm_closed":
+            await house.watching.settle(AlarmKind.ORDER_STUCK, order.reference, OSCAR)
+        house.service.becomes("svc-1", "COMPLETED")
+        await waits(house, 1)
+    alarms = [(each["event"], each["alarm"], each["order"]) for each in logs if each["event"].startswith("alarm_")]
+    assert alarms == [(event, AlarmKind.ORDER_STUCK, order.reference) for event in ("alarm_raised", end)]
+
+
+async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_once(house: House) -> None:
+    order = await paid(house)
+    report = OrderReport(service_id="svc-1", state="FAILED")
+    await asyncio.gather(*(house.observes(order.reference, report) for _ in range(4)))
+    await house.tells()
+    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.FAILED, ToUser.OPENED]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_FAILED]
+    assert house.ears.kinds(RINA) == [ToStaffChat.HEAD]
+
+
+async def test_a_failure_of_an_unpaid_order_is_nothing_to_the_staff(house: House) -> None:
+    await house.place()
+    house.service.becomes("svc-1", "FAILED")
+    await house.polls()
+    assert OrderNotification.FAILED in house.ears.kinds()
+    assert house.ears.kinds(OSCAR) == []
+
+
+async def test_an_unpaid_order_is_never_stuck_however_long_it_waits(house: House) -> None:
+    await house.place(channel="cbbtc")
+    for _ in range(3):
+        await waits(house, 60 * 24)
+    assert OrderNotification.STUCK not in house.ears.kinds()
+
+
+async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_is_looked_at(
+    house: House, file: str, service: FakeSettlement
+) -> None:
+    await paid(house)
+    house.clock.passes(hours=3)
+    service.becomes("svc-1", "COMPLETED")
+    after_a_pause = House(file, service, rules=STAFFED)
+    assert await after_a_pause.observer.stick_due() == 0
+    await after_a_pause.polls(after=0)
+    assert await after_a_pause.observer.stick_due() == 0
+    assert after_a_pause.ears.kinds() == [
+        OrderNotification.CARD_EDIT,
+        OrderNotification.SENT,
+        OrderNotification.RECEIPT,
+    ]
+    await after_a_pause.leave()
+
+
+async def test_a_service_that_cannot_be_asked_keeps_nobody_from_being_told(house: House) -> None:
+    await paid(house)
+    house.service.reads.extend(failing(KeyRefused, 1000))
+    await waits(house, 31)
+    assert house.ears.kinds() == []
+    await waits(house, 2)
+    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, ToUser.OPENED]
+
+
+async def test_two_processes_tell_it_once(house: House, other_house: House) -> None:
+    await paid(house)
+    house.clock.passes(minutes=31)
+    await house.poller.tick()
+    await asyncio.gather(*(each.observer.stick_due() for each in [house, other_house] * 4))
+    await house.tells()
+    await other_house.tells()
+    heard = house.ears.kinds() + other_house.ears.kinds()
+    assert [kind for kind in heard if kind == OrderNotification.STUCK] == [OrderNotification.STUCK]
+
+
+async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_tells(
+    house: House, file: str, service: FakeSettlement
+) -> None:
+    await paid(house)
+    house.clock.passes(minutes=31)
+    await house.poller.tick()
+    moments, heard = 0, list[Heard]()
+    for at in range(20):
+        fuse = Fuse(at)
+        first = House(
+            file,
+            service,
+            rules=STAFFED,
+            wrap=partial(FusedStore, fuse=fuse),
+            ears=FusedEars(service.clock, fuse, heard),
+        )
+        await dies_or_tells(first)
+        moments += 1
+        service.clock.passes(minutes=1)
+        if fuse.left:
+            break
+    kinds = [(each.chat_id, each.notice) for each in heard]
+    for chat, notice in (
+        (EMMA, OrderNotification.STUCK),
+        (EMMA, ToUser.OPENED),
+        (OSCAR, OrderNotification.STAFF_STUCK),
+        (RINA, ToStaffChat.HEAD),
+    ):
+        told = [each for each in heard if (each.chat_id, each.notice) == (chat, notice)]
+        assert told, kinds
+        assert [each.maybe_told for each in told[1:]] == [True] * len(told[1:]), "a repetition says so"
+    assert moments > 4
+
+
+async def dies_or_tells(house: House) -> None:
+    """One process's life: it takes up what is left, tells what is stuck, and may be killed at any of it."""
+    try:
+        await house.delivery.recover()
+        await house.observer.stick_due()
+        while await house.delivery.start_due():
+            tasks = list(house.delivery._under_way.values())
+            await house.delivery.settle()
+            if any(isinstance(task.exception(), Crash) for task in tasks):
+                break
+    except Crash:
+        pass
+    await house.leave()

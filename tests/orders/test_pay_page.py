@@ -1,0 +1,335 @@
+"""What a wallet page says at each moment, and that it says nothing else."""
+
+import json
+import re
+from dataclasses import replace
+from datetime import timedelta
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from jinja2 import UndefinedError
+from markupsafe import escape
+
+import bot
+from bot.infra.i18n import LOCALES
+from bot.orders.measured_payout_times import in_words
+from bot.orders.order import Order, Phase, new_page_token
+from bot.orders.pay_page import html
+from bot.orders.pay_page.files import FOLDER, Files
+from bot.orders.pay_page.states import State, state_of, telling
+from bot.orders.pay_page.url import TOKEN, page_url
+from bot.orders.payable import payable
+from bot.orders.payout_times import PayoutTimes
+from bot.orders.screens import pay_page as wallet_page
+from bot.payments.errors import DepositCheckError
+from bot.payments.tokens import TOKENS
+from bot.users.provider import UNNAMED, Provider
+from tests.architecture.every_screen import (
+    BCA,
+    HOSTILE_NAMES,
+    INVOICE,
+    NOW,
+    TO,
+    TRANSLATIONS,
+    a_deposit,
+    an_order,
+    at_each_moment,
+)
+from tests.texts import label
+
+SECRET = "abcdefghijklmnopqrstuvwxyz_-0123"
+FILES = Files()
+STATES = {
+    "intended": State.CLOSED,
+    "unknown": State.CLOSED,
+    "unresolved": State.CLOSED,
+    "refused": State.CLOSED,
+    "unshown": State.CLOSED,
+    "held": State.CLOSED,
+    "offer over": State.CLOSED,
+    "IDLE": State.WAITING,
+    "QR_SCANNED": State.WAITING,
+    "never heard of": State.WAITING,
+    "LN_INVOICE_PAID": State.PAID,
+    "LN_SWAP_PENDING": State.CONVERTING,
+    "USDC_SWAPPED": State.CONVERTING,
+    "P2PM_ORDER_PLACED": State.SENDING,
+    "IDR_SETTLED": State.SENDING,
+    "COMPLETED": State.SENT,
+    "expired": State.EXPIRED,
+    "failed unpaid": State.FAILED_UNPAID,
+    "failed expired": State.EXPIRED,
+    "failed paid": State.FAILED_PAID,
+    "failed paid between two looks": State.FAILED_PAID,
+    "failed unknown": State.FAILED_UNKNOWN,
+}
+
+
+class Seen(HTMLParser):
+    """A page as a browser without scripts reads it."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(source)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def page_of(order: Order, locale: str = "en", run_by: Provider = UNNAMED, times: PayoutTimes | None = None) -> str:
+    t = TRANSLATIONS.get(locale)
+    order = replace(order, page_token=SECRET)
+    state = state_of(order, NOW)
+    offered = payable(order) if state is State.WAITING else None
+    return html.payment(t, html.Shown(order, telling(t, state), offered, NOW, times), html.Site(FILES, run_by))
+
+
+@pytest.mark.parametrize(("moment", "state"), STATES.items())
+def test_each_moment_of_an_order_has_its_state(moment: str, state: State) -> None:
+    assert state_of(dict(at_each_moment())[moment], NOW) is state
+
+
+def test_no_moment_but_waiting_can_be_paid_and_every_moment_is_said() -> None:
+    for _, order in at_each_moment():
+        waits = state_of(order, NOW) is State.WAITING
+        assert waits == order.awaits_payment(NOW)
+        for locale in LOCALES:
+            page = page_of(order, locale)
+            assert (INVOICE in page) == waits
+            assert ("qr.png" in page) == waits
+            assert ("lightning:" in page) == waits
+
+
+def test_the_invoice_goes_at_the_very_second_of_its_expiry() -> None:
+    order = an_order(expires_at=NOW + timedelta(microseconds=1))
+    assert state_of(order, NOW) is State.WAITING
+    assert state_of(replace(order, expires_at=NOW), NOW) is State.EXPIRED
+
+
+def test_a_payment_after_the_expiry_is_shown() -> None:
+    late = an_order(expires_at=NOW, expiry_told=True, paid_at=NOW, state="LN_INVOICE_PAID")
+    assert state_of(late, NOW) is State.PAID
+
+
+def test_an_order_that_nobody_watches_any_more_is_not_to_be_paid() -> None:
+    assert state_of(replace(a_deposit("cbbtc"), phase=Phase.DONE), NOW) is State.CLOSED
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("state", State)
+def test_every_state_has_its_words_and_they_name_no_order(locale: str, state: State) -> None:
+    told = telling(TRANSLATIONS.get(locale), state)
+    assert told.heading
+    assert told.text
+    assert json.loads(told.body)["state"] == state
+    assert not re.search(r"[0-9<>&{}]", told.heading + told.text)
+
+
+def test_an_etag_stands_for_one_state_in_one_language() -> None:
+    every = [telling(TRANSLATIONS.get(locale), state) for locale in LOCALES for state in State]
+    assert len({told.etag for told in every}) == len(every)
+    assert all(re.fullmatch(r'"[0-9a-f]{16}"', told.etag) for told in every)
+
+
+def test_the_steps_go_forward_one_by_one() -> None:
+    ways = {state: [s.stands for s in telling(TRANSLATIONS.get("en"), state).steps] for state in State}
+    assert ways[State.WAITING] == ["now", "next", "next", "next"]
+    assert ways[State.PAID] == ways[State.CONVERTING] == ["done", "now", "next", "next"]
+    assert ways[State.SENDING] == ["done", "done", "now", "next"]
+    assert ways[State.SENT] == ["done"] * 4
+    assert ways[State.EXPIRED] == ways[State.FAILED_PAID] == ways[State.CLOSED] == []
+
+
+def test_a_page_stops_looking_when_there_is_nothing_to_come() -> None:
+    ended = {state for state in State if telling(TRANSLATIONS.get("en"), state).again is None}
+    assert ended == {State.SENT, State.FAILED_PAID, State.FAILED_UNKNOWN, State.FAILED_UNPAID, State.CLOSED}
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_no_person_recipient_or_reference_stands_on_a_page(name: str) -> None:
+    method = replace(BCA, name=name, code=name)
+    for moment, order in at_each_moment(method):
+        secret = replace(order, holder=f"HOLDER {name}", number="1234567890", refusal=name)
+        for locale in LOCALES:
+            page = page_of(secret, locale)
+            assert page == page_of(replace(secret, method=BCA, holder=None, number="", person_id=0, chat_id=0), locale)
+            for private in ("ABC2345", "1234567890", "HOLDER", "1001", "0123456789", "cm1"):
+                assert private not in page.replace(SECRET, "").replace(INVOICE, ""), moment
+
+
+@pytest.mark.parametrize(
+    "hostile", ["<script>alert(1)</script>", "\"' onload=alert(1) x='", "</code><img src=x>", "&lt;b&gt;"]
+)
+def test_what_comes_from_outside_stays_text(hostile: str) -> None:
+    seen = Seen(page_of(an_order(bolt11=hostile)))
+    assert hostile in seen.text
+    assert [tag for tag in seen.all("a") if tag.get("href") == f"lightning:{hostile}"] != []
+    assert len(seen.all("script")) == 1
+    assert not [name for _, attributes in seen.tags for name in attributes if name.startswith("on")]
+    assert len(seen.all("img")) == 2
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_page_works_without_scripts(locale: str) -> None:
+    source = page_of(an_order(), locale)
+    seen = Seen(source)
+    assert re.search(r"<noscript><meta http-equiv=\"refresh\" content=\"20\"></noscript>", source)
+    assert seen.all("html") == [{"lang": locale}]
+    assert {"29,412 sats", "29.412 sats"} & set(re.findall(r"29[.,]412 sats?", seen.text))
+    assert re.search(r"Rp500[.,]000", seen.text)
+    assert INVOICE in seen.text
+    assert all("hidden" in button for button in seen.all("button"))
+    assert not re.search(r"<style|\sstyle=|javascript:", source)
+
+
+def test_without_scripts_a_page_looks_again_as_soon_as_its_invoice_expires() -> None:
+    source = page_of(an_order(expires_at=NOW + timedelta(seconds=7.5)))
+    assert 'content="8"' in source
+
+
+@pytest.mark.parametrize("channel", TOKENS)
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_deposit_is_shown_as_a_transfer_and_as_its_parts(channel: str, locale: str) -> None:
+    order = a_deposit(channel)
+    seen = Seen(page_of(order, locale))
+    offered = payable(order)
+    assert offered.transfer is not None
+    for part in ("0.00029412", TO, offered.transfer.token.contract, offered.transfer.token.symbol):
+        assert part in seen.text
+    assert str(offered.transfer.token.chain.id) in seen.text
+    assert [link["href"] for link in seen.all("a") if link.get("class")] == [offered.transfer.uri]
+    assert not seen.all("progress"), "it has no expiry"
+
+
+def test_what_names_another_token_is_no_transfer() -> None:
+    order = a_deposit("cbbtc")
+    assert order.deposit is not None
+    with pytest.raises(DepositCheckError):
+        payable(replace(order, deposit=replace(order.deposit, token_address=TO)))
+    with pytest.raises(ValueError, match="can't be paid"):
+        payable(replace(order, deposit=None))
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_button_leads_to_the_page_in_the_readers_language(locale: str) -> None:
+    order = an_order(page_token=SECRET)
+    ((button,),) = wallet_page.rows(TRANSLATIONS.get(locale), order, "https://pay.example/kirim")
+    assert button.url == f"https://pay.example/kirim/p/{SECRET}?l={locale}"
+
+
+def test_there_is_no_button_without_a_public_address_or_a_page() -> None:
+    t = TRANSLATIONS.get("en")
+    assert wallet_page.rows(t, an_order(page_token=SECRET), "") == ()
+    assert wallet_page.rows(t, an_order(), "https://pay.example") == ()
+    assert page_url("", an_order(page_token=SECRET), "en") is None
+
+
+def test_tokens_have_the_shape_that_is_looked_up() -> None:
+    tokens = {new_page_token() for _ in range(1000)}
+    assert len(tokens) == 1000
+    assert all(TOKEN.fullmatch(token) for token in tokens)
+
+
+def test_templates_escape_every_value_and_refuse_unknown_names() -> None:
+    source = '<p title="{{ given }}"{{ {"lang": given, "id": none} | xmlattr }}>{{ given }}</p>'
+    template, given = html.TEMPLATES.from_string(source), "&lt;b c=&#34;&#39;&amp;"
+    assert template.render(given="<b c=\"'&") == f'<p title="{given}" lang="{given}">{given}</p>'
+    with pytest.raises(UndefinedError):
+        template.render()
+    for path in (FOLDER.parent / "templates").iterdir():
+        markup = path.read_text(encoding="utf-8")
+        assert not re.search(r"\bsafe\b|autoescape|<style|\sstyle=|\son\w+=", markup), path.name
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize(("channel", "sources"), [("lightning", ["invoice"]), ("cbbtc", ["address", "amount"])])
+def test_each_button_says_what_it_copies(channel: str, sources: list[str], locale: str) -> None:
+    page = page_of(an_order() if channel == "lightning" else a_deposit(channel), locale)
+    labels = [label("page.copy_invoice" if each == "invoice" else f"pay.copy_{each}", locale) for each in sources]
+    assert re.findall(r"<button [^>]*>(.*?)</button>", page) == [escape(each) for each in labels]
+    buttons = Seen(page).all("button")
+    assert [button["data-copies"] for button in buttons] == sources
+    assert {button["data-done"] for button in buttons} == {label("page.copied", locale)}
+
+
+SCRIPT, STYLE = ((FOLDER / name).read_text(encoding="utf-8") for name in ("page.js", "page.css"))
+
+
+def test_the_script_takes_no_text_for_markup_and_nothing_is_loaded_from_elsewhere() -> None:
+    for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "DOMParser", ".style"):
+        assert word not in SCRIPT
+    for source in (SCRIPT, STYLE):
+        assert re.findall(r"(?:https?:)?//[\w-]+\.[\w.-]+|@import|url\(|data:image", source) == []
+
+
+def test_the_script_finds_every_part_that_it_looks_for() -> None:
+    page = page_of(an_order()) + page_of(a_deposit("cbbtc"))
+    for part in re.findall(r'part\("(\w+)"\)', SCRIPT):
+        assert f' id="{part}"' in page, part
+    for name in ("look", "expired", "expired-text", "expires", "again", "now", "state"):
+        assert f" data-{name}=" in page
+
+
+def test_its_colours_are_the_chat_pages_whose_contrast_is_tested() -> None:
+    chat = (Path(bot.__file__).parent / "sandbox" / "static" / "base.css").read_text(encoding="utf-8")
+    there = {n: (light, dark) for n, light, dark in re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)", chat)}
+    light, _, dark = STYLE.partition("prefers-color-scheme: dark")
+    here = [dict(re.findall(r"--([\w-]+): (#\w+)", part)) for part in (light, dark)]
+    assert here[0].keys() == here[1].keys()
+    own = {"line-2"}
+    assert {name: (here[0][name], here[1][name]) for name in here[0].keys() - own} == {
+        name: there[name] for name in here[0].keys() - own
+    }
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_foot_names_who_runs_the_bot_and_links_the_terms(locale: str) -> None:
+    run_by = Provider(
+        name="<b>Kirim</b> & Co", terms_url="https://kirim.example/terms?a=1&b", privacy_url="https://kirim.example/p"
+    )
+    foot = page_of(an_order(), locale, run_by).rpartition("<footer>")[2].partition("</footer>")[0]
+    named = f"<span>{escape(label('provider.name', locale, name=run_by.name))}</span>"
+    terms = '<a href="https://kirim.example/terms?a=1&amp;b" rel="noopener noreferrer">'
+    privacy = '<a href="https://kirim.example/p" rel="noopener noreferrer">'
+    labels = (label("provider.terms", locale), label("provider.privacy", locale))
+    assert foot == f"{named}{terms}{labels[0]}</a>{privacy}{labels[1]}</a>"
+
+
+@pytest.mark.parametrize(
+    ("run_by", "tags"),
+    [
+        (UNNAMED, []),
+        (Provider(name="Kirim"), ["span"]),
+        (Provider(terms_url="https://kirim.example"), ["a"]),
+        (Provider(privacy_url="https://kirim.example"), ["a"]),
+    ],
+)
+def test_what_is_not_set_leaves_no_gap_at_the_foot(run_by: Provider, tags: list[str]) -> None:
+    shown = page_of(an_order(), run_by=run_by)
+    assert re.findall(r"<(\w+)", shown.partition("<footer>")[2]) == tags
+    assert ("<footer>" in shown) is bool(tags)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_page_that_can_be_paid_advises_who_pays_for_somebody_else(locale: str) -> None:
+    hints = [label(key, locale) for key in ("page.safe", "page.for_payer")]
+    shown = page_of(an_order(), locale)
+    assert re.findall(r'<p class="hint">(.*?)</p>', shown) == [escape(hint) for hint in hints]
+    assert label("page.for_payer", locale) not in page_of(replace(an_order(), expires_at=NOW), locale)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_page_that_can_be_paid_says_how_long_transfers_took(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    times = PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
+    assert escape(in_words(t, times)) in page_of(an_order(), locale, times=times)
+    assert len(re.findall('class="hint"', page_of(an_order(), locale, times=times))) == 3

@@ -1,0 +1,452 @@
+"""Wallet pages over HTTP, on a real database: what is answered at every address, and what never is."""
+
+import asyncio
+import html
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, NoReturn
+
+import httpx
+import pytest
+from structlog.testing import capture_logs
+
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.transaction import Transaction
+from bot.infra.http.guard import CONTENT_SECURITY_POLICY
+from bot.orders.order import Order, Phase
+from bot.orders.pay_page.app import create_app
+from bot.orders.pay_page.lookup import Lookup, TooMany
+from bot.orders.payout_times import PayoutTimes
+from bot.orders.repository import OrderRepository
+from bot.orders.tracking.viewed import ViewedOrders
+from bot.settlement.steps import Step
+from tests.architecture.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
+from tests.keys import VAULT
+from tests.pictures import qr_texts
+from tests.settlement.fake_settlement import MovedClock
+from tests.texts import label
+from tests.waiting import PATIENCE
+
+TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
+OTHER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123"
+PAGE, STATE, QR = f"/p/{TOKEN}", f"/p/{TOKEN}/state", f"/p/{TOKEN}/qr.png"
+PAYING = (INVOICE, INVOICE.upper(), "lightning:", "LIGHTNING:")
+NOWHERE = (
+    f"/p/{OTHER}",
+    f"/p/{OTHER}/state",
+    f"/p/{OTHER}/qr.png",
+    f"/p/{TOKEN}/other",
+    f"/p/{TOKEN}/",
+    f"/p/{TOKEN}x",
+    "/p/short",
+    "/p/" + "%00" * 32,
+    "/p/..%2f..%2fetc",
+    "/p/",
+    "/",
+    "/static/none.css",
+    "/static/..%2fapp.py",
+    "/robots.txt",
+)
+Change = Callable[..., Awaitable[None]]
+
+
+class CountingStore(Database):
+    """A store that counts what pages ask it, and fails when told to; `inner` is how a test writes."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url, VAULT)
+        self.inner = Database(url, VAULT)
+        self.reads, self.under_way, self.most_at_once, self.down = 0, 0, 0, False
+
+    def transaction(self) -> NoReturn:
+        raise AssertionError("pages change nothing")
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[Transaction]:
+        if self.down:
+            raise StoreDown
+        self.reads += 1
+        self.under_way += 1
+        self.most_at_once = max(self.most_at_once, self.under_way)
+        try:
+            async with super().reading() as tx:
+                yield tx
+        finally:
+            self.under_way -= 1
+
+
+@pytest.fixture
+async def store(file: str) -> AsyncIterator[CountingStore]:
+    store = CountingStore(file)
+    yield store
+    await store.close()
+    await store.inner.close()
+
+
+def client(store: CountingStore, clock: MovedClock, public_url: str = "https://pay.example", **changes: Any) -> Any:
+    known: dict[str, Any] = {
+        "store": store,
+        "clock": clock,
+        "translations": TRANSLATIONS,
+        "default_locale": "en",
+        "public_url": public_url,
+        "works": lambda: True,
+    }
+    app = create_app(**{**known, **changes})
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://evil.example")
+
+
+@pytest.fixture
+async def browser(store: CountingStore, clock: MovedClock) -> AsyncIterator[httpx.AsyncClient]:
+    async with client(store, clock) as made:
+        yield made
+
+
+@pytest.fixture
+async def becomes(store: CountingStore) -> Change:
+    """Keeps an order that waits for its payment; called, it changes it, and makes what pages know of it old."""
+    async with store.inner.transaction() as tx:
+        assert await OrderRepository(tx).add(an_order(page_token=TOKEN))
+
+    async def become(**changes: Any) -> None:
+        async with store.inner.transaction() as tx:
+            order = await OrderRepository(tx).get("ABC2345")
+            assert order is not None
+            assert await OrderRepository(tx).save(replace(order, **changes)) is not None
+
+    return become
+
+
+@pytest.fixture
+def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.orders.pay_page.lookup.FRESH_SECONDS", 0)
+
+
+def heading(answer: httpx.Response) -> str:
+    """What a page says first."""
+    (found,) = re.findall(r"<h1[^>]*>(.*?)</h1>", answer.text)
+    return html.unescape(found)
+
+
+@pytest.mark.usefixtures("becomes")
+async def test_a_page_shows_its_payment_in_the_language_asked_for(browser: httpx.AsyncClient) -> None:
+    english, indonesian = await browser.get(PAGE), await browser.get(f"{PAGE}?l=id")
+    assert english.status_code == indonesian.status_code == 200
+    assert english.headers["content-type"] == "text/html; charset=utf-8"
+    assert heading(english) == label("page.waiting")
+    assert heading(indonesian) == label("page.waiting", "id")
+    assert INVOICE in english.text
+    by_browser = await browser.get(PAGE, headers={"accept-language": "fr;q=0.9, id-ID;q=0.8, en;q=0.7"})
+    assert heading(by_browser) == label("page.waiting", "id")
+    nonsense = await browser.get(f"{PAGE}?l=<b>", headers={b"accept-language": ";q=x,,\u00e9;q=2".encode()})
+    assert heading(nonsense) == label("page.waiting")
+
+
+async def test_only_a_page_that_can_be_paid_says_how_long_transfers_took(
+    store: CountingStore, clock: MovedClock, becomes: Change
+) -> None:
+    async def times() -> PayoutTimes:
+        return PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
+
+    said = html.escape(label("help.measured", days=30, median="3 minutes", slow="11 minutes"), quote=False)
+    async with client(store, clock, times=times) as browser:
+        assert said in (await browser.get(PAGE)).text
+        await becomes(paid_at=NOW)
+        clock.at += timedelta(minutes=1)
+    async with client(store, clock, times=times) as browser:
+        assert said not in (await browser.get(PAGE)).text
+
+
+@pytest.mark.usefixtures("becomes")
+async def test_every_answer_keeps_itself_to_itself(browser: httpx.AsyncClient) -> None:
+    for path in (PAGE, STATE, QR, "/healthz", *NOWHERE):
+        headers = (await browser.get(path)).headers
+        assert headers["content-security-policy"] == CONTENT_SECURITY_POLICY, path
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"] == "no-store"
+        assert headers["strict-transport-security"] == "max-age=31536000"
+        assert "noindex" in headers["x-robots-tag"]
+        assert "set-cookie" not in headers
+        assert "location" not in headers
+    assert {word for rule in CONTENT_SECURITY_POLICY.split("; ") for word in rule.split()[1:]} == {"'none'", "'self'"}
+
+
+@pytest.mark.usefixtures("becomes")
+async def test_no_answer_repeats_the_name_it_was_asked_by(browser: httpx.AsyncClient) -> None:
+    for path in (PAGE, STATE, *NOWHERE):
+        answer = await browser.get(path)
+        assert "evil.example" not in answer.text + str(answer.headers)
+
+
+async def test_a_plain_address_is_never_told_to_be_encrypted(store: CountingStore, clock: MovedClock) -> None:
+    async with client(store, clock, "http://127.0.0.1:8482") as browser:
+        assert "strict-transport-security" not in (await browser.get("/healthz")).headers
+
+
+@pytest.mark.usefixtures("becomes")
+async def test_what_is_not_there_and_what_never_was_answer_alike(browser: httpx.AsyncClient) -> None:
+    answers = [await browser.get(path) for path in NOWHERE]
+    assert {answer.status_code for answer in answers} == {404}
+    assert len({answer.text for answer in answers}) == 1
+    assert heading(answers[0]) == label("page.unknown")
+    assert (await browser.post(PAGE)).status_code == 404
+
+
+async def test_only_what_may_be_a_token_is_looked_up(browser: httpx.AsyncClient, store: CountingStore) -> None:
+    for path in ("/p/short", f"/p/{TOKEN}x", "/p/" + "\u00e9" * 32, f"/p/{'*' * 32}"):
+        await browser.get(path)
+    assert store.reads == 0
+
+
+@pytest.mark.usefixtures("becomes")
+async def test_head_answers_as_get_does(browser: httpx.AsyncClient) -> None:
+    for path in (PAGE, STATE, QR, "/healthz"):
+        head, get = await browser.head(path), await browser.get(path)
+        assert head.status_code == get.status_code == 200
+        assert head.headers["content-type"] == get.headers["content-type"]
+
+
+@pytest.mark.parametrize("order", [an_order(), a_deposit("cbbtc"), a_deposit("btcb")], ids=lambda order: order.channel)
+async def test_the_qr_code_reads_back_to_what_the_link_opens(
+    browser: httpx.AsyncClient, store: CountingStore, order: Order
+) -> None:
+    async with store.inner.transaction() as tx:
+        await OrderRepository(tx).add(replace(order, page_token=TOKEN))
+    answer = await browser.get(QR)
+    assert answer.headers["content-type"] == "image/png"
+    (read,) = qr_texts(answer.content)
+    page = (await browser.get(PAGE)).text
+    opened = read.lower() if order.bolt11 else read
+    assert f'href="{opened.replace("&", "&amp;")}"' in page
+
+
+@pytest.mark.usefixtures("always_fresh")
+@pytest.mark.parametrize(
+    ("state", "changes"),
+    [
+        ("paid", {"state": "LN_INVOICE_PAID", "step": Step.PAID, "paid_at": NOW}),
+        ("sending", {"state": "IDR_SETTLED", "step": Step.SENDING, "paid_at": NOW}),
+        ("sent", {"state": "COMPLETED", "step": Step.SENT, "paid_at": NOW, "phase": Phase.DONE}),
+        ("failed_paid", {"state": "FAILED", "paid_at": NOW, "phase": Phase.DONE}),
+        ("failed_unpaid", {"state": "FAILED", "phase": Phase.DONE}),
+        ("expired", {"expires_at": NOW}),
+        ("closed", {"phase": Phase.UNSHOWN}),
+    ],
+)
+async def test_the_invoice_is_gone_from_every_answer_once_it_is_not_to_be_paid(
+    browser: httpx.AsyncClient, becomes: Change, state: str, changes: dict[str, Any]
+) -> None:
+    assert (await browser.get(QR)).status_code == 200
+    etag = (await browser.get(STATE)).headers["etag"]
+    await becomes(**changes)
+    page, told, qr = await browser.get(PAGE), await browser.get(STATE, headers={"if-none-match": etag}), None
+    assert page.status_code == told.status_code == 200
+    assert f'data-state="{state}"' in page.text
+    assert told.json()["state"] == state
+    assert not any(secret in page.text + told.text for secret in PAYING)
+    qr = await browser.get(QR)
+    assert (qr.status_code, qr.content) == (410, b"")
+
+
+async def test_what_can_be_paid_with_is_never_given_out_from_memory(
+    browser: httpx.AsyncClient, becomes: Change
+) -> None:
+    for _ in range(3):
+        assert (await browser.get(STATE)).json()["state"] == "waiting"
+    await becomes(paid_at=NOW)
+    assert INVOICE not in (await browser.get(PAGE)).text
+    assert (await browser.get(QR)).status_code == 410
+
+
+async def test_an_invoice_expires_by_our_own_clock(
+    browser: httpx.AsyncClient, becomes: Change, clock: MovedClock
+) -> None:
+    await becomes(expires_at=NOW + timedelta(seconds=5))
+    assert (await browser.get(STATE)).json()["state"] == "waiting"
+    clock.passes(seconds=5)
+    assert (await browser.get(STATE)).json()["state"] == "expired"
+
+
+@pytest.mark.usefixtures("becomes")
+async def test_whoever_has_a_page_open_has_its_order_polled_first(store: CountingStore, clock: MovedClock) -> None:
+    viewed = ViewedOrders(clock)
+    async with client(store, clock, on_viewed=viewed.page_viewed) as browser:
+        await browser.get(f"/p/{OTHER}/state")
+        assert viewed.references() == ()
+        await browser.get(STATE)
+    assert viewed.references() == ("ABC2345",)
+
+
+@pytest.mark.usefixtures("becomes")
+async def test_an_unchanged_state_is_told_without_words_and_with_the_time(
+    browser: httpx.AsyncClient, clock: MovedClock
+) -> None:
+    first = await browser.get(STATE)
+    assert set(first.json()) == {"state", "heading", "text", "steps", "again"}
+    clock.passes(seconds=2.5)
+    again = await browser.get(STATE, headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert int(again.headers["x-now"]) - int(first.headers["x-now"]) == 2500
+    assert (await browser.get(f"{STATE}?l=id")).headers["etag"] != first.headers["etag"]
+
+
+async def test_a_row_that_names_another_token_is_not_shown(browser: httpx.AsyncClient, store: CountingStore) -> None:
+    order = a_deposit("cbbtc")
+    assert order.deposit is not None
+    spoiled = replace(order, page_token=TOKEN, deposit=replace(order.deposit, token_address="0x" + "11" * 20))
+    async with store.inner.transaction() as tx:
+        await OrderRepository(tx).add(spoiled)
+    assert "0x1111" not in (await browser.get(PAGE)).text
+    assert (await browser.get(STATE)).json()["state"] == "closed"
+    assert (await browser.get(QR)).status_code == 410
+
+
+@pytest.mark.usefixtures("becomes")
+async def test_without_its_database_a_page_asks_for_a_moment_and_health_says_so(
+    browser: httpx.AsyncClient, store: CountingStore
+) -> None:
+    store.down = True
+    answer = await browser.get(PAGE)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert heading(answer) == label("page.trouble")
+    unwell = await browser.get("/healthz")
+    assert (unwell.status_code, unwell.json()) == (503, {"status": "unwell", "database": False, "workers": True})
+    store.down = False
+    assert (await browser.get(PAGE)).status_code == 200
+
+
+async def test_health_tells_of_workers_that_have_ended(store: CountingStore, clock: MovedClock) -> None:
+    async with client(store, clock, works=lambda: False) as browser:
+        answer = await browser.get("/healthz")
+    assert (answer.status_code, answer.json()["workers"]) == (503, False)
+
+
+async def test_health_asks_the_database_once_however_often_it_is_asked(
+    browser: httpx.AsyncClient, store: CountingStore
+) -> None:
+    answers = await asyncio.gather(*(browser.get("/healthz") for _ in range(50)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert store.reads == 1
+
+
+@pytest.mark.usefixtures("becomes")
+async def test_without_a_public_address_there_is_nothing_but_health(store: CountingStore, clock: MovedClock) -> None:
+    async with client(store, clock, "") as browser:
+        assert (await browser.get("/healthz")).status_code == 200
+        for path in (PAGE, STATE, QR, "/static/page.css", *NOWHERE):
+            answer = await browser.get(path)
+            assert (answer.status_code, answer.content) == (404, b"")
+
+
+async def test_a_failure_of_our_own_is_told_without_the_address(
+    browser: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(_self: Lookup, token: str) -> Order:
+        raise RuntimeError(token)
+
+    monkeypatch.setattr(Lookup, "find", fails)
+    with capture_logs() as logs:
+        answer = await browser.get(PAGE)
+    assert answer.status_code == 500
+    assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+    said = str(logs)
+    assert "request_failed" in said
+    assert TOKEN not in said + answer.text
+
+
+async def test_files_change_their_address_with_their_content(browser: httpx.AsyncClient) -> None:
+    page = (await browser.get("/nothing")).text
+    style = page.partition('rel="stylesheet" href="..')[2].partition('"')[0]
+    answer = await browser.get(style)
+    assert answer.headers["content-type"].startswith("text/css")
+    assert "immutable" in answer.headers["cache-control"]
+    assert "v=" in style
+
+
+async def kept(store: CountingStore, count: int) -> list[str]:
+    """Orders with pages; their tokens."""
+    tokens = [f"{number:032}" for number in range(count)]
+    async with store.inner.transaction() as tx:
+        for number, token in enumerate(tokens):
+            await OrderRepository(tx).add(
+                an_order(reference=f"R{number}", draft_id=f"d{number}", service_id=None, page_token=token)
+            )
+    return tokens
+
+
+async def test_many_pages_are_looked_up_in_a_few_reads_one_at_a_time(store: CountingStore) -> None:
+    tokens = await kept(store, 300)
+    lookup = Lookup(store, seconds=lambda: 0.0)
+    found = await asyncio.gather(*(lookup.glance(token) for token in tokens * 2))
+    assert [order.reference for order in found if order] == [f"R{number}" for number in range(300)] * 2
+    assert store.reads <= 3
+    assert store.most_at_once == 1
+    await asyncio.gather(*(lookup.glance(token) for token in tokens))
+    assert store.reads <= 3, "they are known for a second"
+    await lookup.find(tokens[0])
+    assert store.reads <= 4, "and looked up all the same where that matters"
+
+
+async def test_what_pages_never_show_is_not_kept_for_them(store: CountingStore) -> None:
+    (token,) = await kept(store, 1)
+    order = await Lookup(store).find(token)
+    assert order is not None
+    assert (order.number, order.holder, order.refusal) == ("", None, None)
+
+
+async def test_when_too_many_ask_the_later_ones_are_turned_away_and_the_others_served(
+    store: CountingStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.orders.pay_page.lookup.MOST_WAITING", 10)
+    tokens = await kept(store, 30)
+    lookup = Lookup(store)
+    found = await asyncio.gather(*(lookup.find(token) for token in tokens), return_exceptions=True)
+    assert sum(isinstance(each, Order) for each in found) == 10
+    assert sum(isinstance(each, TooMany) for each in found) == 20
+    assert await lookup.find(tokens[29]) is not None
+
+
+async def test_one_that_goes_away_does_not_take_the_others_answer_along(store: CountingStore) -> None:
+    (token,) = await kept(store, 1)
+    lookup = Lookup(store)
+    first, second = (asyncio.create_task(lookup.find(token)) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert await second is not None
+
+
+async def test_a_reading_that_something_else_cancels_keeps_no_later_page_waiting(
+    store: CountingStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (token,) = await kept(store, 1)
+    lookup, reached = Lookup(store), asyncio.Event()
+
+    @asynccontextmanager
+    async def never() -> AsyncIterator[Transaction]:
+        reached.set()
+        await asyncio.Event().wait()
+        yield  # type: ignore[misc]
+
+    with monkeypatch.context() as silent:
+        silent.setattr(store, "reading", never)
+        first = asyncio.create_task(lookup.find(token))
+        await reached.wait()
+        assert lookup._reading is not None
+        lookup._reading.cancel()
+        assert isinstance((await asyncio.gather(first, return_exceptions=True))[0], asyncio.CancelledError)
+    assert await asyncio.wait_for(lookup.find(token), PATIENCE) is not None
+
+
+async def test_a_read_that_fails_fails_for_those_who_asked_and_for_nobody_after_them(store: CountingStore) -> None:
+    (token,) = await kept(store, 1)
+    lookup = Lookup(store)
+    store.down = True
+    failed = await asyncio.gather(lookup.find(token), lookup.find(token), return_exceptions=True)
+    assert [type(each) for each in failed] == [StoreDown, StoreDown]
+    store.down = False
+    assert await lookup.find(token) is not None

@@ -1,0 +1,90 @@
+"""How long transfers take is measured from the bot's own orders, and said only where enough of them show it."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreDown
+from bot.infra.db.transaction import Transaction
+from bot.orders.measured import KEPT_FOR
+from bot.orders.measured_payout_times import MeasuredTimes
+from bot.orders.order import Phase
+from bot.orders.payout_times import PayoutTimes
+from bot.orders.repository import OrderRepository
+from bot.settlement.steps import Step
+from tests.architecture.every_screen import NOW, an_order
+from tests.keys import VAULT
+from tests.settlement.fake_settlement import MovedClock
+
+MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
+
+
+class FailingStore(Database):
+    """A store that counts how often it is read, and fails when told to."""
+
+    reads, down = 0, False
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[Transaction]:
+        self.reads += 1
+        if self.down:
+            raise StoreDown
+        async with super().reading() as tx:
+            yield tx
+
+
+@pytest.fixture
+async def store(file: str) -> AsyncIterator[FailingStore]:
+    store = FailingStore(file, VAULT)
+    yield store
+    await store.close()
+
+
+async def keep(store: Database, count: int, *, age: timedelta, took: Callable[[int], timedelta]) -> None:
+    """Keep orders that were sent, created this long ago."""
+    created = NOW - age
+    sent: dict[str, Any] = {"state": "COMPLETED", "phase": Phase.DONE, "step": Step.SENT, "paid_at": created}
+    async with store.transaction() as tx:
+        for number in range(count):
+            order = an_order(
+                reference=f"{age.days}D{number}", created_at=created, draft_id=f"{age.days}d{number:08}", **sent
+            )
+            assert await OrderRepository(tx).add(replace(order, service_id=None, ended_at=created + took(number)))
+
+
+async def test_nothing_is_said_of_fewer_than_twenty_orders_of_the_last_thirty_days(
+    store: FailingStore, clock: MovedClock
+) -> None:
+    await keep(store, 19, age=DAY, took=lambda number: (number + 1) * MINUTE)
+    await keep(store, 30, age=31 * DAY, took=lambda _: MINUTE)
+    assert await MeasuredTimes(store, clock).get() is None
+    await keep(store, 1, age=29 * DAY, took=lambda _: 20 * MINUTE)
+    times = await MeasuredTimes(store, clock).get()
+    assert times == PayoutTimes(orders=20, median=10.5 * MINUTE, slow=18 * MINUTE)
+
+
+async def test_times_are_measured_once_in_a_while_and_not_for_each_reader(
+    store: FailingStore, clock: MovedClock
+) -> None:
+    times = MeasuredTimes(store, clock)
+    for _ in range(3):
+        assert await times.get() is None
+    assert store.reads == 1
+    await keep(store, 20, age=DAY, took=lambda _: MINUTE)
+    clock.at += KEPT_FOR
+    assert await times.get() is not None
+    assert store.reads == 2
+
+
+async def test_without_the_database_nothing_is_said_until_it_is_back(store: FailingStore, clock: MovedClock) -> None:
+    await keep(store, 20, age=DAY, took=lambda _: MINUTE)
+    times = MeasuredTimes(store, clock)
+    store.down = True
+    assert await times.get() is None
+    store.down = False
+    assert await times.get() is not None

@@ -1,0 +1,196 @@
+"""An order is placed exactly once, whatever taps, crashes and processes there are."""
+
+import asyncio
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from bot.checkout.draft import DraftStatus
+from bot.core.errors import Rejection
+from bot.core.money import MAX_SATS, Amount
+from bot.orders.order import OrderNotification, Phase
+from bot.orders.placement.service import DraftMoved, MethodVanished
+from bot.orders.repository import OrderRepository
+from bot.settlement.model import KeyRefused, OutOfReach, Quote, Refused, ServiceDown
+from tests.orders.order_world import EMMA, House
+from tests.settlement.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
+
+
+async def test_a_confirmed_draft_becomes_an_order_whose_invoice_is_shown(house: House, service: FakeSettlement) -> None:
+    order = await house.place()
+    await house.tells()
+    assert (order.phase, order.service_id, order.sats, order.idr) == (Phase.OPEN, "svc-1", 14_706, 250_000)
+    assert house.ears.kinds() == [OrderNotification.INVOICE, OrderNotification.CARD]
+    assert house.ears.shown() == [service.records["svc-1"].bolt11]
+    assert order.expires_at == house.clock.now() + service.expiry
+
+
+async def test_a_second_tap_on_confirm_creates_no_second_order(house: House, service: FakeSettlement) -> None:
+    draft = await house.draft()
+    first = await house.orders.place(draft)
+    second = await house.orders.place(draft)
+    await house.orders.posting.settled()
+    third = await house.orders.place(draft)
+    assert first.reference == second.reference == third.reference
+    assert service.times("place") == 1
+
+
+async def test_taps_at_the_same_moment_place_one_order(house: House, service: FakeSettlement) -> None:
+    draft = await house.draft()
+    orders = await asyncio.gather(*(house.orders.place(draft) for _ in range(20)))
+    await house.orders.posting.settled()
+    assert len({order.reference for order in orders}) == 1
+    assert service.times("place") == 1
+
+
+async def test_two_processes_place_one_order(house: House, other_house: House, service: FakeSettlement) -> None:
+    draft = await house.draft()
+    mine, theirs = await asyncio.gather(house.orders.place(draft), other_house.orders.place(draft))
+    await asyncio.gather(house.orders.posting.settled(), other_house.orders.posting.settled())
+    assert mine.reference == theirs.reference
+    assert service.times("place") == 1
+
+
+async def test_a_placed_draft_that_is_replayed_after_a_crash_posts_nothing(
+    house: House, other_house: House, service: FakeSettlement
+) -> None:
+    draft = await house.draft()
+    order = await house.orders.place(draft)
+    await house.orders.posting.settled()
+    kept = await other_house.drafts.get(draft.id)
+    assert kept is not None
+    assert kept.status is DraftStatus.PLACED
+    assert (await other_house.orders.place(kept)).reference == order.reference
+    await other_house.orders.posting.settled()
+    assert service.times("place") == 1
+
+
+async def test_a_draft_that_was_edited_meanwhile_is_not_placed_as_it_was(house: House, service: FakeSettlement) -> None:
+    draft = await house.draft()
+    await house.drafts.save(replace(draft, amount=Amount("IDR", 900_000)), 3)
+    with pytest.raises(DraftMoved):
+        await house.orders.place(draft)
+    assert service.times("place") == 0
+
+
+async def test_a_vanished_method_is_not_posted_and_leaves_the_draft_open(house: House, service: FakeSettlement) -> None:
+    draft = await house.draft()
+    service.methods = (BRI, GOPAY)
+    with pytest.raises(MethodVanished):
+        await house.orders.place(draft)
+    kept = await house.drafts.get(draft.id)
+    assert kept is not None
+    assert kept.status is DraftStatus.OPEN
+    assert service.times("place") == 0
+
+
+async def test_a_code_whose_name_has_changed_is_another_method(house: House, service: FakeSettlement) -> None:
+    draft = await house.draft()
+    service.methods = (replace(BCA, name="BANK CENTRAL ASIA"),)
+    with pytest.raises(MethodVanished):
+        await house.orders.place(draft)
+
+
+async def test_a_list_that_cannot_be_read_intends_nothing(house: House, service: FakeSettlement) -> None:
+    draft = await house.draft()
+    service.reads.append(ServiceDown())
+    with pytest.raises(ServiceDown):
+        await house.orders.place(draft)
+    assert await house.all_orders() == ()
+
+
+@pytest.mark.parametrize(
+    ("amount", "key", "names"),
+    [
+        (Amount("IDR", 19_999), "amount.below_minimum", {"minimum": 20_000}),
+        (Amount("SAT", 1_000), "amount.below_minimum", {"minimum": 20_000}),
+        (Amount("IDR", 250_000_001), "amount.above_cap", {"cap": 250_000_000, "name": "BCA"}),
+    ],
+)
+async def test_a_sum_outside_the_limits_is_refused_with_the_number_that_would_be_fine(
+    house: House, service: FakeSettlement, amount: Amount, key: str, names: dict[str, object]
+) -> None:
+    draft = await house.draft(amount=amount)
+    for attempt in (house.orders.review, house.orders.place):
+        with pytest.raises(Rejection) as refused:
+            await attempt(draft)
+        assert (refused.value.key, dict(refused.value.arguments)) == (key, names)
+    assert service.times("place") == 0
+
+
+@pytest.mark.parametrize("idr", [20_000, 250_000_000])
+async def test_the_limits_themselves_are_fine(house: House, idr: int) -> None:
+    assert (await house.place(amount=Amount("IDR", idr))).phase is Phase.OPEN
+
+
+async def test_a_cap_that_was_lowered_since_the_review_counts(house: House, service: FakeSettlement) -> None:
+    draft = await house.draft()
+    service.methods = (replace(BCA, cap=200_000),)
+    with pytest.raises(Rejection) as refused:
+        await house.orders.place(draft)
+    assert refused.value.arguments["cap"] == 200_000
+
+
+async def test_more_bitcoin_than_anybody_has_is_refused(house: House) -> None:
+    draft = await house.draft(method=BRI, amount=Amount("IDR", 10**12), quote=Quote(Decimal(1), house.clock.now()))
+    with pytest.raises(Rejection) as refused:
+        await house.orders.place(draft)
+    assert refused.value.arguments == {"maximum": MAX_SATS}
+
+
+async def test_what_the_service_refuses_is_told_once_with_its_reason_kept_for_staff(
+    house: House, service: FakeSettlement
+) -> None:
+    service.places.append(Refused("recipientDetails must be digits"))
+    order = await house.place()
+    await house.tells()
+    assert (order.phase, order.refusal) == (Phase.REFUSED, "recipientDetails must be digits")
+    assert house.ears.kinds() == [OrderNotification.REFUSED]
+    await house.reconciles(after=120)
+    assert house.ears.kinds() == [OrderNotification.REFUSED]
+
+
+@pytest.mark.parametrize("failure", [OutOfReach(), KeyRefused()])
+async def test_a_post_that_surely_made_nothing_is_said_to_have_failed(
+    house: House, service: FakeSettlement, failure: Exception
+) -> None:
+    service.places.append(failure)
+    assert (await house.place()).phase is Phase.REFUSED
+    await house.tells()
+    assert house.ears.kinds() == [OrderNotification.REFUSED]
+
+
+async def test_the_person_does_not_wait_for_the_service(house: House, service: FakeSettlement) -> None:
+    service.gate = asyncio.Event()
+    order = await house.orders.place(await house.draft())
+    assert order.phase is Phase.INTENDED
+    assert house.orders.posting.includes(order.reference)
+    service.gate.set()
+    await house.orders.posting.settled()
+    assert not house.orders.posting.includes(order.reference)
+    assert (await house.order(order.reference)).phase is Phase.OPEN
+
+
+async def test_shutting_down_leaves_a_request_under_way_to_the_reconciler(
+    house: House, other_house: House, service: FakeSettlement
+) -> None:
+    service.gate = asyncio.Event()
+    order = await house.orders.place(await house.draft())
+    await asyncio.sleep(0)
+    await house.orders.posting.close(0.01)
+    assert not house.orders.posting.includes(order.reference)
+    assert (await house.order(order.reference)).phase is Phase.INTENDED
+    await other_house.reconciles()
+    assert (await house.order(order.reference)).phase is Phase.OPEN
+    assert other_house.ears.shown() == [service.records["svc-1"].bolt11]
+
+
+async def test_the_timeline_says_what_was_known_when(house: House, service: FakeSettlement) -> None:
+    service.places.append("lost_after")
+    order = await house.place()
+    await house.reconciles()
+    async with house.store.reading() as tx:
+        events = await OrderRepository(tx).events(order.reference)
+    assert [event.phase for event in events] == [Phase.INTENDED, Phase.UNKNOWN, Phase.OPEN]
+    assert order.person_id == EMMA

@@ -1,0 +1,111 @@
+"""Every kind of news has one place in the table of how it arrives, and what a person has chosen of it is kept to."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.orders.order import OrderNotification
+from bot.orders.preferences import CHOOSABLE, TOPICS, Way, choose, chosen, next_way, step_news, topic_named, way_of
+from bot.settlement.steps import Step
+from tests.architecture.every_screen import NOW, TOLD, an_order
+
+CHOICES = st.dictionaries(st.sampled_from([*(topic.name for topic in TOPICS), "weather"]), st.text(max_size=6))
+BY_NAME = {topic.name: topic for topic in TOPICS}
+
+
+@pytest.mark.parametrize("notice", TOLD)
+def test_every_message_about_an_order_belongs_to_exactly_one_topic(notice: OrderNotification) -> None:
+    assert sum(notice in topic.notices for topic in TOPICS) == 1
+
+
+def test_what_has_no_message_of_its_own_belongs_to_none() -> None:
+    assert frozenset[OrderNotification]().union(*(topic.notices for topic in TOPICS)) == set(TOLD)
+
+
+def test_money_and_questions_ring_as_long_as_nothing_else_is_chosen() -> None:
+    ringing = {notice for notice in TOLD if way_of(notice, None) is Way.SOUND}
+    assert ringing == {
+        OrderNotification.PAID,
+        OrderNotification.PAID_LATE,
+        OrderNotification.SENT,
+        OrderNotification.FAILED,
+        OrderNotification.STUCK,
+        OrderNotification.PRICE_MOVED,
+        OrderNotification.RECIPIENT_MASKED,
+        OrderNotification.UNRESOLVED,
+    }
+    assert {notice for notice in TOLD if way_of(notice, None) is Way.CARD} == {
+        OrderNotification.CONVERTING,
+        OrderNotification.SENDING,
+    }
+
+
+def test_trouble_and_questions_never_stay_on_the_card() -> None:
+    trouble = (
+        OrderNotification.FAILED,
+        OrderNotification.STUCK,
+        OrderNotification.PRICE_MOVED,
+        OrderNotification.UNRESOLVED,
+        OrderNotification.CHECKING,
+        OrderNotification.REFUSED,
+    )
+    for notice in trouble:
+        for way in Way:
+            everything = {topic.name: str(way) for topic in TOPICS}
+            assert way_of(notice, everything) is not Way.CARD
+
+
+@given(CHOICES)
+def test_choices_from_elsewhere_or_of_old_never_silence_what_has_to_be_told(choices: dict[str, str]) -> None:
+    for topic in TOPICS:
+        assert chosen(topic, choices) in topic.ways
+
+
+def test_only_what_differs_from_the_usual_is_kept() -> None:
+    sent, paid = BY_NAME["sent"], BY_NAME["paid"]
+    choices = choose(None, sent, Way.SILENT)
+    assert choices == {"sent": "silent"}
+    choices = choose(choices, paid, Way.CARD)
+    assert choices == {"sent": "silent", "paid": "card"}
+    assert way_of(OrderNotification.PAID_LATE, choices) is Way.CARD
+    choices = choose(choices, sent, Way.SOUND)
+    assert choices == {"paid": "card"}
+    assert choose(choices, paid, Way.SOUND) is None
+
+
+def test_what_isnt_offered_cant_be_chosen() -> None:
+    with pytest.raises(ValueError, match="failed"):
+        choose(None, BY_NAME["failed"], Way.CARD)
+    assert topic_named("making") is None
+    assert topic_named("failed") is BY_NAME["failed"]
+
+
+def test_tapping_on_comes_back_to_where_it_began() -> None:
+    for topic in CHOOSABLE:
+        way, seen = topic.usual, []
+        for _ in topic.ways:
+            seen.append(way)
+            way = next_way(topic, way)
+        assert way is topic.usual
+        assert sorted(seen) == sorted(topic.ways)
+
+
+def test_a_small_step_of_a_paid_order_is_news_once() -> None:
+    paid = replace(an_order(), state="LN_INVOICE_PAID", step=Step.PAID, paid_at=NOW)
+    converting = replace(paid, state="LN_SWAP_PENDING", step=Step.CONVERTING)
+    sending = replace(paid, state="P2PM_ORDER_PLACED", step=Step.SENDING)
+    assert step_news(paid, converting) is OrderNotification.CONVERTING
+    assert step_news(converting, sending) is OrderNotification.SENDING
+    assert step_news(paid, sending) is OrderNotification.SENDING
+    assert step_news(converting, converting) is None
+    assert step_news(sending, converting) is None
+
+
+def test_a_step_that_bigger_news_tells_of_is_not_told_beside_it() -> None:
+    fresh = an_order()
+    converting = replace(fresh, state="LN_SWAP_PENDING", step=Step.CONVERTING, paid_at=NOW)
+    assert step_news(fresh, converting) is None  # "payment received" is told just now
+    assert step_news(converting, replace(converting, state="COMPLETED", step=Step.SENT)) is None
+    assert step_news(converting, replace(converting, state="FAILED", step=Step.SENDING)) is None

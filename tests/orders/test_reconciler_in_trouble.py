@@ -1,0 +1,124 @@
+"""Finding lost orders while the service, its list or our own database fails, and without wearing the service out."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from bot.infra.db.errors import RowUnreadable, RuleBroken, StoreDown
+from bot.orders.order import Phase
+from bot.settlement.model import KeyRefused, OutcomeUnknown, Placed, Refused, ServiceDown, SlowDown
+from tests.orders.order_world import EMMA, SARI, House, unresolved
+from tests.settlement.fake_settlement import BRI, FakeSettlement
+from tests.waiting import PATIENCE
+
+
+async def test_a_record_that_cannot_be_read_alone_is_adopted_from_the_list(
+    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(service_id: str) -> object:
+        raise ServiceDown(service_id)
+
+    service.places.append("lost_after")
+    order = await house.place()
+    monkeypatch.setattr(service, "look_up", away)
+    await house.reconciles()
+    assert (await house.order(order.reference)).phase is Phase.OPEN
+
+
+@pytest.mark.parametrize(("failure", "rest"), [(KeyRefused(), 30), (SlowDown(90), 90), (SlowDown(), 30)])
+async def test_a_service_that_wants_to_be_left_alone_is_left_alone(
+    house: House, service: FakeSettlement, failure: Exception, rest: int
+) -> None:
+    service.places.append("lost_after")
+    order = await house.place()
+    service.reads.append(failure)
+    for _ in range(rest // 2):
+        await house.reconciles()
+    assert service.times("newest") == 1
+    await house.reconciles(after=3)
+    assert (await house.order(order.reference)).phase is Phase.OPEN
+
+
+async def test_an_old_question_does_not_make_the_list_be_read_without_end(
+    house: House, service: FakeSettlement
+) -> None:
+    await unresolved(house, service)
+    before = service.times("newest")
+    for _ in range(600):
+        await house.reconciler.run_once()
+        house.clock.passes(seconds=6)
+    assert service.times("newest") - before < 100
+
+
+async def test_a_new_loss_is_looked_for_at_once_beside_an_old_question(house: House, service: FakeSettlement) -> None:
+    await unresolved(house, service)
+    await house.reconciles(after=7200)
+    service.places.append("lost_after")
+    fresh = await house.place(SARI)
+    await house.reconciles()
+    assert (await house.order(fresh.reference)).phase is Phase.OPEN
+
+
+async def test_one_order_that_cannot_be_settled_does_not_keep_the_others_from_being_found(
+    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.places.extend(["lost_after", "lost_after"])
+    emma, sari = await house.place(EMMA), await house.place(SARI, method=BRI)
+    settle = house.orders.settling.settle
+
+    async def settle_but_emmas(reference: str, placed: Placed, **others: Any) -> object:
+        if reference == emma.reference:
+            raise StoreDown
+        return await settle(reference, placed, **others)
+
+    monkeypatch.setattr(house.orders.settling, "settle", settle_but_emmas)
+    await house.reconciles()
+    assert (await house.order(sari.reference)).phase is Phase.OPEN
+    monkeypatch.undo()
+    await house.reconciles()
+    assert (await house.order(emma.reference)).phase is Phase.OPEN
+
+
+@pytest.mark.parametrize("failure", [RowUnreadable(), RuleBroken()])
+async def test_an_answer_that_the_database_will_never_accept_is_left_to_the_reconciler(
+    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, failure: StoreDown
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise failure
+
+    monkeypatch.setattr(house.orders.settling, "settle", refuse)
+    order = await house.orders.place(await house.draft())
+    async with asyncio.timeout(PATIENCE):
+        await house.orders.posting.settled()
+    monkeypatch.undo()
+    assert (await house.order(order.reference)).phase is Phase.INTENDED
+    await house.reconciles()
+    assert (await house.order(order.reference)).phase is Phase.OPEN
+    assert service.times("place") == 1
+
+
+@pytest.mark.parametrize("answer", ["answer", OutcomeUnknown(), Refused("no")])
+async def test_an_answer_that_could_not_be_saved_before_the_process_ended_is_looked_for(
+    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, answer: str | Exception
+) -> None:
+    tried = asyncio.Event()
+
+    async def away(*_: object, **__: object) -> None:
+        tried.set()
+        raise StoreDown
+
+    for name in ("settle", "unknown", "refused"):
+        monkeypatch.setattr(house.orders.settling, name, away)
+    service.places.append(answer)
+    order = await house.orders.place(await house.draft())
+    async with asyncio.timeout(PATIENCE):
+        await tried.wait()
+    await house.orders.posting.close(0)
+    monkeypatch.undo()
+    assert (await house.order(order.reference)).phase is Phase.INTENDED
+    for _ in range(31):
+        await house.reconciles()
+    expected = Phase.OPEN if answer == "answer" else Phase.UNRESOLVED
+    assert (await house.order(order.reference)).phase is expected
+    assert service.times("place") == 1

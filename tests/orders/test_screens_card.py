@@ -1,0 +1,137 @@
+"""The card tells an order's whole way at a glance."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.infra.i18n import LOCALES
+from bot.orders.order import Order, Phase
+from bot.orders.screens import card
+from bot.settlement.steps import Step
+from tests.architecture.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
+from tests.texts import label, says, text
+
+MOMENTS = dict(at_each_moment())
+WAYS = {
+    "IDLE": "✅ created|⏳ payment|▫️ converting|▫️ sending|▫️ sent",
+    "LN_INVOICE_PAID": "✅ created|✅ paid|▫️ converting|▫️ sending|▫️ sent",
+    "LN_SWAP_PENDING": "✅ created|✅ paid|⏳ converting|▫️ sending|▫️ sent",
+    "P2PM_ORDER_PLACED": "✅ created|✅ paid|✅ converting|⏳ sending|▫️ sent",
+    "COMPLETED": "✅ created|✅ paid|✅ converting|✅ sending|✅ sent",
+    "expired": "✅ created|⌛ expired",
+    "failed unpaid": "✅ created|❌ failed",
+    "failed expired": "✅ created|⌛ expired",
+    "failed paid": "✅ created|✅ paid|✅ converting|❌ sending",
+    "failed paid between two looks": "✅ created|✅ paid|❌ failed",
+    "never heard of": "✅ created|⏳ payment|▫️ converting|▫️ sending|▫️ sent",
+}
+"""Each step with its mark; `created` stands for the text of `step.created`."""
+
+PRICES = {
+    "IDLE": "card.price_to_pay",
+    "nameless": "card.price_to_pay",
+    "LN_INVOICE_PAID": "card.price_paid",
+    "stuck": "card.price_paid",
+    "COMPLETED": "card.price_paid",
+    "failed paid": "card.price_paid",
+    "failed paid between two looks": "card.price_paid",
+    "failed unpaid": "card.price_failed",
+    "failed unknown": "card.price_failed",
+    "failed expired": "",
+    "expired": "",
+    "no longer followed": "",
+}
+"""What stands beside the price; nothing where it must not be paid any more."""
+
+
+def the_card(order: Order, locale: str = "en", *, help_offered: bool = True) -> Seen:
+    screen = card.screen(TRANSLATIONS.get(locale), order, NOW, JAKARTA, help_offered=help_offered)
+    return Seen("card", screen)
+
+
+def labels(order: Order, *, help_offered: bool = True) -> list[str]:
+    return [button.label for button in the_card(order, help_offered=help_offered).buttons]
+
+
+@pytest.mark.parametrize(("moment", "way"), WAYS.items())
+def test_each_moment_of_an_order_has_its_picture(moment: str, way: str) -> None:
+    steps = [step.split() for step in way.split("|")]
+    shown = the_card(MOMENTS[moment]).text.split("\n\n")[1]
+    assert shown.split("\n") == [f"{mark} {text(f'step.{name}')}" for mark, name in steps]
+
+
+def test_the_heading_says_amount_recipient_price_and_reference_and_the_holder_if_given() -> None:
+    assert heading(MOMENTS["IDLE"]) == [
+        *text(
+            "card.heading_named", amount="Rp500,000", destination="BCA ••••7890", holder="BUDI & <i>SANTOSO</i>"
+        ).split("\n"),
+        text("card.price_to_pay", sats="29,412 sats"),
+        text("card.reference", reference="ABC2345"),
+    ]
+    assert heading(MOMENTS["nameless"], "id") == [
+        text("card.heading", "id", amount="Rp500.000", destination="BCA ••••7890"),
+        text("card.price_to_pay", "id", sats="29.412 sats"),
+        text("card.reference", "id", reference="ABC2345"),
+    ]
+
+
+def heading(order: Order, locale: str = "en") -> list[str]:
+    """The lines above the steps."""
+    return the_card(order, locale).text.split("\n\n")[0].split("\n")
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize(("moment", "said"), PRICES.items())
+def test_only_what_can_be_paid_now_says_what_to_pay(moment: str, said: str, locale: str) -> None:
+    shown = heading(MOMENTS[moment], locale)
+    every = ("card.price_to_pay", "card.price_paid", "card.price_failed")
+    assert [key for key in every if any(says(line, key, locale) for line in shown)] == said.split()
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_deposit_that_is_followed_no_longer_does_not_wait_for_a_payment(locale: str) -> None:
+    order = an_order(channel="cbbtc", bolt11=None, expires_at=None, phase=Phase.DONE, state="ROUTE_SHOWN")
+    seen = the_card(order, locale)
+    assert seen.text.endswith(text("order_page.given_up", locale))
+    assert text("step.payment", locale) not in seen.text
+
+
+def test_an_order_that_can_be_paid_says_until_when_in_its_readers_zone() -> None:
+    seen = the_card(MOMENTS["IDLE"])
+    assert seen.text.endswith(f"{text('card.pay_before', at='11:05 WIB')}\n{text('card.may_not_pay')}")
+    assert '<tg-time unix="' in seen.screen.text
+
+
+def test_a_lapsed_order_offers_a_new_quote_and_a_paid_one_never_does() -> None:
+    assert labels(MOMENTS["expired"]) == [label("button.requote"), label("button.refresh")]
+    paid_late = replace(MOMENTS["expired"], step=Step.PAID, paid_at=NOW)
+    assert labels(paid_late) == [label("button.refresh"), label("button.help")]
+    assert label("button.requote") not in labels(MOMENTS["failed paid"])
+    unknown = MOMENTS["failed unknown"]
+    for order in (unknown, replace(unknown, expiry_told=True)):
+        assert label("button.requote") not in labels(order), "it may have been paid"
+
+
+def test_a_failed_order_leads_to_a_person_where_there_is_one() -> None:
+    assert labels(MOMENTS["failed paid"]) == [label("button.help")]
+    assert labels(MOMENTS["failed paid"], help_offered=False) == []
+
+
+def test_an_expired_order_is_never_said_to_be_unpaid() -> None:
+    for moment in ("expired", "failed expired"):
+        assert the_card(MOMENTS[moment]).text.split("\n\n")[-1] == text("card.expired")
+
+
+def test_an_e_wallet_is_not_called_a_bank() -> None:
+    sent = an_order(replace(MOMENTS["IDLE"].method, kind="ewallet"), state="COMPLETED", step=Step.SENT)
+    sent = replace(sent, phase=Phase.DONE, paid_at=NOW, ended_at=NOW)
+    assert the_card(sent).text.split("\n\n")[-1] == text("card.sent_ewallet")
+    assert labels(sent) == [label("button.resend"), label("button.receipt")]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_only_an_unpaid_order_says_that_it_need_not_be_paid(moment: str, locale: str) -> None:
+    order = MOMENTS[moment]
+    shown = Seen("", card.screen(TRANSLATIONS.get(locale), order, NOW, JAKARTA, help_offered=True)).text
+    assert says(shown, "card.may_not_pay", locale) is says(shown, "card.price_to_pay", locale)

@@ -1,0 +1,209 @@
+"""The list of all orders, and one order's page: what is there to see, and what can be done."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.orders.history import HistoryPage
+from bot.orders.order import Order, OrderEvent, Phase
+from bot.orders.screens import history
+from bot.orders.screens import page as order_page
+from bot.settlement.steps import Step
+from tests.architecture.every_screen import GOPAY, JAKARTA, NOW, TRANSLATIONS, Seen, a_deposit, an_order, at_each_moment
+from tests.texts import label, says, text
+
+EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+MOMENTS = dict(at_each_moment())
+HELD = OrderEvent(reference="ABC2345", at=NOW, phase=Phase.HELD, state="")
+
+
+def listed(page: HistoryPage, locale: str = "en") -> Seen:
+    return Seen("history", history.screen(TRANSLATIONS.get(locale), page, NOW, JAKARTA))
+
+
+def page_of(order: Order, events: Sequence[OrderEvent] = (), *, help_offered: bool = True, locale: str = "en") -> Seen:
+    t = TRANSLATIONS.get(locale)
+    return Seen("page", order_page.screen(t, order, events, NOW, JAKARTA, help_offered=help_offered))
+
+
+def buttons(seen: Seen) -> dict[str, str | None]:
+    return {button.label: button.data for button in seen.buttons}
+
+
+def ended(**changes: Any) -> Order:
+    known: dict[str, Any] = {
+        "state": "COMPLETED",
+        "step": Step.SENT,
+        "phase": Phase.DONE,
+        "paid_at": NOW,
+        "ended_at": NOW,
+    }
+    return an_order(**{**known, **changes})
+
+
+def test_each_order_is_listed_with_its_mark_its_day_and_where_it_stands() -> None:
+    orders = (
+        an_order(),
+        ended(reference="DEF2345", created_at=NOW - timedelta(days=1)),
+        an_order(GOPAY, reference="GHK2345", expires_at=NOW, created_at=NOW - timedelta(days=365)),
+    )
+    seen = listed(HistoryPage(orders, "", None, None, 0, 3))
+    bank = {"amount": "Rp500,000", "destination": "BCA ••••7890"}
+    wallet = {"amount": "Rp500,000", "destination": "GoPay ••••7890"}
+    today, waiting, was_sent, over = map(text, ("time.today", "status.created", "status.sent", "status.expired"))
+    assert seen.text.split("\n\n") == [
+        text("history.title"),
+        text("history.entry", mark="⏳", **bank, reference="ABC2345", day=today, state=waiting),
+        text("history.entry", mark="✅", **bank, reference="DEF2345", day="16 Aug", state=was_sent),
+        text("history.entry", mark="⌛", **wallet, reference="GHK2345", day="17 Aug 2025", state=over),
+    ]
+    assert buttons(seen) == {
+        "ABC2345": "o:ABC2345:page",
+        "DEF2345": "o:DEF2345:page",
+        "GHK2345": "o:GHK2345:page",
+        label("button.send"): "new",
+    }
+    in_indonesian = listed(HistoryPage(orders, "", None, None, 0, 3), "id").text
+    today, waiting = text("time.today", "id"), text("status.created", "id")
+    assert says(in_indonesian, "history.entry", "id", reference="ABC2345", day=today, state=waiting)
+
+
+def test_the_neighbouring_pages_are_one_tap_away_and_only_where_there_are_some() -> None:
+    order = (an_order(),)
+    middle = buttons(listed(HistoryPage(order, "ABC2345", "", "XYZ2345", 6, 13)))
+    assert middle == {
+        "ABC2345": "o:ABC2345:page",
+        label("history.newer"): "h:",
+        label("history.here", first=7, last=7, total=13): "h:ABC2345",
+        label("history.older"): "h:XYZ2345",
+        label("button.send"): "new",
+    }
+    newest = buttons(listed(HistoryPage(order, "", None, "XYZ2345", 0, 2)))
+    assert list(newest)[1:-1] == [label("history.here", first=1, last=1, total=2), label("history.older")]
+
+
+def test_who_has_ordered_nothing_is_told_so_and_offered_to() -> None:
+    seen = listed(HistoryPage((), "", None, None, 0, 0))
+    assert (seen.text, buttons(seen)) == (text("history.none"), {label("button.send"): "new"})
+
+
+def test_a_page_says_who_was_paid_what_it_cost_and_both_references() -> None:
+    seen = page_of(ended(service_id="cmq1a2b3c"))
+    assert seen.text.split("\n\n")[:2] == [
+        text(
+            "order_page.heading_named",
+            mark="✅",
+            state=text("status.sent"),
+            amount="Rp500,000",
+            destination="BCA ••••7890",
+            holder="BUDI & <i>SANTOSO</i>",
+        ),
+        "\n".join(
+            (
+                text("order_page.paid", sats="29,412 sats", channel=text("channel.lightning")),
+                text("order_page.rate", rate="Rp1,700,000,000"),
+                text("order_page.reference", reference="ABC2345"),
+                text("order_page.service_id", id="cmq1a2b3c"),
+            )
+        ),
+    ]
+    assert "<code>ABC2345</code>" in seen.screen.text
+    assert "<code>cmq1a2b3c</code>" in seen.screen.text
+    assert "1234567890" not in seen.screen.text
+
+
+@pytest.mark.parametrize(
+    ("order", "kind", "sats", "channel"),
+    [
+        (an_order(), "price", "29,412 sats", "lightning"),
+        (a_deposit("btcb"), "price", "29,412 sats", "btcb"),
+        (MOMENTS["refused"], "reviewed", "29,410 sats", "lightning"),
+        (an_order(phase=Phase.UNSHOWN, bolt11=None, sats=1, idr=1), "reviewed", "29,410 sats", "lightning"),
+    ],
+    ids=["to be paid", "a deposit", "never made", "not what was agreed"],
+)
+def test_a_price_is_only_called_so_if_it_was_locked_and_shown(order: Order, kind: str, sats: str, channel: str) -> None:
+    figures = page_of(order).text.split("\n\n")[1].split("\n")
+    assert figures[0] == text(f"order_page.{kind}", sats=sats, channel=text(f"channel.{channel}"))
+    rate = text("order_page.rate", rate="Rp1,700,000,000")
+    assert (rate in figures) is (kind == "price")
+
+
+@pytest.mark.parametrize(
+    ("moment", "key"),
+    [
+        ("unknown", "order_page.checking"),
+        ("unresolved", "order_page.unresolved"),
+        ("held", "order_page.held"),
+        ("offer over", "order_page.offer_over"),
+        ("refused", "order_page.refused"),
+        ("unshown", "order_page.closed"),
+        ("IDLE", "card.pay_before"),
+        ("expired", "card.expired"),
+        ("no longer followed", "order_page.given_up"),
+        ("failed paid", "card.failed_paid"),
+        ("COMPLETED", "card.sent_bank"),
+    ],
+)
+def test_a_page_says_what_the_state_means(moment: str, key: str) -> None:
+    means = text(key) if key != "card.pay_before" else ""
+    if not means:
+        means = f"{text(key, at='11:05 WIB')}\n{text('card.may_not_pay')}"
+    assert page_of(MOMENTS[moment]).text.endswith(f"\n\n{means}")
+
+
+def test_a_page_says_what_was_unusual() -> None:
+    assert says(page_of(ended(expiry_told=True)).text, "order_page.late")
+    assert not says(page_of(ended()).text, "order_page.late")
+    reviewed, locked = {"reviewed": "29,410 sats", "reviewed_idr": "Rp500,000"}, {"locked": "29,412 sats"}
+    assert says(page_of(ended(), [HELD]).text, "order_page.price_moved", **reviewed, **locked, locked_idr="Rp500,000")
+    assert not says(page_of(ended()).text, "order_page.price_moved")
+    refused = replace(MOMENTS["refused"], refusal="<b>closed</b> & gone ")
+    assert says(page_of(refused).text, "order_page.refused_because", reason="<b>closed</b> & gone")
+
+
+@pytest.mark.parametrize(
+    ("moment", "names"),
+    [
+        ("unknown", ["help", "history", "refresh"]),
+        ("unresolved", ["decide", "help", "history", "refresh"]),
+        ("held", ["decide", "help", "history", "refresh"]),
+        ("offer over", ["decide", "resend", "help", "history", "refresh"]),
+        ("IDLE", ["card", "help", "history", "refresh"]),
+        ("LN_SWAP_PENDING", ["card", "resend", "help", "history", "refresh"]),
+        ("expired", ["card", "resend", "help", "history", "refresh"]),
+        ("refused", ["resend", "help", "history"]),
+        ("unshown", ["resend", "help", "history"]),
+        ("no longer followed", ["resend", "help", "history"]),
+        ("failed paid", ["resend", "help", "history"]),
+        ("failed expired", ["resend", "help", "history"]),
+    ],
+)
+def test_a_page_offers_what_makes_sense_there(moment: str, names: list[str]) -> None:
+    assert [button.label for button in page_of(MOMENTS[moment]).buttons] == [label(f"button.{name}") for name in names]
+
+
+def test_an_order_that_was_sent_leads_to_its_receipt_and_to_sending_again() -> None:
+    assert buttons(page_of(ended())) == {
+        label("button.resend"): "o:ABC2345:resend",
+        label("button.receipt"): "o:ABC2345:receipt",
+        label("button.help"): "o:ABC2345:help",
+        label("button.history"): "o:ABC2345:list",
+    }
+
+
+def test_help_is_offered_only_where_there_is_somebody() -> None:
+    assert label("button.help") not in buttons(page_of(MOMENTS["failed paid"], help_offered=False))
+
+
+def test_an_order_whose_recipient_is_forgotten_keeps_the_rest_and_says_why_it_cant_be_sent_again() -> None:
+    seen = page_of(ended(number="", holder=None))
+    heading, figures, *_ = seen.text.split("\n\n")
+    state = text("status.sent")
+    assert heading == text("order_page.heading", mark="✅", state=state, amount="Rp500,000", destination="BCA")
+    assert says(figures, "order_page.paid", sats="29,412 sats")
+    assert seen.text.endswith(text("order_page.forgotten"))
+    assert list(buttons(seen)) == [label("button.receipt"), label("button.help"), label("button.history")]

@@ -1,0 +1,118 @@
+"""News say what happened, whether money left the wallet, and what can be done; and nothing that has been overtaken."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.infra.i18n import LOCALES
+from bot.orders.order import Order, OrderNotification
+from bot.orders.rendering import HOLDS
+from bot.orders.screens import outcome
+from bot.settlement.steps import Step
+from tests.architecture.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
+from tests.texts import label, starts, text
+
+MOMENTS = dict(at_each_moment())
+
+
+def told(notice: OrderNotification, order: Order, locale: str = "en", *, help_offered: bool = True) -> Seen:
+    t = TRANSLATIONS.get(locale)
+    return Seen(notice, outcome.screen(notice, t, order, NOW, JAKARTA, help_offered=help_offered))
+
+
+def labels(seen: Seen) -> list[str]:
+    return [button.label for button in seen.buttons]
+
+
+def test_a_moved_price_is_a_question_with_both_prices() -> None:
+    seen = told(OrderNotification.PRICE_MOVED, MOMENTS["held"])
+    assert seen.text == text(
+        "news.price_moved",
+        line=LINE,
+        reviewed="29,410 sats",
+        reviewed_idr="Rp500,000",
+        locked="29,412 sats",
+        locked_idr="Rp500,000",
+    )
+    assert labels(seen) == [label("button.accept_price"), label("button.no_thanks")]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_question_whether_an_order_is_theirs_shows_the_price_before_and_now(locale: str) -> None:
+    """Its invoice follows a yes without another question, at whatever price the service has locked."""
+    order = replace(MOMENTS["held"], sats=44_115, idr=500_000)
+    seen = told(OrderNotification.RECIPIENT_MASKED, order, locale)
+    for figure in ("29", "410", "44", "115"):
+        assert figure in seen.text
+
+
+def test_an_offer_that_is_over_can_not_be_accepted_any_more() -> None:
+    seen = told(OrderNotification.PRICE_MOVED, MOMENTS["offer over"])
+    assert seen.text == text("news.offer_over", line=LINE)
+    assert labels(seen) == [label("button.requote")]
+
+
+def test_a_refusal_quotes_the_service_as_text_and_says_that_nothing_is_to_be_paid() -> None:
+    seen = told(OrderNotification.REFUSED, replace(MOMENTS["refused"], refusal="<b>too</b> much & more"))
+    assert seen.text == text("news.refused_because", line=LINE, reason="<b>too</b> much & more")
+    assert labels(seen) == [label("button.back_to_review")]
+    assert told(OrderNotification.REFUSED, MOMENTS["refused"]).text == text("news.refused", line=LINE)
+
+
+def test_an_unknown_outcome_asks_for_patience_and_the_decision_is_the_persons() -> None:
+    checking = told(OrderNotification.CHECKING, MOMENTS["unknown"])
+    assert checking.text == text("news.checking", line=LINE)
+    assert labels(checking) == []
+    unresolved = told(OrderNotification.UNRESOLVED, MOMENTS["unresolved"])
+    assert unresolved.text == text("news.unresolved", line=LINE)
+    assert labels(unresolved) == [label("button.try_again"), label("button.drop")]
+
+
+@pytest.mark.parametrize(
+    ("moment", "locale", "key", "facts"),
+    [
+        ("failed paid", "en", "news.failed_paid", {"paid": "29,412 sats", "at": "10:05 WIB"}),
+        ("failed paid", "id", "news.failed_paid", {"paid": "29.412 sats", "at": "10.05 WIB"}),
+        ("failed paid between two looks", "en", "news.failed_paid", {"paid": "29,412 sats", "at": "10:05 WIB"}),
+        ("failed unpaid", "en", "news.failed_unpaid", {}),
+        ("failed unpaid", "id", "news.failed_unpaid", {}),
+    ],
+)
+def test_a_failure_says_whether_money_left_the_wallet(
+    moment: str, locale: str, key: str, facts: dict[str, str]
+) -> None:
+    seen = told(OrderNotification.FAILED, MOMENTS[moment], locale)
+    assert starts(seen.text, key, locale, **facts)
+    assert labels(seen)[-1] == label("button.help", locale)
+    without_staff = labels(told(OrderNotification.FAILED, MOMENTS[moment], locale, help_offered=False))
+    assert label("button.help", locale) not in without_staff
+
+
+def test_sent_names_the_place() -> None:
+    bank = replace(MOMENTS["COMPLETED"], paid_at=NOW)
+    wallet = replace(bank, method=replace(bank.method, kind="ewallet"))
+    assert told(OrderNotification.SENT, bank).text == text("news.sent_bank", line=LINE)
+    assert told(OrderNotification.SENT, wallet).text == text("news.sent_ewallet", line=LINE)
+
+
+def test_what_has_been_overtaken_is_not_told_any_more() -> None:
+    found, paid = an_order(), an_order(step=Step.PAID, paid_at=NOW)
+    assert not HOLDS[OrderNotification.CHECKING](found)
+    assert not HOLDS[OrderNotification.UNRESOLVED](found)
+    assert not HOLDS[OrderNotification.PRICE_MOVED](found)
+    assert not HOLDS[OrderNotification.EXPIRED](paid)
+    assert not HOLDS[OrderNotification.CONVERTING](replace(paid, step=Step.SENDING))
+    assert not HOLDS[OrderNotification.SENDING](replace(paid, step=Step.SENDING, state="FAILED"))
+    assert HOLDS[OrderNotification.CONVERTING](replace(paid, step=Step.CONVERTING))
+    assert HOLDS[OrderNotification.SENDING](replace(paid, step=Step.SENDING))
+    assert HOLDS[OrderNotification.CHECKING](MOMENTS["unknown"])
+    assert HOLDS[OrderNotification.UNRESOLVED](MOMENTS["unresolved"])
+    assert HOLDS[OrderNotification.PRICE_MOVED](MOMENTS["held"])
+    assert HOLDS[OrderNotification.EXPIRED](MOMENTS["expired"])
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_whatever_an_order_is_in_it_can_be_looked_at(moment: str) -> None:
+    for locale in LOCALES:
+        shown = outcome.state(TRANSLATIONS.get(locale), MOMENTS[moment], NOW, JAKARTA, help_offered=True)
+        assert "ABC2345" in Seen(moment, shown).text

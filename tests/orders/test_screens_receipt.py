@@ -1,0 +1,161 @@
+"""What stands on a receipt, and what a stranger with its code is told: the same facts, and nothing to be misused."""
+
+import io
+from dataclasses import replace
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from PIL import Image
+
+from bot.infra.i18n import LOCALES
+from bot.orders.order import Order
+from bot.orders.receipts.picture import ReceiptFacts, render_receipt
+from bot.orders.receipts.screens import receipt, verify
+from bot.recipients.formatting import format_full_method
+from bot.settlement.model import PayoutMethod
+from tests.architecture.every_screen import (
+    BCA,
+    GOPAY,
+    HOSTILE_NAMES,
+    JAKARTA,
+    NOW,
+    TRANSLATIONS,
+    Seen,
+    a_deposit,
+    a_receipt,
+    an_order,
+    sent,
+)
+from tests.examples import some
+from tests.pictures import qr_texts
+from tests.texts import label, text
+
+ENGLISH, INDONESIAN = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+BOT = "kirim_sandbox_bot"
+ORDER = sent(an_order(holder="Budi Santoso"))
+
+
+def facts(order: Order = ORDER, locale: str = "en", zone: ZoneInfo = JAKARTA, bot: str = BOT) -> ReceiptFacts:
+    return receipt.facts(TRANSLATIONS.get(locale), order, a_receipt(), zone, bot)
+
+
+def explanation(*keys: str, locale: str = "en") -> str:
+    return " ".join(label(key, locale) for key in keys)
+
+
+def test_a_receipt_in_english() -> None:
+    shown = facts()
+    assert (shown.title, shown.amount) == (label("receipt.title"), "Rp500,000")
+    assert shown.subtitle == label("receipt.to", recipient="B••• S•••••• · BCA ••••7890")
+    assert shown.rows == (
+        (label("receipt.at_bank"), "BCA · BANK CENTRAL ASIA"),
+        (label("receipt.number_bank"), "••••7890"),
+        (label("receipt.holder"), "B••• S••••••"),
+        (label("receipt.reference"), "ABC2345"),
+        (label("receipt.paid"), "29,412 sats"),
+        (label("receipt.paid_at"), "17 Aug 2026, 10:03 WIB"),
+        (label("receipt.sent_at"), "17 Aug 2026, 10:05 WIB"),
+    )
+    assert shown.explanation == explanation("receipt.means_bank", "receipt.name_given", "receipt.proves")
+    assert shown.code == "K7QM-2XPA-9RTW"
+    assert shown.code_hint == label("receipt.hint", bot=f"@{BOT}")
+
+
+def test_a_receipt_in_indonesian_and_in_its_readers_zone() -> None:
+    shown = facts(locale="id", zone=ZoneInfo("Asia/Jayapura"))
+    assert (shown.title, shown.amount) == (label("receipt.title", "id"), "Rp500.000")
+    assert shown.subtitle == label("receipt.to", "id", recipient="B••• S•••••• · BCA ••••7890")
+    assert dict(shown.rows)[label("receipt.sent_at", "id")] == "17 Agu 2026 12.05 WIT"
+    assert dict(shown.rows)[label("receipt.paid", "id")] == "29.412 sats"
+    told = ("receipt.means_bank", "receipt.name_given", "receipt.proves")
+    assert shown.explanation == explanation(*told, locale="id")
+
+
+def test_an_e_wallet_is_called_one() -> None:
+    shown = facts(sent(an_order(GOPAY, number="081234567890", holder=None)))
+    assert shown.rows[:2] == ((label("receipt.at_ewallet"), "GoPay"), (label("receipt.number_ewallet"), "••••7890"))
+    assert shown.explanation == explanation("receipt.means_ewallet", "receipt.proves")
+    assert shown.subtitle == label("receipt.to", recipient="GoPay ••••7890")
+
+
+@pytest.mark.parametrize(("channel", "paid"), [("cbbtc", "0.00029412 cbBTC"), ("btcb", "0.00029412 BTCB")])
+def test_what_was_paid_by_deposit_is_the_token(channel: str, paid: str) -> None:
+    assert dict(facts(sent(a_deposit(channel))).rows)[label("receipt.paid")] == paid
+
+
+def test_a_name_that_nobody_gave_is_no_line_and_no_promise() -> None:
+    shown = facts(replace(ORDER, holder=None))
+    assert label("receipt.holder") not in dict(shown.rows)
+    assert shown.explanation == explanation("receipt.means_bank", "receipt.proves")
+
+
+def test_a_forgotten_recipient_leaves_the_rest_standing() -> None:
+    shown = facts(replace(ORDER, number="", holder=None))
+    assert shown.subtitle == label("receipt.to", recipient="BCA")
+    names = ("at_bank", "reference", "paid", "paid_at", "sent_at")
+    assert [each for each, _ in shown.rows] == [label(f"receipt.{name}") for name in names]
+
+
+def test_a_payment_first_seen_at_its_end_is_given_no_time() -> None:
+    """The bot was away: when it saw the payment says nothing of when it came in."""
+    late = replace(ORDER, paid_at=NOW + timedelta(hours=1))
+    assert [each for each, _ in facts(late).rows][-2:] == [label("receipt.paid"), label("receipt.sent_at")]
+
+
+def test_a_long_name_of_a_bank_stands_there_once_and_whole() -> None:
+    name = "BANK PEMBANGUNAN DAERAH NUSA TENGGARA TIMUR"
+    assert format_full_method(PayoutMethod("999", name, "bank")) == name
+    assert format_full_method(BCA) == "BCA · BANK CENTRAL ASIA"
+
+
+def test_the_qr_code_opens_the_bot_with_the_code() -> None:
+    picture = Image.open(io.BytesIO(render_receipt(facts())))
+    third = picture.convert("L").resize((picture.width // 3, picture.height // 3))
+    for shown in (picture, third):
+        assert qr_texts(shown) == [f"https://t.me/{BOT}?start=v_K7QM2XPA9RTW"]
+
+
+def test_without_the_bots_name_there_is_no_link_to_send_anybody_to() -> None:
+    assert facts(bot="").verify_url is None
+    assert facts(bot="").code_hint == label("receipt.hint", bot="Kirim")
+
+
+@pytest.mark.parametrize("name", some(HOSTILE_NAMES))
+def test_a_receipt_can_be_drawn_whatever_the_bank_and_the_holder_are_called(name: str) -> None:
+    order = replace(sent(an_order(PayoutMethod("x", name, "bank"))), holder=name)
+    for locale in LOCALES:
+        assert render_receipt(facts(order, locale)).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_neither_number_nor_name_nor_invoice_can_be_read_from_what_is_forwarded_or_told(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    shown = facts(locale=locale)
+    words_shown = (*shown.rows, shown.subtitle, receipt.caption(t, ORDER, a_receipt(), BOT))
+    everything = f"{words_shown} {verify.true(t, ORDER, JAKARTA).text}"
+    for secret in ("567890", "Budi", "Santoso", "lnbcrt", "cm1", "1001", "0123456789"):
+        assert secret not in everything
+
+
+def test_a_stranger_is_told_exactly_what_stands_on_the_receipt() -> None:
+    told = Seen("true", verify.true(ENGLISH, ORDER, JAKARTA)).text.split("\n\n")
+    shown = facts()
+    assert told[0] == text("verify.true", amount="Rp500,000")
+    assert told[1].split("\n") == [text("verify.fact", label=name, value=value) for name, value in shown.rows]
+    assert told[2:] == [text("verify.compare"), shown.explanation]
+    assert len(told) == 4
+
+
+def test_answers_have_no_buttons_of_their_own() -> None:
+    answers = (verify.true(ENGLISH, ORDER, JAKARTA), verify.false(ENGLISH), verify.explained(ENGLISH, BOT))
+    assert all(answer.keyboard == () for answer in answers)
+
+
+def test_a_false_code_is_not_repeated() -> None:
+    assert Seen("false", verify.false(INDONESIAN)).text == text("verify.false", "id")
+
+
+def test_the_receipt_offers_the_same_again_or_something_new() -> None:
+    buttons = [(button.label, button.data) for row in receipt.keyboard(ENGLISH, ORDER) for button in row]
+    assert buttons == [(label("button.resend"), "o:ABC2345:resend"), (label("button.send_other"), "new")]

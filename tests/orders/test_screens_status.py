@@ -1,0 +1,98 @@
+"""The list of orders under way, and what is offered to who comes back to an unpaid one."""
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.checkout.screens import requote
+from bot.core.money import Amount
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.screens import status
+from bot.rates.quote import estimate
+from bot.settlement.model import Quote
+from tests.architecture.every_screen import LINE, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
+from tests.texts import label, text
+
+EN = TRANSLATIONS.get("en")
+STANDS = {
+    "intended": "checking",
+    "unknown": "checking",
+    "unresolved": "unresolved",
+    "held": "held",
+    "IDLE": "created",
+    "ROUTE_SHOWN": "created",
+    "never heard of": "created",
+    "LN_INVOICE_PAID": "paid",
+    "USDT_RECEIVED": "converting",
+    "P2PM_ORDER_CONFIRMED": "sending",
+    "COMPLETED": "sent",
+    "expired": "expired",
+    "failed unpaid": "failed_unpaid",
+    "failed expired": "expired",
+    "refused": "refused",
+    "unshown": "closed",
+    "no longer followed": "given_up",
+    "failed paid": "failed_paid",
+    "failed unknown": "failed_unknown",
+}
+
+
+@pytest.mark.parametrize(("moment", "state"), STANDS.items())
+def test_each_order_is_listed_with_where_it_stands(moment: str, state: str) -> None:
+    order = dict(at_each_moment())[moment]
+    seen = Seen("status", status.screen(EN, [order], NOW))
+    assert seen.text == f"{text('status.title')}\n\n{LINE}\n{text(f'status.{state}')}"
+    assert [button.label for button in seen.buttons] == [
+        label("status.open", reference="ABC2345"),
+        label("button.history"),
+        label("button.send"),
+    ]
+    assert seen.buttons[0].data == "o:ABC2345:card"
+
+
+@pytest.mark.parametrize(
+    ("given", "rupiah_for_one", "said"),
+    [
+        (
+            Amount("IDR", 500_000),
+            1_600_000_000,
+            text("requote.costs_more", before="29,412 sats", after="31,250 sats", difference="1,838 sats"),
+        ),
+        (
+            Amount("IDR", 500_000),
+            1_800_000_000,
+            text("requote.costs_less", before="29,412 sats", after="27,778 sats", difference="1,634 sats"),
+        ),
+        (Amount("IDR", 500_000), 1_700_000_000, text("requote.same")),
+        (
+            Amount("SAT", 29_412),
+            1_600_000_000,
+            text("requote.brings_less", before="Rp500,000", after="Rp470,592", difference="Rp29,408"),
+        ),
+        (
+            Amount("SAT", 29_412),
+            1_800_000_000,
+            text("requote.brings_more", before="Rp500,000", after="Rp529,416", difference="Rp29,416"),
+        ),
+    ],
+)
+def test_a_new_quote_says_what_changed_for_the_payer(given: Amount, rupiah_for_one: int, said: str) -> None:
+    order = an_order(given=given)
+    worth = estimate(given, Quote(Decimal(rupiah_for_one), NOW))
+    assert Seen("requote", Screen(requote.difference(EN, order, worth))).text == said
+
+
+@pytest.mark.parametrize(
+    "never_shown",
+    [
+        {"sats": None, "idr": None, "bolt11": None},
+        {"sats": 99, "idr": 1, "bolt11": None},  # what the service asked for beyond what was agreed
+    ],
+)
+def test_an_order_that_never_had_a_price_is_compared_with_its_review(never_shown: dict[str, Any]) -> None:
+    order = replace(an_order(), **never_shown)
+    worth = estimate(order.given, Quote(Decimal(1_600_000_000), NOW))
+    said = Seen("requote", Screen(requote.difference(EN, order, worth))).text
+    assert said == text("requote.costs_more", before="29,410 sats", after="31,250 sats", difference="1,840 sats")

@@ -1,0 +1,85 @@
+"""When money came in and went no further, people read what is known, what comes next, and whom they can ask."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.checkout.screens import limit_warning as too_many
+from bot.infra.telegram.ui.formatting import format_time
+from bot.orders.order import OrderNotification
+from bot.orders.screens import card, outcome
+from bot.settlement.steps import Step
+from tests.architecture.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, a_draft, at_each_moment
+from tests.texts import says, starts, text
+
+MOMENTS = dict(at_each_moment())
+KEYS = {OrderNotification.STUCK: "news.stuck", OrderNotification.FAILED: "news.failed_paid"}
+TROUBLE = (
+    (OrderNotification.STUCK, "stuck"),
+    (OrderNotification.FAILED, "failed paid"),
+    (OrderNotification.FAILED, "failed paid between two looks"),
+)
+EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+
+
+def told(
+    notice: OrderNotification, moment: str, locale: str = "en", *, offered: bool = True, staff: bool = True
+) -> Seen:
+    t, order = TRANSLATIONS.get(locale), MOMENTS[moment]
+    return Seen(moment, outcome.screen(notice, t, order, NOW, JAKARTA, help_offered=offered, staff_told=staff))
+
+
+@pytest.mark.parametrize(("notice", "moment"), TROUBLE)
+@pytest.mark.parametrize(
+    ("locale", "paid", "at"), [("en", "29,412 sats", "10:05 WIB"), ("id", "29.412 sats", "10.05 WIB")]
+)
+def test_it_says_that_the_money_came_in_how_much_and_when(
+    notice: OrderNotification, moment: str, locale: str, paid: str, at: str
+) -> None:
+    assert starts(told(notice, moment, locale).text, KEYS[notice], locale, paid=paid, at=at)
+
+
+def test_a_payment_of_another_day_says_which() -> None:
+    order = replace(MOMENTS["stuck"], paid_at=NOW - timedelta(days=2))
+    seen = Seen(
+        "", outcome.screen(OrderNotification.STUCK, EN, order, NOW, JAKARTA, help_offered=True, staff_told=True)
+    )
+    assert says(seen.text, "news.stuck", at="15 Aug 2026, 10:05 WIB")
+
+
+@pytest.mark.parametrize(("notice", "moment"), TROUBLE)
+def test_it_has_one_button_and_that_leads_to_a_person(notice: OrderNotification, moment: str) -> None:
+    assert [button.data for button in told(notice, moment).buttons] == ["o:ABC2345:help"]
+    assert [button.data for button in told(notice, moment, staff=False).buttons] == ["o:ABC2345:help"]
+
+
+@pytest.mark.parametrize(("notice", "moment"), TROUBLE)
+def test_what_comes_next_is_only_what_is_true(notice: OrderNotification, moment: str) -> None:
+    happened = text(KEYS[notice], line=LINE, paid="29,412 sats", at="10:05 WIB")
+    assert told(notice, moment).text == f"{happened}\n\n{text('news.staff_know')}"
+    assert told(notice, moment, staff=False).text == f"{happened}\n\n{text('news.ask_a_person')}"
+    alone = told(notice, moment, offered=False, staff=False)
+    assert alone.text == f"{happened}\n\n{text('news.keep_reference')}"
+    assert alone.buttons == []
+
+
+def test_the_card_says_it_too_and_no_longer_once_the_order_has_ended() -> None:
+    stuck = MOMENTS["stuck"]
+    assert says(Seen("", card.screen(EN, stuck, NOW, JAKARTA, help_offered=True)).text, "card.stuck")
+    done = replace(stuck, state="COMPLETED", step=Step.SENT, ended_at=NOW)
+    assert not says(Seen("", card.screen(EN, done, NOW, JAKARTA, help_offered=True)).text, "card.stuck")
+
+
+def test_a_limit_keeps_the_draft_with_its_ways_on() -> None:
+    draft = a_draft()
+    seen = Seen("", too_many.screen(EN, draft, EN("limits.open", count=5, again="14:05 WIB")))
+    assert seen.text.endswith(f"{text('limits.open', count=5, again='14:05 WIB')} {text('limits.kept')}")
+    assert [str(button.data).split(":")[3] for button in seen.buttons] == ["show", "back", "cancel"]
+
+
+def test_a_time_to_come_is_rounded_up_so_that_it_holds_what_it_promises() -> None:
+    assert format_time(EN, NOW, NOW, JAKARTA) == "10:05 WIB"
+    assert format_time(EN, NOW + timedelta(microseconds=1), NOW, JAKARTA) == "10:06 WIB"
+    late = NOW.replace(hour=16, minute=59, second=30)
+    assert format_time(ID, late, NOW, JAKARTA) == "18 Agu 2026 00.00 WIB"

@@ -1,0 +1,226 @@
+"""Who can write a row can't redirect a payment: what an order is paid with opens only as it was written."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from bot.infra.db import migrate
+from bot.infra.db.database import Database
+from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.vault import NoKeys, UnfitKeys, Vault
+from bot.orders.order import Order, Phase
+from bot.orders.repository import OrderRepository
+from bot.orders.tables import orders
+from bot.orders.user_data import WITHOUT_RECIPIENT
+from bot.settlement.model import Deposit
+from tests.builders import NOW, an_order
+from tests.infra.older_tables import UNDO_0014
+from tests.infra.test_key_rotation import rotated
+from tests.keys import KEY, OLDER_KEY, VAULT
+
+SAFE = Deposit("base", 8453, "Base", "cbBTC", "0xcbB7", "0x52908400098527886E0F7030069857D2E4169EE7", 8)
+CHANGES = {
+    "method": """UPDATE orders SET method = replace(method, 'BANK BCA', 'BANK BRI')""",
+    "bolt11": "UPDATE orders SET bolt11 = 'lnbc of a thief'",
+    "deposit": "UPDATE orders SET deposit = replace(deposit, '0x5290', '0x6666')",
+    "deposit_put_in": """UPDATE orders SET deposit = '{"to_address":"0x6666"}' WHERE deposit IS NULL""",
+    "channel": "UPDATE orders SET channel = 'bsc'",
+    "sats": "UPDATE orders SET sats = sats * 10",
+    "person_id": "UPDATE orders SET person_id = 6666",
+    "chat_id": "UPDATE orders SET chat_id = 6666",
+    "page_token": "UPDATE orders SET page_token = 'token of a thief'",
+    "seal_taken_away": "UPDATE orders SET payment_seal = NULL",
+    "seal_emptied": "UPDATE orders SET payment_seal = ''",
+}
+COPIED = ("payment_seal", "method", "channel", "sats", "bolt11", "deposit")
+
+
+def shown(reference: str, **changes: Any) -> Order:
+    """An order whose invoice its person has been shown."""
+    known = {
+        "phase": Phase.OPEN,
+        "sats": 15_000,
+        "bolt11": f"lnbc of {reference}",
+        "page_token": f"page of {reference}",
+        "next_look_at": NOW,
+    }
+    return an_order(reference, **{**known, **changes})
+
+
+def by_deposit(reference: str, **changes: Any) -> Order:
+    """One that is paid by a deposit."""
+    return shown(reference, **{"channel": "base", "bolt11": None, "deposit": SAFE, **changes})
+
+
+async def keep(store: Database, *kept: Order) -> None:
+    async with store.transaction() as tx:
+        for order in kept:
+            assert await OrderRepository(tx).add(order)
+
+
+async def execute(store: Database, *statements: str) -> None:
+    """What somebody does who can write to the database and has no key."""
+    async with store._writer.begin() as connection:
+        for statement in statements:
+            await connection.execute(text(statement))
+
+
+@pytest.mark.parametrize("column", CHANGES)
+async def test_an_order_that_is_paid_elsewhere_than_it_was_written_is_set_aside(store: Database, column: str) -> None:
+    bad = by_deposit("BAD") if column == "deposit" else shown("BAD")
+    await keep(store, bad, shown("GOOD"))
+    condition = " AND " if "WHERE" in CHANGES[column] else " WHERE "
+    await execute(store, f"{CHANGES[column]}{condition}reference = 'BAD'")
+    async with store.reading() as tx:
+        with pytest.raises(RowUnreadable) as caught:
+            await OrderRepository(tx).get("BAD")
+        assert caught.value.is_of_order
+        assert await OrderRepository(tx).get_if_readable("BAD") is None
+        assert await OrderRepository(tx).by_page_token(["page of BAD", "token of a thief"]) == {}
+        assert await OrderRepository(tx).of_person(6666) == ()
+        assert await OrderRepository(tx).of_person(1001) == (shown("GOOD"),)
+        assert await OrderRepository(tx).get("GOOD") == shown("GOOD")
+    assert store.unreadable_rows() == {"orders BAD"}
+
+
+async def test_what_is_followed_without_being_opened_holds_nothing_to_pay_with(store: Database) -> None:
+    await keep(store, shown("R1"), by_deposit("R2"))
+    async with store.reading() as tx:
+        due = await OrderRepository(tx).due(NOW + timedelta(seconds=1), is_paid=False)
+    assert {order.reference: (order.bolt11, order.deposit, order.number) for order in due} == {
+        "R1": (None, None, ""),
+        "R2": (None, None, ""),
+    }
+
+
+@pytest.mark.parametrize("column", ["payment_seal", "all"])
+async def test_what_was_sealed_for_another_order_is_refused(store: Database, column: str) -> None:
+    await keep(store, shown("R1"), shown("R2"), shown("R3"))
+    copied = COPIED if column == "all" else (column,)
+    values = ", ".join(f"{name} = (SELECT {name} FROM orders WHERE reference = 'R2')" for name in copied)  # noqa: S608
+    await execute(store, f"UPDATE orders SET {values} WHERE reference = 'R1'")  # noqa: S608
+    async with store.reading() as tx:
+        assert [order.reference for order in await OrderRepository(tx).of_person(1001)] == ["R3", "R2"]
+
+
+async def test_a_digest_that_somebody_computes_without_the_key_is_refused(store: Database) -> None:
+    await keep(store, shown("R1"))
+    async with store._writer.connect() as connection:
+        seal = (await connection.execute(text("SELECT payment_seal FROM orders"))).scalar_one()
+    digest = VAULT.open(seal, "orders.payment_seal:R1")
+    assert len(digest) == 64
+    await execute(store, f"UPDATE orders SET payment_seal = '{digest}'")  # noqa: S608
+    async with store.reading() as tx:
+        assert await OrderRepository(tx).get_if_readable("R1") is None
+
+
+async def test_each_saving_seals_what_is_there_from_then_on(store: Database) -> None:
+    order = an_order("R1")
+    await keep(store, order)
+    for changes in ({"bolt11": "lnbc1", "sats": 7}, {"page_token": "a page"}, {"phase": Phase.DONE}):
+        async with store.transaction() as tx:
+            saved = await OrderRepository(tx).save(replace(order, **changes))
+        assert saved is not None
+        order = saved
+        async with store.reading() as tx:
+            assert await OrderRepository(tx).get("R1") == order
+
+
+async def test_a_forgotten_order_opens_without_a_seal_and_can_be_saved(store: Database) -> None:
+    await keep(store, shown("R1"))
+    async with store._writer.begin() as connection:
+        await connection.execute(orders.update().values(**WITHOUT_RECIPIENT))
+        assert (await connection.execute(text("SELECT payment_seal FROM orders"))).scalar_one() is None
+    async with store.transaction() as tx:
+        order = await OrderRepository(tx).get("R1")
+        assert order is not None
+        assert await OrderRepository(tx).save(order) is not None
+    async with store.reading() as tx:
+        assert (await OrderRepository(tx).get("R1")).bolt11 is None  # type: ignore[union-attr]
+
+
+async def test_a_forgotten_order_that_is_given_an_invoice_is_refused(store: Database) -> None:
+    await keep(store, shown("R1"))
+    async with store._writer.begin() as connection:
+        await connection.execute(orders.update().values(**WITHOUT_RECIPIENT))
+    await execute(store, "UPDATE orders SET bolt11 = 'lnbc of a thief'")
+    async with store.reading() as tx:
+        assert await OrderRepository(tx).get_if_readable("R1") is None
+
+
+async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
+    old, both, new = (Database(database, Vault(keys)) for keys in ([OLDER_KEY], [KEY, OLDER_KEY], [KEY]))
+    await old.adopt_keys()
+    # Nothing but the payment of the second one is sealed.
+    await keep(old, shown("R1"), by_deposit("R2", number="", holder=None))
+    await both.adopt_keys()
+    assert await rotated(both) == {"orders": 2}
+    assert await both.finish_rotation() == 0
+    async with new.reading() as tx:
+        assert await OrderRepository(tx).get("R1") == shown("R1")
+        assert (await OrderRepository(tx).get("R2")).deposit == SAFE  # type: ignore[union-attr]
+    for each in (old, both, new):
+        await each.close()
+
+
+async def written_by_the_program_before(url: str, *kept: Order) -> None:
+    """A database of revision 0009 with these orders."""
+    await migrate.upgrade(url)
+    store = Database(url, VAULT)
+    await keep(store, *kept)
+    await execute(
+        store,
+        "ALTER TABLE orders DROP COLUMN payment_seal",
+        "ALTER TABLE drafts DROP COLUMN payout_seal",
+        "ALTER TABLE recipients DROP COLUMN payout_seal",
+        *UNDO_0014,
+        "UPDATE alembic_version SET version_num = '0009'",
+    )
+    await store.close()
+
+
+@pytest.fixture
+async def migrated(bare_database: str) -> AsyncIterator[Database]:
+    """Such a database brought up to date, with more orders than are sealed at once."""
+    many = (shown(f"N{n:04}", number="1" * (n % 2)) for n in range(1001))
+    blank = an_order("BLANK", number="", holder=None, phase=Phase.DONE)
+    await written_by_the_program_before(bare_database, shown("R1"), by_deposit("R2"), blank, *many)
+    await migrate.upgrade(bare_database, VAULT)
+    store = Database(bare_database, VAULT)
+    yield store
+    await store.close()
+
+
+async def test_open_orders_of_the_program_before_go_on(migrated: Database) -> None:
+    async with migrated.reading() as tx:
+        assert await OrderRepository(tx).get("R1") == shown("R1")
+        assert await OrderRepository(tx).get("R2") == by_deposit("R2")
+        assert await OrderRepository(tx).get("BLANK") is not None
+        assert len(await OrderRepository(tx).of_person(1001, limit=2000)) == 1004
+    await migrated.check_keys()
+    async with migrated._writer.connect() as connection:
+        assert (await connection.execute(text("SELECT name FROM sealing_keys"))).scalars().all() == [VAULT.first]
+
+
+async def test_after_the_migration_an_order_without_a_seal_is_refused(migrated: Database, bare_database: str) -> None:
+    await execute(migrated, "UPDATE orders SET payment_seal = NULL, bolt11 = 'lnbc of a thief' WHERE reference = 'R1'")
+    await migrate.upgrade(bare_database, VAULT)
+    async with migrated.reading() as tx:
+        assert await OrderRepository(tx).get_if_readable("R1") is None
+
+
+async def test_nothing_is_migrated_without_the_keys_of_this_database(bare_database: str) -> None:
+    await written_by_the_program_before(bare_database, shown("R1"))
+    with pytest.raises(NoKeys):
+        await migrate.upgrade(bare_database)
+    store = Database(bare_database, VAULT)
+    await store.adopt_keys()
+    await store.close()
+    with pytest.raises(UnfitKeys, match="at the end of ENCRYPTION_KEYS"):
+        await migrate.upgrade(bare_database, Vault([OLDER_KEY]))
+    assert await migrate.current(bare_database) == "0009"
+    await migrate.upgrade(bare_database, VAULT)

@@ -1,0 +1,248 @@
+"""Who can write a row can't redirect a payout: drafts and recipients open only as they were written."""
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from bot.checkout.draft import Ask, DraftStatus, ExpiredDraft, OrderDraft
+from bot.checkout.repository import DraftRepository
+from bot.core.money import Amount
+from bot.infra.db import migrate
+from bot.infra.db.database import Database
+from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.vault import NoKeys, UnfitKeys, Vault
+from bot.orders.repository import OrderRepository
+from bot.recipients.model import SavedRecipient
+from bot.recipients.repository import RecipientRepository
+from bot.settlement.model import Quote
+from bot.support.lookup.repository import LookupRepository
+from tests.builders import BCA, NOW, a_draft, an_order
+from tests.infra.older_tables import UNDO_0014
+from tests.infra.test_key_rotation import rotated
+from tests.keys import KEY, OLDER_KEY, VAULT
+from tests.orders.test_sealed_payments import execute
+
+DRAFT_CHANGES = {
+    "method": "method = replace(method, 'BANK BCA', 'BANK BRI')",
+    "method_malformed": "method = '{'",
+    "method_of_another_shape": "method = '[]'",
+    "number_put_back": "number = holder",
+    "amount": "amount = replace(amount, '250000', '950000')",
+    "quote": "quote = replace(quote, '1666', '9666')",
+    "quote_malformed": "quote = 'NaN'",
+    "channel": "channel = 'bsc'",
+    "revision": "revision = revision + 1",
+    "person_id": "person_id = 6666",
+    "seal_taken_away": "payout_seal = NULL",
+    "seal_emptied": "payout_seal = ''",
+    "unknown_question": "ask = 'money'",
+}
+RECIPIENT_CHANGES = {
+    "method": "method = replace(method, 'BANK BCA', 'BANK BRI')",
+    "method_malformed": "method = '{'",
+    "person_id": "person_id = 6666",
+    "seal_taken_away": "payout_seal = NULL",
+}
+LATER = NOW.replace(year=2027)
+
+
+def reviewed(draft_id: str = "d1", **changes: Any) -> OrderDraft:
+    """A draft at its review."""
+    known: dict[str, Any] = {
+        "ask": Ask.REVIEW,
+        "method": BCA,
+        "number": "8620123456",
+        "holder": "SARI DEWI",
+        "holder_asked": True,
+        "amount": Amount("IDR", 250_000),
+        "quote": Quote(Decimal("1666666666.6600"), NOW, source="cache"),
+    }
+    return a_draft(draft_id, **{**known, **changes})
+
+
+def saved(recipient_id: str = "r1", **changes: Any) -> SavedRecipient:
+    """A recipient of Emma's at BCA."""
+    known: dict[str, Any] = {"person_id": 1001, "method": BCA, "number": "8620123456", "label": "Ibu"}
+    return SavedRecipient(id=recipient_id, **{**known, "created_at": NOW, "used_at": NOW, **changes})
+
+
+async def keep(store: Database, *kept: OrderDraft | SavedRecipient) -> None:
+    async with store.transaction() as tx:
+        for each in kept:
+            if isinstance(each, OrderDraft):
+                assert await DraftRepository(tx).add(each)
+            else:
+                await RecipientRepository(tx).save(each)
+
+
+@pytest.mark.parametrize("column", DRAFT_CHANGES)
+async def test_a_draft_that_was_changed_since_its_review_is_set_aside_alone(store: Database, column: str) -> None:
+    await keep(store, reviewed("BAD"), reviewed("GOOD", chat_id=1002))
+    await execute(store, f"UPDATE drafts SET {DRAFT_CHANGES[column]} WHERE id = 'BAD'")  # noqa: S608
+    async with store.reading() as tx:
+        for read in (DraftRepository(tx).get("BAD"), DraftRepository(tx).open_of(1001)):
+            with pytest.raises(RowUnreadable) as caught:
+                await read
+            assert caught.value.is_of_draft
+        assert await DraftRepository(tx).of_person(6666) == ()
+        assert await DraftRepository(tx).of_person(1001) == (reviewed("GOOD", chat_id=1002),)
+        lapsed = await DraftRepository(tx).lapsed(LATER)
+        assert set(lapsed) == {ExpiredDraft(id="BAD", chat_id=1001), ExpiredDraft(id="GOOD", chat_id=1002)}
+    assert store.unreadable_rows() == {"drafts BAD"}
+
+
+async def test_answers_of_an_earlier_revision_cannot_be_put_back(store: Database) -> None:
+    await keep(store, reviewed(number="1111"))
+    async with store._writer.connect() as connection:
+        before = dict((await connection.execute(text("SELECT number, payout_seal FROM drafts"))).mappings().one())
+    async with store.transaction() as tx:
+        assert await DraftRepository(tx).save(reviewed(number="2222")) is not None
+    async with store._writer.begin() as connection:
+        put_back = text("UPDATE drafts SET number = :number, payout_seal = :payout_seal")
+        await connection.execute(put_back, before)
+    async with store.reading() as tx:
+        with pytest.raises(RowUnreadable):
+            await DraftRepository(tx).get("d1")
+
+
+async def test_a_draft_without_answers_needs_no_seal_and_each_saving_seals_what_is_there(store: Database) -> None:
+    draft = a_draft()
+    await keep(store, draft)
+    async with store._writer.connect() as connection:
+        assert (await connection.execute(text("SELECT payout_seal FROM drafts"))).scalar_one() is None
+    for changes in ({"method": BCA}, {"number": "8620123456"}, {"amount": Amount("SAT", 25_000)}, {"method": None}):
+        async with store.transaction() as tx:
+            after = await DraftRepository(tx).save(replace(draft, **changes))
+        assert after is not None
+        draft = after
+        async with store.reading() as tx:
+            assert await DraftRepository(tx).get("d1") == draft
+
+
+async def test_an_unreadable_draft_can_be_closed_and_makes_room(store: Database) -> None:
+    await keep(store, reviewed("BAD"))
+    await execute(store, f"UPDATE drafts SET {DRAFT_CHANGES['method_malformed']}")  # noqa: S608
+    async with store.transaction() as tx:
+        assert await DraftRepository(tx).has_open(1001)
+        await DraftRepository(tx).set_open_aside(1001)
+        assert not await DraftRepository(tx).has_open(1001)
+        assert await DraftRepository(tx).add(a_draft("NEXT"))
+        await DraftRepository(tx).set_aside("NEXT")
+        assert (await DraftRepository(tx).get("NEXT")).status is DraftStatus.CANCELLED  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("column", RECIPIENT_CHANGES)
+async def test_a_recipient_that_was_changed_is_never_offered(store: Database, column: str) -> None:
+    await keep(store, saved("BAD"), saved("GOOD", number="1111"))
+    await execute(store, f"UPDATE recipients SET {RECIPIENT_CHANGES[column]} WHERE id = 'BAD'")  # noqa: S608
+    async with store.reading() as tx:
+        assert await RecipientRepository(tx).of_person(6666) == ()
+        assert await RecipientRepository(tx).of_person(1001) == (saved("GOOD", number="1111"),)
+        with pytest.raises(RowUnreadable) as caught:
+            await RecipientRepository(tx).get("BAD")
+    assert caught.value.table == "recipients"
+    assert store.unreadable_rows() == {"recipients BAD"}
+
+
+async def test_what_was_sealed_for_another_recipient_is_refused(store: Database) -> None:
+    await keep(store, saved("r1"), saved("r2", method=replace(BCA, name="BANK BRI")))
+    columns = ("method", "payout_seal")
+    values = ", ".join(f"{name} = (SELECT {name} FROM recipients WHERE id = 'r2')" for name in columns)  # noqa: S608
+    await execute(store, f"UPDATE recipients SET {values} WHERE id = 'r1'")  # noqa: S608
+    async with store.reading() as tx:
+        assert [each.id for each in await RecipientRepository(tx).of_person(1001)] == ["r2"]
+
+
+async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
+    old, both, new = (Database(database, Vault(keys)) for keys in ([OLDER_KEY], [KEY, OLDER_KEY], [KEY]))
+    await old.adopt_keys()
+    # Nothing but the digest of this draft is sealed.
+    await keep(old, a_draft(method=BCA), saved())
+    await both.adopt_keys()
+    assert await rotated(both) == {"drafts": 1, "recipients": 1}
+    assert await both.finish_rotation() == 0
+    async with new.reading() as tx:
+        assert await DraftRepository(tx).get("d1") == a_draft(method=BCA)
+        assert await RecipientRepository(tx).get("r1") == saved()
+    for each in (old, both, new):
+        await each.close()
+
+
+async def written_by_the_program_before(url: str) -> None:
+    """A database of revision 0011 with more drafts than are sealed at once, and one row that is damaged."""
+    await migrate.upgrade(url)
+    store = Database(url, VAULT)
+    many = (reviewed(f"N{n:04}", chat_id=n, number="1" * (n % 2) or None) for n in range(1001))
+    await keep(store, *many, reviewed("BAD", chat_id=5000), a_draft("EMPTY", chat_id=5001), saved())
+    await execute(
+        store,
+        "ALTER TABLE drafts DROP COLUMN payout_seal",
+        "ALTER TABLE recipients DROP COLUMN payout_seal",
+        "UPDATE drafts SET quote = '{' WHERE id = 'BAD'",
+        *UNDO_0014,
+        "UPDATE alembic_version SET version_num = '0011'",
+    )
+    await store.close()
+
+
+async def test_open_drafts_and_recipients_of_the_program_before_go_on(bare_database: str) -> None:
+    await written_by_the_program_before(bare_database)
+    await migrate.upgrade(bare_database, VAULT)
+    store = Database(bare_database, VAULT)
+    async with store.reading() as tx:
+        assert len(await DraftRepository(tx).of_person(1001)) == 1002
+        assert await DraftRepository(tx).get("N0001") == reviewed("N0001", chat_id=1, number="1")
+        assert await DraftRepository(tx).get("EMPTY") == a_draft("EMPTY", chat_id=5001)
+        assert await RecipientRepository(tx).of_person(1001) == (saved(),)
+    assert store.unreadable_rows() == {"drafts BAD"}
+    await store.check_keys()
+    await store.close()
+
+
+async def test_nothing_is_migrated_without_the_keys_of_this_database(bare_database: str) -> None:
+    await written_by_the_program_before(bare_database)
+    with pytest.raises(NoKeys):
+        await migrate.upgrade(bare_database)
+    store = Database(bare_database, VAULT)
+    await store.adopt_keys()
+    await store.close()
+    with pytest.raises(UnfitKeys, match="at the end of ENCRYPTION_KEYS"):
+        await migrate.upgrade(bare_database, Vault([OLDER_KEY]))
+    assert await migrate.current(bare_database) == "0011"
+
+
+MALFORMED_ORDERS = {
+    "method": "method = '{'",
+    "deposit": "deposit = '{'",
+    "given": "given = '{'",
+    "given_of_another_shape": "given = '[]'",
+    "phase": "phase = 'lost'",
+    "step": "step = 77",
+    "hold": "hold = 'lost'",
+}
+
+
+@pytest.mark.parametrize("column", MALFORMED_ORDERS)
+async def test_a_malformed_order_keeps_no_other_from_being_read(store: Database, column: str) -> None:
+    bad, good = (an_order(name, next_look_at=NOW, expires_at=NOW, service_id=name) for name in ("BAD", "GOOD"))
+    async with store.transaction() as tx:
+        assert await OrderRepository(tx).add(bad)
+        assert await OrderRepository(tx).add(good)
+    await execute(store, f"UPDATE orders SET {MALFORMED_ORDERS[column]} WHERE reference = 'BAD'")  # noqa: S608
+    async with store.reading() as tx:
+        due = await OrderRepository(tx).due(LATER, is_paid=False)
+        viewed = await OrderRepository(tx).due_if_viewed(["BAD", "GOOD"], [], LATER, LATER, 10)
+        assert (
+            {order.reference for order in due} - {"BAD"} == {order.reference for order in viewed} - {"BAD"} == {"GOOD"}
+        )
+        assert await OrderRepository(tx).of_person(1001) == (good,)
+        assert await OrderRepository(tx).by_service_id(["BAD", "GOOD"]) == {"GOOD": good}
+        assert await LookupRepository(tx).orders_named_like("D", limit=5, offset=0) == (good,)
+        await LookupRepository(tx).methods()
+        with pytest.raises(RowUnreadable) as caught:
+            await OrderRepository(tx).get("BAD")
+        assert caught.value.is_of_order
+    assert store.unreadable_rows() == {"orders BAD"}

@@ -1,0 +1,83 @@
+"""A database alone reveals no bank account, and what is sealed opens in its own row alone."""
+
+import pytest
+from sqlalchemy import text
+
+from bot.checkout.repository import DraftRepository
+from bot.infra.db.database import Database
+from bot.infra.db.errors import StoreFailure
+from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.repository import OrderRepository
+from bot.recipients.model import SavedRecipient
+from bot.recipients.repository import RecipientRepository
+from bot.staff.model import AuditAction, AuditEntry
+from bot.staff.repository import AuditRepository
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.repository import TicketRepository
+from tests.builders import BCA, NOW, a_draft, a_ticket, an_entry, an_order, an_update
+from tests.infra.on_disk import files_of, found_in
+from tests.infra.test_sealing import NUMBERS, SECRETS, every_text
+
+
+async def keep_all(store: Database) -> None:
+    """Something in every sealed column."""
+    async with store.transaction() as tx:
+        await OrderRepository(tx).add(an_order(refusal="the account 8620100000 is closed"))
+        await DraftRepository(tx).add(a_draft(number="8620100001", doubtful_number="8620100002", holder="SARI DEWI"))
+        await InboxRepository(tx).add([an_update(7, body='{"text": "pesan rahasia"}')])
+        await RecipientRepository(tx).save(
+            SavedRecipient(
+                id="r1",
+                person_id=1001,
+                method=BCA,
+                number="8620100003",
+                holder="SARI DEWI",
+                label="Ibu Kost Melati",
+                created_at=NOW,
+                used_at=NOW,
+            )
+        )
+        await TicketRepository(tx).add(a_ticket())
+        await TicketEntryRepository(tx).add(an_entry(text="uang saya hilang", file_id="AgAC-slip"))
+        await AuditRepository(tx).add(
+            AuditEntry(at=NOW, actor_id=3001, action=AuditAction.REVEALED, subject="order:R1", detail="bank minta nama")
+        )
+        await ReceiptRepository(tx).add(
+            Receipt(reference="R2345AB", code="CODE-1234-XYZ", code_hash="ab" * 32, created_at=NOW)
+        )
+
+
+async def test_whatever_is_written_is_sealed_in_the_rows_and_in_the_files(store: Database, database: str) -> None:
+    await keep_all(store)
+    written = "\n".join(await every_text(database))
+    told = ("8620123456", *NUMBERS[:4], *SECRETS, "uang saya hilang", "AgAC-slip", "bank minta nama")
+    assert [secret for secret in told if secret in written] == []
+    if database.startswith("sqlite"):
+        assert len(files_of(database)) > 1
+        assert found_in(database, told) == {}
+
+
+async def test_a_row_moved_into_another_ones_place_isnt_read(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OrderRepository(tx).add(an_order("R1", number="1111111111"))
+        await OrderRepository(tx).add(an_order("R2", number="2222222222"))
+    async with store._writer.begin() as connection:
+        await connection.execute(
+            text("UPDATE orders SET number = (SELECT number FROM orders WHERE reference = 'R2') WHERE reference = 'R1'")
+        )
+    async with store.reading() as tx:
+        with pytest.raises(StoreFailure, match="changed or moved"):
+            await OrderRepository(tx).get("R1")
+        assert (await OrderRepository(tx).get("R2")).number == "2222222222"  # type: ignore[union-attr]
+
+
+async def test_a_number_put_in_readable_isnt_taken_for_one_of_ours(store: Database) -> None:
+    async with store.transaction() as tx:
+        await OrderRepository(tx).add(an_order("R1"))
+    async with store._writer.begin() as connection:
+        await connection.execute(text("UPDATE orders SET number = '9999999999'"))
+    async with store.reading() as tx:
+        with pytest.raises(StoreFailure):
+            await OrderRepository(tx).get("R1")

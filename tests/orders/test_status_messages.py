@@ -1,0 +1,229 @@
+"""Nothing is shown to a payer but what was agreed: wrong invoices, wrong deposits, and prices that moved."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.core.money import Amount
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.order import OrderNotification, Phase
+from bot.orders.repository import OrderRepository
+from bot.payments.tokens import TOKENS
+from bot.settlement.model import Deposit
+from tests.orders.order_world import EMMA, OSCAR, House, rules
+from tests.settlement.fake_settlement import SAFE, FakeSettlement, a_deposit
+
+SATS = 14_706
+IDR, SAT = Amount("IDR", 250_000), Amount("SAT", SATS)
+
+
+async def shows_nothing(house: House, **changes: Any) -> None:
+    """Place an order that must not be shown, and of which staff hear."""
+    order = await house.place(**changes)
+    await house.tells()
+    assert (order.phase, order.bolt11, order.deposit) == (Phase.UNSHOWN, None, None)
+    assert house.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
+    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_BAD_INVOICE]
+    assert house.ears.shown() == []
+    async with house.store.reading() as tx:
+        assert await OrderRepository(tx).due(house.clock.now() + timedelta(days=1), is_paid=False) == ()
+
+
+@pytest.mark.parametrize("sats", [SATS - 1, SATS + 1, SATS * 10])
+async def test_an_invoice_over_another_sum_is_not_shown(house: House, service: FakeSettlement, sats: int) -> None:
+    service.answers.append({"bolt11": service.invoice(sats)})
+    await shows_nothing(house)
+
+
+async def test_an_invoice_of_another_network_is_not_shown(house: House, service: FakeSettlement) -> None:
+    service.answers.append({"bolt11": service.invoice(SATS, network="bc")})
+    await shows_nothing(house)
+
+
+async def test_an_expired_invoice_is_not_shown(house: House, service: FakeSettlement) -> None:
+    hour_ago = house.clock.now() - timedelta(hours=1)
+    service.answers.append({"bolt11": service.invoice(SATS, timestamp=hour_ago)})
+    await shows_nothing(house)
+
+
+@pytest.mark.parametrize("bolt11", [None, "", "lnbcrt1", "https://pay.example/invoice"])
+async def test_what_is_no_invoice_is_not_shown(house: House, service: FakeSettlement, bolt11: str | None) -> None:
+    service.answers.append({"bolt11": bolt11})
+    await shows_nothing(house)
+
+
+@pytest.mark.parametrize("answer", [{"idr": 250_001}, {"idr": 249_999}, {"idr": 0}, {"sats": 0}])
+async def test_an_order_over_another_sum_is_not_shown(
+    house: House, service: FakeSettlement, answer: dict[str, int]
+) -> None:
+    service.answers.append(answer)
+    await shows_nothing(house)
+
+
+async def test_sats_that_were_given_must_come_back_exactly(house: House, service: FakeSettlement) -> None:
+    service.answers.append({"sats": SATS + 1, "bolt11": service.invoice(SATS + 1)})
+    await shows_nothing(house, amount=SAT)
+
+
+async def test_an_order_that_says_it_is_over_is_not_shown_though_its_invoice_lasts(
+    house: House, service: FakeSettlement
+) -> None:
+    service.answers.append({"expires_at": house.clock.now()})
+    await shows_nothing(house)
+
+
+@pytest.mark.parametrize("channel", TOKENS)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"token_address": SAFE},
+        {"chain_id": 1},
+        {"decimals": 6},
+        {"to_address": "0x0000000000000000000000000000000000000000"},
+        {"to_address": "bc1q"},
+        {"channel": "usdt"},
+    ],
+)
+async def test_a_deposit_of_another_token_chain_or_address_is_not_shown(
+    house: House, service: FakeSettlement, channel: str, wrong: dict[str, Any]
+) -> None:
+    service.answers.append({"deposit": a_deposit(channel, **wrong)})
+    await shows_nothing(house, channel=channel)
+
+
+@pytest.mark.parametrize("deposit", [None, a_deposit("btcb")])
+async def test_a_deposit_in_another_channel_than_asked_for_is_not_shown(
+    house: House, service: FakeSettlement, deposit: Deposit | None
+) -> None:
+    service.answers.append({"deposit": deposit})
+    await shows_nothing(house, channel="cbbtc")
+
+
+async def test_an_invoice_beside_deposit_instructions_is_not_shown(house: House, service: FakeSettlement) -> None:
+    service.answers.append({"bolt11": service.invoice(SATS)})
+    await shows_nothing(house, channel="cbbtc")
+
+
+@pytest.mark.parametrize("channel", TOKENS)
+async def test_a_right_deposit_is_shown_and_has_no_end(house: House, channel: str) -> None:
+    order = await house.place(channel=channel)
+    await house.tells()
+    assert (order.phase, order.expires_at) == (Phase.OPEN, None)
+    assert house.ears.shown() == [SAFE]
+
+
+async def test_the_complaint_names_figures_and_nobody(house: House, service: FakeSettlement) -> None:
+    service.answers.append({"bolt11": service.invoice(SATS + 1)})
+    order = await house.place(holder="SARI DEWI")
+    async with house.store.reading() as tx:
+        news = next(each for each in await OutboxRepository(tx).heads(house.clock.now()) if each.chat_id == OSCAR)
+    said = str(news.payload)
+    assert f"{SATS + 1:,} sats, expected {SATS:,} sats" in said
+    assert "WrongAmount" not in said
+    assert order.number not in said
+    assert "SARI" not in said
+
+
+@pytest.mark.parametrize("amount", [IDR, SAT])
+@pytest.mark.parametrize(("worse", "phase"), [("1.009", Phase.OPEN), ("1.012", Phase.HELD), ("0.96", Phase.OPEN)])
+async def test_a_price_worse_than_the_review_by_more_than_the_set_share_is_asked_about(
+    house: House, service: FakeSettlement, amount: Amount, worse: str, phase: Phase
+) -> None:
+    service.locked_rate = service.rate / Decimal(worse)
+    order = await house.place(amount=amount)
+    await house.tells()
+    assert order.phase is phase
+    if phase is Phase.HELD:
+        assert house.ears.kinds() == [OrderNotification.PRICE_MOVED]
+        assert house.ears.shown() == []
+
+
+async def test_the_share_is_a_setting(file: str, service: FakeSettlement) -> None:
+    house = House(file, service, rules=rules(drift_percent=Decimal(5)))
+    service.locked_rate = service.rate / Decimal("1.04")
+    assert (await house.place()).phase is Phase.OPEN
+    await house.leave()
+
+
+async def held(house: House, service: FakeSettlement, **changes: Any) -> str:
+    service.locked_rate = service.rate / 2
+    order = await house.place(**changes)
+    await house.tells()
+    assert order.phase is Phase.HELD
+    return order.reference
+
+
+async def test_an_accepted_price_shows_the_invoice_once(house: House, service: FakeSettlement) -> None:
+    reference = await held(house, service)
+    assert await house.orders.accept_price(reference)
+    assert await house.orders.accept_price(reference) is None
+    await house.tells()
+    assert house.ears.kinds() == [OrderNotification.PRICE_MOVED, OrderNotification.INVOICE, OrderNotification.CARD]
+    assert house.ears.shown() == [service.records["svc-1"].bolt11]
+
+
+async def test_an_accepted_order_is_followed_like_any_other(house: House, service: FakeSettlement) -> None:
+    reference = await held(house, service)
+    await house.orders.accept_price(reference)
+    service.becomes("svc-1", "LN_INVOICE_PAID")
+    await house.polls()
+    assert OrderNotification.PAID in house.ears.kinds()
+
+
+async def test_a_payment_right_after_a_late_acceptance_is_seen_quickly(house: House, service: FakeSettlement) -> None:
+    reference = await held(house, service, channel="btcb")
+    house.clock.passes(hours=20)
+    await house.orders.accept_price(reference)
+    for _ in range(3):
+        await house.polls()
+    service.becomes("svc-1", "USDT_RECEIVED")
+    await house.polls()
+    assert OrderNotification.PAID in house.ears.kinds()
+
+
+async def test_a_declined_price_never_shows_its_invoice(house: House, service: FakeSettlement) -> None:
+    reference = await held(house, service)
+    assert await house.orders.drop(reference)
+    assert not await house.orders.drop(reference)
+    assert await house.orders.accept_price(reference) is None
+    await house.polls()
+    assert house.ears.shown() == []
+    assert (await house.order(reference)).phase is Phase.UNSHOWN
+
+
+async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(house: House, service: FakeSettlement) -> None:
+    reference = await held(house, service)
+    house.clock.passes(hours=1)
+    assert await house.orders.accept_price(reference) is None
+    await house.observer.close_offers()
+    await house.tells()
+    assert (await house.order(reference)).phase is Phase.UNSHOWN
+    assert house.ears.kinds() == [OrderNotification.PRICE_MOVED]
+    async with house.store.reading() as tx:
+        assert await OrderRepository(tx).open_of_person(EMMA) == ()
+
+
+async def test_an_offer_without_an_expiry_of_its_own_stands_for_a_day(house: House, service: FakeSettlement) -> None:
+    reference = await held(house, service, channel="btcb")
+    house.clock.passes(hours=23, minutes=59)
+    await house.observer.close_offers()
+    assert (await house.order(reference)).phase is Phase.HELD
+    house.clock.passes(minutes=1)
+    assert await house.orders.accept_price(reference) is None
+    await house.observer.close_offers()
+    assert (await house.order(reference)).phase is Phase.UNSHOWN
+
+
+async def test_a_held_order_is_not_looked_at(house: House, service: FakeSettlement) -> None:
+    await held(house, service)
+    await house.polls()
+    assert service.times("look_up") == 0
+
+
+async def test_an_order_is_only_dropped_before_anything_is_shown(house: House) -> None:
+    order = await house.place()
+    assert not await house.orders.drop(order.reference)
+    assert not await house.orders.drop("NOBODYS")
+    assert (await house.order(order.reference)).phase is Phase.OPEN

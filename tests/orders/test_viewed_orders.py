@@ -1,0 +1,28 @@
+"""Who looks at an order is remembered for half a minute, and the most recent only."""
+
+from bot.orders.tracking.viewed import MOST_VIEWED, VIEWED_FOR, ViewedOrders
+from tests.settlement.fake_settlement import MovedClock
+
+
+def test_a_look_counts_for_half_a_minute_after_the_last_one() -> None:
+    clock = MovedClock()
+    viewed = ViewedOrders(clock)
+    viewed.page_viewed("R1")
+    viewed.user_active(7)
+    clock.passes(seconds=20)
+    viewed.page_viewed("R2")
+    viewed.user_active(7)
+    assert (viewed.references(), viewed.users()) == (("R1", "R2"), (7,))
+    clock.passes(seconds=10)
+    assert (viewed.references(), viewed.users()) == (("R2",), (7,))
+    clock.at += VIEWED_FOR
+    assert (viewed.references(), viewed.users()) == ((), ())
+
+
+def test_a_crowd_is_remembered_no_further_than_it_can_be_polled() -> None:
+    viewed = ViewedOrders(MovedClock())
+    for number in range(10 * MOST_VIEWED):
+        viewed.page_viewed(f"R{number}")
+    viewed.page_viewed(f"R{10 * MOST_VIEWED - MOST_VIEWED}")
+    assert len(viewed.references()) == MOST_VIEWED
+    assert viewed.references()[-1] == f"R{9 * MOST_VIEWED}"

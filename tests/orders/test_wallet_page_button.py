@@ -1,0 +1,201 @@
+"""The button to the wallet page as Telegram gets it: under every invoice, and never in its way."""
+
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from bot.infra.db.database import Database
+from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
+from bot.infra.outbox.rendering import Renderers
+from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
+from bot.infra.telegram.outbound.sender import Delivered, Invalid, Messenger, Outcome
+from bot.infra.telegram.outcomes import outcome_of
+from bot.infra.telegram.ui.screen import Keyboard
+from bot.orders.notifications import news_of
+from bot.orders.order import Order, OrderNotification
+from bot.orders.rendering import OrderRenderer
+from bot.orders.repository import OrderRepository
+from bot.staff.help import Help
+from bot.staff.roles import StaffChat
+from bot.users.model import Person
+from bot.users.readers import Readers
+from tests.architecture.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
+from tests.settlement.fake_settlement import MovedClock
+from tests.texts import label
+
+TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
+URL = f"https://pay.example/p/{TOKEN}?l=en"
+
+
+class Telegram:
+    """Takes messages, or refuses those with an address in a button."""
+
+    def __init__(self, *, takes_addresses: bool = True, takes_photos: bool = True, takes_texts: bool = True) -> None:
+        self.takes_addresses, self.takes_photos, self.takes_texts = takes_addresses, takes_photos, takes_texts
+        self.photos: list[Keyboard] = []
+        self.texts: list[str] = []
+        self.keyboards: list[Keyboard] = []
+
+    async def send_photo(self, *given: Any, **_: Any) -> Outcome:
+        keyboard: Keyboard = given[3]
+        has_address = any(button.url for row in keyboard for button in row)
+        if not self.takes_photos or (has_address and not self.takes_addresses):
+            return Invalid("BUTTON_URL_INVALID")
+        self.photos.append(keyboard)
+        return Delivered(len(self.photos))
+
+    async def send_text(self, *given: Any, **_: Any) -> Outcome:
+        if not self.takes_texts:
+            return Invalid("MESSAGE_INVALID")
+        self.texts.append(given[1])
+        self.keyboards.append(given[2])
+        return Delivered(100)
+
+
+async def told(
+    store: Database,
+    telegram: Telegram,
+    order: Order,
+    public_url: str = "https://pay.example",
+    *,
+    notice: OrderNotification = OrderNotification.INVOICE,
+    attempts: int = 0,
+) -> object:
+    async with store.transaction() as tx:
+        await OrderRepository(tx).add(order)
+    (news,) = news_of(order, (notice,), NOW)
+    return await teller_of(store, telegram, public_url).tell(replace(news, attempts=attempts))
+
+
+def order_renderer_of(store: Database, telegram: object, public_url: str = "https://pay.example") -> OrderRenderer:
+    clock = MovedClock()
+    clock.at = NOW
+    return OrderRenderer(
+        store=store,
+        messenger=cast("Messenger", telegram),
+        clock=clock,
+        help_desk=Help(StaffChat(0, frozenset())),
+        receipts=cast("Any", None),
+        public_url=public_url,
+    )
+
+
+def renderers_of(store: Database, order_renderer: OrderRenderer) -> Renderers[Person | None]:
+    return Renderers(Readers(store, TRANSLATIONS, "en").get, order_renderer.renderers())
+
+
+def teller_of(store: Database, telegram: object, public_url: str = "https://pay.example") -> Renderers[Person | None]:
+    """What tells news in this Telegram."""
+    return renderers_of(store, order_renderer_of(store, telegram, public_url))
+
+
+def labels(keyboard: Keyboard) -> list[str]:
+    return [button.url or button.label for row in keyboard for button in row]
+
+
+async def test_every_kind_of_invoice_has_the_button(sqlite_store: Database) -> None:
+    telegram = Telegram()
+    long_one = an_order(reference="R1", draft_id="1", service_id="1", bolt11=INVOICE + "q" * 2000, page_token=TOKEN)
+    await told(sqlite_store, telegram, long_one)
+    assert labels(telegram.photos[0]) == [URL]
+    assert telegram.texts == []
+    await told(sqlite_store, telegram, long_one, notice=OrderNotification.INVOICE_TEXT)
+    assert INVOICE in telegram.texts[0]
+
+
+async def test_the_buttons_of_a_deposit_stay(sqlite_store: Database) -> None:
+    telegram = Telegram()
+    await told(sqlite_store, telegram, replace(a_deposit("cbbtc"), page_token=TOKEN))
+    assert labels(telegram.photos[0]) == [URL, label("pay.copy_address"), label("pay.copy_amount")]
+
+
+async def test_without_a_public_address_there_is_none(sqlite_store: Database) -> None:
+    telegram = Telegram()
+    await told(sqlite_store, telegram, an_order(page_token=TOKEN), public_url="")
+    assert telegram.photos == [()]
+
+
+async def test_an_order_from_before_there_were_pages_has_none(sqlite_store: Database) -> None:
+    telegram = Telegram()
+    await told(sqlite_store, telegram, an_order(page_token=None))
+    assert telegram.photos == [()]
+
+
+async def test_an_address_that_telegram_refuses_costs_nobody_the_invoice(sqlite_store: Database) -> None:
+    telegram = Telegram(takes_addresses=False)
+    assert isinstance(await told(sqlite_store, telegram, an_order(page_token=TOKEN)), Sent)
+    assert telegram.photos == [()]
+
+
+async def test_an_invoice_whose_picture_is_refused_is_sent_as_text_with_the_link_to_its_page(
+    sqlite_store: Database,
+) -> None:
+    telegram = Telegram(takes_photos=False)
+    assert await told(sqlite_store, telegram, an_order(page_token=TOKEN)) == Sent(100, without_picture=True)
+    assert INVOICE in telegram.texts[0]
+    assert labels(telegram.keyboards[0]) == [URL]
+
+
+async def test_an_invoice_whose_picture_failed_twice_is_sent_as_text(sqlite_store: Database) -> None:
+    telegram = Telegram()
+    assert await told(sqlite_store, telegram, an_order(page_token=TOKEN), attempts=1) == Sent(1)
+    order = an_order(reference="R2", draft_id="2", service_id="2", page_token="other" + TOKEN[5:])
+    assert await told(sqlite_store, telegram, order, attempts=2) == Sent(100, without_picture=True)
+    assert len(telegram.photos) == 1
+
+
+class TriedTelegram(Telegram):
+    """What becomes of each picture in turn."""
+
+    def __init__(self, *outcomes: Outcome) -> None:
+        super().__init__()
+        self.outcomes = iter(outcomes)
+
+    async def send_photo(self, *_: Any, **__: Any) -> Outcome:
+        return next(self.outcomes)
+
+
+@pytest.mark.parametrize("unsent", [outcome_of(SlowDown(7)), outcome_of(Unsent("no connection"))])
+async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(
+    sqlite_store: Database, unsent: Outcome
+) -> None:
+    failed = outcome_of(Unanswered("no answer"))
+    teller = teller_of(sqlite_store, TriedTelegram(unsent, unsent, failed, unsent, failed))
+    order = an_order(page_token=TOKEN)
+    async with sqlite_store.transaction() as tx:
+        await OrderRepository(tx).add(order)
+    (news,) = news_of(order, (OrderNotification.INVOICE,), NOW)
+    for attempts in range(5):
+        assert isinstance(await teller.tell(replace(news, id=1, attempts=attempts)), RetryLater)
+    assert await teller.tell(replace(news, id=1, attempts=5)) == Sent(100, without_picture=True)
+
+
+async def test_attempts_that_sent_nothing_are_not_counted_without_end(
+    sqlite_store: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.orders.rendering.MOST_UNSENT", 3)
+    order_renderer = order_renderer_of(sqlite_store, TriedTelegram(*[outcome_of(SlowDown(7))] * 5, Delivered(1)))
+    teller = renderers_of(sqlite_store, order_renderer)
+    order = an_order(page_token=TOKEN)
+    async with sqlite_store.transaction() as tx:
+        await OrderRepository(tx).add(order)
+    (news,) = news_of(order, (OrderNotification.INVOICE,), NOW)
+    for number in range(5):
+        await teller.tell(replace(news, id=number))
+    assert sorted(order_renderer._unsent) == [2, 3, 4]
+    await teller.tell(replace(news, id=4))
+    assert sorted(order_renderer._unsent) == [2, 3]
+
+
+async def test_an_invoice_that_is_refused_as_picture_and_as_text_is_refused(sqlite_store: Database) -> None:
+    telegram = Telegram(takes_photos=False, takes_texts=False)
+    assert isinstance(await told(sqlite_store, telegram, an_order(page_token=TOKEN)), Undeliverable)
+
+
+async def test_an_invoice_that_fits_under_its_picture_has_no_text_of_its_own(sqlite_store: Database) -> None:
+    telegram = Telegram()
+    assert (
+        await told(sqlite_store, telegram, an_order(page_token=TOKEN), notice=OrderNotification.INVOICE_TEXT) == Sent()
+    )
+    assert telegram.texts == []

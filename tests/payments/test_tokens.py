@@ -1,0 +1,73 @@
+"""The ways to pay: each fact of a token as it is on its chain, and everything else derived from it."""
+
+import re
+
+import pytest
+
+from bot.infra.i18n import LOCALES, read_catalogue
+from bot.mcp_server.tools.formats import in_a_row
+from bot.operations.screens.platform import NAMES
+from bot.payments.erc681 import checksummed
+from bot.payments.tokens import CHAIN_NAMES, CODES, LIGHTNING, TOKENS, Token, name_key
+from bot.settlement.client.wire import DepositRails
+from tests.architecture.documents import DOCUMENTS, ROOT
+
+ON_CHAIN = {
+    "cbbtc": ("baseCbbtc", "cbBTC", 8453, "Base", "0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf", 8),
+    "btcb": ("bscBtcb", "BTCB", 56, "BNB Chain", "0x7130d2A12B9BCbFAe4f2634d864A1Ee1Ce3Ead9c", 18),
+}
+"""Written a second time, since a payer's money goes where these say."""
+
+
+def test_each_token_is_the_one_on_its_chain() -> None:
+    known = {
+        code: (each.rail, each.symbol, each.chain.id, each.chain.name, each.contract, each.decimals)
+        for code, each in TOKENS.items()
+    }
+    assert known == ON_CHAIN
+
+
+@pytest.mark.parametrize("token", TOKENS.values(), ids=TOKENS)
+def test_the_facts_of_a_token_are_well_formed(token: Token) -> None:
+    assert re.fullmatch(r"[a-z0-9]+", token.code)
+    assert re.fullmatch(r"[a-z][a-zA-Z0-9]+", token.rail)
+    assert checksummed(token.contract) == token.contract
+    assert token.decimals >= 8
+    assert CHAIN_NAMES[token.chain.id] == token.chain.name
+
+
+def test_no_two_ways_to_pay_can_be_confused() -> None:
+    assert len(CODES) == len({LIGHTNING, *TOKENS})
+    assert len({token.rail for token in TOKENS.values()}) == len(TOKENS)
+    assert len({(token.chain.id, token.contract.lower()) for token in TOKENS.values()}) == len(TOKENS)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_way_to_pay_has_a_name(locale: str) -> None:
+    sentences = read_catalogue(locale).sentences
+    assert [name_key(code) for code in CODES if name_key(code) not in sentences] == []
+
+
+def test_the_documents_name_every_token() -> None:
+    for_senders, for_operators = (DOCUMENTS[ROOT / "docs" / name] for name in ("senders.md", "operating.md"))
+    assert [token.english_name for token in TOKENS.values() if token.english_name not in for_senders] == []
+    assert [code for code in CODES if f"`{code}`" not in for_operators] == []
+
+
+def test_operators_see_every_rail_by_name() -> None:
+    assert {token.rail: name_key(code) for code, token in TOKENS.items()}.items() <= NAMES.items()
+
+
+def test_rails_are_read_under_the_services_own_keys() -> None:
+    rail = {"chainId": 1, "safeAddress": "0xS", "token": "T", "contractAddress": "0xT", "decimals": 8}
+    told = {token.rail: {**rail, "depositChannel": code} for code, token in TOKENS.items()}
+    read = DepositRails.model_validate({"configured": True, **told}).tokens
+    assert {code: each and each.deposit_channel for code, each in read.items()} == {code: code for code in TOKENS}
+    assert set(DepositRails.model_validate({"configured": False}).tokens.values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("items", "sentence"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
+)
+def test_a_list_reads_as_a_sentence_has_it(items: list[str], sentence: str) -> None:
+    assert in_a_row(items) == sentence

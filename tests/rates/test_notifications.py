@@ -1,0 +1,184 @@
+"""How news of the rate are told: each in its reader's language and hours, and to nobody who has stopped them."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, cast
+
+import pytest
+
+from bot.infra.i18n import Translations
+from bot.infra.outbox.delivery import OF_RATE_AT_ONCE, OutboxDelivery
+from bot.infra.outbox.model import Notification, Queue, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome, Unreachable
+from bot.infra.telegram.ui.screen import Keyboard
+from bot.rates.model import RateAlert
+from bot.rates.notifications import ALERT, DAILY, RateNotifications
+from bot.rates.rendering import QuoteRenderer
+from bot.rates.subscriptions import AlertWish, Subscribing
+from bot.settlement.model import Quote
+from bot.users.model import Person
+from tests.infra.test_outbox_delivery import SlowEars
+from tests.orders.order_world import EMMA, House
+from tests.settlement.fake_settlement import BEGINNING, RATE
+from tests.texts import readable, says, text
+from tests.waiting import PATIENCE
+
+EIGHT = BEGINNING.replace(hour=1) + timedelta(days=1)
+ENGLISH = Translations.load(strict=True).get("en")
+
+
+@dataclass
+class Phone:
+    """Takes messages down instead of sending them."""
+
+    outcome: Outcome = field(default_factory=Delivered)
+    taken: list[Mapping[str, Any]] = field(default_factory=list)
+
+    async def send_text(
+        self, chat_id: int, markup: str, keyboard: Keyboard, *, lane: str, silent: bool, **_: object
+    ) -> Outcome:
+        self.taken.append(
+            {"chat": chat_id, "text": readable(markup), "buttons": keyboard, "lane": lane, "silent": silent}
+        )
+        return self.outcome
+
+
+class Listening(SlowEars):
+    """Says when news of money have come through."""
+
+    def __init__(self, house: House) -> None:
+        super().__init__(house)
+        self.of_money = asyncio.Event()
+
+    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
+        outcome = await super().tell(news)
+        if news.kind == "paid":
+            self.of_money.set()
+        return outcome
+
+
+@dataclass
+class Reader:
+    """Emma, who wishes to hear of the rate, with her phone."""
+
+    house: House
+    person: Person
+    phone: Phone
+    subscribing: Subscribing
+
+    async def reads(self, news: Notification) -> Sent | object:
+        messenger = cast("Messenger", self.phone)
+        tell = QuoteRenderer(self.house.store, messenger, self.house.clock).renderers()[news.kind]
+        return await tell(news, self.person, ENGLISH)
+
+
+@pytest.fixture
+async def emma(house: House) -> Reader:
+    person, subscribing = Person(id=EMMA, created_at=BEGINNING), Subscribing(house.store, house.clock)
+    await subscribing.daily(person, 8 * 60)
+    wish = AlertWish(is_above=True, threshold=Decimal(1_800_000_000), cool_down=6, days=30)
+    assert await subscribing.alert(person, wish)
+    return Reader(house, person, Phone(), subscribing)
+
+
+@pytest.fixture
+async def told(emma: Reader) -> dict[str, Notification]:
+    """A daily quote and an alert as the outbox hands them over, at eight in the morning."""
+    house = emma.house
+    news = RateNotifications(house.store, house.market, house.clock)
+    house.clock.at = EIGHT
+    await news.check(Quote(Decimal(1_800_000_000), EIGHT))
+    await news.tell_due()
+    await news.ring_met()
+    found = {}
+    async with house.sql.transaction() as tx:
+        while heads := await OutboxRepository(tx).heads(EIGHT, queue=Queue.RATE):
+            found[heads[0].kind] = heads[0]
+            await OutboxRepository(tx).told(heads[0].id, 1, EIGHT)
+    return found
+
+
+async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(
+    emma: Reader, told: dict[str, Notification]
+) -> None:
+    for kind in (DAILY, ALERT):
+        assert await emma.reads(told[kind]) == Sent()
+    daily, alert = emma.phone.taken
+    assert (daily["lane"], daily["silent"], alert["lane"], alert["silent"]) == ("bulk", False, "talk", False)
+    assert says(daily["text"], "subscription.daily_rate", rate=ENGLISH.rate(RATE))
+    above = text("subscription.above", threshold="Rp1,800,000,000")
+    assert says(alert["text"], "subscription.rings", wish=above)
+    assert says(alert["text"], "subscription.rings_again", time="14:00 WIB")
+    assert {row[-1].data for row in (daily["buttons"][-1], alert["buttons"][-1])} == {"sub:end"}
+
+
+async def test_at_night_it_comes_without_a_sound(emma: Reader, told: dict[str, Notification]) -> None:
+    emma.house.clock.at = EIGHT.replace(hour=23)  # six in the morning, in Jakarta
+    await emma.reads(told[ALERT])
+    assert emma.phone.taken[0]["silent"]
+    await emma.subscribing.quiet(emma.person, None)
+    await emma.reads(told[ALERT])
+    assert not emma.phone.taken[1]["silent"]
+
+
+async def test_what_may_have_arrived_is_repeated_only_if_it_was_waited_for(
+    emma: Reader, told: dict[str, Notification]
+) -> None:
+    for kind in (DAILY, ALERT):
+        await emma.reads(replace(told[kind], maybe_told=True))
+    assert [message["lane"] for message in emma.phone.taken] == ["talk"]
+    assert text("news.again") in emma.phone.taken[0]["text"]
+
+
+async def test_a_daily_quote_that_comes_through_too_late_is_dropped(
+    emma: Reader, told: dict[str, Notification]
+) -> None:
+    emma.house.clock.passes(hours=2, seconds=1)
+    assert await emma.reads(told[DAILY]) == Sent()
+    assert emma.phone.taken == []
+
+
+async def test_whoever_has_stopped_or_wishes_to_be_forgotten_reads_nothing(
+    emma: Reader, told: dict[str, Notification]
+) -> None:
+    leaving = replace(emma, person=replace(emma.person, delete_asked_at=EIGHT))
+    assert await leaving.reads(told[DAILY]) == Sent()
+    await emma.subscribing.stop(EMMA)
+    for kind in (DAILY, ALERT):
+        assert await emma.reads(told[kind]) == Sent()
+    assert emma.phone.taken == []
+
+
+async def test_one_who_has_blocked_the_bot_is_out_of_reach(emma: Reader, told: dict[str, Notification]) -> None:
+    emma.phone.outcome = Unreachable("blocked")
+    assert await emma.reads(told[DAILY]) == Undeliverable("blocked", whole_chat=True)
+
+
+async def test_a_slow_crowd_of_it_holds_up_no_news_of_money(house: House) -> None:
+    ears, now = Listening(house), house.clock.now()
+    delivery = OutboxDelivery(house.store, ears, house.clock)
+    crowd = range(1, OF_RATE_AT_ONCE * 4)
+    ears.gates = {chat_id: asyncio.Event() for chat_id in crowd}
+    async with house.sql.transaction() as tx:
+        rows = [(chat_id, "rate:daily:x", DAILY, Queue.RATE) for chat_id in crowd]
+        rows.append((9_999, "order:R2345AB", "paid", Queue.MONEY))
+        await OutboxRepository(tx).add(
+            [
+                Notification(chat_id=chat_id, subject=subject, kind=kind, queue=queue, due_at=now, created_at=now)
+                for chat_id, subject, kind, queue in rows
+            ]
+        )
+    await delivery.start_due()
+    async with asyncio.timeout(PATIENCE):
+        await ears.of_money.wait()
+    assert len(ears.heard) == 1
+    await delivery.close(0)
+
+
+def test_an_alert_knows_its_side() -> None:
+    alert = RateAlert(id="a", person_id=1, is_above=False, threshold=RATE, created_at=BEGINNING, expires_at=BEGINNING)
+    assert (alert.is_met_by(RATE), alert.is_met_by(RATE + 1), alert.is_met_by(RATE - 1)) == (True, False, True)

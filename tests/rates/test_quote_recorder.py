@@ -1,0 +1,32 @@
+"""The recorder records at each tick, and forgets now and then."""
+
+from typing import Any
+
+from bot.rates.quote_worker import FORGET_EVERY, QuoteRecorder
+from tests.settlement.fake_settlement import MovedClock
+
+
+class NotedQuotes:
+    """Notes what is asked of it."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def record(self) -> bool:
+        self.asked.append("record")
+        return True
+
+    async def forget(self) -> int:
+        self.asked.append("forget")
+        return 0
+
+
+async def test_each_tick_records_and_the_old_ones_are_forgotten_now_and_then() -> None:
+    quotes, clock = NotedQuotes(), MovedClock()
+    recorded: Any = quotes
+    recorder = QuoteRecorder(recorded, clock, interval=120)
+    assert [await recorder.tick() for _ in range(3)] == [120, 120, 120]
+    assert quotes.asked == ["record", "forget", "record", "record"]
+    clock.passes(seconds=FORGET_EVERY.total_seconds())
+    await recorder.tick()
+    assert quotes.asked[-2:] == ["record", "forget"]

@@ -1,0 +1,86 @@
+"""Recorded quotes on both databases: each of the service's once, exactly as it was, and forgotten when too old."""
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+from bot.infra.db.database import Database
+from bot.rates.history import Period
+from bot.rates.recording import KEEP_QUOTES, Quotes
+from bot.rates.repository import QuoteRepository
+from bot.settlement.model import Quote, ServiceDown
+from tests.settlement.fake_settlement import FakeSettlement, MovedClock
+
+MINUTE = timedelta(minutes=1)
+
+
+class Bell:
+    """Counts how often it is rung."""
+
+    def __init__(self) -> None:
+        self.rung = 0
+
+    def __call__(self) -> None:
+        self.rung += 1
+
+
+def recording(store: Database) -> tuple[Quotes, FakeSettlement, Bell]:
+    service, bell = FakeSettlement(MovedClock()), Bell()
+    return Quotes(store, service, service.clock, bell), service, bell
+
+
+async def kept(store: Database, *quotes: Quote) -> None:
+    async with store.transaction() as tx:
+        for quote in quotes:
+            assert await QuoteRepository(tx).add(quote)
+
+
+async def test_a_quote_comes_back_as_it_was_and_is_kept_once(store: Database) -> None:
+    quote = Quote(Decimal("1612345678.10"), MovedClock().now() + timedelta(microseconds=7), Decimal("16250.5"), "s")
+    await kept(store, quote, replace(quote, fetched_at=quote.fetched_at + MINUTE, usdc_idr=None))
+    async with store.transaction() as tx:
+        assert not await QuoteRepository(tx).add(replace(quote, btc_idr=Decimal(1)))
+        assert await QuoteRepository(tx).between(quote.fetched_at, quote.fetched_at) == (quote,)
+        latest = await QuoteRepository(tx).latest()
+    assert latest is not None
+    assert (latest.fetched_at, latest.usdc_idr) == (quote.fetched_at + MINUTE, None)
+
+
+async def test_what_the_service_says_is_recorded_and_told_of_once(store: Database) -> None:
+    quotes, service, bell = recording(store)
+    assert await quotes.record()
+    assert not await quotes.record()  # the service's own time hasn't moved
+    service.clock.passes(minutes=2)
+    assert await quotes.record()
+    assert bell.rung == 2
+
+
+async def test_a_service_that_is_away_is_no_error(store: Database) -> None:
+    quotes, service, bell = recording(store)
+    service.reads.append(ServiceDown())
+    assert not await quotes.record()
+    assert bell.rung == 0
+
+
+async def test_a_month_is_looked_back_over_in_one_line_to_the_quote_at_its_end(store: Database) -> None:
+    quotes, service, _ = recording(store)
+    now = service.clock.now()
+    seen = [Quote(Decimal(10**9 + hour % 29), now - timedelta(hours=hour)) for hour in range(31 * 24, 0, -1)]
+    lowest = Quote(Decimal(7 * 10**8), now - timedelta(days=20, minutes=30))
+    await kept(store, *seen, lowest)
+    quote = Quote(Decimal(1_100_000_000), now)
+    history = await quotes.history(Period.MONTH, quote)
+    assert (history.since, history.until) == (now - timedelta(days=30), now)
+    assert (history.lowest, history.highest) == (lowest.btc_idr, quote.btc_idr)
+    assert len({point.at for point in history.points}) == len(history.points)
+    day = await quotes.history(Period.DAY, quote)
+    assert [point.at for point in day.points] == [now - timedelta(hours=hour) for hour in range(24, -1, -1)]
+
+
+async def test_what_is_too_old_for_any_chart_is_forgotten(store: Database) -> None:
+    quotes, service, _ = recording(store)
+    now = service.clock.now()
+    await kept(store, *(Quote(Decimal(10**9), now - KEEP_QUOTES + MINUTE * step) for step in (-1, 1)))
+    assert await quotes.forget() == 1
+    async with store.reading() as tx:
+        assert len(await QuoteRepository(tx).between(now - 2 * KEEP_QUOTES, now)) == 1

@@ -1,0 +1,123 @@
+"""The rate in words and as a picture's facts: the same figures, in each reader's way of writing them."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from bot.infra.drawing.chart import Trend, render_chart
+from bot.infra.i18n import LOCALES
+from bot.rates.buttons import RateButton
+from bot.rates.charts import Chart
+from bot.rates.history import Period, RateHistory, history_of, points_of
+from bot.rates.screens import chart as rate_chart
+from bot.rates.screens import rate
+from bot.settlement.model import Quote
+from tests.architecture.every_screen import JAKARTA, TRANSLATIONS, Seen
+from tests.texts import label, says, text
+
+ENGLISH, INDONESIAN = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+NOW = datetime(2026, 11, 21, 10, 6, tzinfo=UTC)
+QUOTE = Quote(Decimal("1612345678.25"), NOW, Decimal("16250.4"), "sandbox")
+
+
+def history(*before: tuple[float, int], period: Period = Period.DAY, quote: Quote = QUOTE) -> RateHistory:
+    """(hours ago, million rupiah)."""
+    seen = [Quote(Decimal(millions) * 10**6, NOW - timedelta(hours=hours)) for hours, millions in before]
+    return history_of(period, points_of(seen), quote)
+
+
+def told(locale: str, looked_back: RateHistory, quote: Quote = QUOTE) -> Seen:
+    shown = rate.screen(TRANSLATIONS.get(locale), quote, JAKARTA, Chart(b"PNG", looked_back), subscribed=True)
+    return Seen("rate", shown, is_caption=True)
+
+
+def millions(amount: str) -> str:
+    return label("rate.millions", "id", amount=amount)
+
+
+def test_the_rate_in_english() -> None:
+    shown = told("en", history((24, 1_592), (12, 1_620), (6, 1_580)))
+    ends = {"lowest": "Rp1,580,000,000", "highest": "Rp1,620,000,000"}
+    assert [part.split("\n") for part in shown.text.split("\n\n")] == [
+        [
+            text("rate.btc", rate="Rp1,612,345,678.25"),
+            text("rate.usdc", rate="Rp16,250"),
+            text("rate.as_of_source", at="17:06 WIB", source="sandbox"),
+        ],
+        [
+            text("rate.example", amount="Rp100,000", sats="6,203 sats"),
+            text("rate.example", amount="Rp1,000,000", sats="62,022 sats"),
+            text("rate.fee", fee="Rp5,000"),
+        ],
+        text("rate.went", period=text("rate.period_day"), change="↑ 1.28%", **ends).split("\n"),
+    ]
+    assert shown.screen.photo == b"PNG"
+
+
+def test_the_rate_in_indonesian_since_the_bot_is_there() -> None:
+    shown = told("id", history((2, 1_620)))
+    assert shown.text.split("\n")[:3] == [
+        text("rate.btc", "id", rate="Rp1.612.345.678,25"),
+        text("rate.usdc", "id", rate="Rp16.250"),
+        text("rate.as_of_source", "id", at="17.06 WIB", source="sandbox"),
+    ]
+    ends = {"lowest": "Rp1.612.345.678", "highest": "Rp1.620.000.000"}
+    assert shown.text.endswith(text("rate.went_so_far", "id", change="↓ 0,47%", **ends))
+
+
+def test_the_shown_period_is_marked_and_the_others_are_a_tap_away() -> None:
+    row = told("en", history(period=Period.WEEK)).screen.keyboard[0]
+    assert [button.label for button in row] == [
+        label("rate.button_day"),
+        f"· {label('rate.button_week')} ·",
+        label("rate.button_month"),
+    ]
+    assert [RateButton.read(button.data or "") for button in row] == [RateButton(period) for period in Period]
+
+
+@pytest.mark.parametrize("press", ["q:", "q:year", "q:day:1", "x:day", "q:DAY"])
+def test_what_is_no_button_of_the_rate_is_none(press: str) -> None:
+    assert RateButton.read(press) is None
+
+
+def test_a_source_from_outside_stays_text() -> None:
+    shown = told("en", history(), Quote(Decimal(10**9), NOW, None, "<b>us</b>\n& co"))
+    assert says(shown.text, "rate.as_of_source", at="17:06 WIB", source="<b>us</b> & co")
+    assert not says(shown.text, "rate.usdc")
+
+
+def test_the_picture_says_what_the_caption_says() -> None:
+    facts = rate_chart.facts(INDONESIAN, history((24, 1_592), (12, 1_620), (6, 1_580)), QUOTE, JAKARTA)
+    assert (facts.title, facts.figure, facts.period) == ("BTC/IDR", "Rp1.612.345.678", label("rate.period_day", "id"))
+    since = label("rate.chart_since", "id", at="20 Nov 2026 17.06 WIB")
+    assert (facts.change, facts.trend, facts.note) == ("↑ 1,28%", Trend.UP, since)
+    assert facts.columns == (
+        (label("rate.lowest", "id"), f"Rp{millions('1.580,0')}"),
+        (label("rate.highest", "id"), f"Rp{millions('1.620,0')}"),
+        ("USDC/IDR", "Rp16.250"),
+    )
+    assert [mark.label for mark in facts.levels] == [millions("1.580"), millions("1.600"), millions("1.620")]
+    assert [mark.label for mark in facts.times] == ["18.00", "21 Nov", "06.00", "12.00"]
+    assert facts.footer == label("rate.chart_source", "id", at="21 Nov 2026 17.06 WIB", source="sandbox")
+    assert facts.runs[-1][-1][0] == 1
+
+
+def test_a_rate_that_fell_and_one_that_stood_still() -> None:
+    fell, stood = history((24, 1_700)), history((24, 1_612), quote=Quote(Decimal(1_612_000_001), NOW))
+    assert [rate_chart.trend(each) for each in (fell, stood)] == [Trend.DOWN, Trend.FLAT]
+    assert [rate_chart.change(ENGLISH, each) for each in (fell, stood)] == ["↓ 5.16%", "0%"]
+
+
+def test_the_first_picture_ever_is_a_point_and_says_so() -> None:
+    facts = rate_chart.facts(ENGLISH, history(), QUOTE, JAKARTA)
+    assert (facts.change, facts.note, len(facts.runs), facts.times) == ("", label("rate.chart_begins"), 1, ())
+    assert facts.columns == (("USDC/IDR", "Rp16,250"),)
+
+
+@pytest.mark.parametrize("btc_idr", ["0.01", "7", "999999", "9999999.99", "10000000", "123456789012345"])
+@pytest.mark.parametrize("locale", LOCALES)
+def test_any_rate_makes_a_picture(btc_idr: str, locale: str) -> None:
+    quote = Quote(Decimal(btc_idr), NOW)
+    for looked_back in (history(quote=quote), history((5, 1_600), (3, 2), quote=quote)):
+        assert render_chart(rate_chart.facts(TRANSLATIONS.get(locale), looked_back, quote, JAKARTA))

@@ -1,0 +1,146 @@
+"""News of the rate: each screen says what holds, and each of its buttons is one that is answered."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.infra.i18n import LOCALES, Translator
+from bot.infra.telegram.ui.screen import Screen
+from bot.rates import subscription_handlers
+from bot.rates.buttons import SubscriptionAction, SubscriptionButton
+from bot.rates.model import RateAlert, Subscription
+from bot.rates.screens import alert as rate_alert
+from bot.rates.screens import notifications as quote_news
+from bot.rates.screens import subscription
+from bot.rates.subscription_handlers import SubscriptionHandlers
+from bot.rates.subscriptions import MOST_ALERTS, Wishes
+from bot.settlement.model import Quote
+from tests.architecture.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen
+from tests.architecture.test_screens_limits import check
+from tests.texts import says, text
+
+QUOTE = Quote(Decimal("1700123456.78"), NOW, Decimal("16345.5"), "binance")
+ALERT = RateAlert(
+    id="0123456789abcdef",
+    person_id=1001,
+    is_above=True,
+    threshold=Decimal(1_750_000_000),
+    created_at=NOW,
+    expires_at=NOW + timedelta(days=30),
+)
+SUBSCRIBED = Subscription(person_id=1001, since=NOW, daily_minute=450, quiet_from=1320, quiet_until=420)
+EVERY_WISH = (
+    Wishes(),
+    Wishes(SUBSCRIBED),
+    Wishes(replace(SUBSCRIBED, daily_minute=None, quiet_from=None, quiet_until=None)),
+    Wishes(SUBSCRIBED, (ALERT, replace(ALERT, is_above=False, cool_down=21_600)) * (MOST_ALERTS // 2)),
+)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_only_subscribers_are_offered_to_stop_and_the_button_says_what(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    labels = {
+        subscribed: [button.label for row in subscription.rows(t, subscribed=subscribed) for button in row]
+        for subscribed in (False, True)
+    }
+    assert [label for label in labels[True] if label not in labels[False]] == [t.plain("subscription.stop")]
+
+
+def every_screen(t: Translator) -> Iterator[Seen]:
+    for subscribed in (False, True):
+        yield Seen("under the rate", Screen("-", subscription.rows(t, subscribed=subscribed)))
+    for wishes in EVERY_WISH:
+        yield Seen("overview", subscription.screen(t, wishes, NOW, JAKARTA))
+        yield Seen("daily", subscription.daily(t, wishes, NOW, JAKARTA))
+        yield Seen("quiet", subscription.quiet(t, wishes))
+    yield Seen("price asked", rate_alert.ask(t, QUOTE, JAKARTA))
+    yield Seen("no rate", rate_alert.none(t))
+    for threshold in (Decimal(1_750_000_000), Decimal(340_000_000), Decimal(8_500_000_000)):
+        yield Seen("how often", rate_alert.options(t, threshold, QUOTE), (t.rate(threshold),))
+        for rests_until in (None, NOW + timedelta(hours=24)):
+            rings = quote_news.alert(t, QUOTE, threshold, JAKARTA, is_above=True, rests_until=rests_until)
+            yield Seen("rings", rings, (t.rate(threshold), t.rate(QUOTE.btc_idr)))
+    for change in (None, Decimal("1.25"), Decimal("-0.5"), Decimal(0)):
+        for quote in (QUOTE, replace(QUOTE, usdc_idr=None)):
+            yield Seen("daily quote", quote_news.daily(t, quote, change, JAKARTA), (t.rate(QUOTE.btc_idr),))
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_screen_is_a_message_that_telegram_takes_and_every_button_is_answered(locale: str) -> None:
+    actions = set()
+    for seen in every_screen(TRANSLATIONS.get(locale)):
+        check(seen)
+        assert "None" not in seen.text.replace(text("subscription.none", locale), "")
+        pressed = {button.data: SubscriptionButton.read(button.data or "") for button in seen.buttons}
+        assert {other for other, button in pressed.items() if button is None} <= {"new", "s:zones"}
+        actions |= {button.action for button in pressed.values() if button is not None}
+    assert actions == set(SubscriptionAction) == set(SubscriptionHandlers.ACTIONS)
+
+
+def test_the_overview_names_all_that_is_on() -> None:
+    t = TRANSLATIONS.get("en")
+    alerts = (ALERT, replace(ALERT, id="b" * 16, is_above=False, threshold=Decimal(1_600_000_000), cool_down=86_400))
+    shown = Seen("overview", subscription.screen(t, Wishes(SUBSCRIBED, alerts), NOW, ZoneInfo("Asia/Makassar")))
+    above = text("subscription.alert_line", price="▲ Rp1,750,000,000", how=text("subscription.once"), until="16 Sep")
+    again = text("subscription.again", hours=24)
+    below = text("subscription.alert_line", price="▼ Rp1,600,000,000", how=again, until="16 Sep")
+    assert shown.text == text(
+        "subscription.text",
+        daily=text("subscription.each_day", time="07:30 WITA"),
+        quiet="22:00–07:00",  # noqa: RUF001  a dash
+        alerts=f"\n• {above}\n• {below}",
+    )
+    assert [button.label for button in shown.buttons if "🗑" in button.label] == [
+        "🗑 ▲ Rp1,750,000,000",
+        "🗑 ▼ Rp1,600,000,000",
+    ]
+    assert shown.buttons[-1].data == "sub:stop"
+
+
+def test_whoever_has_nothing_on_is_told_what_there_is_and_needs_no_stop() -> None:
+    shown = Seen("overview", subscription.screen(TRANSLATIONS.get("en"), Wishes(), NOW, JAKARTA))
+    assert shown.text == text("subscription.off")
+    assert [button.data for button in shown.buttons] == ["sub:daily", "sub:alert"]
+
+
+def test_the_button_of_a_price_bears_that_price() -> None:
+    t = TRANSLATIONS.get("en")
+    asked = Seen("asked", rate_alert.ask(t, QUOTE, JAKARTA))
+    assert (asked.buttons[0].label, asked.buttons[0].data) == ("▲ +1%", "sub:at:1717000000")
+    assert asked.buttons[3].data == "sub:at:1683000000"
+    how = Seen("how often", rate_alert.options(t, Decimal(1_683_000_000), QUOTE))
+    below = text("subscription.below", threshold="Rp1,683,000,000")
+    assert says(how.text, "subscription.ask_how_often", wish=below, rate="Rp1,700,123,456.78")
+    assert how.buttons[0].data == "sub:set:b:1683000000:0:30"
+    assert how.buttons[5].data == "sub:set:b:1683000000:24:90"
+
+
+def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
+    t = TRANSLATIONS.get("id")
+    told = Seen("daily", quote_news.daily(t, QUOTE, Decimal("-1.5"), JAKARTA))
+    moved = text("subscription.daily_rate_moved", "id", rate="Rp1.700.123.456,78", change="▼ 1,5%")
+    usdc = text("subscription.daily_usdc", "id", rate="Rp16.346")
+    assert says(told.text, "subscription.daily_text", "id", rates=f"{moved}\n{usdc}", fee="Rp5.000")
+    assert says(told.text, "subscription.example", "id", amount="Rp100.000", sats="5.882 sats")
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "sub:",
+        "sub:set:a:1:0",
+        "sub:set:c:1700000000:0:30",
+        "sub:set:a:-5:0:30",
+        "sub:set:a:1700000000:7:30",
+        "sub:set:a:1700000000:0:31",
+        "sub:set:a:99999999999999999:0:30",
+    ],
+)
+def test_no_forged_button_makes_an_alert(forged: str) -> None:
+    button = SubscriptionButton.read(forged)
+    assert button is None or subscription_handlers._wish(button.argument) is None

@@ -1,0 +1,168 @@
+"""Who wishes to hear of the rate, on both databases: kept as it was wished, claimed once, gone with the person."""
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.infra.db.database import Database
+from bot.rates.model import RateAlert, Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.users.repository import UserRepository
+from tests.builders import NOW, SECOND
+from tests.deleting import delete_user
+from tests.users.leaving import DAY, EMMA, SARI, a_person
+
+HOUR = timedelta(hours=1)
+
+
+def wished(person_id: int = EMMA, **changes: Any) -> Subscription:
+    return Subscription(person_id=person_id, since=NOW, **changes)
+
+
+def an_alert(alert_id: str = "a1", person_id: int = EMMA, **changes: Any) -> RateAlert:
+    known: dict[str, Any] = {
+        "is_above": True,
+        "threshold": Decimal("1750000000.500"),
+        "created_at": NOW,
+        "expires_at": NOW + 30 * DAY,
+    }
+    return RateAlert(id=alert_id, person_id=person_id, **{**known, **changes})
+
+
+@pytest.fixture
+async def peopled(store: Database) -> Database:
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(a_person(EMMA))
+        await UserRepository(tx).save(a_person(SARI))
+    return store
+
+
+async def test_a_subscription_comes_back_as_it_was_and_is_replaced(peopled: Database) -> None:
+    whole = wished(daily_minute=450, next_daily_at=NOW + HOUR, quiet_from=1320, quiet_until=420)
+    async with peopled.transaction() as tx:
+        assert await SubscriptionRepository(tx).get(EMMA) is None
+        await SubscriptionRepository(tx).save(whole)
+        assert await SubscriptionRepository(tx).get(EMMA) == whole
+        await SubscriptionRepository(tx).save(wished())
+        assert await SubscriptionRepository(tx).get(EMMA) == wished()
+        assert await SubscriptionRepository(tx).count() == 1
+
+
+async def test_what_is_due_comes_the_longest_waiting_first(peopled: Database) -> None:
+    async with peopled.transaction() as tx:
+        await SubscriptionRepository(tx).save(wished(EMMA, daily_minute=1, next_daily_at=NOW))
+        await SubscriptionRepository(tx).save(wished(SARI, daily_minute=1, next_daily_at=NOW - SECOND))
+        assert [each.person_id for each in await SubscriptionRepository(tx).due(NOW)] == [SARI, EMMA]
+        assert [each.person_id for each in await SubscriptionRepository(tx).due(NOW, 1)] == [SARI]
+        assert [each.person_id for each in await SubscriptionRepository(tx).due(NOW - SECOND)] == [SARI]
+        await SubscriptionRepository(tx).save(wished(SARI))
+        assert [each.person_id for each in await SubscriptionRepository(tx).due(NOW + DAY)] == [EMMA]
+
+
+async def test_a_daily_quote_is_taken_up_once_and_not_after_a_change(peopled: Database) -> None:
+    due = wished(daily_minute=1, next_daily_at=NOW, quiet_from=5, quiet_until=6)
+    async with peopled.transaction() as tx:
+        assert not await SubscriptionRepository(tx).advance(EMMA, NOW, NOW + DAY)
+        await SubscriptionRepository(tx).save(due)
+        assert not await SubscriptionRepository(tx).advance(EMMA, NOW + SECOND, NOW + DAY)
+        assert await SubscriptionRepository(tx).advance(EMMA, NOW, NOW + DAY)
+        assert not await SubscriptionRepository(tx).advance(EMMA, NOW, NOW + DAY)
+        assert await SubscriptionRepository(tx).get(EMMA) == replace(due, next_daily_at=NOW + DAY)
+        assert await SubscriptionRepository(tx).advance(EMMA, NOW + DAY, None)
+        assert await SubscriptionRepository(tx).due(NOW + 9 * DAY) == ()
+
+
+async def test_an_alert_comes_back_as_it_was_and_is_replaced(peopled: Database) -> None:
+    resting = an_alert(is_above=False, cool_down=3600, rests_until=NOW + HOUR)
+    async with peopled.transaction() as tx:
+        await SubscriptionRepository(tx).save_alert(an_alert())
+        assert await SubscriptionRepository(tx).alert("a1") == an_alert()
+        await SubscriptionRepository(tx).save_alert(resting)
+        assert await SubscriptionRepository(tx).alert("a1") == resting
+        assert await SubscriptionRepository(tx).alert("a2") is None
+        await SubscriptionRepository(tx).save_alert(an_alert("a0", created_at=NOW + SECOND))
+        await SubscriptionRepository(tx).save_alert(an_alert("b1", SARI))
+        assert [each.id for each in await SubscriptionRepository(tx).alerts_of(EMMA)] == ["a1", "a0"]
+        assert await SubscriptionRepository(tx).delete_alert("a1")
+        assert not await SubscriptionRepository(tx).delete_alert("a1")
+
+
+async def test_awake_is_what_neither_rests_nor_has_expired(peopled: Database) -> None:
+    async with peopled.transaction() as tx:
+        await SubscriptionRepository(tx).save_alert(an_alert("awake"))
+        await SubscriptionRepository(tx).save_alert(an_alert("rested", rests_until=NOW))
+        await SubscriptionRepository(tx).save_alert(an_alert("rests", rests_until=NOW + SECOND))
+        await SubscriptionRepository(tx).save_alert(an_alert("over", expires_at=NOW))
+        assert {each.id for each in await SubscriptionRepository(tx).awake_alerts(NOW)} == {"awake", "rested"}
+        assert await SubscriptionRepository(tx).forget_alerts(NOW + SECOND) == 1
+        assert await SubscriptionRepository(tx).alert("over") is None
+
+
+async def test_only_an_alert_that_is_awake_is_laid_to_rest(peopled: Database) -> None:
+    async with peopled.transaction() as tx:
+        await SubscriptionRepository(tx).save_alert(an_alert(cool_down=3600))
+        assert await SubscriptionRepository(tx).rest("a1", NOW, NOW + HOUR)
+        assert not await SubscriptionRepository(tx).rest("a1", NOW, NOW + 2 * HOUR)
+        assert await SubscriptionRepository(tx).alert("a1") == an_alert(cool_down=3600, rests_until=NOW + HOUR)
+        assert await SubscriptionRepository(tx).rest("a1", NOW + HOUR, NOW + 2 * HOUR)
+        assert not await SubscriptionRepository(tx).rest("a1", NOW + 31 * DAY, NOW + 32 * DAY)
+        assert not await SubscriptionRepository(tx).rest("a2", NOW, NOW + HOUR)
+
+
+async def test_it_is_quiet_by_each_persons_own_clock(store: Database) -> None:
+    zones = {1: "Asia/Tokyo", 2: "", 3: "Asia/Tokyo", 4: "Asia/Tokyo"}
+    async with store.transaction() as tx:
+        for person_id, zone in zones.items():
+            await UserRepository(tx).save(a_person(person_id, time_zone=zone))
+        # 18:30 in Tokyo, 16:30 in Jakarta
+        for person_id, hours in {1: (18, 19), 2: (18, 19), 3: (None, None)}.items():
+            start, end = (None if hour is None else hour * 60 for hour in hours)
+            await SubscriptionRepository(tx).save(wished(person_id, quiet_from=start, quiet_until=end))
+        assert await SubscriptionRepository(tx).quiet([1, 2, 3, 4, 5], NOW) == {1}
+        assert await SubscriptionRepository(tx).quiet([2, 3], NOW) == frozenset()
+        assert await SubscriptionRepository(tx).quiet([], NOW) == frozenset()
+
+
+async def test_stopping_ends_all_of_one_person_alone(peopled: Database) -> None:
+    async with peopled.transaction() as tx:
+        for person_id in (EMMA, SARI):
+            await SubscriptionRepository(tx).save(wished(person_id))
+            await SubscriptionRepository(tx).save_alert(an_alert(f"a{person_id}", person_id))
+        assert await SubscriptionRepository(tx).delete(EMMA)
+        assert not await SubscriptionRepository(tx).delete(EMMA)
+        assert await SubscriptionRepository(tx).get(EMMA) is None
+        assert await SubscriptionRepository(tx).alerts_of(EMMA) == ()
+        assert await SubscriptionRepository(tx).get(SARI) == wished(SARI)
+        assert len(await SubscriptionRepository(tx).alerts_of(SARI)) == 1
+
+
+async def test_an_alert_alone_is_something_to_stop(peopled: Database) -> None:
+    async with peopled.transaction() as tx:
+        await SubscriptionRepository(tx).save_alert(an_alert())
+        assert await SubscriptionRepository(tx).delete(EMMA)
+
+
+async def test_a_forgotten_person_wishes_for_nothing(peopled: Database) -> None:
+    async with peopled.transaction() as tx:
+        await SubscriptionRepository(tx).save(wished(daily_minute=1, next_daily_at=NOW))
+        await SubscriptionRepository(tx).save_alert(an_alert())
+        await SubscriptionRepository(tx).save_alert(an_alert("b1", SARI))
+    async with peopled.transaction() as tx:
+        assert await delete_user(tx, EMMA)
+    async with peopled.reading() as tx:
+        assert await SubscriptionRepository(tx).due(NOW) == ()
+        assert await SubscriptionRepository(tx).alert("a1") is None
+        assert await SubscriptionRepository(tx).alert("b1") is not None
+        assert await SubscriptionRepository(tx).count() == 0
+
+
+async def test_keeping_a_person_keeps_their_wishes(peopled: Database) -> None:
+    async with peopled.transaction() as tx:
+        await SubscriptionRepository(tx).save(wished())
+        await SubscriptionRepository(tx).save_alert(an_alert())
+        await UserRepository(tx).save(a_person(EMMA, locale="id"))
+        assert await SubscriptionRepository(tx).get(EMMA) == wished()
+        assert await SubscriptionRepository(tx).alerts_of(EMMA) == (an_alert(),)

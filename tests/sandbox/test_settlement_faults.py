@@ -1,0 +1,138 @@
+"""Faults over ASGI and, if the connection must really break, over a socket."""
+
+from __future__ import annotations
+
+import json
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from bot.sandbox.settlement import SettlementSandboxSettings, create_app
+from tests.sandbox.settlement_world import BCA, KEY, ORDERS, World, error_of
+from tests.serving import serving
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+QUOTE = "/v1/quote/btc-idr"
+BODY = {"idrAmount": 150_000, **BCA}
+
+
+@asynccontextmanager
+async def served() -> AsyncIterator[httpx.AsyncClient]:
+    """Serve the service as the sandbox does, on a free port."""
+    async with (
+        serving(create_app(SettlementSandboxSettings())) as url,
+        httpx.AsyncClient(base_url=url, headers=KEY, trust_env=False) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize(("fault", "orders"), [("drop_before", 0), ("drop_after", 1)])
+async def test_a_dropped_connection_ends_without_a_single_byte(fault: str, orders: int) -> None:
+    async with served() as client:
+        await client.post("/control/faults", json={"fault": fault, "method": "POST", "times": 1})
+        with pytest.raises(httpx.RemoteProtocolError, match="without sending a response"):
+            await client.post(ORDERS, json=BODY)
+        assert len((await client.get(ORDERS)).json()["orders"]) == orders
+        assert (await client.get("/control/requests")).json()["statuses"] == {"dropped": 1, "200": 1}
+        assert (await client.post(ORDERS, json=BODY)).status_code == 201
+
+
+async def test_a_connection_that_served_before_is_dropped_as_well() -> None:
+    async with served() as client:
+        assert (await client.get(QUOTE)).status_code == 200
+        await client.post("/control/faults", json={"fault": "drop_after", "path": QUOTE})
+        for _ in range(3):
+            with pytest.raises(httpx.RemoteProtocolError):
+                await client.get(QUOTE)
+        await client.delete("/control/faults")
+        assert (await client.get(QUOTE)).status_code == 200
+
+
+@pytest.mark.parametrize(("fault", "orders"), [("drop_before", 0), ("drop_after", 1)])
+async def test_in_process_a_drop_is_an_exception(fault: str, orders: int) -> None:
+    async with World() as world:
+        await world.control("faults", fault=fault, method="POST", times=1)
+        with pytest.raises(RuntimeError, match="server_config"):
+            await world.post(**BODY)
+        assert len(await world.listed()) == orders
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "orders"),
+    [("500", 500, 0), ("500_before", 500, 0), ("500_after", 500, 1), ("503", 503, 0), ("429", 429, 0), ("400", 400, 0)],
+)
+async def test_a_failure_before_or_after_the_work_was_done(fault: str, status: int, orders: int) -> None:
+    async with World() as world:
+        await world.control("faults", fault=fault, method="POST", path=ORDERS, times=1, retryAfter=7)
+        answer = await world.post(**BODY)
+        assert (answer.status_code, answer.headers["retry-after"]) == (status, "7")
+        assert error_of(answer)
+        assert len(await world.listed()) == orders
+
+
+async def test_a_page_comes_instead_of_json_with_the_status_asked_for() -> None:
+    async with World() as world:
+        for status in (200, 502):
+            await world.control("faults", fault="html", times=1, status=status)
+            answer = await world.get(QUOTE)
+            assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
+            with pytest.raises(json.JSONDecodeError):
+                answer.json()
+
+
+async def test_a_truncated_answer_is_half_the_json_and_the_order_exists() -> None:
+    async with World() as world:
+        await world.control("faults", fault="truncated", method="POST", times=1)
+        answer = await world.post(**BODY)
+        assert answer.status_code == 201
+        with pytest.raises(json.JSONDecodeError):
+            answer.json()
+        assert len(await world.listed()) == 1
+
+
+async def test_an_empty_list_hides_orders_and_methods_and_leaves_the_rest_alone() -> None:
+    async with World() as world:
+        order_id = (await world.place())["orderId"]
+        await world.control("faults", fault="empty_list", method="GET")
+        assert await world.listed() == []
+        assert (await world.get("/v1/payout/methods")).json()["data"] == []
+        assert (await world.read(order_id))["id"] == order_id
+        assert (await world.get(QUOTE)).json()["btcIdr"]
+
+
+async def test_delays_are_waited_for_and_other_faults_come_after_them() -> None:
+    async with World() as world:
+        await world.control("faults", fault="delay", seconds=2.5, times=1)
+        await world.control("faults", fault="delay_after", seconds=4, times=1)
+        await world.control("faults", fault="503", times=1)
+        assert (await world.get(QUOTE)).status_code == 503
+        assert world.clock.slept == [2.5, 4]
+        assert (await world.get(QUOTE)).status_code == 200
+
+
+async def test_faults_hit_whom_they_are_meant_for_as_often_as_they_are_meant_to() -> None:
+    async with World() as world:
+        await world.control("faults", fault="503", method="GET", path=ORDERS, times=2)
+        assert (await world.post(**BODY)).status_code == 201
+        assert (await world.get(QUOTE)).status_code == 200
+        assert [(await world.get(ORDERS)).status_code for _ in range(3)] == [503, 503, 200]
+        (fault,) = (await world.control("faults", "GET"))["faults"]
+        assert (fault["used"], fault["times"]) == (2, 0)
+        await world.control("faults", fault="503")
+        assert (await world.get(QUOTE)).status_code == 503
+        await world.control("faults", "DELETE")
+        assert (await world.get(QUOTE)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [{}, {"fault": "nonsense"}, {"fault": "200"}, {"fault": "503", "times": 0}, {"fault": "503", "verb": "GET"}],
+)
+async def test_a_fault_that_makes_no_sense_is_refused(wanted: dict[str, object]) -> None:
+    async with World() as world:
+        assert (await world.try_control("faults", **wanted)).status_code == 400
+        assert (await world.control("faults", "GET"))["faults"] == []

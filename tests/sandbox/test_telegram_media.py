@@ -1,0 +1,95 @@
+"""Photos and documents in the sandbox's Telegram."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pictures import as_image, png, qr_png, qr_texts
+from tests.sandbox.telegram_sandbox import EMMA, running
+
+
+async def test_a_qr_code_survives_being_sent_as_a_photo_in_every_larger_size() -> None:
+    content = "LIGHTNING:LNBCRT" + "0123456789ABCDEF" * 16
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        sent = await server.bot.send_photo(EMMA, qr_png(content))
+        copies = [(await server.people.get(f"/sandbox/files/{size.file_id}")).content for size in sent.photo]
+    read = [qr_texts(copy) for copy in copies if as_image(copy).width >= 320]
+    assert read == [[content]] * len(read)
+    assert len(read) >= 2
+
+
+async def test_photos_become_jpegs_and_documents_stay_as_they_are() -> None:
+    picture = png(1600, 400, mode="RGBA")
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        photo = (await server.bot.send_photo(EMMA, picture)).photo
+        document = (await server.bot.send_document(EMMA, picture, filename="qr.png")).document
+        assert document is not None
+        largest = as_image((await server.people.get(f"/sandbox/files/{photo[-1].file_id}")).content)
+        kept = (await server.people.get(f"/sandbox/files/{document.file_id}")).content
+        again = await server.bot.send_photo(EMMA, photo[0].file_id)
+    assert [(size.width, size.height) for size in photo] == [(90, 23), (320, 80), (800, 200), (1280, 320)]
+    assert (largest.format, largest.size) == ("JPEG", (1280, 320))
+    assert (kept, document.mime_type) == (picture, "image/png")
+    assert again.photo == photo
+
+
+@pytest.mark.parametrize(
+    ("method", "field", "value", "description"),
+    [
+        ("sendPhoto", "photo", "", "there is no photo in the request"),
+        ("sendPhoto", "photo", "attach://x", "there is no photo in the request"),
+        ("sendPhoto", "photo", "AgACnothing", "wrong file identifier/HTTP URL specified"),
+        ("sendPhoto", "photo", "https://x.co/a.png", "failed to get HTTP URL content"),
+        ("sendDocument", "document", "", "there is no document in the request"),
+        ("getFile", "file_id", "nothing", "wrong file_id or the file is temporarily unavailable"),
+    ],
+)
+async def test_files_that_are_not_there_are_refused(method: str, field: str, value: str, description: str) -> None:
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        body = (await server.calls(method, chat_id=EMMA, **{field: value})).json()
+    assert body["description"] == f"Bad Request: {description}"
+
+
+async def test_pictures_that_are_none_are_refused() -> None:
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        path = f"/bot{server.settings.bot_token}/sendPhoto"
+        for content, description in [
+            (b"no picture", "IMAGE_PROCESS_FAILED"),
+            (b"", "file must be non-empty"),
+            (png(2100, 100), "PHOTO_INVALID_DIMENSIONS"),
+        ]:
+            answer = await server.people.post(path, data={"chat_id": EMMA}, files={"photo": ("a.png", content)})
+            assert answer.json()["description"] == f"Bad Request: {description}"
+        long = await server.people.post(
+            path, data={"chat_id": EMMA, "caption": "x" * 1025}, files={"photo": ("a.png", png(9, 9))}
+        )
+    assert long.json()["description"] == "Bad Request: message caption is too long"
+
+
+async def test_a_person_sends_formatted_text_and_a_photo_with_words_under_it() -> None:
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        photo = (await server.bot.send_photo(EMMA, png(90, 90))).photo[-1].file_id
+        await server.posts(f"/sandbox/chats/{EMMA}/send", {"from": EMMA, "html": "<b>a</b> &amp; b"})
+        await server.posts(f"/sandbox/chats/{EMMA}/send", {"from": EMMA, "html": "<i>c</i>", "photo": photo})
+        await server.posts(f"/sandbox/chats/{EMMA}/send", {"from": EMMA, "photo": photo})
+        heard = [update.message for update in await server.bot.get_updates(timeout=0)][-3:]
+    assert [message.text_html for message in heard[:1] if message] == ["<b>a</b> &amp; b"]
+    assert [message.caption_html for message in heard[1:2] if message] == ["<i>c</i>"]
+    assert [message.photo[-1].file_id for message in heard[1:] if message] == [photo, photo]
+
+
+@pytest.mark.parametrize(
+    ("order", "status"), [({"html": "<b>a"}, 400), ({"html": " "}, 400), ({"text": "a", "photo": "none"}, 404)]
+)
+async def test_formatting_that_no_app_makes_and_photos_that_are_not_there_are_refused(
+    order: dict[str, str], status: int
+) -> None:
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        answer = await server.people.post(f"/sandbox/chats/{EMMA}/send", json={"from": EMMA, **order})
+    assert answer.status_code == status

@@ -1,0 +1,220 @@
+"""The users' side of the sandbox: what they do and see, and the controls."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.sandbox.telegram_sandbox import EMMA, OSCAR, RINA, SARI, Running, running
+from tests.waiting import PATIENCE
+
+BUTTON = {"inline_keyboard": [[{"text": "x", "callback_data": "y"}]]}
+
+
+async def events(server: Running, count: int, after: int = 0) -> list[dict[str, Any]]:
+    """Return the next events of the stream."""
+    found: list[dict[str, Any]] = []
+    async with (
+        asyncio.timeout(PATIENCE),
+        server.people.stream("GET", "/sandbox/events", params={"after": after}) as stream,
+    ):
+        async for line in stream.aiter_lines():
+            if line.startswith("data: "):
+                found.append(json.loads(line.removeprefix("data: ")))
+            if len(found) == count:
+                break
+    return found
+
+
+async def test_the_state_names_people_chats_and_the_bot() -> None:
+    async with running() as server:
+        state = (await server.people.get("/sandbox/state")).json()
+    people = {
+        person["id"]: (person["first_name"], person["language_code"], person["role"]) for person in state["people"]
+    }
+    group = next(chat for chat in state["chats"] if chat["id"] == SUPPORT_GROUP_ID)
+    assert people == {
+        EMMA: ("Emma", "en", "sender"),
+        SARI: ("Sari", "id", "sender"),
+        OSCAR: ("Oscar", "en", "operator"),
+        RINA: ("Rina", "id", "supporter"),
+    }
+    assert (group["type"], group["is_forum"]) == ("supergroup", True)
+    assert set(group["members"]) == {OSCAR, RINA, state["bot"]["id"]}
+
+
+async def test_people_see_messages_edits_deletions_answers_and_typing_as_they_happen() -> None:
+    async with running() as server:
+        stream = asyncio.create_task(events(server, 8))
+        await server.says(EMMA, "/start")
+        await server.calls("sendChatAction", chat_id=EMMA, action="typing")
+        sent = (await server.calls("sendMessage", chat_id=EMMA, text="hi", reply_markup=BUTTON)).json()["result"]
+        number = sent["message_id"]
+        pressed = await server.presses(EMMA, number, "y")
+        await server.calls("answerCallbackQuery", callback_query_id=pressed["query_id"], text="ok")
+        await server.calls("editMessageText", chat_id=EMMA, message_id=number, text="ho")
+        await server.calls("deleteMessage", chat_id=EMMA, message_id=number)
+        await server.calls("setMyCommands", commands=[])
+        await server.people.patch(f"/sandbox/people/{EMMA}", json={"language_code": "id"})
+        seen = await stream
+        replayed = await events(server, 2, after=seen[5]["seq"])
+    assert [event["type"] for event in seen] == [
+        "message",
+        "chat_action",
+        "message",
+        "callback_answer",
+        "edit",
+        "delete",
+        "commands",
+        "person",
+    ]
+    assert [event["seq"] for event in seen] == list(range(1, 9))
+    assert seen[2]["message"]["reply_markup"] == BUTTON
+    assert (seen[3]["text"], seen[4]["message"]["text"], seen[5]["message_id"]) == ("ok", "ho", number)
+    assert replayed == seen[6:]
+
+
+async def test_a_reader_from_another_life_is_told_to_start_anew() -> None:
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        await server.posts("/sandbox/clear", {})
+        (event,) = await events(server, 1)
+        messages = await server.sees(EMMA)
+    assert (event["type"], messages) == ("reset", [])
+
+
+async def test_a_press_waits_for_the_bots_answer() -> None:
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        sent = (await server.calls("sendMessage", chat_id=EMMA, text="x", reply_markup=BUTTON)).json()["result"]
+        press = asyncio.create_task(server.presses(EMMA, sent["message_id"], "y", timeout=PATIENCE))
+        query: dict[str, Any] = {}
+        while not query:
+            updates = await server.hears(timeout=50)
+            query = updates[-1].get("callback_query", {})
+        await server.calls("answerCallbackQuery", callback_query_id=query["id"], text="done", show_alert=True)
+        answer = await press
+    assert query["message"]["message_id"] == sent["message_id"]
+    assert (query["data"], query["from"]["id"]) == ("y", EMMA)
+    assert answer == {"query_id": query["id"], "answered": True, "text": "done", "show_alert": True, "url": ""}
+
+
+async def test_a_button_that_is_gone_is_pressed_only_by_force() -> None:
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        sent = (await server.calls("sendMessage", chat_id=EMMA, text="x", reply_markup=BUTTON)).json()["result"]
+        order = {"from": EMMA, "message_id": sent["message_id"], "data": "z", "timeout": 0}
+        refused = await server.people.post(f"/sandbox/chats/{EMMA}/press", json=order)
+        await server.calls("deleteMessage", chat_id=EMMA, message_id=sent["message_id"])
+        forced = await server.presses(EMMA, sent["message_id"], "y", force=True)
+        query = (await server.hears())[-1]["callback_query"]
+    assert refused.status_code == 409
+    assert query["id"] == forced["query_id"]
+    assert query["message"] == {"chat": query["message"]["chat"], "message_id": sent["message_id"], "date": 0}
+
+
+async def test_only_people_see_reply_keyboards_and_silence() -> None:
+    keyboard = {"keyboard": [["a"]], "one_time_keyboard": True}
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        sent = await server.calls(
+            "sendMessage", chat_id=EMMA, text="x", reply_markup=keyboard, disable_notification=True
+        )
+        seen = (await server.sees(EMMA))[-1]
+    assert not {"reply_markup", "sandbox"} & sent.json()["result"].keys()
+    assert seen["reply_markup"] == {"keyboard": [[{"text": "a"}]], "one_time_keyboard": True}
+    assert seen["sandbox"] == {"silent": True, "outgoing": True, "reactions": []}
+
+
+@pytest.mark.parametrize(
+    ("chat", "order", "status"),
+    [
+        (EMMA, {"from": SARI, "text": "x"}, 403),
+        (SUPPORT_GROUP_ID, {"from": EMMA, "text": "x"}, 403),
+        (99, {"from": EMMA, "text": "x"}, 404),
+        (EMMA, {"from": EMMA, "text": " "}, 400),
+        (EMMA, {"from": EMMA, "text": "x" * 4097}, 400),
+        (EMMA, {"from": EMMA, "text": "x", "reply_to": 99}, 404),
+        (EMMA, {"from": "Emma", "text": "x"}, 400),
+    ],
+)
+async def test_what_a_person_could_not_do_is_refused(chat: int, order: dict[str, Any], status: int) -> None:
+    async with running() as server:
+        answer = await server.people.post(f"/sandbox/chats/{chat}/send", json=order)
+    assert (answer.status_code, "error" in answer.json()) == (status, True)
+
+
+async def test_whoever_has_blocked_the_bot_can_neither_write_nor_press() -> None:
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        await server.people.patch(f"/sandbox/people/{EMMA}", json={"blocked": True})
+        answer = await server.people.post(f"/sandbox/chats/{EMMA}/send", json={"from": EMMA, "text": "x"})
+    assert answer.status_code == 409
+
+
+async def test_somebody_new_can_come() -> None:
+    async with running() as server:
+        order = {"first_name": "Budi", "language_code": "id", "role": "sender"}
+        budi = await server.posts("/sandbox/people", order)
+        said = await server.says(budi["id"], "/start")
+        answer = await server.calls("sendMessage", chat_id=budi["id"], text="Halo")
+    assert said["from"]["first_name"] == "Budi"
+    assert answer.json()["ok"]
+
+
+async def test_a_topics_messages_can_be_listed_by_themselves() -> None:
+    async with running() as server:
+        topic = await server.bot.create_forum_topic(SUPPORT_GROUP_ID, "Ticket")
+        await server.says(RINA, "outside", SUPPORT_GROUP_ID)
+        inside = await server.says(RINA, "inside", SUPPORT_GROUP_ID, thread_id=topic.message_thread_id)
+        path = f"/sandbox/chats/{SUPPORT_GROUP_ID}/messages?thread_id={topic.message_thread_id}"
+        listed = (await server.people.get(path)).json()["messages"]
+    assert [message["message_id"] for message in listed] == [topic.message_thread_id, inside["message_id"]]
+    assert inside["is_topic_message"] is True
+    assert "forum_topic_created" in inside["reply_to_message"]
+
+
+async def test_whoever_waits_for_news_of_a_chat_is_told_at_once_and_of_other_chats_nothing() -> None:
+    async with running() as server:
+        await server.says(EMMA, "before")
+        path = f"/sandbox/chats/{EMMA}/messages"
+        known = (await server.people.get(path)).json()["seq"]
+        waiting = asyncio.create_task(server.people.get(path, params={"news_after": known}))
+        await server.says(RINA, "elsewhere", SUPPORT_GROUP_ID)
+        for _ in range(3):  # time for an answer that must not come
+            await server.people.get(path)
+        assert not waiting.done()
+        await server.says(EMMA, "after")
+        told = (await waiting).json()
+        nothing = await server.people.get(path, params={"news_after": told["seq"], "news_within": 0.05})
+    assert [message["text"] for message in told["messages"]] == ["before", "after"]
+    assert nothing.json() == told
+
+
+async def test_what_stood_in_a_chat_only_for_a_moment_is_listed_as_shown() -> None:
+    async with running() as server:
+        path = f"/sandbox/chats/{EMMA}/messages"
+        await server.says(EMMA, "/start")
+        known = (await server.people.get(path)).json()["seq"]
+        sent = (await server.calls("sendMessage", chat_id=EMMA, text="one moment")).json()["result"]["message_id"]
+        await server.calls("editMessageText", chat_id=EMMA, message_id=sent, text="done")
+        await server.calls("deleteMessage", chat_id=EMMA, message_id=sent)
+        await server.says(RINA, "elsewhere", SUPPORT_GROUP_ID)
+        found = (await server.people.get(path, params={"shown_after": known})).json()
+        plainly = (await server.people.get(path)).json()
+    assert [message["text"] for message in found["shown"]] == ["one moment", "done"]
+    assert [message["text"] for message in found["messages"]] == ["/start"]
+    assert "shown" not in plainly
+
+
+async def test_a_bot_that_is_no_administrator_hears_only_what_is_meant_for_it() -> None:
+    async with running() as server:
+        await server.posts(f"/sandbox/chats/{SUPPORT_GROUP_ID}/bot", {"from": OSCAR, "status": "member"})
+        for text in ("among us", "/help", "hey @kirim_sandbox_bot"):
+            await server.says(OSCAR, text, SUPPORT_GROUP_ID)
+        heard = [update["message"]["text"] for update in await server.hears() if "message" in update]
+    assert heard == ["/help", "hey @kirim_sandbox_bot"]

@@ -1,0 +1,128 @@
+"""The sandbox's Telegram keeps its state between starts, and loses nothing that was answered."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.sandbox.bot_api.journal import SqliteJournal
+from bot.sandbox.bot_api.model import StoredMessage
+from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.sandbox.telegram_sandbox import EMMA, OSCAR, SARI, running
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BUTTON = {"inline_keyboard": [[{"text": "x", "callback_data": "y"}]]}
+
+
+async def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
+    state = tmp_path / "deep" / "telegram.sqlite3"
+    async with running(state_path=state) as server:
+        await server.says(EMMA, "/start")
+        sent = (await server.calls("sendMessage", chat_id=EMMA, text="x", reply_markup=BUTTON)).json()["result"]
+        document = (await server.bot.send_document(EMMA, b"kept")).document
+        pressed = await server.presses(EMMA, sent["message_id"], "y")
+        topic = await server.bot.create_forum_topic(SUPPORT_GROUP_ID, "Ticket")
+        await server.bot.set_my_commands([("send", "Send rupiah")])
+        await server.people.patch(f"/sandbox/people/{SARI}", json={"language_code": "en"})
+        updates = await server.hears(offset=0)
+        await server.hears(offset=updates[0]["update_id"] + 1)
+        before, state_before = await server.sees(EMMA), (await server.people.get("/sandbox/state")).json()
+    assert document is not None
+    async with running(state_path=state) as server:
+        after, state_after = await server.sees(EMMA), (await server.people.get("/sandbox/state")).json()
+        pending = await server.hears()
+        kept = await server.people.get(f"/sandbox/files/{document.file_id}")
+        answered = await server.calls("answerCallbackQuery", callback_query_id=pressed["query_id"])
+        place = {"chat_id": SUPPORT_GROUP_ID, "message_thread_id": topic.message_thread_id}
+        in_topic = await server.calls("sendMessage", **place, text="still open")
+        said = await server.says(OSCAR, "next", SUPPORT_GROUP_ID)
+        newer = await server.hears(offset=pending[-1]["update_id"] + 1)
+        commands = await server.bot.get_my_commands()
+    async with running(state_path=state) as server:
+        state_later = (await server.people.get("/sandbox/state")).json()
+    assert state_later["people"] == state_before["people"]
+    assert after == before
+    assert state_after["seq"] > state_before["seq"]
+    assert {**state_after, "seq": 0} == {**state_before, "seq": 0}
+    assert pending == updates[1:]
+    assert kept.content == b"kept"
+    assert answered.json()["ok"] is in_topic.json()["ok"] is True
+    assert said["message_id"] == in_topic.json()["result"]["message_id"] + 1
+    assert newer[0]["update_id"] == pending[-1]["update_id"] + 1
+    assert [command.command for command in commands] == ["send"]
+
+
+async def test_clearing_goes_back_to_the_beginning_also_on_disk(tmp_path: Path) -> None:
+    state = tmp_path / "telegram.sqlite3"
+    async with running(state_path=state) as server:
+        await server.says(EMMA, "/start")
+        await server.posts("/sandbox/clear", {})
+        blocked = (await server.calls("sendMessage", chat_id=EMMA, text="x")).json()
+    async with running(state_path=state) as server:
+        assert await server.sees(EMMA) == []
+        assert await server.hears() == []
+    assert blocked["error_code"] == 403
+
+
+def a_message(text: str) -> StoredMessage:
+    return StoredMessage(chat_id=1, message_id=2, date=3, body={"text": text}, outgoing=False)
+
+
+async def test_the_journal_writes_the_last_version_of_a_record(tmp_path: Path) -> None:
+    journal = SqliteJournal(tmp_path / "j.sqlite3")
+    journal.put("message", "1/2", a_message("first"))
+    await journal.flush()
+    message = a_message("second")
+    journal.put("message", "1/2", message)
+    message.body = {"text": "third"}
+    await journal.flush()
+    journal.put("update", "9", {"id": 9})
+    journal.forget("update", "9")
+    journal.close()
+    with closing(sqlite3.connect(tmp_path / "j.sqlite3")) as database:
+        rows = database.execute("SELECT kind, body FROM records").fetchall()
+    assert len(rows) == 1
+    assert '"third"' in rows[0][1]
+
+
+async def test_bytes_are_readable_before_while_and_after_they_are_written(tmp_path: Path) -> None:
+    journal = SqliteJournal(tmp_path / "j.sqlite3")
+    journal.put_blob("a", b"bytes")
+    flushing = asyncio.create_task(journal.flush())
+    await asyncio.sleep(0)
+    during = journal.blob("a")
+    await flushing
+    assert during == journal.blob("a") == b"bytes"
+    assert journal.blob("b") is None
+    journal.close()
+
+
+async def test_what_could_not_be_written_is_written_later(tmp_path: Path) -> None:
+    journal = SqliteJournal(tmp_path / "j.sqlite3")
+    with closing(sqlite3.connect(tmp_path / "j.sqlite3", isolation_level=None)) as other:
+        other.execute("ALTER TABLE records RENAME TO elsewhere")
+        journal.put("message", "1/2", a_message("kept"))
+        with pytest.raises(sqlite3.OperationalError):
+            await journal.flush()
+        other.execute("ALTER TABLE elsewhere RENAME TO records")
+    await journal.flush()
+    assert [record["body"]["text"] for _, _, record in journal.records()] == ["kept"]
+    journal.close()
+
+
+async def test_a_batch_from_before_clearing_is_not_written_after_it(tmp_path: Path) -> None:
+    journal = SqliteJournal(tmp_path / "j.sqlite3")
+    journal.put("message", "1/2", a_message("old"))
+    with journal._lock:
+        flushing = asyncio.create_task(journal.flush())
+        await asyncio.sleep(0)
+        journal._generation += 1
+    await flushing
+    assert list(journal.records()) == []
+    journal.close()

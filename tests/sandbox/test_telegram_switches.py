@@ -1,0 +1,104 @@
+"""Limits, faults and the log of calls: what a test sets, and how it affects the bot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from bot.sandbox.telegram import SUPPORT_GROUP_ID, Limits
+from tests.sandbox.telegram_sandbox import EMMA, SARI, Running, running
+
+
+async def sent_until_refused(server: Running, chat: int, most: int) -> tuple[int, dict[str, Any]]:
+    for count in range(most):
+        body = (await server.calls("sendMessage", chat_id=chat, text=str(count))).json()
+        if not body["ok"]:
+            return count, body
+    return most, {}
+
+
+async def test_a_chat_takes_a_small_burst_then_one_message_a_second() -> None:
+    async with running(limits=Limits(chat_burst=3)) as server:
+        await server.says(EMMA, "/start")
+        count, refused = await sent_until_refused(server, EMMA, 10)
+        server.clock.pass_(seconds=1)
+        next_second, _ = await sent_until_refused(server, EMMA, 10)
+    assert (count, next_second) == (3, 1)
+    assert refused == {
+        "ok": False,
+        "error_code": 429,
+        "description": "Too Many Requests: retry after 1",
+        "parameters": {"retry_after": 1},
+    }
+
+
+async def test_a_group_takes_twenty_messages_a_minute() -> None:
+    async with running(limits=Limits(chat_per_second=1_000, chat_burst=1_000)) as server:
+        count, refused = await sent_until_refused(server, SUPPORT_GROUP_ID, 30)
+        server.clock.pass_(seconds=60)
+        assert (await server.calls("sendMessage", chat_id=SUPPORT_GROUP_ID, text="x")).json()["ok"]
+    assert (count, refused["parameters"]["retry_after"]) == (20, 60)
+
+
+async def test_all_chats_together_take_thirty_a_second_unless_paid_for() -> None:
+    async with running(limits=Limits(chat_burst=1_000)) as server:
+        await server.says(EMMA, "/start")
+        count, refused = await sent_until_refused(server, EMMA, 40)
+        paid = await server.calls("sendMessage", chat_id=EMMA, text="x", allow_paid_broadcast=True)
+    assert (count, refused["error_code"], paid.json()["ok"]) == (30, 429, True)
+
+
+async def test_limits_can_be_switched_off_while_running() -> None:
+    async with running(limits=Limits(chat_burst=1)) as server:
+        await server.says(EMMA, "/start")
+        before, _ = await sent_until_refused(server, EMMA, 5)
+        await server.posts("/sandbox/limits", {"enforce": False})
+        after, _ = await sent_until_refused(server, EMMA, 5)
+        unknown = await server.people.post("/sandbox/limits", json={"speed": 1})
+    assert (before, after, unknown.status_code) == (1, 5, 400)
+
+
+@pytest.mark.parametrize(("fault", "sent"), [("drop_before", 0), ("drop_after", 1)])
+async def test_a_dropped_call_gets_no_answer_before_or_after_the_work_is_done(fault: str, sent: int) -> None:
+    async with running() as server:
+        await server.says(EMMA, "/start")
+        await server.posts("/sandbox/faults", {"fault": fault, "method": "sendMessage", "times": 1})
+        with pytest.raises(httpx.RemoteProtocolError):
+            await server.calls("sendMessage", chat_id=EMMA, text="dropped")
+        assert (await server.calls("sendMessage", chat_id=EMMA, text="x")).json()["ok"]
+        texts = [message["text"] for message in await server.sees(EMMA)]
+    assert texts.count("dropped") == sent
+
+
+async def test_faults_are_for_the_calls_they_name_and_can_be_listed_and_cleared() -> None:
+    async with running() as server:
+        for person in (EMMA, SARI):
+            await server.says(person, "/start")
+        await server.posts("/sandbox/faults", {"fault": "429", "retry_after": 7, "chat_id": SARI})
+        await server.posts("/sandbox/faults", {"fault": "500", "method": "sendChatAction"})
+        await server.posts("/sandbox/faults", {"fault": "html", "method": "getMe", "times": 1})
+        sari = (await server.calls("sendMessage", chat_id=SARI, text="x")).json()
+        emma = (await server.calls("sendMessage", chat_id=EMMA, text="x")).json()
+        broken = await server.calls("sendChatAction", chat_id=EMMA, action="typing")
+        page, me = await server.calls("getMe"), await server.calls("getMe")
+        listed = (await server.people.get("/sandbox/faults")).json()["faults"]
+        await server.people.delete("/sandbox/faults")
+        healed = (await server.calls("sendMessage", chat_id=SARI, text="x")).json()
+        nonsense = await server.people.post("/sandbox/faults", json={"fault": "earthquake"})
+    assert (sari["parameters"], emma["ok"], healed["ok"]) == ({"retry_after": 7}, True, True)
+    assert (broken.status_code, page.status_code, me.status_code) == (500, 502, 200)
+    assert page.text.startswith("<html>")
+    assert len(listed) == 3
+    assert nonsense.status_code == 400
+
+
+async def test_the_bots_calls_are_logged() -> None:
+    async with running() as server:
+        await server.calls("getMe")
+        await server.calls("sendMessage", chat_id=99, text="x")
+        (call,) = (await server.people.get("/sandbox/calls", params={"after": 2})).json()["calls"]
+        named = (await server.people.get("/sandbox/calls", params={"method": "sendMessage"})).json()["calls"]
+    assert named == [call]
+    assert (call["method"], call["chat_id"], call["ok"], call["error_code"]) == ("sendMessage", 99, False, 400)

@@ -1,0 +1,151 @@
+"""Users' messages besides text: files, albums, edits, deletions and forwarded messages."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from tests.pictures import png
+from tests.sandbox.bot_api_schema import problems
+from tests.sandbox.telegram_sandbox import EMMA, OSCAR, RINA, SARI, Running, running
+
+TEXT = {"name": "slip.txt", "mime": "text/plain", "content": base64.b64encode(b"paid").decode()}
+PICTURE = base64.b64encode(png(40, 30)).decode()
+
+
+async def sends(server: Running, person: int, chat: int | None = None, **what: Any) -> dict[str, Any]:
+    message: dict[str, Any] = await server.posts(
+        f"/sandbox/chats/{chat or person}/send", {"from": person, **what}, "message"
+    )
+    return message
+
+
+async def heard(server: Running, kind: str = "message") -> list[dict[str, Any]]:
+    """Return the bot's updates of a kind, each checked against the Bot API."""
+    found = [update[kind] for update in await server.hears() if kind in update]
+    assert [problem for each in found for problem in problems(each, ["Message"], kind)] == []
+    return found
+
+
+async def test_a_file_arrives_as_it_is_with_the_words_under_it() -> None:
+    async with running() as server:
+        await sends(server, EMMA, file=TEXT, text="see /here")
+        (message,) = await heard(server)
+        file = await server.bot.get_file(message["document"]["file_id"])
+        content = bytes(await file.download_as_bytearray())
+    assert (message["document"]["file_name"], message["document"]["mime_type"]) == ("slip.txt", "text/plain")
+    assert (message["caption"], message["caption_entities"][0]["type"]) == ("see /here", "bot_command")
+    assert content == b"paid"
+
+
+async def test_the_parts_of_an_album_say_which_they_belong_to() -> None:
+    async with running() as server:
+        for _ in range(2):
+            await sends(server, EMMA, picture=PICTURE, album="77")
+        parts = await heard(server)
+    assert [part["media_group_id"] for part in parts] == ["77", "77"]
+
+
+async def test_words_under_a_picture_can_be_corrected_or_added() -> None:
+    async with running() as server:
+        sent = await sends(server, EMMA, picture=PICTURE)
+        order = {"from": EMMA, "message_id": sent["message_id"], "text": "my slip"}
+        await server.posts(f"/sandbox/chats/{EMMA}/edit", order)
+        (edited,) = await heard(server, "edited_message")
+    assert (edited["caption"], edited["photo"], edited["message_id"]) == ("my slip", sent["photo"], sent["message_id"])
+    assert edited["edit_date"] >= edited["date"]
+
+
+async def test_what_somebody_deletes_is_gone_and_the_bot_is_not_told() -> None:
+    async with running() as server:
+        sent = await server.says(EMMA, "oops")
+        await server.posts(f"/sandbox/chats/{EMMA}/delete", {"from": EMMA, "message_id": sent["message_id"]})
+        updates = await server.hears()
+        answer = {"text": "x", "reply_parameters": {"message_id": sent["message_id"]}}
+        refused = (await server.calls("sendMessage", chat_id=EMMA, **answer)).json()
+        seen = await server.sees(EMMA)
+    assert ([len(update) for update in updates], updates[0]["message"]["text"], seen) == ([2], "oops", [])
+    assert refused["description"] == "Bad Request: message to be replied not found"
+
+
+async def test_what_is_forwarded_says_who_wrote_it_first() -> None:
+    async with running() as server:
+        talk = await server.says(RINA, "look", SUPPORT_GROUP_ID)
+        source = {"chat_id": SUPPORT_GROUP_ID, "message_id": talk["message_id"]}
+        first = await sends(server, OSCAR, forward=source)
+        again = await sends(
+            server, OSCAR, SUPPORT_GROUP_ID, forward={"chat_id": OSCAR, "message_id": first["message_id"]}
+        )
+        found = await heard(server)
+    assert [message.get("forward_origin", {}).get("sender_user", {}).get("id") for message in found] == [
+        None,
+        RINA,
+        RINA,
+    ]
+    assert (first["from"]["id"], first["text"], again["text"]) == (OSCAR, "look", "look")
+
+
+async def test_whoever_hides_is_only_named() -> None:
+    async with running() as server:
+        told = await sends(server, RINA, forward_from=EMMA, text="where is my money")
+        await server.people.patch(f"/sandbox/people/{EMMA}", json={"hides_forwards": True})
+        hidden = await sends(server, RINA, forward_from=EMMA, file=TEXT)
+        await heard(server)
+    assert told["forward_origin"]["sender_user"]["id"] == EMMA
+    assert hidden["forward_origin"] == {"type": "hidden_user", "sender_user_name": "Emma", "date": hidden["date"]}
+    assert hidden["document"]["file_name"] == "slip.txt"
+
+
+@pytest.mark.parametrize(
+    ("what", "status"),
+    [
+        ({"forward": {"chat_id": SARI, "message_id": 1}}, 403),
+        ({"forward": {"chat_id": SUPPORT_GROUP_ID, "message_id": 1}}, 403),
+        ({"forward": {"chat_id": EMMA, "message_id": 99}}, 404),
+        ({"forward_from": 99, "text": "x"}, 404),
+        ({"file": {**TEXT, "content": ""}}, 400),
+        ({"file": {**TEXT, "content": "?"}}, 400),
+        ({"picture": TEXT["content"]}, 400),
+        ({"document": "AgACnone", "text": "x"}, 404),
+        ({"file": TEXT, "text": "x" * 1_025}, 400),
+    ],
+)
+async def test_what_cant_be_sent_is_refused(what: dict[str, Any], status: int) -> None:
+    async with running() as server:
+        answer = await server.people.post(f"/sandbox/chats/{EMMA}/send", json={"from": EMMA, **what})
+    assert (answer.status_code, "error" in answer.json()) == (status, True)
+
+
+@pytest.mark.parametrize("act", ["edit", "delete"])
+async def test_nobody_touches_what_another_wrote(act: str) -> None:
+    async with running() as server:
+        theirs = await server.says(RINA, "mine", SUPPORT_GROUP_ID)
+        order = {"from": OSCAR, "message_id": theirs["message_id"], "text": "not mine"}
+        answer = await server.people.post(f"/sandbox/chats/{SUPPORT_GROUP_ID}/{act}", json=order)
+        (message,) = await server.sees(SUPPORT_GROUP_ID)
+    assert (answer.status_code, message["text"]) == (404, "mine")
+
+
+async def test_in_a_closed_topic_only_administrators_write() -> None:
+    async with running() as server:
+        place = {"person": SARI, "status": "member"}
+        await server.posts(f"/sandbox/chats/{SUPPORT_GROUP_ID}/members", place)
+        topic = await server.bot.create_forum_topic(SUPPORT_GROUP_ID, "Ticket")
+        await server.bot.close_forum_topic(SUPPORT_GROUP_ID, topic.message_thread_id)
+        order = {"from": SARI, "text": "x", "thread_id": topic.message_thread_id}
+        refused = await server.people.post(f"/sandbox/chats/{SUPPORT_GROUP_ID}/send", json=order)
+        said = await server.says(RINA, "x", SUPPORT_GROUP_ID, thread_id=topic.message_thread_id)
+    assert refused.status_code == 409
+    assert said["message_thread_id"] == topic.message_thread_id
+
+
+async def test_whoever_leaves_a_group_writes_there_no_more() -> None:
+    async with running() as server:
+        place = {"person": RINA, "status": "left"}
+        await server.posts(f"/sandbox/chats/{SUPPORT_GROUP_ID}/members", place)
+        order = {"from": RINA, "text": "x"}
+        answer = await server.people.post(f"/sandbox/chats/{SUPPORT_GROUP_ID}/send", json=order)
+    assert answer.status_code == 403

@@ -1,0 +1,206 @@
+"""A settlement service for tests of the use cases: it keeps orders, issues real invoices, and fails on request.
+
+It implements the port, so it knows no HTTP. `tests/settlement/test_adapter.py` tests the real adapter of the
+same port.
+"""
+
+import asyncio
+import hashlib
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from bot.core.money import rupiah_for_sats, sats_for_rupiah
+from bot.payments import bolt11
+from bot.payments.tokens import TOKENS
+from bot.settlement.model import (
+    Deposit,
+    DepositRails,
+    Newest,
+    OrderNotFound,
+    OrderReport,
+    OutcomeUnknown,
+    OutOfReach,
+    PayoutMethod,
+    Placed,
+    PlatformStats,
+    Quote,
+    Rail,
+    SettlementFailure,
+    Wish,
+)
+
+BEGINNING = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+RATE = Decimal(1_700_000_000)
+BCA = PayoutMethod("014", "BANK BCA", "bank", 250_000_000)
+BRI = PayoutMethod("002", "BANK BRI", "bank", None)
+GOPAY = PayoutMethod("gopay", "GOPAY", "ewallet", 10_000_000)
+SAFE = "0x52908400098527886E0F7030069857D2E4169EE7"
+NODE_KEY = bytes(range(1, 33))
+
+
+class MovedClock:
+    """Our own time, which only a test moves."""
+
+    def __init__(self) -> None:
+        self.at = BEGINNING
+
+    def now(self) -> datetime:
+        return self.at
+
+    def passes(self, **units: float) -> None:
+        self.at += timedelta(**units)
+
+
+@dataclass
+class FakeSettlement:
+    """`places` scripts the next POSTs: "answer" (also when empty), "lost_before", "lost_after", or an exception.
+
+    `skew` is how far the service's clock is ahead of ours; `masks` writes a recipient as its records show it.
+    """
+
+    clock: MovedClock
+    rate: Decimal = RATE
+    locked_rate: Decimal | None = None
+    methods: tuple[PayoutMethod, ...] = (BCA, BRI, GOPAY)
+    rails: frozenset[str] = frozenset(TOKENS)
+    network: str = "bcrt"
+    expiry: timedelta = timedelta(hours=1)
+    skew: timedelta = timedelta(0)
+    masks: Callable[[str], str] = str
+    places: deque[str | Exception] = field(default_factory=deque)
+    answers: deque[dict[str, Any]] = field(default_factory=deque)
+    reads: deque[Exception] = field(default_factory=deque)
+    gate: asyncio.Event | None = None
+    listed: bool = True
+    records: dict[str, OrderReport] = field(default_factory=dict)
+    calls: list[tuple[str, str]] = field(default_factory=list)
+
+    def now(self) -> datetime:
+        return self.clock.now() + self.skew
+
+    async def quote(self) -> Quote:
+        self._read("quote")
+        return Quote(self.rate, self.clock.now())
+
+    async def payout_methods(self) -> tuple[PayoutMethod, ...]:
+        self._read("methods")
+        return self.methods
+
+    async def deposit_channels(self) -> frozenset[str]:
+        self._read("rails")
+        return self.rails
+
+    async def deposit_rails(self) -> DepositRails:
+        self._read("rails")
+        return DepositRails(is_configured=bool(self.rails), rails=tuple(Rail(name=name) for name in sorted(self.rails)))
+
+    async def platform_stats(self) -> PlatformStats:
+        self._read("stats")
+        return PlatformStats({"totalOrders": len(self.records), "updatedAt": self.now().isoformat()})
+
+    async def place(self, wish: Wish) -> Placed:
+        self.calls.append(("place", wish.number))
+        doing = self.places.popleft() if self.places else "answer"
+        if isinstance(doing, Exception):
+            raise doing
+        if doing == "lost_before":
+            raise OutcomeUnknown
+        if doing == "never_reached":
+            raise OutOfReach
+        placed = self.make(wish)
+        if self.gate is not None:
+            await self.gate.wait()
+        if doing == "lost_after":
+            raise OutcomeUnknown
+        return replace(placed, **(self.answers.popleft() if self.answers else {}))
+
+    async def look_up(self, service_id: str) -> OrderReport:
+        self._read("look_up", service_id)
+        if service_id not in self.records:
+            raise OrderNotFound
+        return self.records[service_id]
+
+    async def newest(self, limit: int = 100) -> Newest:
+        self._read("newest")
+        reports = tuple(reversed(self.records.values()))[:limit] if self.listed else ()
+        return Newest(reports, self.now())
+
+    def make(self, wish: Wish) -> Placed:
+        """Create an order, as the service does once the request has arrived."""
+        rate = self.locked_rate or self.rate
+        given = wish.given.value
+        sats = given if wish.given.currency == "SAT" else int(sats_for_rupiah(given, rate))
+        idr = given if wish.given.currency == "IDR" else int(rupiah_for_sats(given, rate))
+        service_id = f"svc-{len(self.records) + 1}"
+        deposit = a_deposit(wish.channel) if wish.channel in TOKENS else None
+        invoice = None if deposit else self.invoice(sats)
+        self.records[service_id] = OrderReport(
+            service_id=service_id,
+            state="ROUTE_SHOWN",
+            sats=sats,
+            idr=idr,
+            btc_idr=rate,
+            bolt11=invoice,
+            channel=wish.channel,
+            bank_code=wish.method.code,
+            bank_name=wish.method.name,
+            recipient=self.masks(wish.number),
+            created_at=self.now(),
+            deposit=deposit,
+        )
+        return Placed(
+            service_id=service_id, sats=sats, idr=idr, btc_idr=rate, bolt11=invoice, deposit=deposit, expires_at=None
+        )
+
+    def invoice(self, sats: int, *, network: str | None = None, timestamp: datetime | None = None) -> str:
+        """Return a real, signed invoice. Each has another hash."""
+        name = hashlib.sha256(f"{len(self.records)} {sats}".encode()).digest()
+        return bolt11.encode(
+            private_key=NODE_KEY,
+            amount_msat=sats * 1000,
+            currency=network or self.network,
+            timestamp=timestamp or self.clock.now(),
+            description="an order",
+            payment_hash=name,
+            payment_secret=name,
+            expiry=self.expiry,
+        )
+
+    def becomes(self, service_id: str, state: str, **more: Any) -> None:
+        """Move an order of the service. Payment and end get their times."""
+        known = self.records[service_id]
+        paid_at = known.paid_at or (self.now() if state not in {"IDLE", "ROUTE_SHOWN", "FAILED"} else None)
+        completed_at = self.now() if state == "COMPLETED" else None
+        self.records[service_id] = replace(
+            known, **{"state": state, "paid_at": paid_at, "completed_at": completed_at, **more}
+        )
+
+    def times(self, call: str) -> int:
+        return sum(1 for name, _ in self.calls if name == call)
+
+    def _read(self, call: str, about: str = "") -> None:
+        self.calls.append((call, about))
+        if self.reads:
+            raise self.reads.popleft()
+
+
+def a_deposit(channel: str, /, **changes: Any) -> Deposit:
+    token = TOKENS[channel]
+    known: dict[str, Any] = {
+        "channel": channel,
+        "chain_id": token.chain.id,
+        "chain_name": token.chain.name,
+        "token_symbol": token.symbol,
+        "token_address": token.contract,
+        "to_address": SAFE,
+        "decimals": token.decimals,
+    }
+    return Deposit(**{**known, **changes})
+
+
+def failing(failure: type[SettlementFailure], times: int = 1) -> list[Exception]:
+    return [failure() for _ in range(times)]

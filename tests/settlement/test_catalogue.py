@@ -1,0 +1,125 @@
+"""The list, the quote and the rails are fetched once for all who ask, kept a short while, and never kept broken."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from bot.payments.tokens import CODES
+from bot.settlement.catalogue import METHODS_FOR, QUOTE_FOR, Market, Shared
+from bot.settlement.model import ServiceDown
+from tests.settlement.fake_settlement import BCA, FakeSettlement, MovedClock
+
+
+@pytest.fixture
+def clock() -> MovedClock:
+    return MovedClock()
+
+
+@pytest.fixture
+def service(clock: MovedClock) -> FakeSettlement:
+    return FakeSettlement(clock)
+
+
+@pytest.fixture
+def market(service: FakeSettlement, clock: MovedClock) -> Market:
+    return Market(service, clock)
+
+
+class Fetch:
+    """A request that ends when the test says so."""
+
+    def __init__(self) -> None:
+        self.started = 0
+        self.answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def __call__(self) -> str:
+        self.started += 1
+        return await self.answer
+
+
+async def test_many_who_ask_at_once_share_one_request(clock: MovedClock) -> None:
+    fetch = Fetch()
+    shared = Shared(fetch, timedelta(seconds=15), clock)
+    asking = [asyncio.create_task(shared.get(fresh=index % 2 == 0)) for index in range(50)]
+    await asyncio.sleep(0)
+    fetch.answer.set_result("list")
+    assert await asyncio.gather(*asking) == ["list"] * 50
+    assert fetch.started == 1
+
+
+async def test_a_value_is_kept_for_its_time_and_no_longer(
+    market: Market, service: FakeSettlement, clock: MovedClock
+) -> None:
+    await market.quote()
+    clock.passes(seconds=QUOTE_FOR.total_seconds() - 0.1)
+    await market.quote()
+    assert service.times("quote") == 1
+    clock.passes(seconds=0.1)
+    await market.quote()
+    assert service.times("quote") == 2
+
+
+async def test_the_list_is_fetched_anew_where_that_is_asked_for(market: Market, service: FakeSettlement) -> None:
+    await market.methods()
+    service.methods = (BCA,)
+    assert len(await market.methods()) == 3
+    assert await market.methods(fresh=True) == (BCA,)
+    assert await market.methods() == (BCA,)
+    assert service.times("methods") == 2
+
+
+async def test_a_failure_is_told_to_all_who_asked_and_not_kept(market: Market, service: FakeSettlement) -> None:
+    service.reads.append(ServiceDown())
+    answers = await asyncio.gather(*(market.quote() for _ in range(5)), return_exceptions=True)
+    assert [type(answer) for answer in answers] == [ServiceDown] * 5
+    assert (await market.quote()).btc_idr == service.rate
+
+
+async def test_a_failure_to_refresh_is_not_hidden_behind_an_old_value(
+    market: Market, service: FakeSettlement, clock: MovedClock
+) -> None:
+    await market.methods()
+    clock.passes(seconds=METHODS_FOR.total_seconds())
+    service.reads.append(ServiceDown())
+    with pytest.raises(ServiceDown):
+        await market.methods()
+
+
+async def test_one_who_goes_away_takes_the_answer_from_nobody(clock: MovedClock) -> None:
+    fetch = Fetch()
+    shared = Shared(fetch, timedelta(seconds=15), clock)
+    going, staying = asyncio.create_task(shared.get()), asyncio.create_task(shared.get())
+    await asyncio.sleep(0)
+    going.cancel()
+    await asyncio.sleep(0)
+    fetch.answer.set_result("list")
+    assert await staying == "list"
+    assert await shared.get() == "list"
+    assert fetch.started == 1
+
+
+async def test_a_failure_that_nobody_waits_for_any_more_is_quiet(clock: MovedClock) -> None:
+    fetch = Fetch()
+    shared = Shared(fetch, timedelta(seconds=15), clock)
+    going = asyncio.create_task(shared.get())
+    await asyncio.sleep(0)
+    going.cancel()
+    fetch.answer.set_exception(ServiceDown())
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert going.cancelled()
+    with pytest.raises(ServiceDown):
+        await shared.get()
+
+
+async def test_lightning_is_always_offered_and_the_others_while_the_service_has_them(
+    market: Market, service: FakeSettlement, clock: MovedClock
+) -> None:
+    assert await market.channels() == CODES
+    clock.passes(minutes=1)
+    service.rails = frozenset({"btcb", "dogecoin"})
+    assert await market.channels() == ("lightning", "btcb")
+    clock.passes(minutes=1)
+    service.rails = frozenset()
+    assert await market.channels() == ("lightning",)

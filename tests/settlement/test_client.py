@@ -1,0 +1,257 @@
+"""The client's requests, and its parsing of the documented answers, over real HTTP."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bot.settlement.client import (
+    Answered,
+    KeyHeader,
+    KeyRefused,
+    NotFound,
+    NotUnderstood,
+    OrderInput,
+    RateLimited,
+    RetryPolicy,
+    ServerError,
+    SettlementClient,
+    Unavailable,
+    UnexpectedStatus,
+    ValidationRejected,
+)
+from tests.settlement.raw_server import answers, raw_server
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+KEY = "pk_live_abc.secret-part"
+ORDER = {"id": "o/1", "state": "ROUTE_SHOWN", "satAmount": "29412", "idrAmount": 500000.0}
+QUOTE = {"btcIdr": 1, "fetchedAt": "2026-11-21T09:00:00Z"}
+CREATED = {"orderId": "o1", "bolt11": "lnbc1", "satAmount": 29412, "idrAmount": 500000, "btcIdr": 1.7e9}
+LISTED = {"orders": [ORDER], "fetchedAt": "2026-11-21T09:00:00.000Z"}
+WISH = OrderInput(
+    idr_amount=50_000,
+    partner_bank_code="014",
+    partner_bank_name=" BCA (Bank  Central Asia) ",
+    recipient_details="0012345678",
+    bank_account_name="Sari Dewi",
+)
+
+ONCE = RetryPolicy(attempts=1)
+
+CALLS: list[tuple[str, Callable[[SettlementClient], Awaitable[object]], object]] = [
+    ("GET /v1/quote/btc-idr", SettlementClient.quote, QUOTE),
+    ("GET /v1/payout/methods", SettlementClient.payout_methods, {"data": []}),
+    ("GET /v1/deposit/rails", SettlementClient.deposit_rails, {"configured": False}),
+    ("GET /v1/platform/stats", SettlementClient.platform_stats, {}),
+    ("POST /v1/offramp/orders", lambda client: client.create_order(WISH), CREATED),
+    ("GET /v1/offramp/orders/o%2F1", lambda client: client.order("o/1"), ORDER),
+    ("GET /v1/offramp/orders?limit=50", SettlementClient.orders, LISTED),
+]
+
+
+@pytest.mark.parametrize(("target", "call", "answer"), CALLS)
+@pytest.mark.parametrize("prefix", ["", "/", "/behind/a/proxy", "/behind/"])
+async def test_each_of_the_seven_endpoints_is_asked_where_the_document_says(
+    prefix: str, target: str, call: Callable[[SettlementClient], Awaitable[object]], answer: object
+) -> None:
+    async with raw_server(answers(201, answer)) as server:
+        async with SettlementClient(server.url + prefix, KEY) as client:
+            await call(client)
+        method, path = target.split(" ")
+        (request,) = server.requests
+        assert (request.method, request.target) == (method, prefix.rstrip("/") + path)
+        assert request.headers["x-api-key"] == KEY
+        assert "authorization" not in request.headers
+
+
+async def test_the_key_travels_as_a_bearer_where_that_is_chosen() -> None:
+    header: KeyHeader = "authorization"
+    async with raw_server(answers(200, QUOTE)) as server:
+        async with SettlementClient(server.url, KEY, header=header) as client:
+            await client.quote()
+        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+        assert "x-api-key" not in server.requests[0].headers
+
+
+@pytest.mark.parametrize(
+    ("order_id", "target"),
+    [
+        ("mem_1-a.b~c", "mem_1-a.b~c"),
+        ("a b", "a%20b"),
+        ("../../payout/methods", "..%2F..%2Fpayout%2Fmethods"),
+        ("a?limit#x", "a%3Flimit%23x"),
+        ("a%2Fb", "a%252Fb"),
+        ("é", "%C3%A9"),
+    ],
+)
+async def test_an_order_id_cannot_leave_its_place_in_the_path(order_id: str, target: str) -> None:
+    async with raw_server(answers(200, ORDER)) as server:
+        async with SettlementClient(server.url, KEY) as client:
+            await client.order(order_id)
+        assert server.requests[0].target == f"/v1/offramp/orders/{target}"
+
+
+@pytest.mark.parametrize("order_id", ["", ".", ".."])
+async def test_an_id_that_no_path_can_carry_is_refused_before_asking(order_id: str) -> None:
+    async with SettlementClient("http://127.0.0.1:9", KEY) as client:
+        with pytest.raises(ValueError, match="order id"):
+            await client.order(order_id)
+
+
+@pytest.mark.parametrize("limit", [0, 101, -1])
+async def test_a_page_size_that_the_service_would_change_is_refused(limit: int) -> None:
+    async with SettlementClient("http://127.0.0.1:9", KEY) as client:
+        with pytest.raises(ValueError, match="limit"):
+            await client.orders(limit)
+
+
+async def test_an_order_is_posted_as_json_with_names_and_numbers_exactly_as_given() -> None:
+    async with raw_server(answers(200, CREATED)) as server:
+        async with SettlementClient(server.url, KEY) as client:
+            created = await client.create_order(WISH)
+        (request,) = server.requests
+    assert request.headers["content-type"] == "application/json"
+    assert json.loads(request.body) == {
+        "idrAmount": 50000,
+        "depositChannel": "lightning",
+        "partnerBankCode": "014",
+        "partnerBankName": " BCA (Bank  Central Asia) ",
+        "recipientDetails": "0012345678",
+        "bankAccountName": "Sari Dewi",
+    }
+    assert (created.order_id, created.sat_amount, created.btc_idr) == ("o1", 29412, Decimal(1700000000))
+
+
+STATUSES: list[tuple[int, type[Answered], bool, bool]] = [
+    (400, ValidationRejected, False, False),
+    (401, KeyRefused, False, False),
+    (404, NotFound, False, False),
+    (429, RateLimited, False, True),
+    (500, ServerError, True, True),
+    (503, Unavailable, True, True),
+    (502, UnexpectedStatus, True, True),
+    (504, UnexpectedStatus, True, True),
+    (302, UnexpectedStatus, True, False),
+    (405, UnexpectedStatus, False, False),
+    (408, UnexpectedStatus, True, True),
+    (409, UnexpectedStatus, True, False),
+    (422, UnexpectedStatus, False, False),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "unknown", "transient"), STATUSES)
+async def test_each_status_has_its_class_and_says_whether_an_order_may_exist(
+    status: int, kind: type[Answered], unknown: object, transient: object
+) -> None:
+    async with (
+        raw_server(answers(status, {"error": "in words"}, retry_after="7")) as server,
+        SettlementClient(server.url, KEY) as client,
+    ):
+        with pytest.raises(Answered) as caught:
+            await client.create_order(WISH)
+        assert len(server.requests) == 1
+    failure = caught.value
+    assert type(failure) is kind
+    assert (failure.status, failure.error, failure.body) == (status, "in words", '{"error": "in words"}')
+    assert (failure.outcome_unknown, failure.transient, failure.retry_after) == (unknown, transient, 7.0)
+
+
+@pytest.mark.parametrize("body", ["<h1>Bad Gateway</h1>", "", '{"error": 5}', '["error"]', '{"error": "cut', "null"])
+async def test_a_refusal_needs_no_json_to_be_one(body: str) -> None:
+    async with raw_server(answers(404, body)) as server, SettlementClient(server.url, KEY) as client:
+        with pytest.raises(NotFound) as caught:
+            await client.order("o1")
+    assert (caught.value.error, caught.value.body) == (None, body)
+
+
+@pytest.mark.parametrize(
+    ("call", "junk"),
+    [
+        (SettlementClient.quote, {"btcIdr": 0, "fetchedAt": "2026-11-21T09:00:00Z"}),
+        (SettlementClient.quote, {"btcIdr": 1}),
+        (SettlementClient.payout_methods, []),
+        (SettlementClient.payout_methods, {"data": None}),
+        (SettlementClient.payout_methods, {"data": [{"bankCode": "1"}]}),
+        (SettlementClient.deposit_rails, {"error": "x"}),
+        (SettlementClient.platform_stats, 5),
+        (lambda client: client.order("o1"), {"id": "o1"}),
+        (lambda client: client.order("o1"), ORDER | {"state": " "}),
+        (SettlementClient.orders, {"orders": {}}),
+        (SettlementClient.orders, {"orders": [{"id": "o1"}, 7]}),
+    ],
+)
+async def test_json_of_another_shape_is_not_understood(
+    call: Callable[[SettlementClient], Awaitable[object]], junk: object
+) -> None:
+    async with raw_server(answers(200, junk)) as server, SettlementClient(server.url, KEY) as client:
+        with pytest.raises(NotUnderstood) as caught:
+            await call(client)
+        assert caught.value.status == 200
+        assert len(server.requests) == 1
+
+
+async def test_one_odd_row_hides_neither_the_other_methods_nor_the_other_orders() -> None:
+    methods = {"data": [{"bankCode": "014", "bankName": "BCA", "kind": "bank"}, {"bankCode": 14}, None]}
+    orders = {"orders": [ORDER | {"satAmount": 29412.5}, ORDER], "fetchedAt": "2026-11-21T09:00:00Z"}
+    async with (
+        raw_server(answers(200, methods), answers(200, orders)) as server,
+        SettlementClient(server.url, KEY) as client,
+    ):
+        listed = await client.payout_methods()
+        page = await client.orders()
+    assert ([method.bank_code for method in listed.methods], listed.skipped) == (["014"], 2)
+    assert ([order.id for order in page.orders], page.skipped) == (["o/1"], 1)
+    assert page.fetched_at == datetime(2026, 11, 21, 9, tzinfo=UTC)
+
+
+async def test_the_services_clock_is_known_from_its_answers() -> None:
+    ours = datetime(2026, 11, 21, 9, 0, 0, tzinfo=UTC)
+    date = "Sat, 21 Nov 2026 09:05:00 GMT"
+    async with (
+        raw_server(answers(200, QUOTE, date=date)) as server,
+        SettlementClient(server.url, KEY, now=lambda: ours) as client,
+    ):
+        assert (client.clock_offset, client.service_now()) == (None, ours)
+        await client.quote()
+        assert client.service_now() == ours + timedelta(minutes=5)
+
+
+async def test_an_answer_without_a_readable_date_leaves_the_known_offset_alone() -> None:
+    script = (answers(200, QUOTE, date="Sat, 21 Nov 2026 09:05:00 GMT"), answers(200, QUOTE, date="today"))
+    async with raw_server(*script) as server, SettlementClient(server.url, KEY) as client:
+        await client.quote()
+        known = client.clock_offset
+        await client.quote()
+        assert client.clock_offset == known is not None
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "service.example", "ftp://service.example", "https://", "https://u:p@h", "https://h?x=1", "https://h:99999"],
+)
+def test_an_address_that_cannot_be_one_is_refused_at_once(address: str) -> None:
+    with pytest.raises(ValueError, match=r"address|[Pp]ort"):
+        SettlementClient(address, KEY)
+
+
+@pytest.mark.parametrize("key", ["", "pk_live_a.se cret", "pk_live_a.secret\n", "pk_live_a.sécret"])
+def test_a_key_that_no_header_can_carry_is_refused_without_repeating_it(key: str) -> None:
+    with pytest.raises(ValueError, match="visible ASCII") as caught:
+        SettlementClient("https://service.example", key)
+    assert "cret" not in str(caught.value)
+
+
+async def test_a_page_that_is_not_json_is_shown_in_part_and_without_long_numbers() -> None:
+    page: Any = "<html><body>Cannot GET, account 1234 5678-90, call 081234567</body>" + "x" * 500
+    async with raw_server(answers(200, page)) as server, SettlementClient(server.url, KEY, retry=ONCE) as client:
+        with pytest.raises(NotUnderstood) as caught:
+            await client.quote()
+    assert caught.value.excerpt.startswith("<html><body>Cannot GET, account …, call …</body>")
+    assert len(caught.value.excerpt) <= 120
+    assert str(caught.value) == "NotUnderstood: status 200: not JSON"

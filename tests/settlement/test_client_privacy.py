@@ -1,0 +1,177 @@
+"""The client never logs or shows a recipient's number, a holder's name or the key's secret."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import structlog
+
+from bot.settlement.client import (
+    Answered,
+    Order,
+    OrderInput,
+    RetryPolicy,
+    SettlementClient,
+    SettlementError,
+    Timeouts,
+    wait_for_order,
+)
+from bot.settlement.client.client import key_id_of
+from tests.ports import closed_port
+from tests.settlement.raw_server import (
+    Behaviour,
+    answers,
+    closes,
+    hangs,
+    raw_server,
+    sends,
+)
+from tests.waiting import PATIENCE
+
+SECRET = "Zq9SecretPart"
+NUMBER = "081298765432"
+HOLDER = "Sari Dewi Kusuma"
+KEY = f"pk_live_abc.{SECRET}"
+PRIVATE = (SECRET, NUMBER, NUMBER[1:], HOLDER, HOLDER.split(maxsplit=1)[0])
+
+WISH = OrderInput(
+    idr_amount=50_000,
+    partner_bank_code="gopay",
+    partner_bank_name="GoPay",
+    recipient_details=NUMBER,
+    bank_account_name=HOLDER,
+)
+ECHO = f"recipientDetails {NUMBER} of {HOLDER} is wrong for key {SECRET}"
+ROW = {
+    "id": "o1",
+    "state": "IDLE",
+    "satAmount": 1,
+    "idrAmount": 1,
+    "payoutRecipient": NUMBER,
+    "bankAccountName": HOLDER,
+}
+
+WAYS_TO_FAIL: list[Behaviour] = [
+    *[answers(status, {"error": ECHO}) for status in (302, 400, 401, 404, 409, 429, 500, 502, 503)],
+    answers(500, f"<pre>{ECHO}</pre>"),
+    answers(200, f"<pre>{ECHO}</pre>"),
+    answers(200, f'{{"orderId": "{NUMBER}", "bankAccountName": "{HOLDER}'),
+    answers(200, {"orderId": [ECHO], "satAmount": NUMBER + "x", "idrAmount": HOLDER, "deposit": HOLDER}),
+    answers(200, [ECHO]),
+    answers(200, {"orders": [ROW | {"satAmount": HOLDER}, {HOLDER: NUMBER}], "data": [{"bankCode": HOLDER}, HOLDER]}),
+    answers(200, ROW),
+    closes(),
+    hangs(),
+    sends(f"{ECHO}\r\n\r\n".encode(), close=True),
+    sends(f"HTTP/1.1 200 {ECHO}\r\nx: {ECHO}\r\ncontent-length: 500\r\n\r\n{ECHO}".encode(), close=True),
+]
+
+
+def client_of(url: str) -> SettlementClient:
+    async def at_once(_: float) -> None:
+        await asyncio.sleep(0)
+
+    # Only the wait for a silent server is short.
+    timeouts = replace(Timeouts(*[PATIENCE] * 5), read=0.05)
+    return SettlementClient(url, KEY, timeouts=timeouts, retry=RetryPolicy(attempts=2), sleep=at_once)
+
+
+async def run_everything(client: SettlementClient) -> list[SettlementError]:
+    failures: list[SettlementError] = []
+    calls: list[Any] = [
+        client.create_order(WISH),
+        client.order("o1"),
+        client.orders(),
+        client.payout_methods(),
+        client.quote(),
+        wait_for_order(client, "o1", timeout=0.0),
+    ]
+    for call in calls:
+        try:
+            await call
+        except SettlementError as failure:
+            failures.append(failure)
+    return failures
+
+
+def assert_nothing_private(text: str) -> None:
+    assert not [word for word in PRIVATE if word in text], text
+
+
+def shown(failure: SettlementError) -> str:
+    return "".join([*traceback.format_exception(failure), str(failure), repr(failure), repr(failure.args)])
+
+
+@pytest.mark.parametrize("behaviour", WAYS_TO_FAIL)
+async def test_no_failing_flow_logs_or_shows_anything_private(
+    behaviour: Behaviour, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with structlog.testing.capture_logs() as events:
+        async with raw_server(behaviour) as server, client_of(server.url) as client:
+            failures = await run_everything(client)
+            await server.was_asked.wait()
+            assert server.seen("POST")[0].body.count(NUMBER.encode()) == 1
+    assert failures
+    assert events
+    assert_nothing_private(repr(events))
+    assert_nothing_private(caplog.text)
+    assert_nothing_private("".join(map(shown, failures)))
+    assert_nothing_private("".join(repr(getattr(failure, "excerpt", "")) for failure in failures[:1]))
+
+
+async def test_a_service_that_is_not_there_shows_nothing_private(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with structlog.testing.capture_logs() as events:
+        async with client_of(f"http://127.0.0.1:{closed_port()}") as client:
+            failures = await run_everything(client)
+    assert len(failures) == 6
+    assert_nothing_private(repr(events) + caplog.text + "".join(map(shown, failures)))
+
+
+async def test_what_the_service_wrote_is_kept_for_staff_where_no_log_looks() -> None:
+    async with raw_server(answers(400, {"error": ECHO})) as server, client_of(server.url) as client:
+        with pytest.raises(Answered) as caught:
+            await client.create_order(WISH)
+    assert caught.value.error == ECHO
+    assert ECHO in caught.value.body
+    assert str(caught.value) == "ValidationRejected: status 400"
+
+
+async def test_only_the_key_id_is_ever_logged() -> None:
+    with structlog.testing.capture_logs() as events:
+        async with raw_server(answers(500)) as server, client_of(server.url) as client:
+            await run_everything(client)
+    assert {event["key_id"] for event in events if "key_id" in event} == {"pk_live_abc"}
+
+
+async def test_the_client_shows_its_key_id_and_nothing_more_of_the_key() -> None:
+    async with client_of("https://service.example/base/") as client:
+        assert repr(client) == "SettlementClient('https://service.example/base', key_id='pk_live_abc')"
+
+
+@pytest.mark.parametrize(
+    ("key", "key_id"), [(KEY, "pk_live_abc"), (f"pk_live_{SECRET}", "(no key id)"), ("a.b.c", "a")]
+)
+def test_a_key_without_a_dot_is_all_secret(key: str, key_id: str) -> None:
+    assert key_id_of(key) == key_id
+
+
+@pytest.mark.parametrize("resource", [WISH, Order.model_validate(ROW)])
+def test_resources_show_neither_number_nor_name(resource: OrderInput | Order) -> None:
+    assert_nothing_private(f"{resource!r} {resource}")
+
+
+def test_a_wish_that_is_refused_by_ourselves_repeats_nothing() -> None:
+    with pytest.raises(ValueError, match="validation error") as caught:
+        OrderInput.model_validate({"recipientDetails": [NUMBER], "bankAccountName": 5, HOLDER: 1})
+    assert_nothing_private(shown_value_error(caught.value))
+
+
+def shown_value_error(error: ValueError) -> str:
+    return "".join([*traceback.format_exception(error), str(error)])

@@ -1,0 +1,276 @@
+"""Every way a connection can fail, over real sockets, and whether an order may exist afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from bot.settlement.client import (
+    NeverReached,
+    NoAnswer,
+    NotUnderstood,
+    OrderInput,
+    RetryPolicy,
+    ServerError,
+    SettlementClient,
+    SettlementError,
+    Timeouts,
+    ValidationRejected,
+)
+from bot.settlement.client import transport as transport_module
+from bot.settlement.client.transport import ServiceTransport
+from tests.ports import closed_port
+from tests.settlement.raw_server import (
+    Behaviour,
+    RawServer,
+    answers,
+    closes,
+    dribbles,
+    hangs,
+    raw_server,
+    resets,
+    sends,
+)
+from tests.waiting import PATIENCE, until
+
+KEY = "pk_live_abc.secret-part"
+QUOTE = {"btcIdr": 1_700_000_000, "usdcIdr": 16_000, "fetchedAt": "2026-11-21T09:00:00Z", "source": "x"}
+CREATED = {"orderId": "o1", "bolt11": "lnbc1", "satAmount": 29412, "idrAmount": 500000, "btcIdr": 1.7e9}
+HALF = b'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"orderId"'
+WISH = OrderInput(idr_amount=50_000, partner_bank_code="014", partner_bank_name="BCA", recipient_details="1234567890")
+PATIENT = Timeouts(*[PATIENCE] * 5)
+SHORT = replace(PATIENT, read=0.15)
+"""For a server that goes silent. The timeout starts after the request was sent, so the moment doesn't matter."""
+
+ENDLESS = replace(PATIENT, total=0.4)
+"""For a server that never goes silent."""
+
+
+def client_of(url: str, transport: ServiceTransport | None = None, timeouts: Timeouts = PATIENT) -> SettlementClient:
+    return SettlementClient(url, KEY, timeouts=timeouts, retry=RetryPolicy(attempts=1), transport=transport)
+
+
+async def failure_of_post(server: RawServer, timeouts: Timeouts = PATIENT) -> SettlementError:
+    async with client_of(server.url, timeouts=timeouts) as client:
+        with pytest.raises(SettlementError) as caught:
+            await client.create_order(WISH)
+    return caught.value
+
+
+async def test_a_closed_port_means_that_no_order_was_made() -> None:
+    async with client_of(f"http://127.0.0.1:{closed_port()}") as client:
+        with pytest.raises(NeverReached) as caught:
+            await client.create_order(WISH)
+    assert not caught.value.outcome_unknown
+
+
+async def test_a_name_that_does_not_resolve_means_that_no_order_was_made() -> None:
+    async with client_of("http://nothing.invalid") as client:
+        with pytest.raises(NeverReached) as caught:
+            await client.create_order(WISH)
+    assert not caught.value.outcome_unknown
+
+
+QUICK_TO_CONNECT = replace(PATIENT, connect=0.1)
+ONE_CONNECTION_AT_A_TIME = replace(PATIENT, pool=0.1)
+
+
+async def test_a_handshake_that_never_ends_means_that_nothing_was_sent() -> None:
+    async with (
+        raw_server(answers(200, CREATED)) as server,
+        client_of(server.url.replace("http:", "https:"), timeouts=QUICK_TO_CONNECT) as client,
+    ):
+        with pytest.raises(NeverReached):
+            await client.create_order(WISH)
+        await until(partial(is_connected, server), what="the connection")
+        assert server.requests == []
+
+
+async def is_connected(server: RawServer) -> bool:
+    return server.connections == 1
+
+
+async def test_a_server_that_speaks_no_tls_was_never_reached() -> None:
+    async def speak(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(speak, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        async with client_of(f"https://127.0.0.1:{port}", timeouts=QUICK_TO_CONNECT) as client:
+            with pytest.raises(NeverReached) as caught:
+                await client.create_order(WISH)
+    assert not caught.value.outcome_unknown
+
+
+async def test_waiting_in_vain_for_a_free_connection_means_that_nothing_was_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transport_module, "MAX_CONNECTIONS", 1)
+    async with raw_server(hangs()) as server, client_of(server.url, timeouts=ONE_CONNECTION_AT_A_TIME) as client:
+        first = asyncio.create_task(client.create_order(WISH))
+        await server.was_asked.wait()
+        with pytest.raises(NeverReached):
+            await client.create_order(WISH)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "timeouts"),
+    [
+        pytest.param(closes(), PATIENT, id="closed without a word"),
+        pytest.param(resets(), PATIENT, id="reset"),
+        pytest.param(hangs(), SHORT, id="silent"),
+        pytest.param(sends(b"no HTTP at all\r\n\r\n", close=True), PATIENT, id="garbage"),
+        pytest.param(sends(b"HTTP/1.1 200 OK\r\ncontent-le", close=True), PATIENT, id="half the headers"),
+        pytest.param(sends(HALF, close=True), PATIENT, id="half"),
+        pytest.param(sends(HALF), SHORT, id="half, then silent"),
+        pytest.param(dribbles(b"HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n"), ENDLESS, id="dribbled body"),
+        pytest.param(dribbles(b"HTTP/1.1 200 OK\r\nx: "), ENDLESS, id="dribbled header"),
+    ],
+)
+async def test_without_a_whole_answer_the_outcome_of_a_post_is_unknown_and_it_is_sent_once(
+    behaviour: Behaviour, timeouts: Timeouts
+) -> None:
+    async with raw_server(behaviour) as server:
+        failure = await failure_of_post(server, timeouts)
+        if timeouts is not ENDLESS or server.requests:  # its time can end before anything was sent
+            assert isinstance(failure, NoAnswer)
+            assert failure.outcome_unknown
+            await server.was_asked.wait()
+        assert len(server.requests) <= 1
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        pytest.param(answers(200, "<html>Welcome</html>"), id="page"),
+        pytest.param(answers(200, '{"orderId": "o1", "satAm'), id="JSON cut short"),
+        pytest.param(answers(200, ""), id="empty"),
+        pytest.param(answers(204), id="no content"),
+        pytest.param(answers(200, "[" * 100_000), id="bottomless"),
+        pytest.param(answers(200, '{"orderId": "o1", "satAmount": NaN}'), id="NaN"),
+        pytest.param(answers(200, b"\xff\xfe\xfd"), id="not text"),
+        pytest.param(answers(200, b"not gzip", content_encoding="gzip"), id="wrong encoding"),
+        pytest.param(answers(200, gzip.compress(b" " * 6_000_000), content_encoding="gzip"), id="bomb"),
+        pytest.param(answers(200, []), id="list"),
+        pytest.param(answers(200, {"order": "o1"}), id="other keys"),
+        pytest.param(answers(200, CREATED | {"satAmount": 29412.5}), id="half a sat"),
+        pytest.param(answers(200, CREATED | {"deposit": {"channel": "btcb"}}), id="deposit without address"),
+    ],
+)
+async def test_an_answer_that_cannot_be_understood_leaves_the_outcome_of_a_post_unknown(
+    behaviour: Behaviour,
+) -> None:
+    async with raw_server(behaviour) as server:
+        failure = await failure_of_post(server)
+        assert isinstance(failure, NotUnderstood)
+        assert failure.outcome_unknown
+        assert failure.excerpt == ""
+        assert len(server.requests) == 1
+
+
+async def test_a_refusal_that_is_cut_short_is_still_a_refusal() -> None:
+    cut = sends(b'HTTP/1.1 400 Bad\r\ncontent-length: 99\r\n\r\n{"error": "rec', close=True)
+    async with raw_server(cut) as server:
+        failure = await failure_of_post(server)
+    assert isinstance(failure, ValidationRejected)
+    assert not failure.outcome_unknown
+
+
+def sharing_kept_connections() -> ServiceTransport:
+    shared = ServiceTransport()
+    shared._fresh = shared._kept
+    return shared
+
+
+@pytest.mark.parametrize("ending", [closes(), resets()])
+async def test_a_post_lost_on_a_kept_connection_is_neither_repeated_nor_taken_for_unsent(ending: Behaviour) -> None:
+    async with (
+        raw_server(answers(200, QUOTE), ending) as server,
+        client_of(server.url, sharing_kept_connections()) as client,
+    ):
+        await client.quote()
+        with pytest.raises(NoAnswer) as caught:
+            await client.create_order(WISH)
+        assert [request.connection for request in server.requests] == [1, 1]
+    assert caught.value.outcome_unknown
+
+
+async def test_a_post_never_travels_on_a_kept_connection() -> None:
+    async with raw_server(answers(200, QUOTE), answers(200, CREATED)) as server, client_of(server.url) as client:
+        await client.quote()
+        await client.create_order(WISH)
+        await client.create_order(WISH)
+        assert [request.connection for request in server.requests] == [1, 2, 3]
+
+
+async def test_reads_share_one_kept_connection() -> None:
+    async with raw_server(answers(200, QUOTE)) as server, client_of(server.url) as client:
+        for _ in range(5):
+            await client.quote()
+        assert server.connections == 1
+
+
+async def test_a_read_that_is_cut_off_is_sent_once() -> None:
+    async with raw_server(answers(200, QUOTE), closes()) as server, client_of(server.url) as client:
+        await client.quote()
+        with pytest.raises(NoAnswer):
+            await client.quote()
+        assert len(server.requests) == 2
+
+
+async def test_a_redirect_is_not_followed_and_proves_nothing() -> None:
+    async with raw_server(answers(303, "", location="/elsewhere")) as server:
+        failure = await failure_of_post(server)
+        assert failure.outcome_unknown
+        assert len(server.requests) == 1
+
+
+async def test_no_cookie_is_ever_sent_back() -> None:
+    async with raw_server(answers(200, QUOTE, set_cookie="a=b; Path=/")) as server, client_of(server.url) as client:
+        await client.quote()
+        await client.quote()
+        assert "cookie" not in server.requests[1].headers
+
+
+async def test_a_compressed_answer_is_read() -> None:
+    packed = answers(200, gzip.compress(b'{"btcIdr": 1, "fetchedAt": "2026-11-21"}'), content_encoding="gzip")
+    async with raw_server(packed) as server, client_of(server.url) as client:
+        assert (await client.quote()).btc_idr == 1
+
+
+async def test_a_server_that_never_stops_sending_cannot_hold_a_read() -> None:
+    async with (
+        asyncio.timeout(PATIENCE),
+        raw_server(dribbles(b"HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n")) as server,
+        client_of(server.url, timeouts=ENDLESS) as client,
+    ):
+        with pytest.raises((NoAnswer, NeverReached)):
+            await client.quote()
+
+
+async def test_a_cancelled_request_ends_at_once() -> None:
+    async with raw_server(hangs()) as server, client_of(server.url, timeouts=Timeouts()) as client:
+        task = asyncio.create_task(client.create_order(WISH))
+        await server.was_asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, PATIENCE)
+
+
+async def test_after_a_failed_request_the_client_goes_on_working() -> None:
+    script = (answers(500, {"error": "x"}), closes(), answers(200, QUOTE))
+    async with raw_server(*script) as server, client_of(server.url) as client:
+        for kind in (ServerError, SettlementError):
+            with pytest.raises(kind):
+                await client.create_order(WISH)
+        assert (await client.quote()).source == "x"

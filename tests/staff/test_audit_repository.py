@@ -1,0 +1,147 @@
+"""What support leaves behind in both databases: persons' acts, the audit trail, saved answers."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.infra.db.database import Database
+from bot.staff.model import AuditAction, AuditEntry
+from bot.staff.repository import AuditRepository
+from bot.support.saved_replies.model import SavedReply
+from bot.support.saved_replies.repository import SavedReplyRepository
+from bot.users.event_repository import UserEventRepository
+from bot.users.model import PersonAct
+from tests.builders import NOW, SECOND
+
+RINA, OSCAR, EMMA, SARI = 3001, 2001, 1001, 1002
+
+
+def an_act(what: str, second: int = 0, **changes: Any) -> PersonAct:
+    return PersonAct(**{"person_id": EMMA, "reference": "R1", "at": NOW + SECOND * second, "what": what, **changes})
+
+
+def noted(second: int = 0, **changes: Any) -> AuditEntry:
+    known: dict[str, Any] = {"actor_id": RINA, "action": AuditAction.LOOKED, "subject": "order:R1", "person_id": EMMA}
+    return AuditEntry(**{**known, "at": NOW + SECOND * second, **changes})
+
+
+async def does(store: Database, *acts: PersonAct) -> None:
+    async with store.transaction() as tx:
+        for act in acts:
+            await UserEventRepository(tx).add(act)
+
+
+async def writes(store: Database, *entries: AuditEntry) -> None:
+    async with store.transaction() as tx:
+        for entry in entries:
+            await AuditRepository(tx).add(entry)
+
+
+async def page(store: Database, **wanted: Any) -> list[AuditEntry]:
+    async with store.reading() as tx:
+        return list(await AuditRepository(tx).page(**wanted))
+
+
+async def test_an_orders_acts_come_with_those_about_none_from_its_beginning_on(store: Database) -> None:
+    none: dict[str, Any] = {"reference": ""}
+    await does(
+        store,
+        an_act("pressed.look", 3),
+        an_act("blocked", 2, **none),
+        an_act("blocked", -1, **none),  # before the order
+        an_act("pressed.early", -1),  # of the order itself, whenever
+        an_act("pressed.other", 1, reference="R2"),
+        an_act("pressed.hers", 1, person_id=SARI),
+    )
+    async with store.reading() as tx:
+        found = await UserEventRepository(tx).of_order(EMMA, "R1", NOW)
+        newest = await UserEventRepository(tx).of_person(EMMA, 2)
+    assert [act.what for act in found] == ["pressed.early", "blocked", "pressed.look"]
+    assert found[-1] == an_act("pressed.look", 3)
+    assert [act.what for act in newest] == ["pressed.look", "blocked"]
+
+
+async def test_acts_of_one_moment_stay_in_their_order(store: Database) -> None:
+    await does(store, *(an_act(f"act {number}") for number in range(5)))
+    async with store.reading() as tx:
+        assert [act.what for act in await UserEventRepository(tx).of_order(EMMA, "R1", NOW)] == [
+            f"act {n}" for n in range(5)
+        ]
+
+
+async def test_old_acts_are_forgotten(store: Database) -> None:
+    await does(store, an_act("old", -2), an_act("older", -9), an_act("new"))
+    async with store.transaction() as tx:
+        assert await UserEventRepository(tx).forget(NOW) == 2
+        assert [act.what for act in await UserEventRepository(tx).of_person(EMMA)] == ["new"]
+
+
+@pytest.mark.parametrize("action", AuditAction)
+async def test_what_was_written_down_is_read_as_it_was(store: Database, action: AuditAction) -> None:
+    entry = noted(action=action, detail="the bank asks — «Sari»")
+    await writes(store, entry)
+    (found,) = await page(store)
+    assert re.fullmatch(r"20260301T093000123456-[0-9a-f]{8}", found.id)
+    assert replace(found, id="") == entry
+
+
+async def test_the_trail_is_read_backwards_in_pages_that_nothing_new_moves(store: Database) -> None:
+    await writes(store, *(noted(second) for second in range(5)))
+    first = await page(store, limit=2)
+    await writes(store, noted(9))
+    second = await page(store, before=first[-1].id, limit=2)
+    third = await page(store, before=second[-1].id, limit=2)
+    assert [(entry.at - NOW).seconds for entry in (*first, *second, *third)] == [4, 3, 2, 1, 0]
+
+
+async def test_many_entries_of_one_moment_are_all_there(store: Database) -> None:
+    await writes(store, *(noted(detail=str(number)) for number in range(7)))
+    seen: list[AuditEntry] = []
+    while more := await page(store, before=seen[-1].id if seen else "", limit=2):
+        seen += more
+    assert sorted(entry.detail for entry in seen) == list("0123456")
+
+
+async def test_the_trail_of_one_actor_is_theirs_alone(store: Database) -> None:
+    await writes(store, noted(0), noted(1, actor_id=OSCAR), noted(2), noted(3, actor_id=OSCAR))
+    found = await page(store, actor_id=OSCAR)
+    assert [(entry.actor_id, (entry.at - NOW).seconds) for entry in found] == [(OSCAR, 3), (OSCAR, 1)]
+    assert len(await page(store, actor_id=OSCAR, before=found[0].id)) == 1
+    assert await page(store, actor_id=77) == []
+
+
+async def test_a_file_of_the_trail_is_read_forwards_within_its_time_in_portions(store: Database) -> None:
+    await writes(store, *(noted(second) for second in range(-1, 4)))
+    async with store.reading() as tx:
+        first = await AuditRepository(tx).between(NOW, NOW + SECOND * 3, "", 2)
+        rest = await AuditRepository(tx).between(NOW, NOW + SECOND * 3, first[-1].id, 9)
+    assert [(entry.at - NOW).total_seconds() for entry in (*first, *rest)] == [0, 1, 2]
+
+
+def test_the_trail_is_added_to_and_read_and_nothing_else() -> None:
+    """Nobody who works with it can change it: there is nothing to do so with."""
+    assert {name for name in vars(AuditRepository) if not name.startswith("_")} == {"add", "page", "between"}
+
+
+async def test_saved_answers_are_listed_by_name_replaced_and_deleted(store: Database) -> None:
+    def answer(name: str, text: str) -> SavedReply:
+        return SavedReply(name=name, texts={"en": text, "id": f"{text} {{amount}}"}, updated_at=NOW, updated_by=RINA)
+
+    async with store.transaction() as tx:
+        for name in ("wait", "bank", "übrig"):
+            await SavedReplyRepository(tx).save(answer(name, "please wait 🙏"))
+    async with store.transaction() as tx:
+        await SavedReplyRepository(tx).save(replace(answer("bank", "ask your bank"), updated_by=OSCAR))
+        assert await SavedReplyRepository(tx).delete("wait")
+        assert not await SavedReplyRepository(tx).delete("wait")
+    async with store.reading() as tx:
+        assert [each.name for each in await SavedReplyRepository(tx).all()] == ["bank", "übrig"]
+        assert await SavedReplyRepository(tx).get("bank") == replace(answer("bank", "ask your bank"), updated_by=OSCAR)
+        assert await SavedReplyRepository(tx).get("wait") is None
+
+
+async def test_what_was_written_down_in_one_moment_stays_in_its_order(store: Database) -> None:
+    await writes(store, *(noted(detail=str(number)) for number in range(9)))
+    assert [entry.detail for entry in await page(store, limit=9)] == [str(number) for number in reversed(range(9))]

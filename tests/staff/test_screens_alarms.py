@@ -1,0 +1,163 @@
+"""What operators read of alarms, and what they can do about them."""
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.infra.i18n import LOCALES
+from bot.operations.screens import status as operator_status
+from bot.orders.order import Order, OrderNotification
+from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarms import alarm_in, told_of
+from bot.staff.buttons import AlarmAction, AlarmButton
+from bot.staff.screens import alarms
+from bot.staff.screens import notes as staff_notes
+from tests.architecture.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order
+from tests.staff.alarm_screens import a_glance, every_alarm
+from tests.texts import label, like, says, text
+
+EN = TRANSLATIONS.get("en")
+ORDER = an_order(state="FAILED", paid_at=NOW)
+ORDERS = {ORDER.reference: ORDER}
+FAILED = Alarm(kind=AlarmKind.ORDER_FAILED, subject="ABC2345", raised_at=NOW - timedelta(hours=2))
+SHRUNK = Alarm(kind=AlarmKind.METHODS_SHRUNK, facts={"before": 1_500, "now": 12}, raised_at=NOW)
+
+
+def line(mark: str, kind: AlarmKind, state: str) -> str:
+    return f"{mark} {text(f'alarm.{kind}_name')}: {state}"
+
+
+def test_all_is_well_in_one_line_each() -> None:
+    seen = Seen("", operator_status.screen(EN, a_glance(), {}, NOW, JAKARTA))
+    head, table, lately = seen.text.split("\n\n")
+    assert head == text("alarm.glance", time="10:05 WIB")
+    assert table.split("\n") == [
+        line("✅", AlarmKind.KEY_REFUSED, text("alarm.key_refused_fine")),
+        line("✅", AlarmKind.SERVICE_DOWN, text("alarm.service_down_fine")),
+        line("✅", AlarmKind.METHODS_SHRUNK, "1,234"),
+        line("✅", AlarmKind.ORDER_STUCK, "0"),
+        line("✅", AlarmKind.ORDER_FAILED, "0"),
+        line("✅", AlarmKind.INVOICE_MISMATCH, "0"),
+        line("✅", AlarmKind.OUTBOX_BACKLOG, "3"),
+        line("✅", AlarmKind.POLLER_SILENT, text("alarm.poller_silent_fine")),
+        line("✅", AlarmKind.MESSAGE_REFUSED, "0"),
+        line("✅", AlarmKind.PICTURE_REFUSED, "0"),
+        line("✅", AlarmKind.ROW_UNREADABLE, text("alarm.row_unreadable_fine")),
+        line("✅", AlarmKind.ROOM_LOST, text("alarm.room_lost_fine")),
+    ]
+    assert lately == text("alarm.lately", count=0)
+    assert [button.label for button in seen.buttons] == [
+        label("button.refresh"),
+        label("alarm.own_orders"),
+        label("button.send"),
+    ]
+
+
+def test_what_nobody_knows_yet_is_not_called_well() -> None:
+    shown = Seen("", operator_status.screen(EN, a_glance(known=False), {}, NOW, JAKARTA)).text.split("\n")
+    unknown = (AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.METHODS_SHRUNK)
+    assert [each for each in shown if "❔" in each] == [line("❔", kind, text("alarm.unknown")) for kind in unknown]
+
+
+def test_what_is_wrong_stands_in_its_line_and_in_full_with_a_button_where_an_operators_word_counts() -> None:
+    seen = Seen("", operator_status.screen(EN, a_glance(FAILED, SHRUNK), ORDERS, NOW, JAKARTA))
+    assert line("🚨", AlarmKind.ORDER_FAILED, "1") in seen.text.split("\n")
+    assert says(seen.text, "alarm.order_failed", since="08:05 WIB", line=LINE)
+    assert says(seen.text, "alarm.methods_shrunk", before=1_500, now=12, since="10:05 WIB")
+    assert [button.label for button in seen.buttons][:2] == [
+        label("alarm.seen_to_order", reference="ABC2345"),
+        label("alarm.accept"),
+    ]
+
+
+def test_an_empty_list_is_never_right() -> None:
+    empty = replace(SHRUNK, facts={"before": 12, "now": 0})
+    seen = Seen("", alarms.raised(EN, empty, {}, NOW, JAKARTA))
+    assert says(seen.text, "alarm.methods_empty", before=12, since="10:05 WIB")
+    assert seen.buttons == []
+
+
+@pytest.mark.parametrize("kind", AlarmKind)
+def test_only_what_does_not_end_by_itself_has_a_button(kind: AlarmKind) -> None:
+    ends_by_hand = {
+        AlarmKind.ORDER_STUCK,
+        AlarmKind.ORDER_FAILED,
+        AlarmKind.INVOICE_MISMATCH,
+        AlarmKind.MESSAGE_REFUSED,
+        AlarmKind.PICTURE_REFUSED,
+        AlarmKind.METHODS_SHRUNK,
+        AlarmKind.ROOM_LOST,
+    }
+    alarm = next(each for each in every_alarm(ORDER, NOW, "no") if each.kind is kind)
+    assert bool(alarms.keyboard(EN, alarm)) is (kind in ends_by_hand)
+
+
+def advice(alarm: Alarm) -> str:
+    named = "orders_refused" if alarm.facts.get("orders") else str(alarm.kind)
+    empty = alarm.kind is AlarmKind.METHODS_SHRUNK and alarm.facts["now"] == 0
+    return like(f"alarm.todo.{'methods_empty' if empty else named}")
+
+
+@pytest.mark.parametrize("alarm", every_alarm(ORDER, NOW, "no"), ids=lambda alarm: alarm.kind)
+def test_every_alarm_says_what_to_do(alarm: Alarm) -> None:
+    for shown in (
+        alarms.raised(EN, alarm, ORDERS, NOW, JAKARTA),
+        alarms.reminder(EN, [FAILED, alarm], ORDERS, NOW, JAKARTA),
+        operator_status.screen(EN, a_glance(alarm), ORDERS, NOW, JAKARTA),
+    ):
+        assert re.search(advice(alarm), Seen("", shown).text)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("notice", [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS])
+def test_a_rejected_key_says_what_to_do_until_it_works(notice: OrderNotification, locale: str) -> None:
+    shown = Seen("", staff_notes.screen(notice, TRANSLATIONS.get(locale), None, {}, NOW)).text
+    assert says(shown, "alarm.todo.key_refused", locale) is (notice is OrderNotification.STAFF_KEY_REFUSED)
+
+
+@pytest.mark.parametrize(("orders", "named"), [(ORDERS, "cm1"), ({}, "ABC2345")])
+def test_the_settlement_service_is_asked_by_the_id_it_knows(orders: dict[str, Order], named: str) -> None:
+    for kind in (AlarmKind.ORDER_STUCK, AlarmKind.ORDER_FAILED, AlarmKind.INVOICE_MISMATCH):
+        said = Seen("", alarms.raised(EN, replace(FAILED, kind=kind), orders, NOW, JAKARTA)).text
+        assert says(said, f"alarm.todo.{kind}", id=named)
+
+
+def test_what_to_do_about_several_orders_is_said_once_for_all_of_them() -> None:
+    others = [replace(FAILED, subject=f"ABC234{number}") for number in (6, 7)]
+    stuck = replace(FAILED, kind=AlarmKind.ORDER_STUCK)
+    said = Seen("", alarms.reminder(EN, [FAILED, stuck, *others], ORDERS, NOW, JAKARTA)).text
+    failed = re.findall(like("alarm.todo.order_failed"), said)
+    assert failed == [text("alarm.todo.order_failed", id="cm1, ABC2346, ABC2347")]
+    assert re.findall(like("alarm.todo.order_stuck"), said) == [text("alarm.todo.order_stuck", id="cm1")]
+
+
+def test_its_end_says_how_long_it_lasted_and_which_order_it_was() -> None:
+    over = alarms.over(EN, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=False)
+    failed = text("alarm.order_failed_over", line=LINE)
+    assert Seen("", over).text == text("alarm.over", duration="2 hours", line=failed)
+    by_hand = alarms.over(EN, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=True)
+    assert Seen("", by_hand).text == text("alarm.settled", line=failed)
+
+
+def test_many_alarms_fit_into_one_message_that_says_how_many_more_there_are() -> None:
+    many = [replace(FAILED, subject=f"ABC23{number}") for number in range(10, 60)]
+    seen = Seen("", alarms.reminder(EN, many, {}, NOW, JAKARTA))
+    assert seen.text.endswith(text("alarm.more", count=42))
+    assert len(seen.buttons) == 9
+
+
+def test_an_alarm_is_read_from_the_news_of_it_as_it_was() -> None:
+    for alarm in every_alarm(ORDER, NOW, "no"):
+        assert alarm_in(told_of(alarm)) == alarm
+
+
+def test_buttons_say_what_they_are_about_and_nothing_else_passes_for_them() -> None:
+    for alarm in every_alarm(ORDER, NOW, "no"):
+        about = AlarmButton(AlarmAction.DONE, alarm.kind, alarm.subject)
+        assert AlarmButton.read(about.pack()) == about
+        assert AlarmButton.read(f"al:done:{alarm.kind}:{alarm.subject}") == about
+    assert AlarmButton.read("al:status") == AlarmButton(AlarmAction.STATUS)
+    for other in ("al:", "al:open", "al:done:order_failed:abc;--", "al:done:" + "x" * 40, "o:ABC2345:card"):
+        assert AlarmButton.read(other) is None

@@ -1,0 +1,203 @@
+"""Support looks up: nothing is shown that wasn't written down, and nothing is written down that wasn't shown."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from telegram import Update
+
+from bot.core.zones import zone_of
+from bot.infra.db.database import Database
+from bot.infra.i18n import Translations
+from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
+from bot.settlement.catalogue import Market
+from bot.settlement.model import OutOfReach, PayoutMethod
+from bot.staff.model import AuditAction
+from bot.staff.repository import AuditRepository
+from bot.support.lookup.query import Sought
+from bot.support.lookup.service import PAGE, LookupService
+from bot.support.model import TicketFilter
+from bot.support.ticket import CloseReason, Ticket, answered, closed, opened
+from bot.support.tickets.repository import TicketRepository
+from bot.users.arrival import load_session
+from bot.users.model import Person
+from bot.users.repository import UserRepository
+from tests.builders import an_order
+from tests.orders.order_world import EMMA, SARI
+from tests.settlement.fake_settlement import BCA, FakeSettlement
+
+RINA = 3001
+JAKARTA = zone_of("Asia/Jakarta")
+GONE = PayoutMethod("777", "BANK TEMPO DULU", "bank", None)
+
+
+@pytest.fixture
+def lookups(sqlite_store: Database, service: FakeSettlement) -> LookupService:
+    return LookupService(sqlite_store, Market(service, service.clock), service.clock)
+
+
+async def keep(sqlite_store: Database, *rows: Order | Ticket | Person) -> None:
+    async with sqlite_store.transaction() as tx:
+        for row in rows:
+            if isinstance(row, Order):
+                assert await OrderRepository(tx).add(row)
+            elif isinstance(row, Ticket):
+                assert await TicketRepository(tx).add(row)
+            else:
+                await UserRepository(tx).save(row)
+
+
+async def trail(sqlite_store: Database) -> list[tuple[int, AuditAction, str, int]]:
+    async with sqlite_store.reading() as tx:
+        entries = await AuditRepository(tx).page(limit=50)
+    return [(each.actor_id, each.action, each.subject, each.person_id) for each in reversed(entries)]
+
+
+async def test_pages_of_an_order_a_ticket_and_a_person_are_written_down_and_lists_are_not(
+    sqlite_store: Database, lookups: LookupService, service: FakeSettlement
+) -> None:
+    ticket = opened(EMMA, service.clock.now(), order_reference="R2345AB")
+    await keep(sqlite_store, an_order(), ticket, Person(id=EMMA, created_at=service.clock.now()))
+    assert await lookups.order_called("r2345ab")
+    assert (await lookups.orders_named_like("345A")).items
+    assert (await lookups.found(Sought(code="014"))).items
+    assert (await lookups.orders_of(EMMA)).items
+    assert (await lookups.tickets_of(EMMA)).items
+    assert (await lookups.tickets(TicketFilter.OPEN, RINA)).page.items
+    assert await trail(sqlite_store) == []
+    case = await lookups.look_at_order(RINA, "R2345AB")
+    service.clock.passes(seconds=1)
+    assert case is not None
+    assert case.tickets == (ticket,)
+    assert (await lookups.look_at_ticket(RINA, ticket)).order == case.order
+    service.clock.passes(seconds=1)
+    about = await lookups.look_at_person(RINA, EMMA)
+    assert about is not None
+    assert (about.tally.orders, about.tickets) == (1, (ticket,))
+    assert await trail(sqlite_store) == [
+        (RINA, AuditAction.LOOKED, "order:R2345AB", EMMA),
+        (RINA, AuditAction.LOOKED, f"ticket:{ticket.reference}", EMMA),
+        (RINA, AuditAction.LOOKED, "person:", EMMA),
+    ]
+
+
+async def test_what_is_not_there_is_not_written_down(sqlite_store: Database, lookups: LookupService) -> None:
+    await keep(sqlite_store, an_order(person_id=0, number="", holder=None))
+    assert await lookups.look_at_order(RINA, "NOSUCH2") is None
+    assert await lookups.look_at_person(RINA, EMMA) is None
+    assert await lookups.look_at_person(RINA, 0) is None, "the place of those who were deleted is nobody"
+    assert await trail(sqlite_store) == []
+
+
+async def test_nothing_is_shown_where_it_cannot_be_written_down(
+    sqlite_store: Database, lookups: LookupService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await keep(sqlite_store, an_order())
+
+    async def broken(*_: Any) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("bot.staff.repository.AuditRepository.add", broken)
+    with pytest.raises(OSError, match="disk full"):
+        await lookups.look_at_order(RINA, "R2345AB")
+
+
+async def test_pages_follow_one_another_without_a_gap(sqlite_store: Database, lookups: LookupService) -> None:
+    count = 2 * PAGE + 1
+    await keep(sqlite_store, *(an_order(f"R23450{chr(65 + number)}") for number in range(count)))
+    pages = [await lookups.orders_of(EMMA, offset) for offset in range(0, count, PAGE)]
+    assert [len(page.items) for page in pages] == [PAGE, PAGE, 1]
+    assert [page.has_more for page in pages] == [True, True, False]
+    assert len({order.reference for page in pages for order in page.items}) == count
+
+
+async def test_a_destination_is_understood_also_when_the_list_is_away_or_has_forgotten_it(
+    sqlite_store: Database, lookups: LookupService, service: FakeSettlement
+) -> None:
+    await keep(sqlite_store, an_order(method=BCA), an_order("OLD2345", method=GONE, draft_id="d2"))
+    assert (await lookups.understood("tempo dulu", JAKARTA)).sought == Sought(code="777")
+    assert await lookups.method("777") == GONE
+    assert (await lookups.understood("gopay", JAKARTA)).sought == Sought(code="gopay")
+    away = FakeSettlement(service.clock)
+    away.reads.extend([OutOfReach("down")] * 3)
+    without = LookupService(sqlite_store, Market(away, service.clock), service.clock)
+    assert (await without.understood("bca", JAKARTA)).sought == Sought(code="014")
+
+
+async def test_today_is_the_readers_own(lookups: LookupService, service: FakeSettlement) -> None:
+    service.clock.at = service.clock.at.replace(hour=18)  # one in the morning in Jakarta
+    jakarta, utc = [(await lookups.understood("today", zone_of(name))).sought for name in ("Asia/Jakarta", "UTC")]
+    assert jakarta.since is not None
+    assert utc.until is not None
+    assert jakarta.since.hour == 17
+    assert jakarta.since < utc.until < (jakarta.until or jakarta.since)
+
+
+async def test_lists_of_tickets_say_how_many_the_others_hold(
+    sqlite_store: Database, lookups: LookupService, service: FakeSettlement
+) -> None:
+    now = service.clock.now()
+    waits, mine, others, over = (opened(person, now) for person in (EMMA, SARI, 1003, 1004))
+    mine, others = answered(mine, RINA, now), answered(others, 3002, now)
+    over = closed(over, RINA, CloseReason.SOLVED, now)
+    await keep(sqlite_store, waits, mine, others, over)
+    listed = await lookups.tickets(TicketFilter.MINE, RINA)
+    assert [ticket for ticket, _ in listed.page.items] == [mine]
+    assert listed.counts == {
+        TicketFilter.OPEN: 3,
+        TicketFilter.MINE: 1,
+        TicketFilter.UNCLAIMED: 1,
+        TicketFilter.CLOSED: 1,
+    }
+
+
+@pytest.mark.parametrize("called", ["emma_w", "@Emma_W", "t.me/emma_w", "https://t.me/EMMA_W", " @emma_w "])
+async def test_a_name_is_taken_however_it_is_written(
+    sqlite_store: Database, lookups: LookupService, called: str
+) -> None:
+    await keep(sqlite_store, Person(id=EMMA, created_at=an_order().created_at, username="emma_w"))
+    assert await lookups.people_called(called) == (EMMA,)
+
+
+@pytest.mark.parametrize("called", ["", "@", "0", "-1", "99999999999999999999", "9223372036854775808", "emma%"])
+async def test_what_is_nobodys_name_finds_nobody(sqlite_store: Database, lookups: LookupService, called: str) -> None:
+    await keep(sqlite_store, Person(id=EMMA, created_at=an_order().created_at, username="emma_w"))
+    assert await lookups.people_called(called) == ()
+
+
+async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
+    sqlite_store: Database, lookups: LookupService, service: FakeSettlement
+) -> None:
+    desk: Any = SimpleNamespace(
+        store=sqlite_store, clock=service.clock, translations=Translations.load(), default_locale="en"
+    )
+    for name in ("Emma_W", "Emma_Baru", None, "emma_baru"):
+        session = await load_session(desk, written_by(EMMA, name))
+        assert session is not None
+        assert session.person.username == (name and name.lower())
+        async with sqlite_store.reading() as tx:
+            assert await UserRepository(tx).get(EMMA) == session.person
+    assert await lookups.people_called("@emma_w") == ()
+    assert await lookups.people_called("@emma_baru") == (EMMA,)
+
+
+async def test_a_name_that_stays_costs_no_write(sqlite_store: Database, service: FakeSettlement) -> None:
+    desk: Any = SimpleNamespace(
+        store=sqlite_store, clock=service.clock, translations=Translations.load(), default_locale="en"
+    )
+    first = await load_session(desk, written_by(EMMA, "emma"))
+    service.clock.passes(hours=2)
+    second = await load_session(desk, written_by(EMMA, "Emma"))
+    assert first is not None
+    assert second is not None
+    assert second.person == first.person
+
+
+def written_by(person_id: int, username: str | None) -> Update:
+    person = {"id": person_id, "is_bot": False, "first_name": "Emma", **({"username": username} if username else {})}
+    chat = {"id": person_id, "type": "private"}
+    message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": person, "text": "halo"}
+    update = Update.de_json({"update_id": 3, "message": message}, None)
+    assert update is not None
+    return update

@@ -1,0 +1,132 @@
+"""What support looks up is found on both databases: by a piece of a name, by facts, and persons by theirs."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.infra.db.database import Database
+from bot.orders.order import Phase
+from bot.orders.repository import OrderRepository
+from bot.settlement.model import PayoutMethod
+from bot.settlement.steps import Step
+from bot.support.lookup.model import PersonTally
+from bot.support.lookup.query import Sought
+from bot.support.lookup.repository import LookupRepository
+from bot.users.model import Person
+from bot.users.repository import UserRepository
+from tests.builders import BCA, NOW, OVO, an_order
+
+DAY = timedelta(days=1)
+OLD_BCA = PayoutMethod("014", "BCA AS IT WAS", "bank", None)
+ORDERS = (
+    an_order("R2345AB", service_id="cmb4fqx0001abcd", idr=250_000, sats=15_001),
+    an_order("XQ4FQ7K", method=OVO, created_at=NOW + DAY, expected_idr=99_000, idr=100_000),
+    an_order("4FQZZZZ", created_at=NOW + 2 * DAY, service_id="CMZZZ9", method=OLD_BCA, expected_sats=777),
+    an_order("T777777", created_at=NOW + 3 * DAY, idr=300_000, sats=15_001, expected_idr=250_001),
+)
+
+
+async def keep(store: Database) -> None:
+    async with store.transaction() as tx:
+        for order in ORDERS:
+            assert await OrderRepository(tx).add(order)
+
+
+@pytest.mark.parametrize(
+    ("fragment", "found"),
+    [
+        ("4fq", ["4FQZZZZ", "XQ4FQ7K", "R2345AB"]),
+        ("4FQ7", ["XQ4FQ7K"]),
+        ("ABCD", ["R2345AB"]),
+        ("cmzzz9", ["4FQZZZZ"]),
+        ("R2345AB", ["R2345AB"]),
+        ("zzzzzzz", []),
+        ("4F%", []),
+        ("4F_7", []),
+        ("' OR 1=1", []),
+        ("", []),
+    ],
+)
+async def test_a_fragment_of_either_name_finds_the_order(store: Database, fragment: str, found: list[str]) -> None:
+    await keep(store)
+    async with store.reading() as tx:
+        orders = await LookupRepository(tx).orders_named_like(fragment, limit=10, offset=0)
+    assert [order.reference for order in orders] == found
+
+
+async def test_what_is_found_comes_in_pages(store: Database) -> None:
+    await keep(store)
+    async with store.reading() as tx:
+        pages = [await LookupRepository(tx).orders_named_like("4fq", limit=2, offset=offset) for offset in (0, 2, 4)]
+        others = [
+            await LookupRepository(tx).orders_like(Sought(code="014"), limit=2, offset=offset) for offset in (0, 2)
+        ]
+    assert [[order.reference for order in page] for page in pages] == [["4FQZZZZ", "XQ4FQ7K"], ["R2345AB"], []]
+    assert [[order.reference for order in page] for page in others] == [["T777777", "4FQZZZZ"], ["R2345AB"]]
+    assert pages[1][0] == ORDERS[0], "whole, with what is sealed in it"
+
+
+@pytest.mark.parametrize(
+    ("sought", "found"),
+    [
+        ({"code": "014"}, ["T777777", "4FQZZZZ", "R2345AB"]),
+        ({"code": "ovo", "idr": (100_000,)}, ["XQ4FQ7K"]),
+        ({"code": "014", "idr": (100_000,)}, []),
+        ({"idr": (250_000,)}, ["4FQZZZZ", "R2345AB"]),
+        ({"idr": (99_000, 300_000)}, ["T777777", "XQ4FQ7K"]),
+        ({"sats": (777,), "idr": (300_000,)}, ["T777777", "4FQZZZZ"]),
+        ({"sats": (15_001,)}, ["T777777", "R2345AB"]),
+        ({"since": NOW + DAY, "until": NOW + 3 * DAY}, ["4FQZZZZ", "XQ4FQ7K"]),
+        ({"since": NOW + DAY, "until": NOW + 3 * DAY, "code": "ovo", "idr": (99_000,)}, ["XQ4FQ7K"]),
+        ({"until": NOW}, []),
+    ],
+)
+async def test_orders_are_found_by_destination_sum_and_time(
+    store: Database, sought: dict[str, Any], found: list[str]
+) -> None:
+    await keep(store)
+    async with store.reading() as tx:
+        orders = await LookupRepository(tx).orders_like(Sought(**sought), limit=10, offset=0)
+    assert [order.reference for order in orders] == found
+
+
+async def test_where_orders_went_is_named_once_a_code(store: Database) -> None:
+    await keep(store)
+    async with store.reading() as tx:
+        methods = await LookupRepository(tx).methods()
+    assert [method.code for method in methods] == ["014", "ovo"]
+    assert methods[1] == OVO
+    assert methods[0] in {BCA, OLD_BCA}
+
+
+async def test_people_are_found_by_their_name_the_last_seen_first(store: Database) -> None:
+    people = [
+        Person(id=1001, created_at=NOW, username="emma", seen_at=NOW, phrase="kopi tubruk"),
+        Person(id=1002, created_at=NOW, username="emma", seen_at=NOW + DAY),
+        Person(id=1003, created_at=NOW, username="emmanuel", seen_at=NOW + DAY),
+        Person(id=1004, created_at=NOW),
+    ]
+    async with store.transaction() as tx:
+        for person in people:
+            await UserRepository(tx).save(person)
+    async with store.reading() as tx:
+        assert await LookupRepository(tx).people_called("emma") == (people[1], people[0])
+        assert await LookupRepository(tx).people_called("") == ()
+
+
+async def test_a_tally_counts_one_person_alone(store: Database) -> None:
+    all_facts: tuple[dict[str, Any], ...] = (
+        {"phase": Phase.OPEN},
+        {"phase": Phase.OPEN, "paid_at": NOW, "step": Step.PAID, "state": "LN_INVOICE_PAID"},
+        {"phase": Phase.DONE, "paid_at": NOW, "step": Step.SENT, "state": "COMPLETED"},
+        {"phase": Phase.DONE, "paid_at": NOW, "step": Step.PAID, "state": "FAILED"},
+        {"phase": Phase.DONE, "state": "FAILED"},
+        {"phase": Phase.OPEN, "person_id": 1002},
+    )
+    async with store.transaction() as tx:
+        for number, facts in enumerate(all_facts):
+            assert await OrderRepository(tx).add(an_order(f"R{number}", **facts))
+    async with store.reading() as tx:
+        assert await LookupRepository(tx).tally(1001) == PersonTally(orders=5, under_way=2, paid=3, failed=1)
+        assert await LookupRepository(tx).tally(1003) == PersonTally()

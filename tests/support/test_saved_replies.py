@@ -1,0 +1,88 @@
+"""Saved replies: their names, their allowed content, and what the user reads."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.core import templates
+from bot.core.errors import Rejection
+from bot.support.saved_replies import screens
+from bot.support.saved_replies.model import MOST, SavedReply, needs_order, read_name, read_text, stamp
+from bot.support.ticket import Ticket
+from tests.architecture.every_screen import HOSTILE_NAMES, NOW, TRANSLATIONS, Seen, an_order
+
+EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+TICKET = Ticket(reference="T-4F7K2", person_id=1001, order_reference="ABC2345", created_at=NOW)
+WIDE = "w" * 20
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [("Bank is late", "bank-is-late"), ("  THANKS ", "thanks"), ("a__b--c", "a-b-c"), ("１2", "12"), (WIDE, WIDE)],  # noqa: RUF001
+)
+def test_a_name_is_short_and_fit_for_a_button(typed: str, name: str) -> None:
+    assert read_name(typed) == name
+
+
+@pytest.mark.parametrize("typed", ["", "a", "w" * 21, "a:b", "é-u", "T-4F7K2:x", "🙏🙏", "-", "a\nb\x00:"])
+def test_what_would_break_a_button_is_no_name(typed: str) -> None:
+    with pytest.raises(Rejection, match=r"answers\.name"):
+        read_name(typed)
+
+
+def test_variables_are_filled_in_the_readers_way_of_writing_with_the_recipient_masked() -> None:
+    template = read_text("Your order { Reference } ({amount} → {destination}), ticket <b>{ticket}</b>.")
+    assert templates.fill(template, screens.values(ID, TICKET, an_order())) == (
+        "Your order ABC2345 (Rp500.000 → BCA ••••7890), ticket <b>T-4F7K2</b>."
+    )
+
+
+@pytest.mark.parametrize("typed", ["{number}", "{holder}", "{name}", "{", "a } b", "{{amount}}", "{amount.x}"])
+def test_there_are_no_other_variables_and_no_lone_braces(typed: str) -> None:
+    with pytest.raises(Rejection, match=r"broadcast\.(unknown_variable|lone_brace)"):
+        read_text(typed)
+
+
+@pytest.mark.parametrize(("template", "needs"), [("{ticket} ok", False), ("{amount}", True), ("{destination}", True)])
+def test_what_names_an_order_needs_one(template: str, *, needs: bool) -> None:
+    assert needs_order(template) is needs
+
+
+def test_what_reads_differently_has_another_stamp() -> None:
+    assert stamp("Rp500,000") != stamp("Rp500.000")
+    assert stamp("a") == stamp("a")
+
+
+@pytest.mark.parametrize("called", HOSTILE_NAMES)
+@pytest.mark.parametrize("t", [EN, ID], ids=["en", "id"])
+def test_every_screen_of_them_is_markup_that_telegram_takes_and_fits(t: object, called: str) -> None:
+    order = replace(an_order(), method=replace(an_order().method, name=called))
+    text = templates.fill(read_text("{destination} " * 5), screens.values(t, TICKET, order))  # type: ignore[arg-type]
+    answers = [
+        SavedReply(name=f"{WIDE[:17]}-{n}", texts={"en": text}, updated_at=NOW, updated_by=1) for n in range(MOST)
+    ]
+    shown = (
+        screens.overview(t, answers),  # type: ignore[arg-type]
+        screens.overview(t, ()),  # type: ignore[arg-type]
+        screens.in_group(t, answers, "kirim_bot"),  # type: ignore[arg-type]
+        screens.one(t, replace(answers[0], texts={"en": "w" * 1500, "id": "w" * 1500})),  # type: ignore[arg-type]
+        screens.one(t, answers[0]),  # type: ignore[arg-type]
+        screens.deleting(t, WIDE),  # type: ignore[arg-type]
+        screens.name(t),  # type: ignore[arg-type]
+        screens.text(t, WIDE, "en"),  # type: ignore[arg-type]
+        screens.choosing(t, TICKET, answers, "en"),  # type: ignore[arg-type]
+        screens.choosing(t, TICKET, answers, "id"),  # type: ignore[arg-type]
+        screens.preview(t, TICKET, WIDE, text, "en"),  # type: ignore[arg-type]
+        screens.handed_over(t, TICKET, WIDE, text, 3001),  # type: ignore[arg-type]
+    )
+    for screen in shown:
+        seen = Seen("", screen)
+        assert 0 < seen.units <= 4096
+        assert len(seen.buttons) <= 100
+
+
+def test_only_answers_in_the_persons_language_are_offered() -> None:
+    both = SavedReply(name="both", texts={"en": "a", "id": "b"}, updated_at=NOW, updated_by=1)
+    english = replace(both, name="english", texts={"en": "a"})
+    labels = [button.label for button in Seen("", screens.choosing(EN, TICKET, (both, english), "id")).buttons]
+    assert labels == ["both"]

@@ -1,0 +1,321 @@
+"""A case shows what support needs in one message, whatever the order has been through, and nothing that it must not."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.infra.i18n import LOCALES
+from bot.infra.outbox.model import Notification, NotificationStatus
+from bot.infra.telegram.outbound.truncate import TEXT_UNITS
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders import handlers as presses
+from bot.orders.order import EventNote, Order, OrderEvent, OrderNotification, Phase
+from bot.settlement.steps import Step
+from bot.support.cases import Anomaly, Case, Reach, reach_of
+from bot.support.staff.screens import activity as staff_acts
+from bot.support.staff.screens import case as staff_case
+from bot.support.staff.screens import timeline as staff_timeline
+from bot.support.ticket import Cause, opened
+from bot.users.activity import UserEvent
+from bot.users.model import Person, PersonAct
+from tests.architecture.every_screen import (
+    HOSTILE_NAMES,
+    JAKARTA,
+    NOW,
+    TRANSLATIONS,
+    Seen,
+    an_order,
+    at_each_moment,
+    events_of,
+)
+from tests.examples import some
+from tests.texts import name_of, says, text
+
+EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+BEGAN = NOW - timedelta(minutes=30)
+EMMA = Person(id=1001, language_code="en", created_at=BEGAN)
+BLOCKED = "Forbidden: bot was blocked by the user"
+
+
+def event(seconds: int, phase: Phase = Phase.OPEN, state: str = "", note: str = "", **more: Any) -> OrderEvent:
+    at = BEGAN + timedelta(seconds=seconds)
+    return OrderEvent(reference="ABC2345", at=at, phase=phase, state=state, note=note, **more)
+
+
+def news(seconds: int, kind: str, **more: Any) -> Notification:
+    at = BEGAN + timedelta(seconds=seconds)
+    known: dict[str, Any] = {"status": NotificationStatus.TOLD, "message_id": 7, "told_at": at, **more}
+    return Notification(chat_id=1001, subject="order:ABC2345", kind=kind, due_at=at, created_at=at, **known)
+
+
+def act(seconds: int, what: str) -> PersonAct:
+    return PersonAct(person_id=1001, reference="ABC2345", at=BEGAN + timedelta(seconds=seconds), what=what)
+
+
+def a_case(order: Order | None = None, **more: Any) -> Case:
+    return Case(person_id=1001, person=EMMA, order=order or an_order(), **more)
+
+
+def shown(case: Case, locale: str = "en", before: str = "") -> Seen:
+    t = TRANSLATIONS.get(locale)
+    return Seen("case", Screen(staff_case.text(t, case, NOW, JAKARTA, default_locale="id", before=before)))
+
+
+def line(at: str, what: str) -> str:
+    return text("case.line", at=at, what=what)
+
+
+def told(notice: OrderNotification, reach: Reach = Reach.SENT) -> str:
+    return text("case.told", what=text(f"case.told.{notice}"), reach=text(f"case.reach.{reach}"))
+
+
+def done_by_user(what: str) -> str:
+    return text("case.did", what=text(f"act.{what}"))
+
+
+def timeline_in(said: str) -> list[str]:
+    """The lines of a case's timeline, without its heading."""
+    heading = text("case.timeline", zone="WIB")
+    assert heading in said
+    return said.partition(f"{heading}\n")[2].split("\n")
+
+
+def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_they_did_in_one_order() -> None:
+    clock = BEGAN - timedelta(seconds=3)
+    paid = an_order(state="LN_INVOICE_PAID", step=Step.PAID, paid_at=BEGAN + timedelta(seconds=40))
+    case = a_case(
+        paid,
+        events=(
+            event(0, Phase.INTENDED, note=EventNote.INTENDED),
+            event(1),
+            event(40, state="LN_INVOICE_PAID", service_at=clock),
+        ),
+        news=(
+            news(2, OrderNotification.INVOICE),
+            news(41, OrderNotification.PAID),
+            news(42, "card_edit:5", message_id=None),
+            news(43, OrderNotification.STUCK, message_id=None),
+        ),
+        acts=(act(20, "pressed.look"), act(25, "pressed.look"), act(30, "pressed.help")),
+    )
+    looked = text("case.line_repeated", at="09:35:20", until="09:35:25", what=done_by_user("pressed.look"), count=2)
+    was_paid = text("case.state", what=text("step.paid"), state="LN_INVOICE_PAID")
+    assert timeline_in(shown(case).text) == [
+        line("09:35:00", text("case.event.confirmed")),
+        line("09:35:01", text("case.event.made")),
+        line("09:35:02", told(OrderNotification.INVOICE)),
+        looked,
+        line("09:35:30", done_by_user("pressed.help")),
+        line("09:35:40", was_paid + text("case.service_at", at="09:34:57")),
+        line("09:35:41", told(OrderNotification.PAID)),
+        line("09:35:42", told(OrderNotification.CARD_EDIT)),
+        line("09:35:43", told(OrderNotification.STUCK, Reach.NEEDLESS)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reach", "said"),
+    [
+        ({}, Reach.SENT, text("case.reach.sent")),
+        ({"maybe_told": True}, Reach.SENT, text("case.reach.sent") + text("case.maybe_twice")),
+        (
+            {"told_at": BEGAN + timedelta(minutes=5)},
+            Reach.SENT,
+            text("case.reach.sent") + text("case.waited", duration="5 minutes"),
+        ),
+        ({"message_id": None}, Reach.NEEDLESS, text("case.reach.needless")),
+        (
+            {"status": NotificationStatus.WAITING, "told_at": None, "message_id": None},
+            Reach.WAITS,
+            text("case.reach.waits"),
+        ),
+        (
+            {"status": NotificationStatus.SENDING, "told_at": None, "message_id": None},
+            Reach.UNDER_WAY,
+            text("case.reach.under_way"),
+        ),
+        (
+            {"status": NotificationStatus.UNDELIVERABLE, "told_at": None, "message_id": None, "failure": BLOCKED},
+            Reach.BLOCKED,
+            text("case.reach.blocked", why=BLOCKED),
+        ),
+        (
+            {
+                "status": NotificationStatus.UNDELIVERABLE,
+                "told_at": None,
+                "message_id": None,
+                "failure": "Bad <Request>",
+            },
+            Reach.FAILED,
+            text("case.reach.failed", why="Bad <Request>"),
+        ),
+    ],
+)
+def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_read(
+    changes: dict[str, Any], reach: Reach, said: str
+) -> None:
+    piece = news(0, OrderNotification.PAID, **changes)
+    assert reach_of(piece) is reach
+    at = EN.seconds(piece.told_at or piece.created_at, JAKARTA)
+    mark = "⚠️ " if reach in {Reach.BLOCKED, Reach.FAILED} else ""
+    what = mark + text("case.told", what=text("case.told.paid"), reach=said)
+    assert timeline_in(shown(a_case(news=(piece,))).text) == [line(at, what)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "more", "oddity"),
+    [
+        ({"state": "FAILED", "step": Step.PAID, "paid_at": NOW}, {}, Anomaly.FAILED_PAID),
+        ({"step": Step.PAID, "paid_at": NOW, "stuck_told_at": NOW}, {}, Anomaly.STUCK),
+        ({"step": Step.PAID, "paid_at": NOW, "expiry_told": True}, {}, Anomaly.LATE),
+        ({}, {"events": (event(1, note=EventNote.INVOICE_REPLACED),)}, Anomaly.REPLACED),
+        ({"phase": Phase.UNSHOWN}, {"events": (event(1, Phase.UNSHOWN),)}, Anomaly.NOT_AGREED),
+        ({}, {"events": (event(1, Phase.HELD),)}, Anomaly.PRICE_MOVED),
+        ({}, {"events": (event(1, Phase.UNKNOWN),)}, Anomaly.UNKNOWN),
+        ({"phase": Phase.REFUSED}, {}, Anomaly.REFUSED),
+        (
+            {},
+            {"news": (news(1, OrderNotification.SENT, status=NotificationStatus.UNDELIVERABLE, failure=BLOCKED),)},
+            Anomaly.UNTOLD,
+        ),
+        ({}, {"person": replace(EMMA, blocked_at=NOW)}, Anomaly.AWAY),
+        ({"number": ""}, {}, Anomaly.FORGOTTEN),
+    ],
+)
+def test_what_is_unusual_is_said_once_at_the_head(
+    changes: dict[str, Any], more: dict[str, Any], oddity: Anomaly
+) -> None:
+    case = replace(a_case(an_order(**changes)), **more)
+    assert case.oddities == (oddity,)
+    for t in (EN, ID):
+        assert staff_case.unusual(t, case).split("\n")[1:] == [f"• {t(f'case.unusual.{oddity}')}"]
+
+
+def test_an_order_that_went_its_way_has_nothing_unusual() -> None:
+    sent = an_order(state="COMPLETED", step=Step.SENT, paid_at=NOW, phase=Phase.DONE)
+    case = a_case(sent, events=(event(0, Phase.INTENDED, note=EventNote.INTENDED), event(1), event(2, state="IDLE")))
+    assert case.oddities == ()
+    assert not says(shown(case).text, "case.unusual")
+
+
+def test_neither_number_nor_holder_nor_what_the_service_said_of_them_stands_in_a_case() -> None:
+    order = an_order(phase=Phase.REFUSED, refusal="no account 1234567890 of BUDI", holder="BUDI SANTOSO")
+    seen = shown(a_case(order, events=tuple(events_of(order))))
+    assert "1234567890" not in seen.text
+    assert "BUDI" not in seen.text
+    assert "BCA ••••7890" in seen.text
+
+
+def test_the_language_to_write_in_is_the_one_that_the_person_reads() -> None:
+    english, indonesian = name_of("en"), name_of("id")
+    assert says(shown(a_case()).text, "case.person", id="1001", language=english)
+    sari = replace(EMMA, language_code="ms", locale="id")
+    assert says(shown(replace(a_case(), person=sari)).text, "case.person", id="1001", language=indonesian)
+    in_indonesian = shown(a_case(), "id").text
+    assert says(in_indonesian, "case.person", "id", language=name_of("en", "id"))
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_case_fits_one_message_whatever_the_order_has_been_through(locale: str) -> None:
+    hostile = [("hostile", an_order(replace(an_order().method, name=name))) for name in HOSTILE_NAMES]
+    for moment, order in some([*hostile, *at_each_moment()]):
+        seen = shown(a_full_case(order), locale, before="B" * 500)
+        assert seen.units <= TEXT_UNITS, moment
+        assert seen.units > TEXT_UNITS - 200, f"{moment}: the room that there is must be used"
+        assert not seen.text.endswith("…")
+
+
+def test_the_oldest_routine_lines_are_left_out_first_and_never_the_unusual_ones() -> None:
+    said = shown(a_full_case(an_order())).text
+    assert says(said, "case.folded")
+    assert says(said, "case.event.unknown")
+    assert says(said, "case.event.invoice_replaced")
+    *_, newest_but_one, newest = said.split("\n")
+    assert newest_but_one.endswith(done_by_user("pressed.page"))
+    assert newest.endswith(done_by_user("pressed.help"))
+
+
+def test_where_even_the_unusual_is_too_much_the_newest_of_it_stays() -> None:
+    storm = tuple(act(number, ("blocked", "came_back")[number % 2]) for number in range(2000))
+    seen = shown(a_case(acts=storm))
+    assert TEXT_UNITS - 200 < seen.units <= TEXT_UNITS
+    assert seen.text.endswith(done_by_user("came_back"))
+
+
+def test_other_orders_and_tickets_of_the_person_are_named_and_more_of_them_are_not_hidden() -> None:
+    others = tuple(an_order(reference=f"DEF234{number}") for number in range(6))
+    mine = replace(opened(1001, NOW, order_reference="ABC2345"), reference="T-22222")
+    claimed = replace(opened(1001, NOW, cause=Cause.STUCK), reference="T-33333", claimed_by=3001)
+    case = a_case(others=others, tickets=(mine, claimed))
+    said = staff_case.others(EN, case, NOW, but="T-22222")
+    assert "T-22222" not in said
+    assert EN("case.ticket", reference="T-33333", status=EN("case.ticket.claimed", by="3001")) in said
+    assert said.count("DEF234") == staff_case.SHOWN
+    assert said.endswith(EN("case.others_more"))
+    assert staff_case.others(EN, a_case(), NOW) == ""
+
+
+def test_a_person_without_an_order_and_an_order_without_a_person_are_cases_too() -> None:
+    alone = Case(person_id=1001, person=EMMA)
+    assert shown(alone).text == text("case.person", id="1001", language=name_of("en"))
+    forgotten = Case(person_id=0, person=None, order=an_order(number="", holder=None, person_id=0))
+    assert says(shown(forgotten).text, "case.person_forgotten")
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_everything_that_may_be_told_or_done_has_its_words(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    case = a_case(news=tuple(news(0, f"{kind}:3") for kind in staff_timeline.TOLD))
+    assert len(staff_timeline.happenings(t, case, JAKARTA)) == len(staff_timeline.TOLD)
+    assert len({staff_acts.name(t, what) for what in staff_acts.KNOWN}) == len(staff_acts.KNOWN)
+    assert staff_acts.name(t, "of a <later> version") == "of a &lt;later&gt; version"
+
+
+def test_every_button_of_an_order_and_every_other_act_is_known() -> None:
+    assert set(staff_acts.PRESSES) == set(presses.ACTIONS)
+    assert {str(what) for what in UserEvent} <= staff_acts.KNOWN
+
+
+def test_days_stand_over_their_lines_where_they_are_not_today() -> None:
+    days = tuple(replace(act(0, "pressed.look"), at=NOW - timedelta(days=number)) for number in (400, 1, 0))
+    case = a_case(acts=tuple(replace(each, what=f"pressed.{name}") for each, name in zip(days, "abc", strict=True)))
+    assert timeline_in(shown(case).text) == [
+        "13 Jul 2025",
+        line("10:05:00", text("case.did", what="pressed.a")),
+        "16 Aug",
+        line("10:05:00", text("case.did", what="pressed.b")),
+        text("timeline.today"),
+        line("10:05:00", text("case.did", what="pressed.c")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("days", "pieces", "is_said"), [(31, (), True), (31, (news(0, OrderNotification.SENT),), False), (29, (), False)]
+)
+def test_where_it_is_not_kept_any_more_what_was_told_nobody_reads_that_nothing_was(
+    days: int, pieces: tuple[Notification, ...], *, is_said: bool
+) -> None:
+    case = a_case(an_order(created_at=NOW - timedelta(days=days)), events=(event(0),), news=pieces)
+    assert says(shown(case).text, "case.news_forgotten", days=30) is is_said
+
+
+def test_an_event_of_a_later_version_or_an_unknown_state_is_shown_as_it_is() -> None:
+    case = a_case(events=(event(0, state="SOMETHING_NEW"), event(1, note="of a later version")))
+    unknown = text("case.state", what="?", state="SOMETHING_NEW")
+    assert line("09:35:00", f"⚠️ {unknown}") in timeline_in(shown(case).text)
+
+
+def a_full_case(order: Order) -> Case:
+    """Everything that may be said of an order, many times."""
+    noted = tuple(replace(each, at=BEGAN + timedelta(seconds=number)) for number, each in enumerate(events_of(order)))
+    pressed = ("pressed.look", "pressed.page")
+    return a_case(
+        order,
+        events=noted,
+        news=tuple(news(100 + number, f"card_edit:{number}") for number in range(300)),
+        acts=(*(act(500 + number, pressed[number % 2]) for number in range(300)), act(999, "pressed.help")),
+        others=tuple(an_order(order.method, reference=f"DEF234{number}") for number in range(6)),
+        tickets=tuple(opened(1001, NOW, order_reference=order.reference) for _ in range(6)),
+    )

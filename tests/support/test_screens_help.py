@@ -1,0 +1,104 @@
+"""The pages of `/help`: true to the settings, and promising nobody who isn't there."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.infra.i18n import LOCALES
+from bot.infra.telegram.ui import callback_data as data
+from bot.orders.measured_payout_times import in_words
+from bot.orders.payout_times import PayoutTimes
+from bot.staff.help import Help
+from bot.support.user_chat.screens import help as help_topics
+from bot.support.user_chat.screens import page as ticket_page
+from tests.architecture.every_screen import TRANSLATIONS, Seen
+from tests.architecture.test_screens_limits import check
+from tests.support.ticket_screens import a_help_desk
+from tests.texts import label, says, text
+
+STAFF, NOBODY = frozenset({2001}), frozenset[int]()
+EN = TRANSLATIONS.get("en")
+MINUTE = timedelta(minutes=1)
+TIMES = PayoutTimes(orders=20, median=3 * MINUTE, slow=11 * MINUTE)
+
+
+def page(topic: str, locale: str = "en", **changes: Any) -> Seen:
+    known: dict[str, Any] = {
+        "minimum": 20_000,
+        "a_day": 100_000_000,
+        "times": None,
+        "help_desk": a_help_desk(STAFF, ""),
+    }
+    return Seen(topic, help_topics.screen(TRANSLATIONS.get(locale), topic, help_topics.Facts(**{**known, **changes})))
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_help_leads_to_each_topic_and_each_topic_back_to_help(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    help_page = Seen("help", ticket_page.help_screen(t, a_help_desk(NOBODY, "")))
+    found = {button.data: button.label for button in help_page.buttons if data.HELP_PATTERN.match(button.data or "")}
+    assert found == {f"help:{topic}": label(f"button.help_{topic}", locale) for topic in help_topics.TOPICS}
+    for topic in help_topics.TOPICS:
+        shown = page(topic, locale, times=TIMES)
+        assert [(button.label, button.data) for button in shown.buttons] == [
+            (label("button.back", locale), "help:show")
+        ]
+        check(shown)
+        assert shown.text.startswith(f"{label(f'button.help_{topic}', locale)}\n")
+
+
+def test_only_pages_that_there_are_pass_for_one() -> None:
+    for other in ("help:", "help:costs", "help:cost:1", "help", "xhelp:cost"):
+        assert data.HELP_PATTERN.match(other) is None
+
+
+@pytest.mark.parametrize(
+    ("locale", "fee", "minimum", "limit"),
+    [("en", "Rp5,000", "Rp30,000", "Rp5,000,000"), ("id", "Rp5.000", "Rp30.000", "Rp5.000.000")],
+)
+def test_fees_and_limits_are_those_of_the_settings(locale: str, fee: str, minimum: str, limit: str) -> None:
+    cost = text("help.cost", locale, fee=fee, minimum=minimum)
+    day, banks = text("help.cost_day", locale, limit=limit), text("help.cost_banks", locale)
+    assert page("cost", locale, minimum=30_000, a_day=0).text == f"{cost}\n{banks}"
+    assert page("cost", locale, minimum=30_000, a_day=5_000_000).text == f"{cost}\n{day}\n{banks}"
+
+
+def test_a_time_is_named_only_where_it_was_measured() -> None:
+    assert page("time").text == text("help.time")
+    measured = text("help.measured", days=30, median="3 minutes", slow="11 minutes")
+    assert page("time", times=TIMES).text == f"{text('help.time')}\n\n{measured}"
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_one_time_is_not_said_twice(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    alike = PayoutTimes(orders=20, median=timedelta(seconds=61), slow=2 * MINUTE)
+    assert says(in_words(t, alike), "help.measured_alike", locale, days=30, slow=t.within(2 * MINUTE))
+
+
+@pytest.mark.parametrize(
+    ("help_desk", "after"),
+    [
+        (a_help_desk(STAFF, "@kirim_help"), text("help.trouble_support")),
+        (a_help_desk(NOBODY, "@kirim_help"), text("help.trouble_contact", contact="@kirim_help")),
+        (a_help_desk(NOBODY, ""), text("help.trouble_alone")),
+    ],
+)
+def test_help_after_a_failure_is_promised_only_where_somebody_is_there(help_desk: Help, after: str) -> None:
+    assert page("trouble", help_desk=help_desk).text == f"{text('help.trouble')}\n\n{after}"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "1 minute"),
+        (60, "1 minute"),
+        (60.000_001, "2 minutes"),
+        (7_200, "120 minutes"),
+        (7_201, "3 hours"),
+        (3 * 86_400, "3 days"),
+    ],
+)
+def test_a_time_that_is_not_exceeded_is_rounded_up(seconds: float, said: str) -> None:
+    assert EN.within(timedelta(seconds=seconds)) == said

@@ -1,0 +1,220 @@
+"""What support has looked up fits a message, is masked, and turns its pages by buttons that Telegram takes."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.infra.i18n import LOCALES
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import Phase
+from bot.settlement.model import PayoutMethod
+from bot.support.cases import Case
+from bot.support.lookup.buttons import LookupButton, LookupPage, finding, place, read_finding, read_place
+from bot.support.lookup.model import PersonTally
+from bot.support.lookup.query import Sought
+from bot.support.lookup.screens import orders as staff_lookup
+from bot.support.lookup.screens import tickets as staff_lookup_tickets
+from bot.support.lookup.screens import user as staff_lookup_person
+from bot.support.lookup.service import PAGE, About, Page, TicketPage
+from bot.support.model import TicketFilter
+from bot.support.reply_times import TicketFigures
+from bot.support.ticket import Cause, CloseReason, Ticket, closed, opened
+from bot.support.tickets.screens import format_ticket_times
+from bot.users.model import Person
+from tests.architecture.every_screen import BCA, HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
+from tests.texts import label, name_of, says, text
+
+EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+LONGEST_TEXT = 4096
+HOUR = timedelta(hours=1)
+TIMES = TicketFigures(opened=9, answered=8, closed=7, first_answer=timedelta(minutes=5), close=HOUR, good=3, bad=1)
+EMMA = Person(
+    id=1001,
+    language_code="en",
+    created_at=NOW - 50 * HOUR,
+    seen_at=NOW - 2 * HOUR,
+    blocked_at=NOW - HOUR,
+    delete_asked_at=NOW,
+    time_zone="Asia/Makassar",
+    phrase="kopi tubruk",
+    username="emma_w",
+)
+
+
+def turn(offset: int) -> str:
+    return LookupButton(LookupPage.ORDERS_OF_USER, place(1001, offset)).pack()
+
+
+def list_of(count: int, offset: int = 0, *, has_more: bool = False, **facts: Any) -> Seen:
+    orders = tuple(an_order(reference=f"ABC234{number}", **facts) for number in range(count))
+    page = Page(orders, offset, has_more)
+    return Seen("orders", staff_lookup.orders(EN, EN("lookup.nothing"), page, turn, now=NOW, zone=JAKARTA))
+
+
+def ticket(**facts: Any) -> Ticket:
+    return replace(opened(1001, NOW - 3 * HOUR, order_reference="ABC2345"), **facts)
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_a_full_page_of_any_banks_orders_fits_and_shows_no_number_and_no_holder(name: str) -> None:
+    seen = list_of(PAGE, 6, has_more=True, method=PayoutMethod("014", name, "bank", None))
+    assert seen.units <= LONGEST_TEXT
+    assert "1234567890" not in seen.text
+    assert "SANTOSO" not in seen.text
+    assert [button.data for button in seen.buttons[-2:]] == ["lu:orders:1001~0", "lu:orders:1001~12"]
+
+
+@pytest.mark.parametrize(
+    ("offset", "has_more", "pages"),
+    [(0, False, []), (0, True, [6]), (6, False, [0]), (6, True, [0, 12]), (3, True, [0, 9])],
+)
+def test_only_pages_that_there_are_can_be_turned_to(offset: int, has_more: bool, pages: list[int]) -> None:  # noqa: FBT001  a table's column
+    assert [button.data for button in list_of(1, offset, has_more=has_more).buttons][1:] == [turn(to) for to in pages]
+
+
+def test_an_order_of_somebody_who_was_deleted_names_nobody() -> None:
+    assert says(list_of(1, person_id=0, number="").text, "lookup.order_forgotten")
+    case = Case(person_id=0, person=None, order=an_order(person_id=0, number="", holder=None))
+    page = Seen("order", staff_lookup.order(EN, case, NOW, JAKARTA, "id"))
+    assert [button.data for button in page.buttons] == ["lu:order:ABC2345"], "nobody to look up, nothing to reveal"
+
+
+def test_an_orders_page_leads_to_its_person_its_tickets_and_its_full_recipient() -> None:
+    about, other = ticket(), ticket(order_reference="")
+    case = Case(person_id=1001, person=EMMA, order=an_order(), tickets=(about, other))
+    buttons = Seen("order", staff_lookup.order(EN, case, NOW, JAKARTA, "id")).buttons
+    assert [button.data for button in buttons] == [
+        f"tk:{about.reference}:show",
+        "lu:person:1001",
+        "rv:ABC2345:ask",
+        "lu:order:ABC2345",
+    ]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_persons_page_says_how_they_stand_and_nothing_of_their_own(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    about = About(
+        person_id=1001,
+        person=EMMA,
+        tally=PersonTally(orders=9, under_way=2, paid=5, failed=1),
+        orders=(an_order(), an_order(reference="DEF2345", phase=Phase.DONE)),
+        tickets=(ticket(),),
+    )
+    seen = Seen("person", staff_lookup_person.screen(t, about, NOW, JAKARTA, "id"))
+    said = ["1001", "WITA", "ABC2345", "DEF2345", about.tickets[0].reference]
+    assert [each for each in said if each not in seen.text] == []
+    assert not any(secret in seen.text for secret in ("kopi tubruk", "emma_w", "1234567890", "SANTOSO"))
+    assert seen.units <= LONGEST_TEXT
+
+
+def test_a_person_of_whom_only_orders_are_left_has_a_page() -> None:
+    about = About(person_id=7, person=None, tally=PersonTally(orders=1), orders=(an_order(),), tickets=())
+    seen = Seen("person", staff_lookup_person.screen(EN, about, NOW, JAKARTA, "id"))
+    assert says(seen.text, "case.person", id="7", language=name_of("id"))
+    assert label("lookup.all_orders") in [button.label for button in seen.buttons]
+    assert label("lookup.all_tickets") not in [button.label for button in seen.buttons]
+
+
+@pytest.mark.parametrize("which", TicketFilter)
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_list_of_tickets_fits_and_leads_to_the_others(which: TicketFilter, locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    bank = PayoutMethod("014", "B" * 200, "bank", None)
+    tickets = [
+        ticket(cause=Cause.FAILED),
+        ticket(cause=Cause.STUCK, claimed_by=2**52, waits_since=None),
+        *(closed(ticket(), 3001, reason, NOW) for reason in CloseReason),
+    ]
+    page = Page(tuple((each, an_order(method=bank)) for each in tickets), 6, has_more=True)
+    listed = TicketPage(which, page, dict.fromkeys(TicketFilter, 1_234))
+    seen = Seen("tickets", staff_lookup_tickets.screen(t, listed, TIMES, NOW, JAKARTA))
+    assert seen.units <= LONGEST_TEXT
+    assert all(each.reference in seen.text for each in tickets)
+    assert str(format_ticket_times(t, TIMES)).split("\n")[0] in seen.screen.text, "how long people waited"
+    filters = [button for button in seen.buttons if t.number(1_234) in button.label]
+    assert [button.data for button in filters] == [f"lu:tickets:{each}~0" for each in TicketFilter]
+    assert [button.data for button in filters if button.label.startswith("•")] == [f"lu:tickets:{which}~0"]
+
+
+def test_a_ticket_about_no_order_and_a_list_of_none_say_so() -> None:
+    page = Page(((ticket(order_reference=""), None),))
+    assert says(Seen("tickets", _of_person(page)).text, "lookup.ticket_without")
+    assert Seen("tickets", _of_person(Page(()))).text.endswith(text("lookup.no_tickets"))
+
+
+def _of_person(page: Page[Any]) -> Screen:
+    return staff_lookup_tickets.of_person(EN, 1001, page, turn, now=NOW, zone=JAKARTA)
+
+
+def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
+    case, shown = Case(person_id=1001, person=EMMA, order=an_order()), ticket()
+    about = shown.reference
+    link = "https://t.me/c/2000000001/7/8"
+    seen = Seen(
+        "ticket",
+        staff_lookup_tickets.one(EN, shown, case, NOW, JAKARTA, default_locale="id", link=link),
+    )
+    assert [button.url for button in seen.buttons if button.url] == [link]
+    assert [button.data for button in seen.buttons][-3:] == [
+        "lu:order:ABC2345",
+        "lu:person:1001",
+        f"tk:{about}:show:here",
+    ]
+    assert says(seen.text, "staff_ticket.waits", at="07:05 WIB")
+
+
+@pytest.mark.parametrize(
+    ("sought", "said"),
+    [
+        (Sought(code="014", idr=(500_000,)), "BCA · Rp500,000"),
+        (Sought(idr=(1_500, 1_500_000)), label("lookup.either", one="Rp1,500", other="Rp1,500,000")),
+        (
+            Sought(sats=(25_000,), since=NOW, until=NOW + 24 * HOUR),
+            f"25,000 sats · {label('lookup.days', first='17 Aug 2026', last='18 Aug 2026')}",
+        ),
+    ],
+)
+def test_what_is_sought_is_said_back(sought: Sought, said: str) -> None:
+    method = BCA if sought.code else None
+    shown = Seen("sought", Screen(staff_lookup.sought(EN, sought, method, JAKARTA))).text
+    assert shown == text("lookup.sought", what=said)
+
+
+@pytest.mark.parametrize(
+    "sought",
+    [
+        Sought(),
+        Sought(code="014"),
+        Sought(code="gopay", idr=(0, 1, 35, 36, 10**12), sats=(2_100_000_000_000_000,)),
+        Sought(since=NOW, until=NOW + HOUR),
+        Sought(code="014", idr=(1_500, 1_500_000), since=NOW, until=NOW + 24 * HOUR),
+    ],
+)
+def test_what_is_sought_comes_back_from_a_button_as_it_was(sought: Sought) -> None:
+    query = finding(sought, 42)
+    assert query is not None
+    button = LookupButton(LookupPage.ORDERS_FOUND, query)
+    assert LookupButton.read(button.pack()) == button
+    assert read_finding(query) == (sought, 42)
+
+
+@pytest.mark.parametrize(
+    "sought", [Sought(code="a~b"), Sought(code="x" * 60), Sought(idr=tuple(range(10**12, 10**12 + 9)))]
+)
+def test_what_no_button_can_hold_has_none(sought: Sought) -> None:
+    assert finding(sought) is None
+
+
+@pytest.mark.parametrize("query", ["", "~", "~~~~~~", "014~b~c~d~e!~0", "~~~~", "~-5~~~~0", "~~~zzzzzzzzzzzzzzzz~~0"])
+def test_a_forged_query_is_not_read(query: str) -> None:
+    assert read_finding(query) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "read"), [("1001~6", ("1001", 6)), ("open", ("open", 0)), ("x~-5", ("x", 0)), ("x~99999", ("x", 0))]
+)
+def test_a_place_in_a_list_is_read_back(query: str, read: tuple[str, int]) -> None:
+    assert read_place(query) == read

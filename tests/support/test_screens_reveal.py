@@ -1,0 +1,115 @@
+"""What a full recipient looks like before, during and after its minute, and what operators read of it."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.staff.audit import AuditPage
+from bot.staff.model import AuditAction
+from bot.staff.screens import audit
+from bot.support.reveal import screens as staff_reveal
+from tests.architecture.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
+from tests.support.reveal_screens import a_reveal, an_entry
+from tests.texts import label, says, text
+
+EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+ORDER = an_order()
+REVEAL = a_reveal(ORDER, NOW)
+
+
+@pytest.mark.parametrize("t", [EN, ID])
+def test_nothing_but_the_minute_itself_shows_a_number_or_a_name(t: object) -> None:
+    screens = [
+        staff_reveal.asking(t, ORDER),  # type: ignore[arg-type]
+        staff_reveal.typing(t, ORDER),  # type: ignore[arg-type]
+        staff_reveal.opened(t, ORDER),  # type: ignore[arg-type]
+        staff_reveal.masked(t, REVEAL, ORDER),  # type: ignore[arg-type]
+    ]
+    assert ORDER.holder
+    for screen in screens:
+        whole = f"{screen.text}{screen.keyboard}"
+        assert ORDER.number not in whole
+        assert ORDER.holder not in whole
+        assert ORDER.reference in whole
+
+
+def test_the_minute_shows_the_whole_recipient_and_when_it_ends() -> None:
+    seen = Seen("", staff_reveal.shown(EN, REVEAL, ORDER, None))
+    assert ORDER.number in seen.text
+    assert str(ORDER.holder) in seen.text
+    assert says(seen.text, "reveal.shown_named", number=ORDER.number, holder=ORDER.holder, until="10:06 WIB")
+    assert [button.label for button in seen.buttons] == [label("reveal.hide")]
+
+
+def test_what_was_forgotten_cant_be_asked_for_again() -> None:
+    assert [button.label for button in Seen("", staff_reveal.masked(EN, REVEAL, ORDER)).buttons] == [
+        label("reveal.again")
+    ]
+    for order in (replace(ORDER, number="", holder=None), None):
+        assert staff_reveal.masked(EN, REVEAL, order).keyboard == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "subject", "person", "why"),
+    [
+        ({}, text("audit.of_order", name="R2345AB"), "1001", text("audit.word_trace")),
+        ({"detail": "bank <b>asks</b>"}, text("audit.of_order", name="R2345AB"), "1001", "bank <b>asks</b>"),
+        (
+            {"action": AuditAction.LOOKED, "subject": "person:", "detail": ""},
+            text("audit.of_person", name="1001"),
+            "",
+            "",
+        ),
+        (
+            {"action": AuditAction.LOOKED, "subject": "person:", "detail": "", "person_id": 0},
+            text("audit.of_person", name="…"),
+            "",
+            "",
+        ),
+        (
+            {"action": AuditAction.CHANGED, "subject": "alarm:order_failed:R2345AB", "detail": "settled"},
+            text("audit.of_alarm", name=f"{text('alarm.order_failed_name')} R2345AB"),
+            "1001",
+            text("audit.word_settled"),
+        ),
+        (
+            {"action": AuditAction.BROADCAST, "subject": "broadcast:0123456789", "detail": "running", "person_id": 0},
+            text("audit.of_broadcast", name="0123456789"),
+            "",
+            text("audit.word_running"),
+        ),
+        (
+            {"action": AuditAction.EXPORTED, "subject": "trail:", "detail": "", "person_id": 0},
+            text("audit.of_trail"),
+            "",
+            "",
+        ),
+    ],
+)
+def test_an_entry_says_who_did_what_to_whom_when_and_why(
+    changes: dict[str, object], subject: str, person: str, why: str
+) -> None:
+    entry = an_entry(NOW - timedelta(seconds=5), **changes)
+    seen = Seen("", audit.screen(EN, AuditPage((entry,)), NOW, JAKARTA)).text
+    said = text(f"audit.{entry.action}", subject=subject)
+    said = text("audit.about", said=said, person=person) if person else said
+    said = text("audit.why", said=said, detail=why) if why else said
+    line = text("audit.entry", day=text("time.today"), time="10:04:55", actor="3001", said=said)
+    assert seen == f"{text('audit.title')}\n\n{line}"
+
+
+def test_pages_turn_and_lead_to_the_trail_of_one_and_back() -> None:
+    newest = AuditPage((an_entry(NOW), an_entry(NOW, actor_id=2001)), older="20260817T030500000000-00000000")
+    screen = audit.screen(EN, newest, NOW, JAKARTA)
+    assert [[button.label for button in row] for row in screen.keyboard] == [
+        [label("audit.older")],
+        [label("audit.only", actor="3001"), label("audit.only", actor="2001")],
+        [label("audit.export")],
+    ]
+    of_one = audit.screen(EN, AuditPage((an_entry(NOW),), 3001, is_newest=False), NOW, JAKARTA)
+    assert [[button.label for button in row] for row in of_one.keyboard] == [
+        [label("audit.newest")],
+        [label("audit.everybody")],
+        [label("audit.export")],
+    ]

@@ -1,0 +1,226 @@
+"""The card of a ticket says how it stands and what can be done, and nothing of it names a person."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.infra.i18n import LOCALES
+from bot.infra.telegram.outbound.truncate import TEXT_UNITS
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import Phase, advance
+from bot.settlement.model import OrderReport
+from bot.support.cases import Case
+from bot.support.model import EntryKind, MediaKind, TicketEntry
+from bot.support.staff.entries import with_quote
+from bot.support.staff.screens import refresh as staff_afresh
+from bot.support.staff.screens import ticket as staff_ticket
+from bot.support.ticket import Cause, CloseReason, Rating, Ticket, claimed, closed, opened, rated, reopened
+from bot.users.model import Person
+from tests.architecture.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
+from tests.texts import label, says, text
+
+EN = TRANSLATIONS.get("en")
+BEGAN = NOW - timedelta(hours=2)
+EMMA = Person(id=1001, language_code="en", created_at=BEGAN)
+TICKET = replace(opened(1001, BEGAN, order_reference="ABC2345"), reference="T-4F7K2")
+HELD = claimed(TICKET, 3001, BEGAN)
+ANSWERED = replace(HELD, first_answer_at=BEGAN + timedelta(minutes=7), waits_since=None)
+CLOSED = closed(ANSWERED, 3001, CloseReason.SOLVED, NOW)
+ENTRY = TicketEntry(
+    ticket="T-4F7K2",
+    number=1,
+    kind=EntryKind.ASKED,
+    author_id=1001,
+    at=NOW,
+    text="Where <b>is</b> it?",
+    source_chat_id=1001,
+    source_message_id=7,
+)
+
+
+def a_case(**changes: object) -> Case:
+    known = {"person_id": 1001, "person": EMMA, "order": an_order(), "tickets": (TICKET,)}
+    return Case(**{**known, **changes})  # type: ignore[arg-type]
+
+
+def card(ticket: Ticket, locale: str = "en", case: Case | None = None) -> Seen:
+    t = TRANSLATIONS.get(locale)
+    shown = staff_ticket.card(t, ticket, case or a_case(), NOW, JAKARTA, default_locale="id")
+    return Seen("card", shown)
+
+
+def standing(ticket: Ticket) -> list[str]:
+    """The lines before the hint and the case."""
+    return Seen("", Screen(staff_ticket.standing(EN, ticket, NOW, JAKARTA))).text.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("ticket", "lines"),
+    [
+        (
+            TICKET,
+            [
+                text("staff_ticket.unclaimed", reference="T-4F7K2"),
+                text("staff_ticket.cause.asked", at="08:05 WIB"),
+                text("staff_ticket.waits", at="08:05 WIB"),
+            ],
+        ),
+        (
+            replace(HELD, cause=Cause.FAILED),
+            [
+                text("staff_ticket.claimed", reference="T-4F7K2", by="3001"),
+                text("staff_ticket.cause.failed", at="08:05 WIB"),
+                text("staff_ticket.waits", at="08:05 WIB"),
+            ],
+        ),
+        (
+            replace(ANSWERED, cause=Cause.STUCK),
+            [
+                text("staff_ticket.claimed", reference="T-4F7K2", by="3001"),
+                text("staff_ticket.cause.stuck", at="08:05 WIB"),
+                text("staff_ticket.answered", duration="7 minutes"),
+            ],
+        ),
+        (
+            rated(CLOSED, Rating.GOOD, NOW),
+            [
+                text("staff_ticket.closed", reference="T-4F7K2"),
+                text("staff_ticket.cause.asked", at="08:05 WIB"),
+                text("staff_ticket.answered", duration="7 minutes"),
+                text("staff_ticket.ended", at="10:05 WIB", by="3001", reason=text("staff_ticket.reason.solved")),
+                text("staff_ticket.rated", thumb="👍"),
+            ],
+        ),
+        (
+            reopened(CLOSED, NOW, timedelta(days=1)),
+            [
+                text("staff_ticket.claimed", reference="T-4F7K2", by="3001"),
+                text("staff_ticket.cause.asked", at="08:05 WIB"),
+                text("staff_ticket.reopened", count=1),
+                text("staff_ticket.answered", duration="7 minutes"),
+                text("staff_ticket.waits", at="10:05 WIB"),
+            ],
+        ),
+    ],
+)
+def test_a_card_says_how_its_ticket_stands(ticket: Ticket, lines: list[str]) -> None:
+    assert standing(ticket) == lines
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("reason", CloseReason)
+def test_every_reason_has_its_words(locale: str, reason: CloseReason) -> None:
+    shown = card(replace(CLOSED, close_reason=reason), locale).text
+    assert says(shown, "staff_ticket.ended", locale, by="3001", reason=text(f"staff_ticket.reason.{reason}", locale))
+
+
+def test_who_may_take_it_and_what_can_be_done_stands_under_it() -> None:
+    def labels(ticket: Ticket, case: Case | None = None) -> list[str]:
+        return [button.label for button in card(ticket, case=case).buttons]
+
+    about_order = [label("staff_ticket.fresh"), label("reveal.button")]
+    names = ("claim", "take", "close", "reopen", "answers")
+    claim, take, close, reopen, saved = (label(f"staff_ticket.{name}") for name in names)
+    assert labels(TICKET) == [claim, close, *about_order, saved]
+    assert labels(HELD) == [take, close, *about_order, saved]
+    assert labels(CLOSED) == [reopen, *about_order]
+    assert labels(TICKET, a_case(order=None)) == [claim, close, saved]
+    unmade = a_case(order=an_order(service_id=None, number=""))
+    assert labels(TICKET, unmade) == [claim, close, saved]
+    assert labels(CLOSED, unmade) == [reopen]
+
+
+def test_the_card_names_other_tickets_but_not_itself() -> None:
+    other = replace(opened(1001, NOW), reference="T-22222")
+    shown = card(TICKET, case=a_case(tickets=(TICKET, other))).text
+    assert shown.count("T-4F7K2") == 1
+    assert says(shown, "case.ticket", reference="T-22222", status=text("case.ticket.unclaimed"))
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_a_topic_is_named_after_the_ticket_and_the_sum_and_nobody(name: str) -> None:
+    order = an_order(replace(an_order().method, name=name), holder="BUDI", number="1234567890")
+    called = staff_ticket.topic_name(EN, TICKET, order)
+    assert called.startswith("T-4F7K2 · ")
+    assert called.endswith(" Rp500,000")
+    assert "BUDI" not in called
+    assert "7890" not in called
+    assert staff_ticket.topic_name(EN, CLOSED, None) == "✅ T-4F7K2"
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_what_the_person_wrote_stands_as_a_quote_with_a_call_to_whoever_holds_the_ticket(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    for media in (None, *MediaKind):
+        written = replace(ENTRY, media=media)
+        said = staff_ticket.entry(t, TICKET, written, "10:05", ping=3001, is_changed=media is None)
+        seen = Seen("", Screen(with_quote(said, written.text)))
+        assert seen.text.endswith("Where is it?")
+        assert '<a href="tg://user?id=3001">3001</a>' in seen.screen.text
+        for kind in MediaKind:
+            assert says(seen.text, f"staff_ticket.{kind}", locale) is (kind is media)
+    assert "tg://" not in staff_ticket.entry(t, TICKET, ENTRY, "10:05", ping=0, is_changed=False)
+
+
+def test_a_card_with_a_notice_fits_as_well() -> None:
+    screen = staff_ticket.card(
+        EN, TICKET, a_case(), NOW, JAKARTA, default_locale="id", notice=EN("staff_ticket.unchanged", at="10:05:12")
+    )
+    seen = Seen("", screen)
+    assert seen.text.startswith(text("staff_ticket.unchanged", at="10:05:12"))
+    assert seen.units <= TEXT_UNITS
+
+
+@pytest.mark.parametrize(
+    ("state", "phase", "said", "lines"),
+    [
+        ("IDLE", Phase.OPEN, "IDLE", []),
+        (
+            "IDLE",
+            Phase.OPEN,
+            "LN_INVOICE_PAID",
+            [
+                text("staff_ticket.state", before="IDLE", after="LN_INVOICE_PAID"),
+                text("staff_ticket.now_paid"),
+            ],
+        ),
+        ("FAILED", Phase.DONE, "FAILED", []),
+        (
+            "FAILED",
+            Phase.DONE,
+            "COMPLETED",
+            [text("staff_ticket.state_not_taken", before="FAILED", after="COMPLETED")],
+        ),
+        (
+            "",
+            Phase.UNSHOWN,
+            "IDLE",
+            [
+                text("staff_ticket.state_not_taken", before="-", after="IDLE"),
+                text("staff_ticket.not_followed"),
+            ],
+        ),
+    ],
+)
+def test_what_the_service_says_now_is_told_as_a_difference(
+    state: str, phase: Phase, said: str, lines: list[str]
+) -> None:
+    before, report = an_order(state=state, phase=phase), OrderReport(service_id="cm1", state=said)
+    after = advance(before, report, NOW)[0] if phase is Phase.OPEN else before
+    found = staff_afresh.differences(EN, before, after, report)
+    assert [Seen("", Screen(line)).text for line in found] == lines
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_card_and_what_the_person_wrote_are_known_by_the_ticket_they_name_first(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    for ticket in (TICKET, HELD, CLOSED):
+        assert staff_ticket.named_in(card(ticket, locale).text) == "T-4F7K2"
+    again = staff_ticket.card(t, TICKET, a_case(), NOW, JAKARTA, default_locale="id", notice=t("news.again"))
+    assert staff_ticket.named_in(Seen("", again).text) == "T-4F7K2"
+    forged = replace(ENTRY, text=text("staff_ticket.unclaimed", reference="T-22222"))
+    said = staff_ticket.entry(t, TICKET, forged, "10:05", ping=0, is_changed=False)
+    assert staff_ticket.named_in(Seen("", Screen(with_quote(said, forged.text))).text) == "T-4F7K2"
+    for other in ("", "T-4F7K2", "Look at T-4F7K2 please", text("case.did", what=text("act.pressed.help"))):
+        assert staff_ticket.named_in(other) == ""

@@ -1,0 +1,165 @@
+"""A person's own tickets: what they read of them, and what they can do, which is only what is possible."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from bot.infra.i18n import LOCALES
+from bot.infra.telegram.ui.screen import Screen
+from bot.support.ticket import Cause, CloseReason, Rating
+from bot.support.user_chat.screens import page as ticket_page
+from bot.support.user_chat.screens import question as ticket_question
+from bot.users.provider import Provider
+from tests.architecture.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order
+from tests.support.ticket_screens import a_closed_ticket, a_help_desk, a_ticket
+from tests.texts import says, text
+
+EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+ORDER = an_order()
+STAFF, NOBODY = frozenset({2001}), frozenset[int]()
+
+
+def page(ticket: object, *, may_reopen: bool = False, locale: str = "en") -> Seen:
+    t = TRANSLATIONS.get(locale)
+    shown = ticket_page.screen(t, ticket, ORDER, NOW, JAKARTA, may_reopen=may_reopen)  # type: ignore[arg-type]
+    return Seen("", shown)
+
+
+def data_of(seen: Seen) -> list[str]:
+    return [str(button.data) for button in seen.buttons]
+
+
+def test_an_open_ticket_says_what_it_is_about_and_since_when_it_waits() -> None:
+    seen = page(a_ticket(NOW))
+    opened, waits = text("ticket.opened_asked", at="09:45 WIB"), text("ticket.waits", at="09:45 WIB")
+    assert seen.text == f"{text('ticket.heading', ticket='T-4F7K2')}\n{LINE}\n\n{opened}\n{waits}"
+    assert data_of(seen) == ["t:T-4F7K2:say", "o:ABC2345:page"]
+
+
+def test_a_ticket_of_another_day_says_which() -> None:
+    shown = page(a_ticket(NOW, created_at=NOW - timedelta(days=2))).text
+    assert says(shown, "ticket.opened_asked", at="15 Aug 2026, 10:05 WIB")
+
+
+def test_an_answered_ticket_waits_for_nobody() -> None:
+    seen = page(a_ticket(NOW, waits_since=None))
+    assert not says(seen.text, "ticket.waits")
+    assert says(seen.text, "ticket.was_answered")
+
+
+@pytest.mark.parametrize("cause", [Cause.FAILED, Cause.STUCK])
+def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(cause: Cause) -> None:
+    seen = Seen("", ticket_question.by_itself(EN, a_ticket(NOW, cause=cause), ORDER))
+    assert seen.text.split("\n\n") == [
+        f"{text('ticket.heading', ticket='T-4F7K2')}\n{LINE}",
+        text(f"ticket.by_itself_{cause}"),
+        text("ticket.by_itself"),
+    ]
+    assert data_of(seen) == ["t:T-4F7K2:say"]
+
+
+@pytest.mark.parametrize(("locale", "duration"), [("en", "5 minutes"), ("id", "5 menit")])
+@pytest.mark.parametrize("screen", [ticket_question.opened, ticket_question.by_itself])
+def test_a_new_ticket_says_at_its_end_how_soon_support_replies_where_that_is_known(
+    screen: Callable[..., Screen], locale: str, duration: str
+) -> None:
+    t, ticket = TRANSLATIONS.get(locale), a_ticket(NOW, cause=Cause.FAILED)
+    unknown = Seen("", screen(t, ticket, ORDER)).text
+    assert not says(unknown, "ticket.reply_time", locale)
+    known = Seen("", screen(t, ticket, ORDER, timedelta(minutes=4, microseconds=1))).text
+    assert known == f"{unknown}\n\n{text('ticket.reply_time', locale, duration=duration)}"
+
+
+@pytest.mark.parametrize("reason", list(CloseReason))
+def test_a_closed_ticket_says_why_in_words_of_its_own(reason: CloseReason) -> None:
+    texts = {each: page(a_closed_ticket(NOW, each)).text for each in CloseReason}
+    assert len(set(texts.values())) == len(CloseReason)
+    assert says(texts[reason], f"ticket.closed_{reason}")
+
+
+def test_a_closed_ticket_can_be_rated_in_one_tap_and_reopened_as_long_as_that_is_possible() -> None:
+    rate = ["t:T-4F7K2:rate:good", "t:T-4F7K2:rate:bad"]
+    fresh = page(a_closed_ticket(NOW), may_reopen=True)
+    assert data_of(fresh) == [*rate, "t:T-4F7K2:reopen", "o:ABC2345:page"]
+    assert says(fresh.text, "ticket.not_over")
+    late = page(a_closed_ticket(NOW))
+    assert data_of(late) == [*rate, "o:ABC2345:page"]
+    assert not says(late.text, "ticket.not_over")
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("rating", list(Rating))
+def test_what_was_said_of_the_help_stands_there(rating: Rating, locale: str) -> None:
+    shown = page(a_closed_ticket(NOW, rating=rating), locale=locale).text
+    assert shown.endswith(f"\n\n{text(f'ticket.rated_{rating}', locale)}")
+
+
+def test_the_question_says_who_reads_the_answer_and_what_nobody_needs() -> None:
+    seen = Seen("", ticket_question.screen(EN, ORDER, None, "@kirim_help"))
+    assert seen.text.split("\n\n") == [
+        text("help.about", line=LINE),
+        text("ticket.what_is_wrong"),
+        text("ticket.how_to_write"),
+        text("help.contact_too", contact="@kirim_help", reference="ABC2345"),
+    ]
+    assert data_of(seen) == ["t:leave"]
+
+
+def test_the_question_names_the_ticket_that_is_there_already() -> None:
+    is_open = Seen("", ticket_question.screen(EN, ORDER, a_ticket(NOW))).text
+    assert says(is_open, "ticket.write_more", ticket="T-4F7K2")
+    was_closed = Seen("", ticket_question.screen(EN, ORDER, a_closed_ticket(NOW))).text
+    assert says(was_closed, "ticket.write_to_reopen", ticket="T-4F7K2")
+
+
+def test_help_leads_to_whoever_there_is() -> None:
+    def seen(staff: frozenset[int], contact: str) -> Seen:
+        return Seen("", ticket_page.help_screen(EN, a_help_desk(staff, contact)))
+
+    assert "t:new" in data_of(seen(STAFF, ""))
+    assert seen(STAFF, "@kirim_help").text.endswith(text("help.contact_too_alone", contact="@kirim_help"))
+    assert "t:new" not in data_of(seen(NOBODY, "help@kirim.example"))
+    contact = text("help.contact_alone", contact="help@kirim.example")
+    assert seen(NOBODY, "help@kirim.example").text == f"{text('help.text')}\n\n{contact}"
+    assert seen(NOBODY, "").text == text("help.text")
+
+
+def test_help_ends_with_who_runs_the_bot_where_that_is_set() -> None:
+    named = Provider(name="A & B", terms_url="https://kirim.example/t", privacy_url="https://kirim.example/p")
+    line = " · ".join((text("provider.name", name="A & B"), text("provider.terms"), text("provider.privacy")))
+    without = Seen("", ticket_page.help_screen(EN, a_help_desk(STAFF, ""))).text
+    assert Seen("", ticket_page.help_screen(EN, a_help_desk(STAFF, ""), run_by=named)).text == f"{without}\n\n{line}"
+
+
+def test_help_lists_ones_open_tickets_by_what_they_are_about() -> None:
+    mine = (a_ticket(NOW), a_ticket(NOW, reference="T-22222", order_reference=""))
+    seen = Seen("", ticket_page.help_screen(ID, a_help_desk(STAFF, ""), mine, {"ABC2345": ORDER}))
+    buttons = {button.label: button.data for button in seen.buttons}
+    assert buttons["🎫 T-4F7K2 · BCA Rp500.000"] == "t:T-4F7K2:show"
+    assert buttons["🎫 T-22222"] == "t:T-22222:show"
+
+
+def test_where_nobody_reads_what_is_written_here_the_contact_is_named() -> None:
+    seen = Seen("", ticket_question.contact_only(EN, ORDER, "help@kirim.example"))
+    assert seen.text.endswith(text("help.contact", contact="help@kirim.example", reference="ABC2345"))
+    assert seen.buttons == []
+
+
+def test_help_is_offered_where_there_is_anybody_at_all() -> None:
+    assert a_help_desk(STAFF, "").is_offered
+    assert a_help_desk(NOBODY, "@kirim_help").is_offered
+    assert not a_help_desk(NOBODY, "").is_offered
+
+
+@pytest.mark.parametrize(
+    ("whom", "markup"),
+    [
+        ("@kirim_help", '<a href="https://t.me/kirim_help">@kirim_help</a>'),
+        ("help@kirim.example", "help@kirim.example"),
+        ("https://kirim.example/?a=1&b=2", '<a href="https://kirim.example/?a=1&amp;b=2">'),
+        ('https://kirim.example/"><b>', '<a href="https://kirim.example/&quot;&gt;&lt;b&gt;">'),
+    ],
+)
+def test_a_contact_can_be_tapped_and_is_never_markup_of_its_own(whom: str, markup: str) -> None:
+    assert str(ticket_question.contact(whom)).startswith(markup)

@@ -1,0 +1,127 @@
+"""What is said around tickets that are talked in: within Telegram's limits, in both languages, naming the ticket."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from bot.core.errors import Rejection
+from bot.infra.i18n import LOCALES, Translator
+from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS
+from bot.infra.telegram.ui.screen import Screen
+from bot.sandbox.bot_api.text import html, utf16
+from bot.support.model import EntryKind, MediaKind, TicketEntry, Written
+from bot.support.staff.entries import ROOM_FOR_OURS, too_long_by
+from bot.support.staff.screens import remarks as staff_remarks
+from bot.support.staff.screens import talk as staff_talk
+from bot.support.ticket import CloseReason, Ticket
+from bot.support.tickets.relay import MAYBE_ARRIVED
+from bot.support.tickets.remarks import Remark
+from bot.support.user_chat.reply_rendering import FILE_STAYS
+from bot.support.user_chat.screens import reply as ticket_answer
+from tests.architecture.every_screen import BCA, HOSTILE_NAMES, NOW, TRANSLATIONS, an_order
+from tests.texts import text
+
+TICKET = Ticket(reference="T-4F7K2", person_id=1001, order_reference="ABC2345", created_at=NOW, claimed_by=3001)
+ENTRY = TicketEntry(
+    ticket="T-4F7K2",
+    number=7,
+    kind=EntryKind.ANSWER,
+    author_id=3001,
+    at=NOW,
+    text="It is <b>on its way</b>.",
+    source_chat_id=-100,
+    source_message_id=9,
+)
+WHYS = (
+    "Forbidden: bot was blocked by the user",
+    "Forbidden: user is deactivated",
+    "Bad Request: chat not found",
+    FILE_STAYS,
+    MAYBE_ARRIVED,
+    "Bad Request: <b>anything</b> & more",
+)
+REJECTIONS = (
+    Rejection("ticket.closed"),
+    Rejection("ticket.held_by_another"),
+    Rejection(staff_talk.KIND),
+    Rejection(staff_talk.COMMAND),
+    Rejection(staff_talk.STRANGER),
+    Rejection(staff_talk.TOO_LONG, over=1_300),
+)
+
+
+def every(t: Translator) -> Iterator[Screen]:
+    for rejection in REJECTIONS:
+        yield staff_talk.not_passed_on(t, TICKET, rejection)
+        yield staff_talk.not_corrected(t, rejection)
+    yield staff_talk.take_over(t, TICKET, 3001)
+    yield staff_talk.closing(t, TICKET)
+    yield staff_talk.noted(t, TICKET)
+    yield staff_talk.how_to_note(t)
+    for reason in CloseReason:
+        yield staff_talk.closed(t, TICKET, reason)
+    for what in Remark:
+        for why in WHYS:
+            yield staff_remarks.screen(t, what, ENTRY, {"what": what, "by": 3001, "before": 2001, "why": why})
+    yield staff_remarks.screen(t, Remark.TAKEN_OVER, ENTRY, {"by": 3001, "before": 0})
+    for entry in (ENTRY, replace(ENTRY, text=None, media=MediaKind.PHOTO), replace(ENTRY, edited_at=NOW)):
+        yield ticket_answer.screen(t, entry, an_order())
+        yield ticket_answer.screen(t, entry, None)
+        yield ticket_answer.taken_back(t, entry, an_order())
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_one_is_markup_that_telegram_takes(locale: str) -> None:
+    for screen in every(TRANSLATIONS.get(locale)):
+        assert html.parse(screen.text, lambda _: {"id": 1})[0].strip()
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_the_longest_answer_fits_whole_with_all_that_stands_around_it(locale: str, name: str) -> None:
+    t, order = TRANSLATIONS.get(locale), an_order(replace(BCA, name=name, code=name), idr=99_999_999_999)
+    again = utf16.length(html.parse(t("news.again"), lambda _: None)[0]) + 2
+    for limit, media in ((TEXT_UNITS, None), (CAPTION_UNITS, MediaKind.PHOTO)):
+        text = "x" * (limit - ROOM_FOR_OURS)
+        assert too_long_by(Written(chat_id=1, message_id=1, text=text, media=media)) == 0
+        entry = replace(ENTRY, text=text, media=media, edited_at=NOW)
+        shown = html.parse(ticket_answer.screen(t, entry, order).text, lambda _: None)[0]
+        assert utf16.length(shown) + again <= limit
+
+
+def test_an_answer_names_its_ticket_and_its_order_and_shows_no_number() -> None:
+    shown = ticket_answer.screen(TRANSLATIONS.get("en"), ENTRY, an_order()).text
+    for part in ("T-4F7K2", "ABC2345", "Rp500,000", "BCA", "••••7890", "<blockquote>"):
+        assert part in shown
+    assert "1234567890" not in shown
+    assert "3001" not in shown
+
+
+@pytest.mark.parametrize(
+    ("rejection", "data"),
+    [(REJECTIONS[0], "tk:T-4F7K2:reopen"), (REJECTIONS[1], "tk:T-4F7K2:over"), (REJECTIONS[2], None)],
+)
+def test_a_refusal_offers_the_way_where_there_is_one(rejection: Rejection, data: str | None) -> None:
+    keyboard = staff_talk.not_passed_on(TRANSLATIONS.get("en"), TICKET, rejection).keyboard
+    assert [button.data for row in keyboard for button in row] == ([data] if data else [])
+
+
+@pytest.mark.parametrize(
+    ("why", "said"),
+    [
+        (WHYS[0], text("staff.why.blocked")),
+        (WHYS[1], text("staff.why.deactivated")),
+        (WHYS[2], text("staff.why.unknown")),
+        (WHYS[3], text("staff.why.file_stays")),
+        (WHYS[5], text("staff.why.refused", reason="Bad Request: <b>anything</b> & more")),
+    ],
+)
+def test_why_an_answer_did_not_arrive_is_said_in_plain_words(why: str, said: str) -> None:
+    assert html.parse(staff_remarks.why_not(TRANSLATIONS.get("en"), why), lambda _: None)[0] == said
+
+
+def test_only_what_failed_can_be_sent_again() -> None:
+    t = TRANSLATIONS.get("en")
+    with_buttons = [what for what in Remark if staff_remarks.screen(t, what, ENTRY, {"by": 1, "before": 2}).keyboard]
+    assert with_buttons == [Remark.FAILED]

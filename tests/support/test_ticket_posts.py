@@ -1,0 +1,112 @@
+"""Which messages belong to which ticket: cards, entries, topics, and a group that moves."""
+
+from typing import Any
+
+import pytest
+
+from bot.infra.db.database import Database
+from bot.infra.outbox.model import Queue
+from bot.infra.outbox.repository import OutboxRepository
+from bot.support.model import PostRole, TicketPost
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
+from tests.builders import NOW, SECOND, a_post, a_ticket, some_news
+
+GROUP, OTHER, NEW_GROUP = -1001, 3001, -1_002_000_000_009
+
+
+@pytest.fixture
+async def tickets(store: Database) -> None:
+    """Two of them."""
+    async with store.transaction() as tx:
+        for name in ("T-2345A", "T-3456B"):
+            assert await TicketRepository(tx).add(a_ticket(name))
+
+
+async def adds(store: Database, *posts: TicketPost) -> None:
+    async with store.transaction() as tx:
+        for post in posts:
+            await TicketPostRepository(tx).add(post)
+
+
+@pytest.mark.usefixtures("tickets")
+@pytest.mark.parametrize("role", PostRole)
+async def test_a_post_is_read_as_it_was_added(store: Database, role: PostRole) -> None:
+    post = a_post(2**40, role=role, topic_id=2**33, entry=7, argument="note:3001")
+    await adds(store, post)
+    async with store.reading() as tx:
+        assert await TicketPostRepository(tx).get(GROUP, 2**40) == post
+        assert await TicketPostRepository(tx).get(OTHER, 2**40) is None
+        assert await TicketPostRepository(tx).get(GROUP, 1) is None
+
+
+@pytest.mark.usefixtures("tickets")
+async def test_the_newest_card_of_each_chat_is_its_head(store: Database) -> None:
+    await adds(
+        store,
+        a_post(1),
+        a_post(5, at=NOW + SECOND, topic_id=5),
+        a_post(9, at=NOW + SECOND, role=PostRole.REMARK),
+        a_post(3, chat_id=OTHER),
+        a_post(8, "T-3456B", at=NOW + SECOND * 9),
+    )
+    async with store.reading() as tx:
+        heads = {post.chat_id: post.message_id for post in await TicketPostRepository(tx).heads("T-2345A")}
+        assert heads == {GROUP: 5, OTHER: 3}
+        head = await TicketPostRepository(tx).head("T-2345A", GROUP)
+        assert head is not None
+        assert (head.message_id, head.topic_id) == (5, 5)
+        assert await TicketPostRepository(tx).head("T-2345A", 77) is None
+
+
+@pytest.mark.usefixtures("tickets")
+async def test_an_entry_is_found_where_it_stands_last(store: Database) -> None:
+    entry: dict[str, Any] = {"role": PostRole.ENTRY, "entry": 2}
+    await adds(store, a_post(4, **entry), a_post(6, **entry), a_post(7, role=PostRole.REMARK, entry=2))
+    await adds(store, a_post(8, "T-3456B", **entry), a_post(9, **entry, chat_id=OTHER))
+    async with store.reading() as tx:
+        found = await TicketPostRepository(tx).of_entry("T-2345A", 2, GROUP)
+        assert found is not None
+        assert found.message_id == 6
+        assert await TicketPostRepository(tx).of_entry("T-2345A", 1, GROUP) is None
+
+
+@pytest.mark.usefixtures("tickets")
+async def test_a_topic_leads_to_its_ticket(store: Database) -> None:
+    await adds(store, a_post(1, topic_id=70), a_post(2, "T-3456B", topic_id=80), a_post(3, topic_id=70))
+    async with store.reading() as tx:
+        found = [await TicketPostRepository(tx).of_topic(GROUP, topic) for topic in (70, 80, 90)]
+        assert found == ["T-2345A", "T-3456B", None]
+        assert await TicketPostRepository(tx).of_topic(OTHER, 70) is None
+
+
+@pytest.mark.usefixtures("tickets")
+async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_posts(store: Database) -> None:
+    await adds(store, a_post(1), a_post(2, chat_id=OTHER))
+    async with store.transaction() as tx:
+        await OutboxRepository(tx).add(
+            [some_news("ticket:T-2345A", f"ticket_card:{n}", chat_id=GROUP, queue=Queue.EXTRA) for n in range(3)]
+        )
+    async with store.transaction() as tx:
+        told = (await OutboxRepository(tx).heads(NOW, queue=Queue.EXTRA))[0]
+        assert await OutboxRepository(tx).start(told.id)
+        await OutboxRepository(tx).told(told.id, 5, NOW)
+        await OutboxRepository(tx).move_chat(GROUP, NEW_GROUP)
+        await TicketPostRepository(tx).chat_moved(GROUP, NEW_GROUP)
+    async with store.reading() as tx:
+        news = await OutboxRepository(tx).of_subject("ticket:T-2345A")
+        assert sorted(each.chat_id for each in news) == [NEW_GROUP, NEW_GROUP, GROUP]
+        assert await TicketPostRepository(tx).get(GROUP, 1) is None
+        assert await TicketPostRepository(tx).get(OTHER, 2) is not None
+        assert await TicketPostRepository(tx).current_chat(GROUP) == NEW_GROUP
+        assert await TicketPostRepository(tx).current_chat(OTHER) == OTHER
+
+
+@pytest.mark.usefixtures("tickets")
+async def test_being_told_twice_of_a_move_changes_nothing(store: Database) -> None:
+    for _ in range(2):
+        async with store.transaction() as tx:
+            await TicketPostRepository(tx).chat_moved(GROUP, NEW_GROUP)
+    await adds(store, a_post(1, chat_id=NEW_GROUP))
+    async with store.reading() as tx:
+        assert await TicketPostRepository(tx).head("T-2345A", NEW_GROUP) is not None

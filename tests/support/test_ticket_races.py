@@ -1,0 +1,83 @@
+"""What happens to a ticket in the same moment, on both databases: one wins where one must, and nothing is lost."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bot.core.errors import Rejection
+from bot.support.model import EntryKind, TicketEntry, Written
+from bot.support.ticket import CloseReason, Ticket
+from bot.support.tickets.steps import entered
+from tests.settlement.fake_settlement import MovedClock
+from tests.support.ticket_world import EMMA, OSCAR, RINA, Room
+
+MANY = 8
+
+
+@pytest.fixture
+async def room(database: str) -> AsyncIterator[Room]:
+    made = Room(database, MovedClock())
+    yield made
+    await made.store.close()
+
+
+@pytest.fixture
+async def ticket(room: Room) -> Ticket:
+    return await room.opens()
+
+
+async def test_of_two_who_claim_in_the_same_moment_one_holds_it_and_the_other_is_refused(
+    room: Room, ticket: Ticket
+) -> None:
+    done = await asyncio.gather(
+        *(room.answers.claim(ticket.reference, by) for by in (RINA, OSCAR)), return_exceptions=True
+    )
+    held, refused = sorted(done, key=lambda each: isinstance(each, Rejection))
+    assert isinstance(held, Ticket)
+    assert isinstance(refused, Rejection)
+    assert (await room.now(ticket)).claimed_by == held.claimed_by
+    assert len(await room.trail()) == 1
+
+
+async def test_words_from_both_sides_in_the_same_moment_are_all_kept_each_under_its_own_number(
+    room: Room, ticket: Ticket
+) -> None:
+    async def says(number: int) -> TicketEntry | None:
+        words = Written(chat_id=EMMA, message_id=number, text=str(number))
+        async with room.store.transaction() as tx:
+            return await entered(tx, ticket, words, EntryKind.ASKED, by=EMMA, now=room.clock.now())
+
+    done = await asyncio.gather(
+        *(says(number) for number in range(MANY)),
+        *(room.answers.answer(ticket.reference, RINA, room.writes()) for _ in range(MANY)),
+    )
+    assert sorted(entry.number for entry in done if entry) == list(range(1, 2 * MANY + 1))
+    assert [entry.number for entry in await room.entries(ticket)] == list(range(1, 2 * MANY + 1))
+
+
+async def test_one_message_that_is_met_twice_in_the_same_moment_is_one_answer(room: Room, ticket: Ticket) -> None:
+    written = room.writes()
+    done = await asyncio.gather(*(room.answers.answer(ticket.reference, RINA, written) for _ in range(MANY)))
+    assert [entry.number for entry in done if entry] == [1]
+    await room.tells()
+    assert room.heard(EMMA) == ["ticket_answer:1"]
+
+
+async def test_closing_and_answering_in_the_same_moment_leave_no_answer_behind_a_closed_door(
+    room: Room, ticket: Ticket
+) -> None:
+    await room.answers.claim(ticket.reference, RINA)
+    closed, answer = await asyncio.gather(
+        room.answers.close(ticket.reference, RINA, CloseReason.SOLVED),
+        room.answers.answer(ticket.reference, RINA, room.writes()),
+        return_exceptions=True,
+    )
+    assert isinstance(closed, Ticket)
+    await room.tells()
+    told = room.heard(EMMA)
+    if isinstance(answer, Rejection):
+        assert told == [f"ticket_closed:{closed.version}"]
+    else:
+        assert told[0] == "ticket_answer:1"
+    assert not (await room.now(ticket)).is_open

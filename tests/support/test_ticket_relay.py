@@ -1,0 +1,265 @@
+"""Answers on their way to a person's chat and back, through a Bot API server: what is told of each is what happened."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from bot.infra.i18n import Translations, translator_for
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
+from bot.infra.telegram.outbound.sender import Messenger
+from bot.sandbox.telegram import SUPPORT_GROUP_ID as GROUP
+from bot.support.model import MediaKind, PostRole, TicketEntry, TicketPost, Written
+from bot.support.staff.remark_rendering import RemarkRenderer
+from bot.support.staff.topics import TicketRoom
+from bot.support.ticket import Ticket
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.relay import TicketRelay
+from bot.support.tickets.remarks import Remark
+from bot.support.user_chat.reply_rendering import ReplyRenderer
+from bot.users.model import Person
+from bot.users.repository import UserRepository
+from tests.e2e.chatter import in_base64
+from tests.infra.test_messenger_against_sandbox import messenger
+from tests.pictures import png
+from tests.sandbox.telegram_sandbox import Running, running
+from tests.settlement.fake_settlement import MovedClock
+from tests.support.ticket_world import EMMA, RINA, Room
+from tests.texts import says, text
+
+TRANSLATIONS = Translations.load(strict=True)
+FILES: dict[str, dict[str, Any]] = {
+    "photo": {"picture": in_base64(png(40, 30))},
+    "document": {"file": {"name": "a.pdf", "content": "JVBE"}},
+}
+
+
+class Telling:
+    """A teller of what this is about; whoever else is told something is told nothing."""
+
+    def __init__(self, room: Room, telegram: Messenger) -> None:
+        self._store = room.store
+        self._tellers = {
+            **ReplyRenderer(room.store, telegram).renderers(),
+            **RemarkRenderer(room.store, telegram, TicketRoom(room.store, telegram, room.clock, "en")).renderers(),
+        }
+
+    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
+        async with self._store.reading() as tx:
+            reader = await UserRepository(tx).get(news.chat_id)
+        tell = self._tellers.get(news.kind.partition(":")[0])
+        t = translator_for(TRANSLATIONS, reader, "en")
+        return await tell(news, reader, t) if tell else Sent()
+
+
+class Desk(Room):
+    """Rina's: she writes in the group, Emma reads in her chat."""
+
+    def __init__(self, database: str, server: Running, telegram: Messenger) -> None:
+        super().__init__(database, MovedClock(), GROUP)
+        self.server = server
+        teller = Telling(self, telegram)
+        self.delivery = OutboxDelivery(self.store, teller, self.clock, after=TicketRelay(self.room).after())
+
+    async def opens_with_card(self) -> Ticket:
+        """A ticket with its card in the group."""
+        ticket = await self.opens()
+        card = await self.server.bot.send_message(GROUP, "the card")
+        now = self.clock.now()
+        async with self.store.transaction() as tx:
+            await UserRepository(tx).save(Person(id=EMMA, created_at=now, language_code="en"))
+            await TicketPostRepository(tx).add(
+                TicketPost(
+                    chat_id=GROUP, message_id=card.message_id, ticket=ticket.reference, role=PostRole.HEAD, at=now
+                )
+            )
+        return ticket
+
+    async def says(self, text: str = "It is <b>on its way</b>.", **what: Any) -> Written:
+        """What Rina writes in the group."""
+        said = await self.server.posts(
+            f"/sandbox/chats/{GROUP}/send", {"from": RINA, "html": text, **what}, field="message"
+        )
+        photo, file = said.get("photo"), said.get("document")
+        return Written(
+            chat_id=GROUP,
+            message_id=said["message_id"],
+            text=text or None,
+            media=MediaKind.PHOTO if photo else MediaKind.DOCUMENT if file else None,
+            file_id=photo[-1]["file_id"] if photo else file["file_id"] if file else None,
+        )
+
+    async def answers_with(self, ticket: Ticket, written: Written) -> TicketEntry:
+        """Rina's answer, told."""
+        entry = await self.answers.answer(ticket.reference, RINA, written)
+        assert entry is not None
+        await self.tells()
+        return await self.entry(entry)
+
+    async def emma_blocks(self, *, blocked: bool = True) -> None:
+        await self.server.people.patch(f"/sandbox/people/{EMMA}", json={"blocked": blocked})
+
+    async def emma_sees(self) -> list[dict[str, Any]]:
+        return [message for message in await self.server.sees(EMMA) if message["from"]["is_bot"]]
+
+    async def lines(self) -> list[str]:
+        """What the bot has said in the group, without the card."""
+        messages = await self.server.sees(GROUP)
+        return [str(each.get("text")) for each in messages if each["from"]["is_bot"]][1:]
+
+    async def reaction(self, entry: TicketEntry) -> str:
+        found = [each for each in await self.server.sees(GROUP) if each["message_id"] == entry.source_message_id]
+        return "".join(found[0]["sandbox"]["reactions"])
+
+
+def of_support(ticket: Ticket) -> str:
+    """The heading of what Emma gets."""
+    return text("ticket.from_support", ticket=ticket.reference)
+
+
+def line_of(ticket: Ticket, what: Remark, why: str = "") -> str:
+    """A line in the group: what became of an answer, and why."""
+    because = {"why": text(f"staff.why.{why}")} if why else {}
+    return text("staff.remark", ticket=ticket.reference, said=text(f"staff.remark.{what}", **because))
+
+
+@pytest.fixture
+async def desk(file: str) -> AsyncIterator[Desk]:
+    async with running() as server, messenger(server.url, server.settings.bot_token) as telegram:
+        await server.says(EMMA, "/start")
+        made = Desk(file, server, telegram)
+        yield made
+        await made.store.close()
+
+
+@pytest.fixture
+async def ticket(desk: Desk) -> Ticket:
+    return await desk.opens_with_card()
+
+
+async def test_an_answer_reaches_its_person_as_a_quote_in_the_bots_name(desk: Desk, ticket: Ticket) -> None:
+    entry = await desk.answers_with(ticket, await desk.says())
+    (told,) = await desk.emma_sees()
+    assert told["text"] == f"{of_support(ticket)}\nIt is on its way."
+    assert [each["type"] for each in told["entities"]] == ["bold", "blockquote", "bold"]
+    assert told["reply_markup"]["inline_keyboard"][0][0]["callback_data"] == f"t:{ticket.reference}:say"
+    assert (entry.message_id, await desk.reaction(entry), await desk.lines()) == (told["message_id"], "👌", [])
+
+
+@pytest.mark.parametrize("kind", ["photo", "document"])
+@pytest.mark.parametrize("words", ["The proof", ""])
+async def test_a_picture_or_a_file_goes_along(desk: Desk, ticket: Ticket, kind: str, words: str) -> None:
+    await desk.answers_with(ticket, await desk.says(words, **FILES[kind]))
+    (told,) = await desk.emma_sees()
+    assert kind in told
+    assert told["caption"] == of_support(ticket) + (f"\n{words}" if words else "")
+
+
+async def test_where_reactions_are_not_allowed_a_line_says_it(desk: Desk, ticket: Ticket) -> None:
+    await desk.server.posts(f"/sandbox/chats/{GROUP}/reactions", {"allowed": False})
+    await desk.answers_with(ticket, await desk.says())
+    assert await desk.lines() == [line_of(ticket, Remark.DELIVERED)]
+
+
+async def test_who_has_blocked_the_bot_is_never_said_to_have_got_it(desk: Desk, ticket: Ticket) -> None:
+    await desk.emma_blocks()
+    entry = await desk.answers_with(ticket, await desk.says())
+    assert await desk.lines() == [line_of(ticket, Remark.FAILED, "blocked")]
+    assert (await desk.reaction(entry), await desk.emma_sees()) == ("", [])
+    await desk.emma_blocks(blocked=False)
+    assert await desk.answers.answer_again(ticket.reference, RINA, entry.number)
+    await desk.tells()
+    assert (await desk.reaction(entry), len(await desk.emma_sees())) == ("👌", 1)
+
+
+async def test_a_corrected_answer_is_corrected_in_its_place(desk: Desk, ticket: Ticket) -> None:
+    entry = await desk.answers_with(ticket, await desk.says("It arives"))
+    corrected = Written(chat_id=GROUP, message_id=entry.source_message_id, text="It arrives")
+    assert await desk.corrections.edit(entry, RINA, corrected)
+    await desk.tells()
+    (told,) = await desk.emma_sees()
+    assert told["text"] == f"{of_support(ticket)}\n{text('ticket.corrected')}\nIt arrives"
+    assert (told["message_id"], await desk.reaction(entry)) == (entry.message_id, "✍")
+
+
+@pytest.mark.parametrize("kind", ["photo", "document"])
+async def test_words_under_a_picture_or_a_file_are_corrected_in_their_place(
+    desk: Desk, ticket: Ticket, kind: str
+) -> None:
+    written = await desk.says("The prove", **FILES[kind])
+    entry = await desk.answers_with(ticket, written)
+    corrected = Written(
+        chat_id=GROUP,
+        message_id=entry.source_message_id,
+        text="The proof",
+        media=entry.media,
+        file_id=entry.file_id,
+    )
+    await desk.corrections.edit(entry, RINA, corrected)
+    await desk.tells()
+    (told,) = await desk.emma_sees()
+    assert kind in told
+    assert told["caption"].endswith("The proof")
+
+
+async def test_a_correction_of_what_is_no_longer_there_is_sent_anew(desk: Desk, ticket: Ticket) -> None:
+    entry = await desk.answers_with(ticket, await desk.says())
+    await desk.server.bot.delete_message(EMMA, entry.message_id or 0)
+    corrected = Written(chat_id=GROUP, message_id=entry.source_message_id, text="Tomorrow")
+    await desk.corrections.edit(entry, RINA, corrected)
+    await desk.tells()
+    (told,) = await desk.emma_sees()
+    assert told["text"].endswith("Tomorrow")
+    assert (await desk.entry(entry)).message_id == told["message_id"] != entry.message_id
+
+
+async def test_what_is_taken_back_is_deleted_and_both_sides_are_told(desk: Desk, ticket: Ticket) -> None:
+    entry = await desk.answers_with(ticket, await desk.says("For somebody else"))
+    await desk.corrections.withdraw(entry, RINA)
+    await desk.tells()
+    (told,) = await desk.emma_sees()
+    assert says(told["text"], "ticket.taken_back")
+    assert "For somebody else" not in told["text"]
+    assert await desk.lines() == [line_of(ticket, Remark.TAKEN_BACK)]
+
+
+async def test_after_two_days_its_words_are_taken_out_and_that_is_said(desk: Desk, ticket: Ticket) -> None:
+    entry = await desk.answers_with(ticket, await desk.says("For somebody else"))
+    desk.server.clock.pass_(hours=49)
+    await desk.corrections.withdraw(entry, RINA)
+    await desk.tells()
+    (told,) = await desk.emma_sees()
+    assert says(told["text"], "ticket.taken_back")
+    assert (told["message_id"], "For somebody else" in told["text"]) == (entry.message_id, False)
+    assert await desk.lines() == [line_of(ticket, Remark.BLANKED)]
+
+
+async def test_a_picture_of_two_days_ago_stays_and_nobody_claims_otherwise(desk: Desk, ticket: Ticket) -> None:
+    entry = await desk.answers_with(ticket, await desk.says("Not for you", **FILES["photo"]))
+    desk.server.clock.pass_(hours=49)
+    await desk.corrections.withdraw(entry, RINA)
+    await desk.tells()
+    (told,) = await desk.emma_sees()
+    assert says(told["caption"], "ticket.taken_back")
+    assert ("photo" in told, "Not for you" in told["caption"]) == (True, False)
+    assert await desk.lines() == [line_of(ticket, Remark.TAKING_BACK_FAILED, "file_stays")]
+
+
+async def test_what_can_not_be_taken_back_from_who_has_blocked_the_bot_is_said_to_be_there(
+    desk: Desk, ticket: Ticket
+) -> None:
+    entry = await desk.answers_with(ticket, await desk.says())
+    await desk.emma_blocks()
+    await desk.corrections.withdraw(entry, RINA)
+    await desk.tells()
+    assert await desk.lines() == [line_of(ticket, Remark.TAKING_BACK_FAILED, "blocked")]
+
+
+async def test_an_answer_that_is_taken_back_in_time_is_never_sent(desk: Desk, ticket: Ticket) -> None:
+    entry = await desk.answers.answer(ticket.reference, RINA, await desk.says())
+    assert entry is not None
+    await desk.corrections.withdraw(entry, RINA)
+    await desk.tells()
+    assert await desk.emma_sees() == []
+    assert await desk.lines() == [line_of(ticket, Remark.UNSENT)]

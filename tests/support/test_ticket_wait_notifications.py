@@ -1,0 +1,159 @@
+"""A ticket that waits, as it reaches the chats: in its topic where there is one, with a way to it for operators."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.model import Notification, Sent
+from bot.sandbox.telegram import SUPPORT_GROUP_ID
+from bot.support.model import PostRole, TicketPost
+from bot.support.staff.wait_rendering import WaitRenderer
+from bot.support.ticket import Ticket
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.waiting import TicketWaiting
+from tests.architecture.every_screen import TRANSLATIONS
+from tests.infra.test_messenger_against_sandbox import messenger
+from tests.sandbox.telegram_sandbox import OSCAR, RINA, Running, running
+from tests.settlement.fake_settlement import MovedClock
+from tests.support.ticket_world import Room
+from tests.texts import label, says, starts
+
+PATIENCE = timedelta(minutes=15)
+T = TRANSLATIONS.get("en")
+
+
+@dataclass
+class Scene:
+    """A room whose reminders reach a Bot API server."""
+
+    room: Room
+    server: Running
+    waiting: TicketWaiting
+    delivery: OutboxDelivery
+
+    async def waits(self, **span: float) -> None:
+        self.room.clock.passes(**span)
+        await self.waiting.look()
+        while await self.delivery.start_due():
+            await self.delivery.settle()
+
+    async def seen(self, chat: int) -> list[dict[str, Any]]:
+        return [message for message in await self.server.sees(chat) if message["sandbox"]["outgoing"]]
+
+
+class Renderer:
+    """Tells reminders, and nothing else."""
+
+    def __init__(self, news: WaitRenderer) -> None:
+        self._tellers = news.renderers()
+
+    async def tell(self, news: Notification) -> Any:
+        tell = self._tellers.get(news.kind.partition(":")[0])
+        return await tell(news, None, T) if tell else Sent()
+
+
+@pytest.fixture
+async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scene]:
+    group = getattr(request, "param", SUPPORT_GROUP_ID)
+    room = Room(file, MovedClock(), group=group)
+    async with running() as server, messenger(server.url, server.settings.bot_token) as telegram:
+        for staff in (OSCAR, RINA):
+            await server.says(staff, "/start")
+        news = WaitRenderer(room.store, telegram, room.clock, room.room)
+        delivery = OutboxDelivery(room.store, Renderer(news), room.clock, after=news.after())
+        waiting = TicketWaiting(room.store, room.clock, room.room, operator_ids=frozenset({OSCAR}), patience=PATIENCE)
+        yield Scene(room, server, waiting, delivery)
+    await room.store.close()
+
+
+async def has_head(scene: Scene, ticket: Ticket) -> TicketPost:
+    """Its card, in a topic of its own."""
+    topic = await scene.server.bot.create_forum_topic(SUPPORT_GROUP_ID, ticket.reference)
+    place = topic.message_thread_id
+    card = await scene.server.bot.send_message(SUPPORT_GROUP_ID, "the case", message_thread_id=place)
+    post = TicketPost(
+        chat_id=SUPPORT_GROUP_ID,
+        message_id=card.message_id,
+        ticket=ticket.reference,
+        role=PostRole.HEAD,
+        topic_id=place,
+        at=scene.room.clock.now(),
+    )
+    async with scene.room.store.transaction() as tx:
+        await TicketPostRepository(tx).add(post)
+    return post
+
+
+def labels(message: dict[str, Any]) -> dict[str, str]:
+    rows = message.get("reply_markup", {}).get("inline_keyboard", [])
+    return {button["text"]: button.get("url") or button["callback_data"] for row in rows for button in row}
+
+
+async def test_the_reminder_stands_in_the_topic_under_the_card_and_may_be_replied_to(scene: Scene) -> None:
+    ticket = await scene.room.opens()
+    head = await has_head(scene, ticket)
+    await scene.waits(minutes=16)
+    reminder = (await scene.seen(SUPPORT_GROUP_ID))[-1]
+    assert (reminder["message_thread_id"], reminder["reply_to_message"]["message_id"]) == (
+        head.topic_id,
+        head.message_id,
+    )
+    assert starts(reminder["text"], "waits.head", ticket=ticket.reference, waited=T.duration(timedelta(minutes=16)))
+    assert says(reminder["text"], "waits.unclaimed")
+    assert labels(reminder) == {label("waits.claim"): f"tk:{ticket.reference}:claim"}
+    async with scene.room.store.reading() as tx:
+        post = await TicketPostRepository(tx).get(SUPPORT_GROUP_ID, reminder["message_id"])
+    assert post is not None
+    assert (post.ticket, post.role, post.topic_id) == (ticket.reference, PostRole.REMARK, head.topic_id)
+
+
+async def test_whoever_holds_it_is_named_so_that_their_phone_tells_them(scene: Scene) -> None:
+    ticket = await scene.room.opens()
+    await scene.room.answers.claim(ticket.reference, RINA)
+    await scene.waits(minutes=15)
+    reminder = (await scene.seen(SUPPORT_GROUP_ID))[-1]
+    mention = next(each for each in reminder["entities"] if each["type"] == "text_mention")
+    assert mention["user"]["id"] == RINA
+    assert labels(reminder) == {}
+
+
+async def test_operators_get_the_way_to_the_ticket(scene: Scene) -> None:
+    ticket = await scene.room.opens()
+    head = await has_head(scene, ticket)
+    await scene.waits(minutes=15)
+    await scene.waits(minutes=15)
+    (told,) = await scene.seen(OSCAR)
+    assert starts(told["text"], "waits.long", ticket=ticket.reference, waited=T.duration(timedelta(minutes=30)))
+    assert labels(told) == {label("waits.open"): f"https://t.me/c/2000000001/{head.topic_id}/{head.message_id}"}
+
+
+@pytest.mark.parametrize("scene", [0], indirect=True)
+async def test_without_a_group_it_is_told_in_private_and_there_is_no_way_to_show(scene: Scene) -> None:
+    await scene.room.opens()
+    await scene.waits(minutes=15)
+    assert [len(await scene.seen(chat)) for chat in (RINA, OSCAR)] == [1, 1]
+    await scene.waits(minutes=15)
+    assert labels((await scene.seen(OSCAR))[-1]) == {}
+    assert [len(await scene.seen(chat)) for chat in (RINA, OSCAR)] == [1, 2]
+
+
+async def test_what_was_answered_before_it_could_be_told_is_not_told(scene: Scene) -> None:
+    ticket = await scene.room.opens()
+    scene.room.clock.passes(minutes=15)
+    await scene.waiting.look()
+    await scene.room.answered(ticket)
+    await scene.waits()
+    assert await scene.seen(SUPPORT_GROUP_ID) == []
+
+
+async def test_a_reminder_whose_fate_is_unknown_is_told_again_and_says_so(scene: Scene) -> None:
+    await scene.room.opens()
+    await scene.server.posts("/sandbox/faults", {"fault": "drop_after", "method": "sendMessage", "times": 1})
+    await scene.waits(minutes=15)
+    await scene.waits(minutes=1)
+    reminders = [message["text"] for message in await scene.seen(SUPPORT_GROUP_ID)]
+    assert [says(reminder, "news.again") for reminder in reminders] == [False, True]

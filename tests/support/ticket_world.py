@@ -1,0 +1,87 @@
+"""Support at work on a real database, with a moved clock and a teller that writes down."""
+
+import itertools
+
+from bot.infra.db.database import Database
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.staff.model import AuditEntry
+from bot.staff.repository import AuditRepository
+from bot.staff.roles import StaffChat
+from bot.support.model import MediaKind, TicketEntry, Written
+from bot.support.ticket import Ticket, opened
+from bot.support.tickets.corrections import TicketCorrections
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.relay import TicketRelay
+from bot.support.tickets.replies import TicketReplies
+from bot.support.tickets.repository import TicketRepository
+from tests.keys import VAULT
+from tests.orders.order_world import Ears
+from tests.settlement.fake_settlement import MovedClock
+
+EMMA, SARI, OSCAR, RINA = 1001, 1002, 2001, 3001
+GROUP = -1_001_000
+
+
+class Room:
+    """Rina and Oscar help people, in a group or (`group` 0) each in private."""
+
+    def __init__(self, database: str, clock: MovedClock, group: int = GROUP) -> None:
+        self.store, self.clock, self.group = Database(database, VAULT), clock, group
+        self.room = StaffChat(group, frozenset({OSCAR, RINA}))
+        self.answers = TicketReplies(self.store, clock, self.room)
+        self.corrections = TicketCorrections(self.store, clock, self.room)
+        self.ears = Ears(clock)
+        self.delivery = OutboxDelivery(self.store, self.ears, clock, after=TicketRelay(self.room).after())
+        self._numbers = itertools.count(500)
+
+    async def opens(self, person_id: int = EMMA, order: str = "R2345AB") -> Ticket:
+        """A ticket of this person's."""
+        ticket = opened(person_id, self.clock.now(), order_reference=order)
+        async with self.store.transaction() as tx:
+            assert await TicketRepository(tx).add(ticket)
+        return ticket
+
+    def writes(self, text: str | None = "It is on its way.", *, by: int = 0, photo: str | None = None) -> Written:
+        """What one of them writes in the group, or in private."""
+        chat = self.group or by
+        media = MediaKind.PHOTO if photo else None
+        return Written(chat_id=chat, message_id=next(self._numbers), text=text, media=media, file_id=photo)
+
+    async def answered(self, ticket: Ticket, by: int = RINA, text: str = "It is on its way.") -> TicketEntry:
+        """An answer that was taken in."""
+        entry = await self.answers.answer(ticket.reference, by, self.writes(text, by=by))
+        assert entry is not None
+        return entry
+
+    async def tells(self) -> None:
+        """All that is due."""
+        while await self.delivery.start_due():
+            await self.delivery.settle()
+
+    async def now(self, ticket: Ticket) -> Ticket:
+        """The ticket as it is kept."""
+        async with self.store.reading() as tx:
+            found = await TicketRepository(tx).get(ticket.reference)
+        assert found is not None
+        return found
+
+    async def entry(self, entry: TicketEntry) -> TicketEntry:
+        """The entry as it is kept."""
+        async with self.store.reading() as tx:
+            found = await TicketEntryRepository(tx).get(entry.ticket, entry.number)
+        assert found is not None
+        return found
+
+    async def entries(self, ticket: Ticket) -> tuple[TicketEntry, ...]:
+        """All that was written in it."""
+        async with self.store.reading() as tx:
+            return await TicketEntryRepository(tx).of_ticket(ticket.reference)
+
+    async def trail(self) -> list[AuditEntry]:
+        """The audit trail, oldest first."""
+        async with self.store.reading() as tx:
+            return list(reversed(await AuditRepository(tx).page(limit=50)))
+
+    def heard(self, chat_id: int, kind: str = "") -> list[str]:
+        """The kinds of news that have come to a chat, with their marks."""
+        return [each.kind for each in self.ears.heard if each.chat_id == chat_id and each.kind.startswith(kind)]

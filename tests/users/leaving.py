@@ -1,0 +1,157 @@
+"""People who have left something in every table, and the search for what leads to them."""
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+from bot.broadcasts.delivery_repository import DeliveryRepository
+from bot.broadcasts.model import Broadcast
+from bot.broadcasts.repository import BroadcastRepository
+from bot.checkout.draft import DraftStatus
+from bot.checkout.repository import DraftRepository
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.orders.missed_orders import MissedOrder
+from bot.orders.missed_repository import MissedOrderRepository
+from bot.orders.order import Order, OrderEvent, Phase
+from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.repository import OrderRepository
+from bot.rates.model import RateAlert, Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.recipients.model import SavedRecipient
+from bot.recipients.repository import RecipientRepository
+from bot.settlement.model import Deposit
+from bot.staff.model import AuditAction, AuditEntry
+from bot.staff.repository import AuditRepository
+from bot.support.model import EntryKind, PostRole, TicketEntry, TicketPost
+from bot.support.ticket import Ticket
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
+from bot.tables import metadata
+from bot.users.event_repository import UserEventRepository
+from bot.users.model import Person, PersonAct
+from bot.users.repository import UserRepository
+from tests.builders import BCA, NOW, a_draft, an_order, an_update, some_news
+
+DAY = timedelta(days=1)
+EMMA, SARI = 1001, 1002
+RINA, GROUP = 3001, -100_3001
+DONE = {"phase": Phase.DONE, "state": "COMPLETED", "ended_at": NOW, "paid_at": NOW}
+
+
+def a_person(person_id: int = EMMA, **changes: object) -> Person:
+    return Person(id=person_id, created_at=NOW, language_code="en", **changes)  # type: ignore[arg-type]
+
+
+def a_recipient(recipient_id: str, person_id: int = EMMA, **changes: object) -> SavedRecipient:
+    known = {"method": BCA, "number": "7731004455", "holder": "SARI DEWI", "created_at": NOW, "used_at": NOW}
+    return SavedRecipient(id=recipient_id, person_id=person_id, **{**known, **changes})  # type: ignore[arg-type]
+
+
+async def live(store: Database, person_id: int, n: int = 0) -> Order:
+    """A person who has left something in every table; their sent order."""
+    deposit = Deposit("cbbtc", 8453, "Base", "cbBTC", "0xcb", "0xto", 8)
+    order = an_order(
+        f"R{person_id}N{n}",
+        person_id=person_id,
+        chat_id=person_id,
+        number="7731004455",
+        service_id=f"cm{person_id}.{n}",
+        bolt11="lnbc1kopi",
+        deposit=deposit,
+        refusal="no 7731004455",
+        page_token=f"t{person_id}.{n}",
+        **DONE,
+    )
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(a_person(person_id, phrase="MANGO LAUT", locale="id"))
+        await RecipientRepository(tx).save(a_recipient(f"r{person_id}.{n}", person_id, label="Ibu Kost"))
+        await SubscriptionRepository(tx).save(Subscription(person_id=person_id, since=NOW))
+        await SubscriptionRepository(tx).save_alert(
+            RateAlert(
+                id=f"alert {person_id}.{n}",
+                person_id=person_id,
+                is_above=True,
+                threshold=Decimal(10**9),
+                created_at=NOW,
+                expires_at=NOW + DAY,
+            )
+        )
+        broadcast = Broadcast(id=f"b{person_id}.{n}", operator_id=2001, created_at=NOW)
+        await BroadcastRepository(tx).add(broadcast)
+        await DeliveryRepository(tx).snapshot(broadcast, "en", NOW)
+        await OrderRepository(tx).add(order)
+        await OrderRepository(tx).add_event(
+            OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED")
+        )
+        await ReceiptRepository(tx).add(
+            Receipt(reference=order.reference, code=f"CODE-{person_id}", code_hash=f"{person_id}.{n}", created_at=NOW)
+        )
+        await MissedOrderRepository(tx).save(MissedOrder(person_id=person_id, reference=order.reference, at=NOW))
+        placed = a_draft(f"d{person_id}.{n}", chat_id=person_id, person_id=person_id, number="7731004455")
+        await DraftRepository(tx).add(replace(placed, status=DraftStatus.PLACED))
+        await OutboxRepository(tx).add([some_news(f"order:{order.reference}", chat_id=person_id)])
+        await _writes_to_support(tx, order, n)
+        for news in await OutboxRepository(tx).heads(NOW):
+            await OutboxRepository(tx).told(news.id, 5, NOW)
+        update = person_id * 10 + n
+        await InboxRepository(tx).add([an_update(update, chat_id=person_id)])
+        await InboxRepository(tx).finish([update], NOW)
+    return order
+
+
+async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
+    """A ticket about the order, with a word from either side, a note, and where they stand; and what staff did."""
+    person_id, name = order.person_id, f"T-{order.person_id}.{n}"
+    await TicketRepository(tx).add(
+        Ticket(reference=name, person_id=person_id, order_reference=order.reference, created_at=NOW, waits_since=NOW)
+    )
+    for kind, author, chat_id in (
+        (EntryKind.ASKED, person_id, person_id),
+        (EntryKind.ANSWER, RINA, GROUP),
+        (EntryKind.NOTE, RINA, GROUP),
+    ):
+        entry = TicketEntry(
+            ticket=name,
+            number=0,
+            kind=kind,
+            author_id=author,
+            at=NOW,
+            text="about 7731004455",
+            source_chat_id=chat_id,
+            source_message_id=person_id * 1_000 + n * 3 + list(EntryKind).index(kind),
+        )
+        assert await TicketEntryRepository(tx).add(entry)
+    for chat_id, message_id in ((person_id, 900 + n), (GROUP, person_id * 10_000 + n)):
+        await TicketPostRepository(tx).add(
+            TicketPost(chat_id=chat_id, message_id=message_id, ticket=name, role=PostRole.REMARK, topic_id=n, at=NOW)
+        )
+    await OutboxRepository(tx).add([some_news(f"ticket:{name}", chat_id=GROUP)])
+    await UserEventRepository(tx).add(
+        PersonAct(person_id=person_id, reference=order.reference, at=NOW, what="pressed.look")
+    )
+    await AuditRepository(tx).add(
+        AuditEntry(
+            at=NOW,
+            actor_id=RINA,
+            action=AuditAction.LOOKED,
+            subject=f"ticket:{name}",
+            person_id=person_id,
+            detail="they asked about 7731004455",
+        )
+    )
+
+
+async def rows_that_name(store: Database, person_id: int) -> list[str]:
+    """The tables in which a person's id stands in any column."""
+    found = []
+    async with store._reader.connect() as connection:
+        for name, table in metadata.tables.items():
+            rows = (await connection.execute(table.select())).all()
+            if any(str(value) in {str(person_id), f"person:{person_id}"} for row in rows for value in row):
+                found.append(name)
+    return found

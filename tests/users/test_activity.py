@@ -1,0 +1,18 @@
+"""Whatever people do about their orders, support reads it in words, in either language."""
+
+import pytest
+
+from bot.infra.i18n import LOCALES
+from bot.orders.handlers import ACTIONS
+from bot.users.activity import UserEvent, pressed
+from tests.architecture.every_screen import TRANSLATIONS
+
+EVENTS = (*UserEvent, *map(pressed, ACTIONS))
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_event_has_words_of_its_own(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    said = [t.plain(f"act.{event}") for event in EVENTS]
+    assert len(set(said)) == len(EVENTS)
+    assert all(not text.startswith("act.") for text in said)

@@ -1,0 +1,156 @@
+"""Two answers to one question, or a deletion in the middle of an order: one counts, and nothing is shown twice."""
+
+import asyncio
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.core.money import Amount
+from bot.house import USER_DATA
+from bot.orders.order import Order, OrderNotification, Phase
+from bot.orders.screens.privacy import OpenOrders
+from bot.users.model import Person
+from bot.users.privacy import Privacy
+from bot.users.repository import UserRepository
+from tests.orders.order_world import EMMA, SARI, House, unresolved
+from tests.settlement.fake_settlement import FakeSettlement
+
+WORSE = Decimal(1_600_000_000)
+SAT = Amount("SAT", 25_000)
+
+
+async def held(house: House, service: FakeSettlement, **changes: Any) -> Order:
+    service.locked_rate = WORSE
+    order = await house.place(**changes)
+    service.locked_rate = None
+    assert order.phase is Phase.HELD
+    return order
+
+
+async def all_told(*houses: House) -> list[str]:
+    for house in houses:
+        await house.tells()
+    return [paying for house in houses for paying in house.ears.shown()]
+
+
+@pytest.mark.parametrize("first", ["accept", "drop", "close"])
+@pytest.mark.parametrize("second", ["accept", "drop", "close"])
+async def test_of_two_answers_to_a_moved_price_one_counts(
+    house: House, other_house: House, service: FakeSettlement, first: str, second: str
+) -> None:
+    order = await held(house, service)
+    answers: dict[str, Any] = {
+        "accept": lambda at: at.orders.accept_price(order.reference),
+        "drop": lambda at: at.orders.drop(order.reference),
+        "close": lambda at: at.observer._close_offer(order.reference, at.clock.now()),
+    }
+    results = await asyncio.gather(answers[first](house), answers[second](other_house))
+    phase = (await house.order(order.reference)).phase
+    assert phase in {Phase.OPEN, Phase.UNSHOWN}
+    assert sum(isinstance(result, Order) or result is True for result in results) <= 1
+    shown = await all_told(house, other_house)
+    assert len(shown) == (phase is Phase.OPEN)
+    assert phase is Phase.OPEN or {first, second} != {"accept"}
+    assert service.times("place") == 1
+
+
+@pytest.mark.parametrize("tries_first", [True, False])
+async def test_an_order_that_is_found_while_its_sender_tries_again_shows_one_invoice(
+    house: House,
+    other_house: House,
+    service: FakeSettlement,
+    tries_first: bool,  # noqa: FBT001
+) -> None:
+    lost = await unresolved(house, service, "lost_after")
+    house.clock.passes(seconds=60)
+    both = [house.orders.try_again(lost.reference), other_house.reconciler.run_once()]
+    await asyncio.gather(*(both if tries_first else reversed(both)))
+    await house.orders.posting.settled()
+    shown = await all_told(house, other_house)
+    assert len(shown) == 1
+    payable = [order for order in await house.all_orders() if order.phase is Phase.OPEN]
+    assert [order.bolt11 for order in payable] == shown
+    assert service.times("place") <= 2
+
+
+async def test_a_deposit_whose_sender_is_still_asked_keeps_its_sum_from_others(
+    house: House, service: FakeSettlement
+) -> None:
+    asked = await held(house, service, amount=SAT, channel="cbbtc")
+    other = await house.place(SARI, amount=SAT, channel="cbbtc")
+    accepted = await house.orders.accept_price(asked.reference)
+    await house.tells()
+    assert (other.phase, accepted and accepted.phase) == (Phase.UNSHOWN, Phase.OPEN)
+    assert house.ears.kinds(SARI) == [OrderNotification.DEPOSIT_TAKEN]
+    assert len(house.ears.shown()) == 1
+
+
+async def emma(house: House) -> Person:
+    user = Person(id=EMMA, created_at=house.clock.now())
+    async with house.store.transaction() as tx:
+        await UserRepository(tx).save(user)
+    return user
+
+
+async def in_phase(house: House, service: FakeSettlement, phase: str) -> Order:
+    match phase:
+        case "held":
+            return await held(house, service)
+        case "unresolved":
+            return await unresolved(house, service)
+        case "unknown":
+            service.places.append("lost_after")
+            service.listed = False
+    order = await house.place()
+    if phase == "paid":
+        service.becomes(order.service_id or "", "LN_INVOICE_PAID", paid_at=house.clock.now())
+        await house.polls()
+    return order
+
+
+@pytest.mark.parametrize("phase", ["unknown", "unresolved", "held", "open", "paid"])
+async def test_nobody_is_deleted_in_the_middle_of_an_order(house: House, service: FakeSettlement, phase: str) -> None:
+    order = await in_phase(house, service, phase)
+    await house.tells()
+    privacy = Privacy(house.store, house.clock, 0, USER_DATA)
+    user = await emma(house)
+    waits = await privacy.delete(user)
+    (open_orders,) = waits.blockers
+    assert isinstance(open_orders, OpenOrders)
+    assert [each.reference for each in open_orders.orders] == [order.reference]
+    assert not await privacy.carry_out(EMMA)
+    assert (await house.order(order.reference)).number == order.number
+    service.listed = True
+    if phase == "paid":
+        service.becomes(order.service_id or "", "COMPLETED")
+    for _ in range(40):
+        await house.reconciles(after=3_600)
+        await house.observer.close_offers()
+        await house.polls(after=0)
+    assert await privacy.carry_out(EMMA)
+    left = await house.order(order.reference)
+    assert not left.has_recipient
+    if phase == "paid":
+        assert OrderNotification.SENT in house.ears.kinds()
+
+
+async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing(
+    house: House, other_house: House, service: FakeSettlement
+) -> None:
+    service.gate, service.listed = asyncio.Event(), False
+    order = await house.orders.place(await house.draft())
+    await asyncio.sleep(0)
+    await other_house.reconciles(after=61)
+    assert await other_house.orders.drop(order.reference)
+    await other_house.tells()
+    privacy = Privacy(house.store, house.clock, 0, USER_DATA)
+    user = await emma(house)
+    assert (await privacy.delete(user)).is_over
+    service.gate.set()
+    await house.orders.posting.settled()
+    assert await all_told(house, other_house) == []
+    left = await house.order(order.reference)
+    assert (left.phase, left.has_recipient, left.bolt11) == (Phase.UNSHOWN, False, None)
+    async with house.store.reading() as tx:
+        assert await UserRepository(tx).get(EMMA) is None

@@ -1,0 +1,252 @@
+"""A person is forgotten in every table and in every file; their orders keep a skeleton that leads to nobody."""
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import fields, replace
+
+import pytest
+
+from bot.checkout.draft import DraftStatus
+from bot.checkout.repository import DraftRepository
+from bot.house import USER_DATA
+from bot.infra.db.database import Database
+from bot.infra.db.encryption import SEALED
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.orders.order import Order, Phase
+from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.repository import OrderRepository
+from bot.orders.screens.privacy import OpenOrders
+from bot.recipients.repository import RecipientRepository
+from bot.staff.repository import AuditRepository
+from bot.support.ticket import Ticket
+from bot.support.tickets.notifications import ToStaffChat
+from bot.support.tickets.repository import TicketRepository
+from bot.support.user_data import StoredTickets
+from bot.users.model import FAREWELL
+from bot.users.privacy import Privacy
+from bot.users.repository import UserRepository
+from tests.builders import NOW, a_draft, an_order, an_update, some_news
+from tests.examples import examples
+from tests.harness.databases import on_sqlite
+from tests.infra.on_disk import found_in
+from tests.infra.test_sealing import every_text
+from tests.settlement.fake_settlement import MovedClock
+from tests.users.leaving import DAY, EMMA, GROUP, RINA, SARI, a_person, live, rows_that_name
+
+
+@pytest.fixture
+def privacy(store: Database) -> Privacy:
+    return Privacy(store, MovedClock(), 365, USER_DATA)
+
+
+async def test_nothing_leads_to_a_forgotten_person_and_everybody_else_keeps_theirs(
+    store: Database, privacy: Privacy, database: str
+) -> None:
+    mine, theirs = await live(store, EMMA), await live(store, SARI)
+    sealed = [each for each in await every_text(database) if each.startswith("s1.")]
+    async with store.reading() as tx:
+        others = (await OrderRepository(tx).get(theirs.reference), await RecipientRepository(tx).of_person(SARI))
+    assert (await privacy.delete(a_person())).is_over
+    assert await rows_that_name(store, EMMA) == []
+    async with store.reading() as tx:
+        kept = await OrderRepository(tx).get(mine.reference)
+        receipt = await ReceiptRepository(tx).of_order(mine.reference)
+        assert (
+            await OrderRepository(tx).get(theirs.reference),
+            await RecipientRepository(tx).of_person(SARI),
+        ) == others
+        assert len(await OrderRepository(tx).events(mine.reference)) == 1
+        assert not await OrderRepository(tx).by_page_token("t1001.0")
+        assert await OrderRepository(tx).of_person(EMMA) == ()
+    assert kept is not None
+    forgotten = {"person_id": 0, "chat_id": 0, "number": "", "version": 1} | dict.fromkeys(
+        ("holder", "refusal", "bolt11", "deposit", "page_token")
+    )
+    skeleton = {field.name: getattr(mine, field.name) for field in fields(Order)}
+    assert {field.name: getattr(kept, field.name) for field in fields(Order)} == skeleton | forgotten
+    assert not kept.has_recipient
+    assert receipt is not None
+    assert (receipt.code, receipt.code_hash) == ("", "1001.0")
+    left = [each for each in await every_text(database) if each.startswith("s1.")]
+    assert len(left) == len(sealed) / 2
+    if database.startswith("sqlite"):
+        assert found_in(database, set(sealed) - set(left)) == {}
+
+
+@on_sqlite  # PostgreSQL's files belong to its operator
+async def test_among_thousands_of_rows_no_file_keeps_a_trace(store: Database, privacy: Privacy, database: str) -> None:
+    for n in range(examples(60)):
+        await live(store, EMMA, n)
+        await live(store, SARI, n)
+    every = {each for each in await every_text(database) if each.startswith("s1.")}
+    await privacy.delete(a_person())
+    left = set(await every_text(database))
+    assert found_in(database, every - left) == {}
+
+
+@on_sqlite  # PostgreSQL's files belong to its operator
+async def test_a_reader_in_the_way_only_puts_the_erasing_off(store: Database, privacy: Privacy, database: str) -> None:
+    await live(store, EMMA)
+    sealed = [each for each in await every_text(database) if each.startswith("s1.")]
+    with closing(sqlite3.connect(database.removeprefix("sqlite:///"), isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM orders").fetchone()
+        await privacy.delete(a_person())
+        assert found_in(database, sealed)
+    await privacy.tidy()
+    assert found_in(database, sealed) == {}
+
+
+async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(
+    store: Database, privacy: Privacy
+) -> None:
+    await live(store, EMMA)
+    async with store.transaction() as tx:
+        await OrderRepository(tx).add(an_order("OPEN", phase=Phase.OPEN))
+        emma = await UserRepository(tx).get(EMMA)
+    assert emma is not None
+    waits = await privacy.delete(emma)
+    (open_orders,) = waits.blockers
+    assert isinstance(open_orders, OpenOrders)
+    assert [order.reference for order in open_orders.orders] == ["OPEN"]
+    assert await privacy.ready() == ()
+    assert not await privacy.carry_out(EMMA)
+    async with store.reading() as tx:
+        noted = await UserRepository(tx).get(EMMA)
+    assert noted is not None
+    assert noted.delete_asked_at is not None
+    await privacy.keep(noted)
+    async with store.transaction() as tx:
+        order = await OrderRepository(tx).get("OPEN")
+        assert order is not None
+        await OrderRepository(tx).save(replace(order, phase=Phase.DONE))
+    assert await privacy.ready() == ()
+    assert not await privacy.carry_out(EMMA)
+    assert "people" in await rows_that_name(store, EMMA)
+
+
+@pytest.mark.parametrize("phase", [Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.HELD, Phase.OPEN])
+async def test_every_phase_that_is_no_end_is_waited_for(store: Database, privacy: Privacy, phase: Phase) -> None:
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(a_person())
+        await OrderRepository(tx).add(an_order(phase=phase))
+    assert not (await privacy.delete(a_person())).is_over
+
+
+async def test_the_farewell_outlives_the_person_until_it_is_told(store: Database, privacy: Privacy) -> None:
+    await live(store, EMMA)
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(a_person(delete_asked_at=NOW, locale="id"))
+        await OutboxRepository(tx).add([some_news("order:LAST", "sent")])
+    assert await privacy.ready() == (), "the last news of money comes first"
+    async with store.transaction() as tx:
+        (last,) = await OutboxRepository(tx).heads(NOW)
+        await OutboxRepository(tx).told(last.id, 6, NOW)
+        await DraftRepository(tx).add(a_draft("open"))
+    assert await privacy.ready() == (), "nobody is forgotten in the middle of a conversation"
+    async with store.transaction() as tx:
+        draft = await DraftRepository(tx).get("open")
+        assert draft is not None
+        await DraftRepository(tx).save(replace(draft, status=DraftStatus.LAPSED))
+    assert await privacy.ready() == (EMMA,)
+    assert await privacy.carry_out(EMMA)
+    assert not await privacy.carry_out(EMMA), "a second time there is nobody"
+    assert await rows_that_name(store, EMMA) == ["outbox"]
+    await privacy.tidy()
+    async with store.transaction() as tx:
+        (farewell,) = [news for news in await OutboxRepository(tx).heads(NOW + DAY * 4000) if news.chat_id == EMMA]
+        assert (farewell.kind, farewell.payload) == (FAREWELL, {"locale": "id", "language_code": "en"})
+        await OutboxRepository(tx).told(farewell.id, 7, NOW)
+    await privacy.tidy()
+    assert await rows_that_name(store, EMMA) == []
+
+
+async def test_whoever_read_an_order_before_cannot_write_its_recipient_back(
+    store: Database, other_store: Database, privacy: Privacy
+) -> None:
+    order = await live(store, EMMA)
+    async with other_store.reading() as tx:
+        read_before = await OrderRepository(tx).get(order.reference)
+    assert read_before is not None
+    await privacy.delete(a_person())
+    async with other_store.transaction() as tx:
+        assert await OrderRepository(tx).save(read_before) is None
+    async with store.reading() as tx:
+        assert not (await OrderRepository(tx).get(order.reference)).has_recipient  # type: ignore[union-attr]
+
+
+async def test_updates_that_wait_are_still_answered(store: Database, privacy: Privacy) -> None:
+    await live(store, EMMA)
+    async with store.transaction() as tx:
+        await InboxRepository(tx).add([an_update(99_999)])
+    await privacy.delete(a_person())
+    async with store.reading() as tx:
+        assert [item.update_id for item in await InboxRepository(tx).waiting(EMMA)] == [99_999]
+
+
+def test_no_sealed_column_is_forgotten_by_the_forgetting() -> None:
+    # Whoever seals a new column sees here that it has to be forgotten, too.
+    assert {table: columns for table, (_, columns) in SEALED.items()} == {
+        "people": ("phrase", "suggestion"),
+        "inbox": ("body",),
+        "drafts": ("number", "doubtful_number", "holder", "payout_seal"),
+        "orders": ("number", "holder", "refusal", "payment_seal"),
+        "recipients": ("number", "holder", "label", "payout_seal"),
+        "receipts": ("code",),
+        "ticket_entries": ("text", "file_id"),
+        "audit": ("detail",),
+    }
+
+
+async def test_what_support_s_chats_show_of_a_forgotten_person_is_to_be_taken_away(
+    store: Database, privacy: Privacy
+) -> None:
+    await live(store, EMMA)
+    await live(store, SARI)
+    await privacy.delete(a_person())
+    async with store.reading() as tx:
+        (removal,) = await OutboxRepository(tx).of_subject(f"ticket:T-{EMMA}.0")
+        assert len(await OutboxRepository(tx).of_subject(f"ticket:T-{SARI}.0")) == 1, "its own news stay"
+        (trail, hers) = sorted(await AuditRepository(tx).page(), key=lambda entry: entry.person_id)
+    assert (removal.chat_id, removal.kind, dict(removal.payload)) == (
+        GROUP,
+        ToStaffChat.FORGOTTEN,
+        {"chat": GROUP, "topics": [0], "messages": [EMMA * 10_000]},
+    )
+    assert (trail.actor_id, trail.person_id, trail.detail) == (RINA, 0, "")
+    assert (hers.person_id, hers.detail) == (SARI, "they asked about 7731004455")
+
+
+async def test_an_unanswered_ticket_alone_is_something_to_be_forgotten(store: Database, privacy: Privacy) -> None:
+    ticket = Ticket(reference="T-22222", person_id=EMMA, created_at=NOW)
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(a_person())
+        await TicketRepository(tx).add(ticket)
+    assert not await privacy.is_unknown(EMMA)
+    assert StoredTickets((ticket,)) in (await privacy.overview(a_person())).stored
+    await privacy.delete(a_person())
+    assert await privacy.is_unknown(EMMA)
+
+
+async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(store: Database, privacy: Privacy) -> None:
+    await live(store, EMMA)
+    taken = json.loads(await privacy.export(a_person()))
+    assert list(taken) == [
+        "about",
+        "made_at",
+        "profile",
+        "recipients",
+        "orders",
+        "missed_messages",
+        "drafts",
+        "rate_news",
+        "rate_alerts",
+        "tickets",
+    ]
+    (ticket,) = taken["tickets"]
+    assert taken["missed_messages"] == [{"about_order": f"R{EMMA}N0", "refused_by_telegram_at": NOW.isoformat()}]
+    assert [each["from"] for each in ticket["messages"]] == ["you", "support"]
+    assert ticket["messages"][0]["html"] == "about 7731004455"
+    assert (ticket["reference"], ticket["about_order"]) == (f"T-{EMMA}.0", f"R{EMMA}N0")

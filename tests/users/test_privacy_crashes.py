@@ -1,0 +1,114 @@
+"""The bot is killed at every single moment of somebody's leaving: the last news of money and the farewell are told."""
+
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from bot.house import USER_DATA
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.order import OrderNotification
+from bot.orders.repository import OrderRepository
+from bot.users.deletion import DeletionRepository
+from bot.users.model import FAREWELL, Person
+from bot.users.privacy import Privacy
+from bot.users.repository import UserRepository
+from tests.examples import kill_every
+from tests.infra.on_disk import found_in
+from tests.orders.crashing import Crash, Fuse, FusedEars, FusedStore
+from tests.orders.order_world import EMMA, NUMBER, Heard, House
+from tests.settlement.fake_settlement import FakeSettlement, MovedClock
+
+pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
+
+
+@dataclass
+class Departure:
+    """Emma has paid and wishes to be forgotten; then her order completes."""
+
+    file: str
+    service: FakeSettlement
+    heard: list[Heard] = field(default_factory=list)
+
+    def house(self, fuse: Fuse) -> House:
+        return House(
+            self.file,
+            self.service,
+            wrap=lambda store: FusedStore(store, fuse),
+            ears=FusedEars(self.service.clock, fuse, self.heard),
+        )
+
+    async def begins(self) -> None:
+        house = House(self.file, self.service)
+        async with house.store.transaction() as tx:
+            await UserRepository(tx).save(Person(id=EMMA, created_at=house.clock.now()))
+        order = await house.place()
+        await house.tells()
+        self.service.becomes(order.service_id or "", "LN_INVOICE_PAID")
+        await house.polls()
+        async with house.store.reading() as tx:
+            emma = await UserRepository(tx).get(EMMA)
+        assert emma is not None
+        assert not (await Privacy(house.store, house.clock, 365, USER_DATA).delete(emma)).is_over
+        self.service.becomes(order.service_id or "", "COMPLETED")
+        await house.leave()
+
+    async def goes_on(self, house: House) -> None:
+        privacy = Privacy(house.store, house.clock, 365, USER_DATA)
+        await house.delivery.recover()
+        for _ in range(6):
+            house.clock.passes(seconds=20)
+            await house.poller.tick()
+            await self.hears(house)
+            for person_id in await privacy.ready():
+                await privacy.carry_out(person_id)
+            await self.hears(house)
+            await privacy.tidy()
+
+    async def hears(self, house: House) -> None:
+        while await house.delivery.start_due():
+            tasks = list(house.delivery._under_way.values())
+            await house.delivery.settle()
+            if any(isinstance(task.exception(), Crash) for task in tasks):
+                raise Crash
+
+
+async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_forgotten(
+    migrated_file: Path, tmp_path: Path
+) -> None:
+    at = 0
+    while True:
+        path = tmp_path / f"{at}.db"
+        shutil.copy(migrated_file, path)
+        leaving, fuse = Departure(f"sqlite:///{path}", FakeSettlement(MovedClock())), Fuse(at)
+        await leaving.begins()
+        first = leaving.house(fuse)
+        with suppress(Crash):
+            await leaving.goes_on(first)
+        for task in list(first.delivery._under_way.values()):
+            task.cancel()
+        with suppress(Crash):
+            await first.leave()
+        second = leaving.house(Fuse(None))
+        await leaving.goes_on(second)
+        await ends_well(leaving, second, f"killed at moment {at}")
+        await second.leave()
+        assert found_in(path, [NUMBER]) == {}
+        if fuse.left:
+            break
+        at += kill_every()
+    assert at > 8
+
+
+async def ends_well(leaving: Departure, house: House, told_as: str) -> None:
+    kinds = [each.notice for each in leaving.heard]
+    assert kinds.index(OrderNotification.SENT) < kinds.index(FAREWELL), told_as
+    farewells = [each.maybe_told for each in leaving.heard if each.kind == FAREWELL]
+    assert farewells in ([False], [False, True], [True]), told_as
+    async with house.store.reading() as tx:
+        assert await UserRepository(tx).get(EMMA) is None, told_as
+        assert await OrderRepository(tx).of_person(EMMA) == (), told_as
+        assert await OutboxRepository(tx).next_due() is None, told_as
+        assert not await DeletionRepository(tx).has_notifications(EMMA), told_as

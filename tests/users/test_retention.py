@@ -1,0 +1,229 @@
+"""What nobody has used for the set time deletes itself, and what is still needed doesn't."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.broadcasts.delivery_repository import DeliveryRepository
+from bot.broadcasts.model import Broadcast
+from bot.broadcasts.repository import BroadcastRepository
+from bot.checkout.draft import DraftStatus
+from bot.checkout.repository import DraftRepository
+from bot.house import USER_DATA
+from bot.infra.db.database import Database
+from bot.orders import user_data as orders_data
+from bot.orders.missed_orders import MissedOrder
+from bot.orders.missed_repository import MissedOrderRepository
+from bot.orders.order import Phase
+from bot.orders.receipts.model import Receipt
+from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.repository import OrderRepository
+from bot.rates.model import Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.recipients.repository import RecipientRepository
+from bot.settlement.steps import Step
+from bot.support.ticket import TicketStatus
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.repository import TicketRepository
+from bot.users.event_repository import UserEventRepository
+from bot.users.model import PersonAct
+from bot.users.privacy import Privacy
+from bot.users.repository import UserRepository
+from bot.users.retention import AT_ONCE, Retention
+from tests.builders import NOW, SECOND, a_draft, an_order
+from tests.settlement.fake_settlement import MovedClock
+from tests.users.leaving import DAY, DONE, EMMA, SARI, a_person, a_recipient, live, rows_that_name
+
+
+async def aged(store: Database, reference: str, days: float, **changes: object) -> None:
+    long_ago = NOW - DAY * days
+    known = {**DONE, "created_at": long_ago, "ended_at": long_ago, **changes}
+    async with store.transaction() as tx:
+        await OrderRepository(tx).add(an_order(reference, **known))
+
+
+async def with_recipient(store: Database) -> set[str]:
+    async with store.reading() as tx:
+        return {
+            order.reference for order in await OrderRepository(tx).of_person(EMMA, limit=5000) if order.has_recipient
+        }
+
+
+async def retention(store: Database, days: int) -> int:
+    clock, rested = MovedClock(), []
+    clock.at = NOW
+
+    async def rests(seconds: float) -> None:
+        rested.append(seconds)
+
+    return await Retention(store, clock, days, USER_DATA, rests).run_once()
+
+
+async def test_recipients_delete_themselves_after_the_set_time(store: Database) -> None:
+    await aged(store, "OLD", 31)
+    await aged(store, "NEW", 29)
+    await aged(store, "LATE", 31, ended_at=NOW - DAY)
+    await aged(store, "REFUSED", 31, phase=Phase.REFUSED, ended_at=None, refusal="no 8620123456")
+    for phase in (Phase.OPEN, Phase.HELD, Phase.UNRESOLVED):
+        await aged(store, phase.name, 400, phase=phase, ended_at=None)
+    async with store.transaction() as tx:
+        await RecipientRepository(tx).save(a_recipient("old", used_at=NOW - DAY * 31))
+        await RecipientRepository(tx).save(a_recipient("new", used_at=NOW - DAY * 29))
+        await ReceiptRepository(tx).add(Receipt(reference="OLD", code="CODE", code_hash="h", created_at=NOW))
+    assert await retention(store, 30) == 3
+    assert await with_recipient(store) == {"NEW", "LATE", "OPEN", "HELD", "UNRESOLVED"}
+    async with store.reading() as tx:
+        assert [each.id for each in await RecipientRepository(tx).of_person(EMMA)] == ["new"]
+        old, refused = await OrderRepository(tx).get("OLD"), await OrderRepository(tx).get("REFUSED")
+        receipt = await ReceiptRepository(tx).of_order("OLD")
+    assert old is not None
+    assert refused is not None
+    assert receipt is not None
+    assert (old.person_id, old.given, old.refusal, refused.refusal) == (EMMA, an_order().given, None, None)
+    assert (receipt.code, receipt.code_hash) == ("", "h")
+    assert await retention(store, 30) == 0
+
+
+@pytest.mark.parametrize(("days", "left"), [(30, ["new"]), (0, ["old", "new"])])
+async def test_missed_orders_that_nobody_came_to_see_delete_themselves(
+    store: Database, days: int, left: list[str]
+) -> None:
+    async with store.transaction() as tx:
+        for reference, age in (("old", 31), ("new", 29)):
+            await MissedOrderRepository(tx).save(MissedOrder(person_id=EMMA, reference=reference, at=NOW - DAY * age))
+    await retention(store, days)
+    async with store.reading() as tx:
+        assert [each.reference for each in await MissedOrderRepository(tx).of_person(EMMA)] == left
+
+
+async def test_zero_days_keep_them_for_ever(store: Database) -> None:
+    await aged(store, "OLD", 3000)
+    async with store.transaction() as tx:
+        await RecipientRepository(tx).save(a_recipient("old", used_at=NOW - DAY * 3000))
+    assert await retention(store, 0) == 0
+    assert await with_recipient(store) == {"OLD"}
+
+
+@pytest.mark.parametrize(("days", "left"), [(0, {"open", "young"}), (30, {"open", "young"}), (1, {"open"})])
+async def test_closed_drafts_are_kept_two_days_at_the_most(store: Database, days: int, left: set[str]) -> None:
+    old, young = NOW - timedelta(hours=48) - SECOND, NOW - timedelta(hours=30)
+    statuses = (DraftStatus.PLACED, DraftStatus.CANCELLED, DraftStatus.LAPSED)
+    async with store.transaction() as tx:
+        for status in statuses:
+            await DraftRepository(tx).add(a_draft(status.name, status=status, expires_at=old))
+        await DraftRepository(tx).add(a_draft("young", status=DraftStatus.LAPSED, expires_at=young))
+        await DraftRepository(tx).add(a_draft("open", expires_at=old))
+    await retention(store, days)
+    async with store.reading() as tx:
+        assert {draft.id for draft in await DraftRepository(tx).of_person(EMMA)} == left
+
+
+async def test_who_was_sent_a_broadcast_is_forgotten_after_thirty_days_and_the_report_stays(store: Database) -> None:
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(a_person(EMMA))
+        await SubscriptionRepository(tx).save(Subscription(person_id=EMMA, since=NOW))
+        for name, ended_at in (("old", NOW - DAY * 31), ("young", NOW - DAY * 29), ("open", None)):
+            ended = Broadcast(id=name, operator_id=2001, created_at=NOW, ended_at=ended_at, report={"delivered": 1})
+            await BroadcastRepository(tx).add(ended)
+            await DeliveryRepository(tx).snapshot(ended, "en", NOW)
+    assert await retention(store, 0) == 1
+    async with store.reading() as tx:
+        left = {name: await DeliveryRepository(tx).counts(name) for name in ("old", "young", "open")}
+        kept = await BroadcastRepository(tx).get("old")
+    assert {name for name, counts in left.items() if counts} == {"young", "open"}
+    assert kept is not None
+    assert kept.report == {"delivered": 1}
+
+
+async def test_many_are_forgotten_in_small_transactions(store: Database) -> None:
+    async with store.transaction() as tx:
+        for n in range(AT_ONCE * 2 + 3):
+            await OrderRepository(tx).add(
+                an_order(f"R{n}", **{**DONE, "created_at": NOW - DAY * 40, "ended_at": NOW - DAY * 40})
+            )
+    assert await retention(store, 30) == AT_ONCE * 2 + 3
+    assert await with_recipient(store) == set()
+
+
+async def test_no_transaction_deletes_more_rows_than_its_limit(store: Database) -> None:
+    for n in range(2):
+        await aged(store, f"OLD{n}", 31)
+        await aged(
+            store, f"REFUSED{n}", 91, phase=Phase.REFUSED, ended_at=None, paid_at=None, state="", step=Step.CREATED
+        )
+    pruned = []
+    for _ in range(3):
+        async with store.transaction() as tx:
+            pruned.append(await orders_data.prune(tx, NOW, DAY * 30, 3))
+    assert pruned == [3, 1, 0]
+
+
+async def test_whoever_blocked_the_bot_that_long_ago_is_forgotten_without_a_word(store: Database) -> None:
+    clock = MovedClock()
+    clock.at = NOW
+    privacy = Privacy(store, clock, 30, USER_DATA)
+    await live(store, EMMA)
+    await live(store, SARI)
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(a_person(EMMA, blocked_at=NOW - DAY * 31))
+        await UserRepository(tx).save(a_person(SARI, blocked_at=NOW - DAY * 29))
+    assert await privacy.long_away() == (EMMA,)
+    assert await Privacy(store, clock, 0, USER_DATA).long_away() == ()
+    assert await privacy.forget_away(EMMA)
+    assert await rows_that_name(store, EMMA) == []
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(a_person(SARI))
+    assert not await privacy.forget_away(SARI), "she has come back meanwhile"
+
+
+async def test_what_was_written_in_a_ticket_goes_when_it_was_closed_long_ago(store: Database) -> None:
+    await live(store, EMMA)
+    await live(store, EMMA, 1)
+    await live(store, EMMA, 2)
+    async with store.transaction() as tx:
+        for n, days in ((0, 31), (1, 29)):
+            ticket = await TicketRepository(tx).get(f"T-{EMMA}.{n}")
+            assert ticket is not None
+            closed_at = NOW - DAY * days
+            await TicketRepository(tx).save(
+                replace(ticket, status=TicketStatus.CLOSED, closed_at=closed_at, waits_since=None)
+            )
+        await UserEventRepository(tx).add(PersonAct(person_id=EMMA, at=NOW - DAY * 31, what="blocked"))
+    await retention(store, 0)
+    assert await _entries(store) == [3, 3, 3], "for ever, where nothing deletes itself"
+    assert await retention(store, 30) == 4
+    assert await _entries(store) == [0, 3, 3]
+    async with store.reading() as tx:
+        assert [act.what for act in await UserEventRepository(tx).of_person(EMMA)] == ["pressed.look"] * 3
+
+
+async def _entries(store: Database) -> list[int]:
+    async with store.reading() as tx:
+        return [len(await TicketEntryRepository(tx).of_ticket(f"T-{EMMA}.{n}")) for n in range(3)]
+
+
+async def test_orders_that_were_never_shown_are_deleted_after_ninety_days(store: Database) -> None:
+    unpaid = {"state": "", "ended_at": None, "paid_at": None, "step": Step.CREATED}
+    unshown = {"phase": Phase.UNSHOWN, **unpaid}
+    await aged(store, "OLD1111", 91, **unshown, draft_id="1", service_id="s1")
+    await aged(store, "OLD2222", 91, phase=Phase.REFUSED, draft_id="2", service_id=None, **unpaid)
+    await aged(store, "NEW1111", 89, **unshown, draft_id="3", service_id="s3")
+    await aged(store, "DONE111", 91, draft_id="4", service_id="s4")
+    assert await retention(store, 0) == 2
+    async with store.reading() as tx:
+        assert {order.reference for order in await OrderRepository(tx).of_person(EMMA)} == {"NEW1111", "DONE111"}
+
+
+async def test_a_hundred_who_have_to_wait_keep_nobody_else_from_being_forgotten(store: Database) -> None:
+    async with store.transaction() as tx:
+        for number in range(101):
+            person = a_person(5_000 + number, delete_asked_at=NOW + SECOND * number)
+            await UserRepository(tx).save(person)
+            if number < 100:
+                await OrderRepository(tx).add(
+                    an_order(f"OPEN{number:03}", person_id=person.id, chat_id=person.id, draft_id=f"o{number}")
+                )
+    clock = MovedClock()
+    clock.at = NOW + DAY
+    assert await Privacy(store, clock, 365, USER_DATA).ready() == (5_100,)

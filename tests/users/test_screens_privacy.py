@@ -1,0 +1,223 @@
+"""What is said of one's data is true to the settings, fits into a message, and shows no number in full."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.checkout import user_data as checkout_data
+from bot.checkout.user_data import StoredDrafts
+from bot.infra.i18n import LOCALES, Translator
+from bot.infra.telegram.ui.callbacks import read_button
+from bot.orders import user_data as orders_data
+from bot.orders.order import Order, OrderEvent, Phase
+from bot.orders.receipts.model import Receipt
+from bot.orders.screens.privacy import OpenOrders, StoredOrders
+from bot.rates.model import Subscription
+from bot.rates.user_data import StoredRateMessages
+from bot.recipients import user_data as recipients_data
+from bot.recipients.model import SavedRecipient
+from bot.recipients.user_data import StoredRecipients
+from bot.settlement.model import PayoutMethod
+from bot.settlement.steps import Step
+from bot.support.ticket import Ticket
+from bot.support.user_data import StoredTickets
+from bot.users.export import as_file
+from bot.users.model import Person
+from bot.users.privacy import Overview, Waits
+from bot.users.privacy_handlers import routes
+from bot.users.provider import UNNAMED, Provider
+from bot.users.screens import privacy
+from tests.architecture.every_screen import (
+    BCA,
+    HOSTILE_NAMES,
+    JAKARTA,
+    LINE,
+    NOW,
+    TRANSLATIONS,
+    Seen,
+    a_draft,
+    an_order,
+    at_each_moment,
+)
+from tests.architecture.test_screens_limits import check
+from tests.examples import some
+from tests.texts import says, starts, text
+
+NUMBER = "7731004455"
+
+
+def a_recipient(method: PayoutMethod, typed: str) -> SavedRecipient:
+    return SavedRecipient(
+        id="r", person_id=1, method=method, number=NUMBER, label=typed, holder=typed, created_at=NOW, used_at=NOW
+    )
+
+
+def the_order(method: PayoutMethod, typed: str) -> Order:
+    return an_order(method, number=NUMBER, holder=typed, refusal=typed * 10)
+
+
+def stored(method: PayoutMethod = BCA, typed: str = "Ibu", times: int = 1, **about: Any) -> Overview:
+    """What is stored about somebody; `times` as many recipients and orders."""
+    return overview((the_order(method, typed),) * times, method, typed, times, **about)
+
+
+def overview(
+    orders: tuple[Order, ...], method: PayoutMethod = BCA, typed: str = "Ibu", times: int = 1, **about: Any
+) -> Overview:
+    return Overview(
+        Person(id=2**52, created_at=NOW, **about),
+        (
+            StoredRecipients((a_recipient(method, typed),) * times),
+            StoredOrders(orders),
+            StoredDrafts((a_draft(method, number=NUMBER, holder=typed),)),
+            StoredRateMessages(None, ()),
+            StoredTickets(()),
+        ),
+    )
+
+
+def exported(typed: str, **about: Any) -> bytes:
+    order = the_order(BCA, typed)
+    event = OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED")
+    receipt = Receipt(reference=order.reference, code="CODE-7", code_hash="ab", created_at=NOW)
+    sections = {
+        **recipients_data.sections([a_recipient(BCA, typed)]),
+        **orders_data.sections([order], {order.reference: (event,)}, {order.reference: receipt}),
+        **checkout_data.sections([a_draft(BCA, number=NUMBER, holder=typed)]),
+    }
+    return as_file(Person(id=2**52, created_at=NOW, **about), sections, NOW)
+
+
+def waiting_for(*orders: Order) -> Waits:
+    return Waits((OpenOrders(orders),))
+
+
+def every_screen(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
+    for days in (0, 1, 365):
+        for wished in (True, False):
+            yield Seen("what is kept", privacy.screen(t, days, wished=wished), (str(days),) if days else ())
+    for times in (0, 1, 3, 500):
+        yield Seen("seen", privacy.summary(t, stored(method, typed, times), JAKARTA))
+    failed = replace(an_order(method), state="FAILED", phase=Phase.DONE, paid_at=NOW)
+    with_trouble = overview((failed,) * 20, method, typed)
+    waits = waiting_for(*[order for _, order in at_each_moment(method)] * 5)
+    yield Seen("asked", privacy.confirm(t, stored(method, typed), Waits(), NOW))
+    yield Seen("asked, with trouble", privacy.confirm(t, with_trouble, waits, NOW), ("ABC2345",))
+    yield Seen("waiting", privacy.waiting(t, waits, NOW), ("ABC2345", "…"))
+    yield Seen("waiting for news", privacy.waiting(t, Waits(notifications=True), NOW))
+    yield Seen("deleted", privacy.deleted(t))
+    yield Seen("done before", privacy.done_before(t))
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("name", some([*HOSTILE_NAMES, "🙈" * 4096, "BCA"]))
+def test_every_screen_is_a_message_that_telegram_takes_and_shows_no_number_in_full(locale: str, name: str) -> None:
+    for seen in every_screen(TRANSLATIONS.get(locale), PayoutMethod("x", name, "bank", None), name):
+        check(seen)
+        assert NUMBER not in seen.text, seen.name
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_button_is_one_that_is_answered(locale: str) -> None:
+    for seen in every_screen(TRANSLATIONS.get(locale), BCA, "Ibu"):
+        for button in seen.buttons:
+            assert type(read_button(button.data or "")) in routes.kinds(), button
+
+
+def test_the_confirmation_bears_its_person_and_its_moment() -> None:
+    shown = Seen("asked", privacy.confirm(TRANSLATIONS.get("en"), stored(), Waits(), NOW))
+    kind, action, person, stamped = (shown.buttons[0].data or "").split(":")
+    assert (kind, action, int(person)) == ("pv", "yes", 2**52)
+    assert privacy.moment_of(stamped) == NOW
+
+
+def test_who_has_come_within_the_same_second_may_go() -> None:
+    come = NOW.replace(microsecond=1)
+    assert come < privacy.moment_of(privacy.stamp(come.replace(microsecond=2)))
+
+
+@pytest.mark.parametrize(
+    ("order", "reason"),
+    [
+        (an_order(phase=Phase.OPEN), "payable"),
+        (an_order(phase=Phase.OPEN, expires_at=NOW), "expired"),
+        (an_order(phase=Phase.OPEN, paid_at=NOW, step=Step.PAID), "paid"),
+        (an_order(phase=Phase.UNKNOWN), "unknown"),
+        (an_order(phase=Phase.UNRESOLVED), "unknown"),
+        (an_order(phase=Phase.HELD), "held"),
+    ],
+)
+def test_what_is_open_is_named_with_its_reason(order: Any, reason: str) -> None:
+    shown = Seen("waiting", privacy.waiting(TRANSLATIONS.get("en"), waiting_for(order), NOW))
+    assert f"• {LINE}\n{text(f'privacy.open_{reason}')}" in shown.text
+
+
+@pytest.mark.parametrize("username", ["emma_w", None])
+def test_a_public_name_that_is_kept_is_shown(username: str | None) -> None:
+    shown = Seen("seen", privacy.summary(TRANSLATIONS.get("en"), stored(username=username), JAKARTA)).text
+    assert starts(shown, "privacy.profile", since="17 Aug 2026", zone="Asia/Jakarta")
+    assert says(shown, "privacy.public_name") is bool(username)
+    assert says(shown, "privacy.public_name", name="@emma_w") is bool(username)
+
+
+def test_what_is_set_up_follows_what_is_stored() -> None:
+    ticket, alert = Ticket(reference="T-22222", person_id=1, created_at=NOW), Subscription(person_id=1, since=NOW)
+    parts = (StoredRateMessages(alert, ()), StoredTickets((ticket,)))
+    shown = privacy.summary(TRANSLATIONS.get("en"), Overview(Person(id=1, created_at=NOW), parts), JAKARTA)
+    daily = text("subscription.none")
+    assert shown.text.split("\n\n")[1:] == [
+        TRANSLATIONS.get("en").n("privacy.tickets", 1),
+        text("privacy.rate_news", daily=daily, alerts=0),
+    ]
+
+
+def test_without_retention_nothing_is_said_of_days() -> None:
+    shown = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, wished=False))
+    kept = {"how_long": text("privacy.until_deleted"), "tickets": text("privacy.until_deleted")}
+    assert shown.text == text("privacy.text", orders=text("privacy.orders_until_deleted"), **kept)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_page_says_who_keeps_the_data_and_links_the_policy(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    run_by = Provider(name="A & B", terms_url="https://kirim.example/t?a=1&b", privacy_url="https://kirim.example/p")
+    links = (
+        f'<a href="https://kirim.example/t?a=1&amp;b">{text("provider.terms", locale)}</a>',
+        f'<a href="https://kirim.example/p">{text("provider.privacy", locale)}</a>',
+    )
+    shown = privacy.screen(t, 0, run_by, wished=False)
+    assert shown.text.split("\n\n")[-1] == " · ".join((t("provider.name", name="A & B"), *links))
+    check(Seen("who runs it", shown))
+
+
+@pytest.mark.parametrize(
+    ("run_by", "last"),
+    [
+        (UNNAMED, None),
+        (Provider(name="Kirim"), text("provider.name", name="Kirim")),
+        (Provider(terms_url="https://kirim.example"), text("provider.terms")),
+        (Provider(privacy_url="https://kirim.example"), text("provider.privacy")),
+    ],
+)
+def test_what_is_not_set_of_who_runs_it_leaves_no_gap(run_by: Provider, last: str | None) -> None:
+    before = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, wished=False)).text
+    shown = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, run_by, wished=False)).text
+    assert shown == (before if last is None else f"{before}\n\n{last}")
+
+
+def test_the_file_holds_everything_in_full_and_is_json_whatever_was_typed() -> None:
+    import json  # noqa: PLC0415  needed here alone
+
+    for typed in ("Ibu", "\ud800", "\x00", '"}', "🏦", "\u202e"):
+        content = json.loads(exported(typed, phrase="MANGO LAUT", locale="id", username="emma_w"))
+        assert content["profile"]["username"] == "emma_w"
+        assert content["profile"]["phrase"] == "MANGO LAUT"
+        assert content["recipients"][0] == content["recipients"][0] | {"number": NUMBER, "name_given": typed}
+        (order,) = content["orders"]
+        assert (order["number"], order["receipt_code"]) == (NUMBER, "CODE-7")
+        assert order["timeline"] == [{"at": NOW.isoformat(), "phase": "done", "state": "COMPLETED", "note": None}]
+        assert content["drafts"][0]["number"] == NUMBER
+        assert order["created_at"] == (NOW - timedelta(minutes=1)).isoformat()

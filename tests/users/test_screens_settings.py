@@ -1,0 +1,121 @@
+"""What the settings show is what holds, and each of their buttons does what it says."""
+
+from itertools import product
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.core.zones import INDONESIAN, offered_zone
+from bot.infra.i18n import LOCALES
+from bot.infra.i18n.cities import names_of_zones
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.preferences import CHOOSABLE, Way, chosen
+from bot.users import settings_handlers as settings
+from bot.users.buttons import PhraseAction, PhraseButton, SettingsAction, SettingsButton
+from bot.users.model import Person
+from bot.users.phrase import suggest, suggested
+from bot.users.screens import phrase
+from bot.users.screens import settings as shown
+from tests.architecture.every_screen import NOW, TRANSLATIONS, Seen
+from tests.texts import says, text
+
+
+def person(**changes: object) -> Person:
+    return Person(id=1001, created_at=NOW, **changes)  # type: ignore[arg-type]
+
+
+def read(screen: Screen) -> str:
+    return Seen("settings", screen).text
+
+
+def pressed(screen: Screen) -> list[tuple[str, str, str]]:
+    """Each button of the settings themselves: its label, action and argument."""
+    buttons = [button for row in screen.keyboard for button in row if (button.data or "").startswith("s:")]
+    read = [(button.label, SettingsButton.read(button.data or "")) for button in buttons]
+    return [(label, each.action if each else "", each.argument if each else "") for label, each in read]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> None:
+    t, somebody = TRANSLATIONS.get(locale), person(notices={"sent": "silent"})
+    screens = (
+        shown.screen(t, somebody, NOW),
+        shown.zones(t, somebody, NOW),
+        shown.place(t),
+        shown.notices(t, somebody),
+        shown.found(t, "usa", ("America/New_York", "America/Chicago"), NOW),
+        shown.found(t, "utc+2", ("Etc/GMT-2",), NOW),
+        phrase.mine(t, "kopi perahu ungu"),
+        phrase.kept(t, "kopi perahu ungu"),
+    )
+    actions = {action for screen in screens for _, action, _ in pressed(screen)}
+    assert actions == set(SettingsAction) == set(settings.ACTIONS)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_line_of_the_notices_shows_what_holds_and_its_tap_brings_another_way(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    for ways in product(*(topic.ways for topic in CHOOSABLE)):
+        choices = {topic.name: str(way) for topic, way in zip(CHOOSABLE, ways, strict=True)}
+        screen = shown.notices(t, person(notices=choices))
+        lines = [each for each in pressed(screen) if each[1] == "notice"]
+        assert len(lines) == len(CHOOSABLE)
+        for topic, way, (label, _, argument) in zip(CHOOSABLE, ways, lines, strict=True):
+            assert label.startswith(shown.SIGNS[way])
+            name, _, wished = argument.partition(":")
+            assert name == topic.name
+            assert wished != way
+            assert Way(wished) in topic.ways
+
+
+def test_the_summary_counts_what_differs_from_the_usual() -> None:
+    t = TRANSLATIONS.get("en")
+    for choices, changed in (
+        (None, 0),
+        ({"sent": "sound"}, 0),
+        ({"making": "card", "weather": "sound", "failed": "card"}, 0),
+        ({"sent": "silent"}, 1),
+        ({"sent": "silent", "paid": "card"}, 2),
+    ):
+        counted = text("settings.notices_changed", count=changed) if changed else text("settings.notices_usual")
+        assert says(read(shown.screen(t, person(notices=choices), NOW)), "settings.text", notices=counted)
+        assert sum(chosen(topic, choices) is not topic.usual for topic in CHOOSABLE) == changed
+
+
+@pytest.mark.parametrize(
+    ("zone", "time"),
+    [
+        ("", "10:05 WIB"),
+        ("Asia/Jakarta", "10:05 WIB"),
+        ("Asia/Makassar", "11:05 WITA"),
+        ("Asia/Tokyo", "12:05 UTC+9 · Tokyo"),
+        ("Etc/GMT+3", "00:05 UTC-3"),
+        ("Asia/Kathmandu", "08:50 UTC+5:45 · Kathmandu"),
+        ("Mars/Base", "10:05 WIB"),
+    ],
+)
+def test_a_time_zone_is_shown_as_its_clock_and_its_place(zone: str, time: str) -> None:
+    t = TRANSLATIONS.get("en")
+    assert says(read(shown.screen(t, person(time_zone=zone), NOW)), "settings.text", time=time)
+    assert read(shown.zones(t, person(time_zone=zone), NOW)) == text("zone.ask", time=time)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_indonesias_zones_are_one_tap_away_with_the_time_there(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    three = pressed(shown.zones(t, person(), NOW))[:3]
+    assert [argument for _, _, argument in three] == list(INDONESIAN)
+    for label, _, argument in three:
+        assert label == t.clock(NOW, ZoneInfo(argument))
+        assert offered_zone(argument, names_of_zones())
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_buttons_of_a_suggestion_bear_that_suggestion(locale: str) -> None:
+    t, suggestion = TRANSLATIONS.get(locale), suggest(locale)
+    for screen in (phrase.offer(t, suggestion, has_one=True), phrase.offer(t, suggestion, has_one=False)):
+        use = screen.keyboard[0][0]
+        button = PhraseButton.read(use.data or "")
+        assert button is not None
+        assert (button.action, suggested(button.code)) == (PhraseAction.USE, suggestion.text)
+        assert suggestion.text in screen.text
