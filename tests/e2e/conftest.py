@@ -81,4 +81,4 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def _is_story(item: pytest.Item | None) -> bool:
-    return item is not None and item.path.parent == Path(__file__).parent
+    return item is not None and Path(__file__).parent in item.path.parents

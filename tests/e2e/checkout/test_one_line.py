@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.e2e.people import WHERE, Newcomer, newcomer, reviewed
-from tests.e2e.test_recipients import has_sent, is_called, its_bank_was
+from tests.e2e.recipients.test_recipients import has_sent, is_called, its_bank_was
 from tests.e2e.world import World
 from tests.texts import label, like, text
 
