@@ -31,7 +31,7 @@ from bot.checkout.recipient_handlers import send_to_recipient
 from bot.checkout.screens import draft_expired as lapsed
 from bot.core.error_location import frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
-from bot.infra.feature import Feature
+from bot.infra.feature import Feature, Phase
 from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
@@ -65,7 +65,10 @@ from bot.users.screens import start
 log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
-FIRST, FORGETS, STAFF, REPLIES = -102, -101, -100, -1
+FIRST, FORGETS, STAFF, REPLIES, CONVERSATION = -10_200, -10_100, -10_000, -1_000, 10_000
+GROUPS = {Phase.CORRECTIONS: -10_150, Phase.QUESTIONS: -9_000, Phase.FEATURES: 1_000, Phase.CONVERSATION: 5_000}
+"""The first of PTB's groups of each phase. Each handler has a group of its own: one that declines hinders no other."""
+
 PARTS: tuple[Callable[[], list[Handler]], ...] = (
     partial(saved.handlers, send_to_recipient),
     history.handlers,
@@ -148,10 +151,14 @@ def register(application: Application, features: Sequence[Feature]) -> None:  # 
     application.add_handler(CallbackQueryHandler(presses.order_pressed, pattern=data.ORDER_PATTERN))
     for command, show in _shows().items():
         application.add_handler(CommandHandler(command, _at_any_point(show), filters=PRIVATE))
-    application.add_handler(verifying.code_handler(), group=1)
-    application.add_handler(conversation(), group=1)
+    application.add_handler(verifying.code_handler(), group=CONVERSATION)
+    application.add_handler(conversation(), group=CONVERSATION)
     for handler in around_the_conversation():
-        application.add_handler(handler, group=1)
+        application.add_handler(handler, group=CONVERSATION)
+    for phase, first in GROUPS.items():
+        later = [handler for feature in features for handler in feature.handlers.get(phase, ())]
+        for group, handler in enumerate(later, first):
+            application.add_handler(handler, group=group)
     application.add_error_handler(_apologise)
 
 
