@@ -6,7 +6,8 @@ to a message of their ticket; group 0 takes what works at any point of any conve
 ask no questions, groups); group 1 is the conversation, and what is said outside one.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections import ChainMap
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -133,10 +134,8 @@ def register(application: Application, features: Sequence[Feature]) -> None:  # 
         for handler in handlers:
             application.add_handler(handler, group=group)
     application.add_handler(ticket_words.handler(), group=REPLIES)
-    answers, whole_answers = {**ANSWERS}, {**WHOLE_ANSWERS}
-    for feature in features:
-        answers.update(feature.answers)
-        whole_answers.update(feature.whole_answers)
+    answers = ChainMap(ANSWERS, *(dict(feature.answers) for feature in features))
+    whole_answers = ChainMap(WHOLE_ANSWERS, *(dict(feature.whole_answers) for feature in features))
     application.add_handler(questions.answer_handler(answers, whole_answers))
     for routes in (*ROUTES, *(routes for feature in features for routes in feature.routes)):
         for handler in routes.handlers(
@@ -155,11 +154,16 @@ def register(application: Application, features: Sequence[Feature]) -> None:  # 
     application.add_handler(conversation(), group=CONVERSATION)
     for handler in around_the_conversation():
         application.add_handler(handler, group=CONVERSATION)
-    for phase, first in GROUPS.items():
-        later = [handler for feature in features for handler in feature.handlers.get(phase, ())]
-        for group, handler in enumerate(later, first):
-            application.add_handler(handler, group=group)
+    for group, handler in _in_phases(features):
+        application.add_handler(handler, group=group)
     application.add_error_handler(_apologise)
+
+
+def _in_phases(features: Sequence[Feature]) -> Iterator[tuple[int, Handler]]:
+    """Yield the features' other handlers, each with its group."""
+    for phase, first in GROUPS.items():
+        handlers = (handler for feature in features for handler in feature.handlers.get(phase, ()))
+        yield from enumerate(handlers, first)
 
 
 def routes_of(features: Sequence[Feature]) -> tuple[Routes[Any], ...]:
