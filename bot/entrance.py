@@ -6,7 +6,6 @@ to a message of their ticket; group 0 takes what works at any point of any conve
 ask no questions, groups); group 1 is the conversation, and what is said outside one.
 """
 
-from collections import ChainMap
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -134,8 +133,10 @@ def register(application: Application, features: Sequence[Feature]) -> None:  # 
         for handler in handlers:
             application.add_handler(handler, group=group)
     application.add_handler(ticket_words.handler(), group=REPLIES)
-    answers = ChainMap(ANSWERS, *(dict(feature.answers) for feature in features))
-    whole_answers = ChainMap(WHOLE_ANSWERS, *(dict(feature.whole_answers) for feature in features))
+    answers, whole_answers = dict(ANSWERS), dict(WHOLE_ANSWERS)
+    for feature in features:
+        answers |= feature.answers
+        whole_answers |= feature.whole_answers
     application.add_handler(questions.answer_handler(answers, whole_answers))
     for routes in (*ROUTES, *(routes for feature in features for routes in feature.routes)):
         for handler in routes.handlers(
