@@ -133,11 +133,7 @@ def register(application: Application, features: Sequence[Feature]) -> None:  # 
         for handler in handlers:
             application.add_handler(handler, group=group)
     application.add_handler(ticket_words.handler(), group=REPLIES)
-    answers, whole_answers = dict(ANSWERS), dict(WHOLE_ANSWERS)
-    for feature in features:
-        answers |= feature.answers
-        whole_answers |= feature.whole_answers
-    application.add_handler(questions.answer_handler(answers, whole_answers))
+    application.add_handler(_answer_handler(features))
     for routes in (*ROUTES, *(routes for feature in features for routes in feature.routes)):
         for handler in routes.handlers(
             routes.open_session or MAY_USE[routes.audience],
@@ -158,6 +154,14 @@ def register(application: Application, features: Sequence[Feature]) -> None:  # 
     for group, handler in _in_phases(features):
         application.add_handler(handler, group=group)
     application.add_error_handler(_apologise)
+
+
+def _answer_handler(features: Sequence[Feature]) -> Handler:
+    answers, whole_answers = dict(ANSWERS), dict(WHOLE_ANSWERS)
+    for feature in features:
+        answers |= feature.answers
+        whole_answers |= feature.whole_answers
+    return questions.answer_handler(answers, whole_answers)
 
 
 def _in_phases(features: Sequence[Feature]) -> Iterator[tuple[int, Handler]]:
