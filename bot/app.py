@@ -94,7 +94,7 @@ async def run(settings: Settings, stop: asyncio.Event) -> int:
 
 
 async def _while_leading(lost: asyncio.Event, work: Coroutine[Any, Any, int]) -> int:
-    """The exit code that `work` brings, or that of the lost lead, which cancels it."""
+    """Return the exit code that `work` brings, or that of the lost lead, which cancels it."""
     task, losing = asyncio.create_task(work), asyncio.create_task(lost.wait())
     try:
         await asyncio.wait({task, losing}, return_when=asyncio.FIRST_COMPLETED)
@@ -131,7 +131,7 @@ async def _prepare(house: House) -> str:
 
 
 async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
-    """What `work` brings; None where we are to stop before it does."""
+    """Return what `work` brings; None where we are to stop before it does."""
     task, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
     await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
@@ -148,7 +148,7 @@ def _standing_by(stood_by: asyncio.Event) -> None:
 
 
 async def _listener(settings: Settings, *, retry_seconds: float) -> socket.socket | None:
-    """The web server's port, where it is to have one. Raises `server.PortTaken`."""
+    """Return the web server's port, where it is to have one. Raises `server.PortTaken`."""
     if not settings.http_port:
         return None
     return await server.bind(settings.http_host, settings.http_port, retry_seconds=retry_seconds)
@@ -214,7 +214,7 @@ def _clock_offset(bot: Bot) -> timedelta:
 
 @asynccontextmanager
 async def _web(house: House, listener: socket.socket | None, workers: WorkerGroup) -> AsyncIterator[None]:
-    """The web server as one of the workers; `/healthz` tells whether they all live."""
+    """Return the web server as one of the workers; `/healthz` tells whether they all live."""
     if listener is None:
         yield
         return

@@ -234,7 +234,7 @@ class Settings(BaseSettings):
 
 
 def load(env_file: Path | None = Path(".env"), **overrides: object) -> Settings:
-    """The settings of this process; raises `ConfigError` that names everything missing or bad."""
+    """Return the settings of this process; raises `ConfigError` that names everything missing or bad."""
     try:
         return Settings(_env_file=env_file, **overrides)  # type: ignore[arg-type]
     except ValidationError as error:
@@ -246,7 +246,7 @@ def load(env_file: Path | None = Path(".env"), **overrides: object) -> Settings:
 
 
 def _keys(keys: SecretStr) -> tuple[bytes, ...]:
-    """The keys of 32 bytes in `keys`; none where any of them isn't one."""
+    """Return the keys of 32 bytes in `keys`; none where any of them isn't one."""
     found = []
     for part in keys.get_secret_value().split(","):
         try:
@@ -257,14 +257,18 @@ def _keys(keys: SecretStr) -> tuple[bytes, ...]:
 
 
 def api_key(key: SecretStr) -> SecretStr:
-    """A key as the service issues them; raises `ValueError` that doesn't repeat it."""
+    """Return a key as the service issues them; raises `ValueError` that doesn't repeat it."""
     if not API_KEY.fullmatch(key.get_secret_value()):
         raise ValueError("must be an API key of the form pk_live_<id>.<secret>")
     return key
 
 
 def http_address(address: str) -> str:
-    """A service's address without a trailing slash; raises `ValueError` for what isn't one, or holds a password."""
+    """Return a service's address without a trailing slash.
+
+    Raises:
+        ValueError: it is no address, or holds a password.
+    """
     parts = _parts(address)
     if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("must be an http or https address, such as https://api.example.com")
@@ -285,7 +289,7 @@ def _is_private(host: str) -> bool:
 
 
 def _parts(address: str) -> SplitResult | None:
-    """The parts of an address whose port is a port, or None."""
+    """Return the parts of an address whose port is a port, or None."""
     try:
         parts = urlsplit(address.strip())
         _ = parts.port

@@ -39,7 +39,7 @@ class SettlementAdapter:
         self._may_place = may_place
 
     async def quote(self) -> Quote:
-        """The cached rate (settlement API, 4.1), its time by our own clock, so that its age is right."""
+        """Return the cached rate (settlement API, 4.1), its time by our own clock, so that its age is right."""
         try:
             quote = await self._client.quote()
         except errors.SettlementError as error:
@@ -50,7 +50,7 @@ class SettlementAdapter:
         return Quote(quote.btc_idr, fetched_at, quote.usdc_idr, quote.source or "")
 
     async def payout_methods(self) -> tuple[PayoutMethod, ...]:
-        """The live list (4.2)."""
+        """Return the live list (4.2)."""
         try:
             listed = await self._client.payout_methods()
         except errors.SettlementError as error:
@@ -61,7 +61,7 @@ class SettlementAdapter:
         )
 
     async def deposit_channels(self) -> frozenset[str]:
-        """The EVM channels on offer (4.3); none while the backend is not configured for them."""
+        """Return the EVM channels on offer (4.3); none while the backend is not configured for them."""
         try:
             rails = await self._client.deposit_rails()
         except errors.SettlementError as error:
@@ -77,7 +77,7 @@ class SettlementAdapter:
         return told_rails(rails)
 
     async def platform_stats(self) -> ports.PlatformStats:
-        """The service's own figures (4.4), every key as it came."""
+        """Return the service's own figures (4.4), every key as it came."""
         try:
             stats = await self._client.platform_stats()
         except errors.SettlementError as error:
@@ -112,7 +112,7 @@ class SettlementAdapter:
         return report_of(order)
 
     async def newest(self, limit: int = ROWS) -> ports.Newest:
-        """The newest orders (4.7), asked for once."""
+        """Return the newest orders (4.7), asked for once."""
         try:
             listed = await self._client.orders(limit, retry=False)
         except errors.SettlementError as error:
@@ -133,7 +133,7 @@ def _body(wish: ports.Wish) -> wire.OrderInput:
 
 
 def placed_of(created: wire.CreatedOrder) -> ports.Placed:
-    """What the service made of a wish, in the port's words."""
+    """Return what the service made of a wish, in the port's words."""
     deposit = created.deposit
     return ports.Placed(
         service_id=created.order_id,
@@ -180,7 +180,7 @@ def report_of(order: wire.Order) -> OrderReport:
 
 
 def deposit_of(order: wire.Order) -> Deposit | None:
-    """A record names chain, contract and address only (2.7); the rest is what we know of that token."""
+    """Return a record names chain, contract and address only (2.7); the rest is what we know of that token."""
     token = TOKENS.get(order.deposit_channel or "")
     if token is None or not order.deposit_to_address or not order.deposit_token_address:
         return None

@@ -27,7 +27,7 @@ class Shared(Generic[T]):
         self._under_way: asyncio.Task[T] | None = None
 
     async def get(self, *, fresh: bool = False) -> T:
-        """The kept value; where it's too old, or `fresh` is wanted, what a request brings (one under way is shared)."""
+        """Return the kept value, or ask for it if it is too old or `fresh` is set. Calls at once share a request."""
         if not fresh and self._kept and self._clock.now() - self._kept[0] < self._keep_for:
             return self._kept[1]
         if self._under_way is None:
@@ -56,11 +56,11 @@ class Market:
         self._rails = Shared(settlement.deposit_channels, RAILS_FOR, clock)
 
     async def methods(self, *, fresh: bool = False) -> tuple[PayoutMethod, ...]:
-        """The live list of payout methods; raises `SettlementFailure`."""
+        """Return the live list of payout methods; raises `SettlementFailure`."""
         return await self._methods.get(fresh=fresh)
 
     async def quote(self) -> Quote:
-        """The rate; raises `SettlementFailure`."""
+        """Return the rate; raises `SettlementFailure`."""
         return await self._quote.get()
 
     async def channels(self) -> tuple[str, ...]:

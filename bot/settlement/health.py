@@ -80,23 +80,23 @@ class Health:
         return max((count for _, count in self._lists), default=0)
 
     def answered(self, *, placing: bool = False) -> None:
-        """A call, perhaps the one that makes an order, brought an answer that shows the key taken."""
+        """Note an answer to a call. It shows that the key is accepted; `placing` is the call that creates an order."""
         self._reached(placing=placing)
         self._hear_of_key(is_taken=True)
 
     def refused(self) -> None:
-        """The service answers, and what it says is that it doesn't know our key: trouble of another kind."""
+        """Note that the service answered, but refused our key."""
         self._reached(placing=True)
         self._hear_of_key(is_taken=False)
 
     def failed(self, *, placing: bool = False) -> None:
-        """A call brought nothing that could be used."""
+        """Note that a call brought nothing usable."""
         self.answers.failed()
         if placing:
             self._of_orders.failed()
 
     def listed(self, count: int) -> None:
-        """A list of so many payout methods came."""
+        """Note the length of a list of payout methods."""
         now = self._clock.now()
         while self._lists and self._lists[0][0] < now - REMEMBERED:
             self._lists.popleft()

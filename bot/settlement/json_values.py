@@ -11,22 +11,22 @@ Json = Mapping[str, Any]
 
 
 def from_method(method: PayoutMethod) -> Json:
-    """A payout method as JSON."""
+    """Return a payout method as JSON."""
     return asdict(method)
 
 
 def to_method(value: Json) -> PayoutMethod:
-    """A payout method from JSON."""
+    """Return a payout method from JSON."""
     return PayoutMethod(**value)
 
 
 def from_amount(amount: Amount) -> Json:
-    """An amount as JSON."""
+    """Return an amount as JSON."""
     return asdict(amount)
 
 
 def to_amount(value: Json) -> Amount:
-    """An amount from JSON."""
+    """Return an amount from JSON."""
     return Amount(**value)
 
 
@@ -41,10 +41,10 @@ def to_deposit(value: Json) -> Deposit:
 
 
 def from_quote(quote: Quote) -> Json:
-    """A quote as JSON: the rates as text, the time in UTC."""
+    """Return a quote as JSON: the rates as text, the time in UTC."""
     return payload_of(quote)
 
 
 def to_quote(value: Json) -> Quote:
-    """A quote from JSON."""
+    """Return a quote from JSON."""
     return quote_in(value)

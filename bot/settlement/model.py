@@ -232,15 +232,15 @@ class Settlement(Protocol):
     """The settlement service. Every method raises `SettlementFailure`; only `place` raises `NotMade` or unknown."""
 
     async def quote(self) -> Quote:
-        """The cached rate (4.1)."""
+        """Return the cached rate (4.1)."""
         ...
 
     async def payout_methods(self) -> tuple[PayoutMethod, ...]:
-        """The live list (4.2), in the service's order; possibly empty."""
+        """Return the live list (4.2), in the service's order; possibly empty."""
         ...
 
     async def deposit_channels(self) -> frozenset[str]:
-        """The channels beside Lightning that `deposit/rails` (4.3) has, by their codes."""
+        """Return the channels beside Lightning that `deposit/rails` (4.3) has, by their codes."""
         ...
 
     async def deposit_rails(self) -> DepositRails:
@@ -248,7 +248,7 @@ class Settlement(Protocol):
         ...
 
     async def platform_stats(self) -> PlatformStats:
-        """The service's own figures (4.4)."""
+        """Return the service's own figures (4.4)."""
         ...
 
     async def place(self, wish: Wish) -> Placed:
@@ -260,12 +260,12 @@ class Settlement(Protocol):
         ...
 
     async def newest(self, limit: int = 100) -> Newest:
-        """The newest orders (4.7). An empty list proves nothing."""
+        """Return the newest orders (4.7). An empty list proves nothing."""
         ...
 
 
 def payload_of(quote: Quote) -> dict[str, object]:
-    """A quote as JSON values: the rates digit by digit as text, the time in UTC."""
+    """Return a quote as JSON values: the rates digit by digit as text, the time in UTC."""
     return {
         "btc_idr": str(quote.btc_idr),
         "fetched_at": quote.fetched_at.astimezone(UTC).isoformat(),
@@ -275,7 +275,7 @@ def payload_of(quote: Quote) -> dict[str, object]:
 
 
 def quote_in(payload: Mapping[str, object]) -> Quote:
-    """What `payload_of` wrote."""
+    """Return what `payload_of` wrote."""
     usdc = payload["usdc_idr"]
     return Quote(
         btc_idr=Decimal(str(payload["btc_idr"])),

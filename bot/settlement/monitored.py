@@ -42,17 +42,17 @@ class MonitoredSettlement:
         self._on_slow_down = on_slow_down
 
     async def quote(self) -> Quote:
-        """The cached rate (settlement API, 4.1)."""
+        """Return the cached rate (settlement API, 4.1)."""
         return await self._heard(self._settlement.quote())
 
     async def payout_methods(self) -> tuple[PayoutMethod, ...]:
-        """The live list (4.2)."""
+        """Return the live list (4.2)."""
         methods = await self._heard(self._settlement.payout_methods())
         self._health.listed(len(methods))
         return methods
 
     async def deposit_channels(self) -> frozenset[str]:
-        """The channels beside Lightning (4.3)."""
+        """Return the channels beside Lightning (4.3)."""
         return await self._heard(self._settlement.deposit_channels())
 
     async def deposit_rails(self) -> DepositRails:
@@ -60,7 +60,7 @@ class MonitoredSettlement:
         return await self._heard(self._settlement.deposit_rails())
 
     async def platform_stats(self) -> PlatformStats:
-        """The service's own figures (4.4)."""
+        """Return the service's own figures (4.4)."""
         return await self._heard(self._settlement.platform_stats())
 
     async def place(self, wish: Wish) -> Placed:
@@ -72,7 +72,7 @@ class MonitoredSettlement:
         return await self._heard(self._settlement.look_up(service_id))
 
     async def newest(self, limit: int = 100) -> Newest:
-        """The newest orders (4.7)."""
+        """Return the newest orders (4.7)."""
         return await self._heard(self._settlement.newest(limit))
 
     async def _heard(self, call: Awaitable[T], *, placing: bool = False) -> T:

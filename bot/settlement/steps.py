@@ -35,7 +35,7 @@ TERMINAL_STATES = frozenset({COMPLETED, FAILED})
 
 
 def step_after(known: Step, state: str) -> Step:
-    """The step an order is in once the service has said `state`.
+    """Return the step an order is in once the service has said `state`.
 
     States may be skipped, repeated, served stale or be unknown to us: none of that takes a step back.
     """

@@ -37,7 +37,7 @@ class Address:
 
 
 def address(database_url: str) -> Address:
-    """The database that `database_url` means: `sqlite:///path`, a plain path, `postgresql://` or `postgres://`.
+    """Return the database that `database_url` means: `sqlite:///path`, a plain path, `postgresql://` or `postgres://`.
 
     `:memory:` is a file of its own in a new folder under the system's temporary one: several connections
     are needed, and a test should meet the same locks as the real thing. Closing the store deletes it.
@@ -69,7 +69,7 @@ def _sqlite(name: str) -> Address:
 
 
 def _with_ssl(url: URL) -> URL:
-    """The driver has another name for what every PostgreSQL host calls `sslmode`."""
+    """Return the driver has another name for what every PostgreSQL host calls `sslmode`."""
     mode = url.query.get("sslmode")
     if mode is None:
         return url

@@ -29,7 +29,7 @@ SQLAlchemy converts all rows before anybody sees one of them, so an exception wo
 
 
 def constant(value: str) -> ColumnElement[str]:
-    """A word of ours, written into the statement itself.
+    """Return a word of ours, written into the statement itself.
 
     A partial index is only used where its condition is there in so many words, and PostgreSQL plans badly for a
     status that it can't see.
@@ -48,7 +48,7 @@ class Instant(TypeDecorator[datetime]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[datetime] | TypeEngine[str]:
-        """The native type where there is one."""
+        """Return the native type where there is one."""
         if dialect.name == POSTGRESQL:
             return dialect.type_descriptor(TIMESTAMP(timezone=True))
         return dialect.type_descriptor(Text())
@@ -69,7 +69,7 @@ class Instant(TypeDecorator[datetime]):
         return moment.replace(tzinfo=None).isoformat(" ", "microseconds")
 
     def process_result_value(self, value: object | None, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002  its shape is SQLAlchemy's
-        """The time, in UTC, or `MALFORMED`."""
+        """Return the time, in UTC, or `MALFORMED`."""
         if isinstance(value, datetime):
             return value.astimezone(UTC)
         try:
@@ -85,11 +85,11 @@ class ExactDecimal(TypeDecorator[Decimal]):
     cache_ok = True
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> str | None:  # noqa: ARG002  its shape is SQLAlchemy's
-        """The decimal's own text."""
+        """Return the decimal's own text."""
         return None if value is None else str(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002  its shape is SQLAlchemy's
-        """The decimal of that text, or `MALFORMED`."""
+        """Return the decimal of that text, or `MALFORMED`."""
         if value is None:
             return None
         try:
@@ -109,7 +109,7 @@ class Json(TypeDecorator[object]):
     cache_ok = True
 
     def process_bind_param(self, value: object | None, dialect: Dialect) -> str | None:  # noqa: ARG002  its shape is SQLAlchemy's
-        """The value's text.
+        """Return the value's text.
 
         Raises:
             TypeError: something in it is no JSON value.
@@ -117,7 +117,7 @@ class Json(TypeDecorator[object]):
         return None if value is None else json.dumps(value, separators=(",", ":"), allow_nan=False)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002  its shape is SQLAlchemy's
-        """The value of that text, or `MALFORMED`."""
+        """Return the value of that text, or `MALFORMED`."""
         try:
             return None if value is None else json.loads(value)
         except (ValueError, TypeError, RecursionError):

@@ -74,7 +74,7 @@ class Database:
         return await migrate.upgrade_at(self._address, self._vault)
 
     async def check(self) -> str:
-        """The revision of the tables.
+        """Return the revision of the tables.
 
         Raises:
             SchemaMismatch: it is not the program's own.
@@ -180,7 +180,7 @@ class Database:
 
 @asynccontextmanager
 async def _connected(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """A connection of the pool; what goes wrong with it is told as `StoreFailure`."""
+    """Return a connection of the pool; what goes wrong with it is told as `StoreFailure`."""
     try:
         connection = await _connect(engine)
         try:

@@ -165,7 +165,7 @@ def _note(vault: Vault, table: str, row: Row, error: BrokenSeal) -> None:
 
 
 def _key(table: str, row: Row) -> str:
-    """What a row is known by: its sealing key, or its whole primary key."""
+    """Return what a row is known by: its sealing key, or its whole primary key."""
     if table in SEALED:
         return str(row[SEALED[table][0]])
     return ".".join(str(row[column.name]) for column in metadata.tables[table].primary_key)

@@ -58,14 +58,14 @@ _POSTGRESQL_STATEMENTS: Final = Statements(MOST_STATEMENTS)
 
 
 def writer(address: Address) -> AsyncEngine:
-    """The engine whose transactions write; on SQLite there is a single connection in it."""
+    """Return the engine whose transactions write; on SQLite there is a single connection in it."""
     if not address.is_sqlite:
         return _postgresql(address)
     return _sqlite(address, connections=1, begin="BEGIN IMMEDIATE")
 
 
 def reader(address: Address, writing: AsyncEngine) -> AsyncEngine:
-    """The engine whose transactions only read, each of them one moment of the database."""
+    """Return the engine whose transactions only read, each of them one moment of the database."""
     if not address.is_sqlite:
         return writing.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     return _sqlite(address, connections=READERS, begin="BEGIN", settings=(*SQLITE_SETTINGS, "PRAGMA query_only=ON"))

@@ -75,7 +75,7 @@ async def lead(address: Address, waiting: Callable[[], None] | None = None) -> A
 
 
 async def _watch(leadership: Leadership) -> None:
-    """A dead network ends no connection by itself: ask, and take silence for an end."""
+    """Ask the server again and again. A dead network ends no connection, so silence counts as its end."""
     try:
         while await leadership.holds():
             with suppress(TimeoutError):

@@ -39,7 +39,7 @@ async def upgrade(url: str, vault: Vault | None = None) -> str:
 
 
 async def current(url: str) -> str | None:
-    """The revision of a database's tables; None where there are none.
+    """Return the revision of a database's tables; None where there are none.
 
     Raises:
         StoreFailure: the database can't be reached.
@@ -54,7 +54,7 @@ def is_known(revision: str | None) -> bool:
 
 
 def head() -> str:
-    """The revision that this program expects."""
+    """Return the revision that this program expects."""
     revision = ScriptDirectory.from_config(_config()).get_current_head()
     if revision is None:
         raise RuntimeError("the package came without its migrations")
@@ -78,7 +78,7 @@ async def upgrade_at(place: Address, vault: Vault) -> str:
 
 
 async def current_at(place: Address) -> str | None:
-    """`current`, of an address."""
+    """Return the revision of the tables at an address, as `current` does."""
     if place.path is not None and not place.path.exists():
         return None
     engine = writer(place)

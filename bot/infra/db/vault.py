@@ -82,7 +82,7 @@ class Vault:
         return self.mark + base64.urlsafe_b64encode(nonce + data).decode()
 
     def open(self, sealed: str, place: str) -> str:
-        """What was sealed for this place.
+        """Return what was sealed for this place.
 
         Raises:
             BrokenSeal: none of the keys is its own, or it was changed or moved.
@@ -100,18 +100,18 @@ class Vault:
 
 
 def new_key() -> str:
-    """A key for ENCRYPTION_KEYS."""
+    """Return a key for ENCRYPTION_KEYS."""
     return base64.urlsafe_b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
 def name_in(sealed: str) -> str:
-    """The name of the key that `sealed` was sealed with; empty where it isn't sealed."""
+    """Return the name of the key that `sealed` was sealed with; empty where it isn't sealed."""
     version, _, rest = sealed.partition(".")
     return rest.partition(".")[0] if version == VERSION else ""
 
 
 def _decoded(text: str) -> bytes:
-    """The bytes that are written so and not otherwise: base64 alone takes several spellings of a last character.
+    """Return the bytes that are written so and not otherwise: base64 alone takes several spellings of a last character.
 
     Raises:
         ValueError: it is another spelling, or no base64.

@@ -42,7 +42,7 @@ def find_locales() -> Traversable:
 
 @cache
 def read_catalogue(locale: str) -> Catalogue:
-    """The catalogue of `locale` (one of `LOCALES`); untranslated entries are left out.
+    """Return the catalogue of `locale` (one of `LOCALES`); untranslated entries are left out.
 
     Raises:
         FileNotFoundError: there is no such catalogue.

@@ -13,7 +13,7 @@ NOWHERE = "Etc/"
 
 
 def city(zone: str, locale: str) -> str:
-    """The place that `zone` is named after, in the reader's language: "Tokyo", "Kairo".
+    """Return the place that `zone` is named after, in the reader's language: "Tokyo", "Kairo".
 
     Empty for zones that the clock names by itself: WIB, WITA and WIT, and those that are only a difference from UTC.
     """

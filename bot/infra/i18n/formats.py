@@ -74,24 +74,24 @@ class Formats:
         return str(Locale(self.locale).languages[locale])
 
     def clock(self, moment: datetime, zone: tzinfo) -> str:
-        """The time of day in the person's `zone`, with its name: `10.05 WIB`. `moment` is aware."""
+        """Return the time of day in the person's `zone`, with its name: `10.05 WIB`. `moment` is aware."""
         return self._moment(moment, zone, self._written_as.clock)
 
     def hour(self, moment: datetime, zone: tzinfo) -> str:
-        """The time of day in the person's `zone`, without its name: `10.05`. `moment` is aware."""
+        """Return the time of day in the person's `zone`, without its name: `10.05`. `moment` is aware."""
         return format_datetime(_local(moment, zone), self._written_as.clock, locale=self.locale)
 
     def seconds(self, moment: datetime, zone: tzinfo) -> str:
-        """The time of day to the second in the reader's `zone`, without its name: `10.05.12`. `moment` is aware."""
+        """Return the time of day to the second in `zone`, without its name: `10.05.12`. `moment` is aware."""
         return format_datetime(_local(moment, zone), self._written_as.seconds, locale=self.locale)
 
     def time_of_day(self, minute: int) -> str:
-        """A minute of somebody's day (0 to 1,439), wherever they live: `07.30`."""
+        """Return a minute of somebody's day (0 to 1,439), wherever they live: `07.30`."""
         hour, minute = divmod(minute, 60)
         return self._written_as.clock.replace("HH", f"{hour:02}").replace("mm", f"{minute:02}")
 
     def date(self, moment: datetime, zone: tzinfo, *, with_year: bool = True) -> str:
-        """The day in the person's `zone`: `17 Agu 2026`, or `17 Agu` without its year. `moment` is aware."""
+        """Return the day in the person's `zone`: `17 Agu 2026`, or `17 Agu` without its year. `moment` is aware."""
         return format_datetime(_local(moment, zone), _DATE if with_year else _DAY, locale=self.locale)
 
     def date_time(self, moment: datetime, zone: tzinfo) -> str:
@@ -99,7 +99,7 @@ class Formats:
         return self._moment(moment, zone, self._written_as.date_time)
 
     def duration(self, length: timedelta) -> str:
-        """A length of time in its largest fitting unit, rounded down: `5 menit`, `90 minutes`; at least a minute."""
+        """Return a length of time in its largest unit that fits, rounded down: `5 menit`. It is at least a minute."""
         length = max(abs(length), timedelta(minutes=1))
         for name, unit in _UNITS[:-1]:
             if length >= _LEAST_OF_A_UNIT * unit:
@@ -135,7 +135,7 @@ def _trimmed(value: Decimal) -> str:
 
 
 def zone_name(local: datetime, zone: tzinfo) -> str:
-    """What people call `zone` at that moment: WIB, WITA, WIT; elsewhere the difference from UTC."""
+    """Return what people call `zone` at that moment: WIB, WITA, WIT; elsewhere the difference from UTC."""
     known = INDONESIAN_ZONES.get(getattr(zone, "key", ""))
     offset = local.utcoffset() or timedelta()
     if known or not offset:

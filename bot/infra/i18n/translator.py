@@ -54,7 +54,7 @@ class Translator(Formats):
         self._strict = strict
 
     def __call__(self, key: str, /, **arguments: object) -> Html:
-        """The sentence of `key` as HTML.
+        """Return the sentence of `key` as HTML.
 
         Raises:
             TranslationError: only when strict; otherwise the fault is logged and English, or the key, is shown.
@@ -62,15 +62,15 @@ class Translator(Formats):
         return Html(self._render(key, None, arguments, as_html))
 
     def n(self, key: str, count: int, /, **arguments: object) -> Html:
-        """The sentence of `key` in the form that goes with `count`, which fills `{count}`. Raises as a call does."""
+        """Return the sentence of `key` in the plural form for `count`, which fills `{count}`. Raises as a call does."""
         return Html(self._render(key, count, {**arguments, "count": count}, as_html))
 
     def plain(self, key: str, /, **arguments: object) -> str:
-        """The sentence of `key` for places that take no HTML: buttons, alerts, menus. Raises as a call does."""
+        """Return the sentence of `key` for places that take no HTML: buttons, alerts, menus. Raises as a call does."""
         return self._render(key, None, arguments, str)
 
     def tell(self, said: Said) -> Html:
-        """What the domain wants said: a Rejection or a Remark, as HTML. Raises as a call does."""
+        """Return what the domain wants said: a Rejection or a Remark, as HTML. Raises as a call does."""
         return self(said.key, **said.arguments)
 
     def ago(self, moment: datetime, now: datetime) -> Html:
@@ -135,12 +135,12 @@ class Translations:
         return cls({locale: read_catalogue(locale) for locale in LOCALES}, strict=strict)
 
     def get(self, locale: str) -> Translator:
-        """The translator of `locale`, or the English one where there is none."""
+        """Return the translator of `locale`, or the English one where there is none."""
         return self._translators.get(locale, self._translators[FALLBACK])
 
 
 def choose(chosen: str | None, telegram_language_code: str | None, default: str) -> str:
-    """The locale for a person: their own choice, else their app's language if we speak it, else `default`.
+    """Return the locale for a person: their own choice, else their app's language if we speak it, else `default`.
 
     Region subtags are ignored (`id-ID` is `id`). Malay isn't taken for Indonesian: the words for money differ.
     """

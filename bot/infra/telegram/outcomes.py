@@ -98,7 +98,7 @@ Outcome = Delivered | NotModified | Gone | Unreachable | TryLater | Moved | Inva
 
 
 def outcome_of(error: TelegramError) -> Outcome:  # noqa: PLR0911  one line a meaning
-    """What an error of a call means for its message. The order matters: `BadRequest` is a `NetworkError`."""
+    """Return what an error of a call means for its message. The order matters: `BadRequest` is a `NetworkError`."""
     match error:
         case SlowDown(seconds=seconds):
             return TryLater(seconds)

@@ -10,7 +10,7 @@ HEARD_OUT_WITHIN_SECONDS = 5.0
 
 
 def problem(status: int, said: str, headers: Mapping[str, str] | None = None) -> Response:
-    """An error as the service itself puts it: `{"error": …}`."""
+    """Return an error as the service itself puts it: `{"error": …}`."""
     return JSONResponse({"error": said}, status, headers)
 
 

@@ -67,7 +67,7 @@ async def _taken_in(receive: Receive) -> bytes:
 
 
 def told_again(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that brings the body in one piece, then whatever else comes."""
+    """Return a `receive` that brings the body in one piece, then whatever else comes."""
     first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receiving() -> Message:

@@ -57,7 +57,7 @@ class Hosts:
 
 
 def name_of(host: str) -> str:
-    """A host's name without the port; empty where it isn't a host."""
+    """Return a host's name without the port; empty where it isn't a host."""
     found = HOST.fullmatch(host.lower())
     return found["name"] if found else ""
 

@@ -21,7 +21,7 @@ def send_rupiah(
     amount: Annotated[str, Field(description="How much, such as 150000 rupiah. Optional.")] = "",
     destination: Annotated[str, Field(description="The bank or e-wallet, such as BCA or GoPay. Optional.")] = "",
 ) -> str:
-    """What the agent is asked to do; recipient and name are left to the conversation."""
+    """Return what the agent is asked to do; recipient and name are left to the conversation."""
     wish = " ".join(part for part in ("Send", amount or "rupiah", f"to {destination}" if destination else "") if part)
     return "\n".join(
         [

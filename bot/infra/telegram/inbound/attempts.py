@@ -139,7 +139,7 @@ class Attempts:
 
 
 async def caught(work: Awaitable[None]) -> BaseException | None:
-    """What `work` raised, if anything: a cancellation too, where it isn't the one of the task that waits."""
+    """Return what `work` raised, if anything: a cancellation too, where it isn't the one of the task that waits."""
     try:
         await work
     except asyncio.CancelledError as error:

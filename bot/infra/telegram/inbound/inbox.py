@@ -55,12 +55,12 @@ class InboxRepository:
         return await writing.add_all(self._connection, inbox, rows, inbox.c.update_id)
 
     async def waiting(self, chat_id: int, *, known: Collection[int] = (), limit: int = 50) -> tuple[InboxItem, ...]:
-        """The unfinished updates of a chat but for those that are `known`, in the order in which they came."""
+        """Return the unfinished updates of a chat but for those that are `known`, in the order in which they came."""
         found = await self._connection.execute(WAITING, {"chat": chat_id, "known": tuple(known), "limit": limit})
         return tuple(self._item(row) for row in found.mappings())
 
     def _item(self, row: Mapping[Any, Any]) -> InboxItem:
-        """The item; an unreadable one has no body, so that it is set aside as any update that can't be understood."""
+        """Return the item. An unreadable one has no body, and is set aside like an update that isn't understood."""
         item = sealing.read_or_none(self._vault, inbox.name, dict(row), _item)
         if item is not None:
             return item
@@ -68,7 +68,7 @@ class InboxRepository:
         return InboxItem(**{**row, "body": "", "received_at": received_at})
 
     async def chats_waiting(self) -> tuple[int, ...]:
-        """The chats that have unfinished updates, the longest waiting first."""
+        """Return the chats that have unfinished updates, the longest waiting first."""
         return tuple((await self._connection.execute(CHATS)).scalars())
 
     async def count_attempt(self, update_ids: Collection[int]) -> None:
@@ -77,7 +77,7 @@ class InboxRepository:
             await self._connection.execute(COUNT, {"ids": ids})
 
     async def finish(self, update_ids: Collection[int], at: datetime) -> None:
-        """These are dealt with. Their text is dropped at once, their ids only by `forget_finished`."""
+        """Mark updates as handled. Their text is deleted at once, their ids only by `forget_finished`."""
         for ids in writing.batches(update_ids):
             await self._connection.execute(FINISH, {"ids": ids, "at": at})
 

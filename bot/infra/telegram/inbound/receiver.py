@@ -51,7 +51,7 @@ class Takes(Protocol):
     """What is told of updates that are safely in the inbox."""
 
     def submit_updates(self, items: Sequence[InboxItem]) -> None:
-        """These are new."""
+        """Take new updates."""
         ...
 
     def look_again(self, chat_ids: Collection[int]) -> None:
@@ -153,7 +153,7 @@ class Receiver:
 
 
 def chat_of(update: Json) -> int | None:
-    """The chat whose turn an update takes; None for updates that are not read.
+    """Return the chat whose turn an update takes; None for updates that are not read.
 
     A press on a message that the bot can't see any more (inline mode) belongs to the one who pressed.
     """

@@ -6,7 +6,7 @@ from bot.infra.telegram.ui.screen import Button, Keyboard
 
 
 def render_keyboard(keyboard: Keyboard) -> InlineKeyboardMarkup | None:
-    """The inline keyboard as python-telegram-bot wants it; None where there are no buttons."""
+    """Return the inline keyboard as python-telegram-bot wants it; None where there are no buttons."""
     if not keyboard:
         return None
     return InlineKeyboardMarkup([[render_button(button) for button in row] for row in keyboard])

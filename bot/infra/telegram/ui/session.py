@@ -307,7 +307,7 @@ class Session:
         return isinstance(sent, Delivered)
 
     def _with_notice(self, screen: Screen) -> Screen:
-        """The screen with what is to be said before it, once."""
+        """Return the screen with what is to be said before it, once."""
         notice, self.notice = self.notice, None
         return screen if notice is None else replace(screen, text=f"{notice}\n\n{screen.text}")
 
