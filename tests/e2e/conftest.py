@@ -12,7 +12,7 @@ from tests.e2e.people import calm
 from tests.e2e.trouble import is_at_rest
 from tests.e2e.world import World, world
 
-TOWN = pytest.StashKey[World]()
+SHARED_WORLD = pytest.StashKey[World]()
 KILLED = pytest.StashKey[bool]()
 
 
@@ -33,13 +33,13 @@ async def either(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def long_lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     """One world, with one bot, for all stories that need no bot of their own."""
-    async with world(tmp_path_factory.mktemp("town")) as made:
-        request.session.stash[TOWN] = made
+    async with world(tmp_path_factory.mktemp("shared")) as made:
+        request.session.stash[SHARED_WORLD] = made
         yield made
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def town(request: pytest.FixtureRequest, long_lived: World) -> AsyncIterator[World]:
+async def shared_world(request: pytest.FixtureRequest, long_lived: World) -> AsyncIterator[World]:
     """The long-lived world, calm again after each story. Its tests are marked for the session's loop.
 
     What the bot still has to do for the story before is waited for: its messages would be taken for this story's.
@@ -73,8 +73,8 @@ def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, py
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """After stories in a row the town's bot ends: a bot that waits costs the other tests a share of their processor."""
-    long_lived = item.session.stash.get(TOWN, None)
+    """After stories in a row the shared bot ends: a bot that waits costs the other tests a share of their processor."""
+    long_lived = item.session.stash.get(SHARED_WORLD, None)
     if long_lived is not None and long_lived.bot is not None and not _is_story(nextitem):
         long_lived.bot.kill()
         item.session.stash[KILLED] = True

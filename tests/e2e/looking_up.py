@@ -18,33 +18,33 @@ from tests.e2e.world import Json, World
 COMMANDS = ("/order {reference}", "/order {service_id}", "/person {person}", "/find bca today", "/tickets")
 
 
-async def rina_of(town: World, language: str = "en") -> Newcomer:
+async def rina_of(shared_world: World, language: str = "en") -> Newcomer:
     """The supporter, in private."""
-    rina = Newcomer(town.telegram, town.rina.id)
+    rina = Newcomer(shared_world.telegram, shared_world.rina.id)
     await rina.speaks(language)
     return rina
 
 
-async def orders(town: World, person: Newcomer) -> tuple[str, Json]:
+async def orders(shared_world: World, person: Newcomer) -> tuple[str, Json]:
     """An order of Rp500,000 to BCA that waits for its payment; its reference and the service's order."""
-    _, order = await taps_to_invoice(town, person)
-    await bot_knows(town, order, phase="open")
-    return str(row_of(town, order)["reference"]), order
+    _, order = await taps_to_invoice(shared_world, person)
+    await bot_knows(shared_world, order, phase="open")
+    return str(row_of(shared_world, order)["reference"]), order
 
 
 @asynccontextmanager
-async def books(town: World) -> AsyncIterator[Transaction]:
+async def books(shared_world: World) -> AsyncIterator[Transaction]:
     """The bot's database, to put days gone by into it."""
-    keys = [base64.urlsafe_b64decode(town.environment["ENCRYPTION_KEYS"])]
-    store = Database(town.environment["DATABASE_URL"], Vault(keys))
+    keys = [base64.urlsafe_b64decode(shared_world.environment["ENCRYPTION_KEYS"])]
+    store = Database(shared_world.environment["DATABASE_URL"], Vault(keys))
     async with store.transaction() as tx:
         yield tx
     await store.close()
 
 
-async def has_ordered(town: World, person: Newcomer, count: int) -> None:
+async def has_ordered(shared_world: World, person: Newcomer, count: int) -> None:
     """Orders that have ended, more than a person may have open at once."""
-    async with books(town) as tx:
+    async with books(shared_world) as tx:
         for number in range(count):
             facts: Json = {"phase": Phase.DONE, "state": "FAILED", "person_id": person.id, "chat_id": person.id}
             created_at = datetime.now(UTC) - timedelta(days=40, minutes=number)
@@ -53,9 +53,9 @@ async def has_ordered(town: World, person: Newcomer, count: int) -> None:
             )
 
 
-def looked(town: World, subject: str = "") -> list[tuple[int, str, int]]:
+def looked(shared_world: World, subject: str = "") -> list[tuple[int, str, int]]:
     """Who looked at what of whom, as the audit trail says; oldest first."""
-    with closing(sqlite3.connect(town.state / "kirim.db")) as database:
+    with closing(sqlite3.connect(shared_world.state / "kirim.db")) as database:
         rows = database.execute("SELECT actor_id, subject, person_id FROM audit WHERE action = 'looked' ORDER BY id")
         return [row for row in rows if row[1].startswith(subject)]
 

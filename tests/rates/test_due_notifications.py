@@ -24,7 +24,7 @@ ABOVE = AlertWish(is_above=True, threshold=RATE + 1, cool_down=None, days=30)
 
 
 @dataclass
-class Town:
+class World:
     """A house with those who wish to hear of the rate."""
 
     house: House
@@ -60,8 +60,10 @@ class Town:
 
 
 @pytest.fixture
-async def town(house: House) -> Town:
-    return Town(house, RateNotifications(house.store, house.market, house.clock), Subscribing(house.store, house.clock))
+async def world(house: House) -> World:
+    return World(
+        house, RateNotifications(house.store, house.market, house.clock), Subscribing(house.store, house.clock)
+    )
 
 
 def eight(day: int) -> datetime:
@@ -69,26 +71,26 @@ def eight(day: int) -> datetime:
     return BEGINNING.replace(hour=1) + timedelta(days=day)
 
 
-async def test_a_daily_quote_comes_each_day_at_its_hour_and_once(town: Town) -> None:
-    await town.wakes()
-    town.goes_to(eight(1) - timedelta(seconds=1))
-    assert await town.works() == LOOK_EVERY_SECONDS
-    assert town.heard(DAILY) == 0
+async def test_a_daily_quote_comes_each_day_at_its_hour_and_once(world: World) -> None:
+    await world.wakes()
+    world.goes_to(eight(1) - timedelta(seconds=1))
+    assert await world.works() == LOOK_EVERY_SECONDS
+    assert world.heard(DAILY) == 0
     for day in (1, 2, 3):
-        town.goes_to(eight(day))
-        await town.works()
-        await town.works()
-        assert town.heard(DAILY) == day
+        world.goes_to(eight(day))
+        await world.works()
+        await world.works()
+        assert world.heard(DAILY) == day
 
 
-async def test_all_of_one_moment_read_the_same_numbers_and_how_they_moved(town: Town) -> None:
-    await town.wakes(EMMA)
-    await town.wakes(SARI)
-    town.goes_to(eight(1))
-    async with town.house.sql.transaction() as tx:
+async def test_all_of_one_moment_read_the_same_numbers_and_how_they_moved(world: World) -> None:
+    await world.wakes(EMMA)
+    await world.wakes(SARI)
+    world.goes_to(eight(1))
+    async with world.house.sql.transaction() as tx:
         await QuoteRepository(tx).add(Quote(RATE / 2, eight(0), source="s"))
-    await town.news.tell_due()
-    async with town.house.sql.reading() as tx:
+    await world.news.tell_due()
+    async with world.house.sql.reading() as tx:
         told = await OutboxRepository(tx).heads(eight(1), queue=Queue.RATE)
     assert [news.chat_id for news in told] == [EMMA, SARI]
     assert told[0].payload == told[1].payload
@@ -96,47 +98,47 @@ async def test_all_of_one_moment_read_the_same_numbers_and_how_they_moved(town: 
     assert Decimal(str(told[0].payload["change"])) == 100
 
 
-async def test_what_is_hours_late_is_left_out_and_the_next_day_is_in_time(town: Town) -> None:
-    await town.wakes()
-    town.goes_to(eight(1) + timedelta(hours=2, seconds=1))
-    await town.works()
-    assert town.heard(DAILY) == 0
-    town.goes_to(eight(2) + timedelta(hours=1))
-    await town.works()
-    assert town.heard(DAILY) == 1
+async def test_what_is_hours_late_is_left_out_and_the_next_day_is_in_time(world: World) -> None:
+    await world.wakes()
+    world.goes_to(eight(1) + timedelta(hours=2, seconds=1))
+    await world.works()
+    assert world.heard(DAILY) == 0
+    world.goes_to(eight(2) + timedelta(hours=1))
+    await world.works()
+    assert world.heard(DAILY) == 1
 
 
-async def test_without_a_rate_it_waits_and_comes_a_little_later(town: Town) -> None:
-    await town.wakes()
-    town.goes_to(eight(1))
-    town.house.service.reads.append(ServiceDown())
-    assert await town.works() == LOOK_EVERY_SECONDS
-    assert town.heard(DAILY) == 0
-    await town.works()
-    assert town.heard(DAILY) == 1
+async def test_without_a_rate_it_waits_and_comes_a_little_later(world: World) -> None:
+    await world.wakes()
+    world.goes_to(eight(1))
+    world.house.service.reads.append(ServiceDown())
+    assert await world.works() == LOOK_EVERY_SECONDS
+    assert world.heard(DAILY) == 0
+    await world.works()
+    assert world.heard(DAILY) == 1
 
 
-async def test_a_crowd_is_told_a_few_at_a_time(town: Town) -> None:
+async def test_a_crowd_is_told_a_few_at_a_time(world: World) -> None:
     for person_id in range(1, AT_ONCE * 2 + 11):
-        await town.wakes(person_id)
-    town.goes_to(eight(1))
+        await world.wakes(person_id)
+    world.goes_to(eight(1))
     queued = []
     for _ in range(4):
-        await town.news.tell_due()
-        async with town.house.sql.reading() as tx:
+        await world.news.tell_due()
+        async with world.house.sql.reading() as tx:
             queued.append(await OutboxRepository(tx).count_due("rate:", eight(1)))
     assert queued == [AT_ONCE] * 4
-    await town.house.tells()
-    pauses = [await town.works() for _ in range(3)]
+    await world.house.tells()
+    pauses = [await world.works() for _ in range(3)]
     assert pauses == [SOON_SECONDS, SOON_SECONDS, LOOK_EVERY_SECONDS]
-    assert len(town.house.ears.heard) == AT_ONCE * 2 + 10
+    assert len(world.house.ears.heard) == AT_ONCE * 2 + 10
 
 
-async def test_news_of_money_in_the_same_chat_does_not_wait_behind_it(town: Town) -> None:
-    await town.wakes()
-    town.goes_to(eight(1))
-    await town.news.tell_due()
-    async with town.house.sql.transaction() as tx:
+async def test_news_of_money_in_the_same_chat_does_not_wait_behind_it(world: World) -> None:
+    await world.wakes()
+    world.goes_to(eight(1))
+    await world.news.tell_due()
+    async with world.house.sql.transaction() as tx:
         (daily,) = await OutboxRepository(tx).heads(eight(1), queue=Queue.RATE)
         assert await OutboxRepository(tx).start(daily.id)
         now = eight(1)
@@ -146,131 +148,131 @@ async def test_news_of_money_in_the_same_chat_does_not_wait_behind_it(town: Town
         assert [news.kind for news in await OutboxRepository(tx).heads(now)] == ["paid"]
 
 
-async def test_another_hour_or_another_zone_moves_it(town: Town) -> None:
-    person = await town.wakes()
-    await town.subscribing.daily(person, 18 * 60)
-    town.goes_to(BEGINNING.replace(hour=11))
-    await town.works()
-    assert town.heard(DAILY) == 1
-    await town.subscribing.moved(replace(person, time_zone="Asia/Tokyo"))
-    town.goes_to(BEGINNING.replace(hour=9) + timedelta(days=1))
-    await town.works()
-    assert town.heard(DAILY) == 2
+async def test_another_hour_or_another_zone_moves_it(world: World) -> None:
+    person = await world.wakes()
+    await world.subscribing.daily(person, 18 * 60)
+    world.goes_to(BEGINNING.replace(hour=11))
+    await world.works()
+    assert world.heard(DAILY) == 1
+    await world.subscribing.moved(replace(person, time_zone="Asia/Tokyo"))
+    world.goes_to(BEGINNING.replace(hour=9) + timedelta(days=1))
+    await world.works()
+    assert world.heard(DAILY) == 2
 
 
-async def test_one_who_stopped_hears_nothing_more(town: Town) -> None:
-    person = await town.wakes()
-    assert await town.subscribing.alert(person, ABOVE)
-    assert await town.subscribing.stop(EMMA)
-    assert not await town.subscribing.stop(EMMA)
-    town.goes_to(eight(1))
-    assert await town.quoted(RATE * 2) == 0
-    await town.works()
-    assert town.house.ears.heard == []
+async def test_one_who_stopped_hears_nothing_more(world: World) -> None:
+    person = await world.wakes()
+    assert await world.subscribing.alert(person, ABOVE)
+    assert await world.subscribing.stop(EMMA)
+    assert not await world.subscribing.stop(EMMA)
+    world.goes_to(eight(1))
+    assert await world.quoted(RATE * 2) == 0
+    await world.works()
+    assert world.house.ears.heard == []
 
 
-async def test_an_alert_rings_when_its_price_has_come_and_once(town: Town) -> None:
-    assert await town.subscribing.alert(await town.person(), ABOVE)
-    assert await town.quoted(RATE) == 0
-    await town.works()
-    assert town.heard(ALERT) == 0
-    assert await town.quoted(RATE + 1) == 1
-    await town.works()
-    assert await town.quoted(RATE + 2) == 0
-    await town.works()
-    assert town.heard(ALERT) == 1
-    assert (await town.subscribing.wishes(EMMA)).alerts == ()
+async def test_an_alert_rings_when_its_price_has_come_and_once(world: World) -> None:
+    assert await world.subscribing.alert(await world.person(), ABOVE)
+    assert await world.quoted(RATE) == 0
+    await world.works()
+    assert world.heard(ALERT) == 0
+    assert await world.quoted(RATE + 1) == 1
+    await world.works()
+    assert await world.quoted(RATE + 2) == 0
+    await world.works()
+    assert world.heard(ALERT) == 1
+    assert (await world.subscribing.wishes(EMMA)).alerts == ()
 
 
-async def test_one_that_may_ring_again_rests_first(town: Town) -> None:
+async def test_one_that_may_ring_again_rests_first(world: World) -> None:
     wish = replace(ABOVE, is_above=False, threshold=RATE - 1, cool_down=6)
-    assert await town.subscribing.alert(await town.person(), wish)
+    assert await world.subscribing.alert(await world.person(), wish)
     for hours, heard in ((0, 1), (5.9, 1), (0.2, 2), (24 * 31, 2)):
-        town.house.clock.passes(hours=hours)
-        await town.quoted(RATE - 2)
-        await town.works()
-        assert town.heard(ALERT) == heard
-    assert (await town.subscribing.wishes(EMMA)).alerts == ()
+        world.house.clock.passes(hours=hours)
+        await world.quoted(RATE - 2)
+        await world.works()
+        assert world.heard(ALERT) == heard
+    assert (await world.subscribing.wishes(EMMA)).alerts == ()
 
 
-async def test_a_recorded_quote_is_looked_at_by_itself_and_a_stale_one_rings_nothing(town: Town) -> None:
-    assert await town.subscribing.alert(await town.person(), ABOVE)
-    async with town.house.sql.transaction() as tx:
+async def test_a_recorded_quote_is_looked_at_by_itself_and_a_stale_one_rings_nothing(world: World) -> None:
+    assert await world.subscribing.alert(await world.person(), ABOVE)
+    async with world.house.sql.transaction() as tx:
         await QuoteRepository(tx).add(Quote(RATE * 2, BEGINNING - timedelta(minutes=11)))
-    await town.works()
-    assert town.heard(ALERT) == 0
-    async with town.house.sql.transaction() as tx:
+    await world.works()
+    assert world.heard(ALERT) == 0
+    async with world.house.sql.transaction() as tx:
         await QuoteRepository(tx).add(Quote(RATE * 2, BEGINNING))
-    await town.works()
-    assert town.heard(ALERT) == 1
+    await world.works()
+    assert world.heard(ALERT) == 1
 
 
-async def test_many_alerts_ring_a_few_at_a_time_even_if_the_price_leaves_again(town: Town) -> None:
+async def test_many_alerts_ring_a_few_at_a_time_even_if_the_price_leaves_again(world: World) -> None:
     for person_id in range(1, AT_ONCE * 2 + 1):
-        assert await town.subscribing.alert(await town.person(person_id), ABOVE)
-    await town.quoted(RATE * 2)
-    assert await town.works() == SOON_SECONDS
-    await town.quoted(RATE)
-    await town.works()
-    assert len(town.house.ears.heard) == AT_ONCE * 2
+        assert await world.subscribing.alert(await world.person(person_id), ABOVE)
+    await world.quoted(RATE * 2)
+    assert await world.works() == SOON_SECONDS
+    await world.quoted(RATE)
+    await world.works()
+    assert len(world.house.ears.heard) == AT_ONCE * 2
 
 
-async def test_one_deleted_at_the_last_moment_does_not_ring(town: Town) -> None:
-    assert await town.subscribing.alert(await town.person(), ABOVE)
-    await town.quoted(RATE * 2)
-    (alert,) = (await town.subscribing.wishes(EMMA)).alerts
-    assert not await town.subscribing.drop(SARI, alert.id)
-    assert await town.subscribing.drop(EMMA, alert.id)
-    await town.works()
-    assert town.heard(ALERT) == 0
+async def test_one_deleted_at_the_last_moment_does_not_ring(world: World) -> None:
+    assert await world.subscribing.alert(await world.person(), ABOVE)
+    await world.quoted(RATE * 2)
+    (alert,) = (await world.subscribing.wishes(EMMA)).alerts
+    assert not await world.subscribing.drop(SARI, alert.id)
+    assert await world.subscribing.drop(EMMA, alert.id)
+    await world.works()
+    assert world.heard(ALERT) == 0
 
 
-async def test_the_same_wish_twice_is_one_alert_and_there_is_an_end_of_them(town: Town) -> None:
-    person = await town.person()
-    assert await town.subscribing.alert(person, ABOVE)
-    assert await town.subscribing.alert(person, ABOVE)
-    assert len((await town.subscribing.wishes(EMMA)).alerts) == 1
+async def test_the_same_wish_twice_is_one_alert_and_there_is_an_end_of_them(world: World) -> None:
+    person = await world.person()
+    assert await world.subscribing.alert(person, ABOVE)
+    assert await world.subscribing.alert(person, ABOVE)
+    assert len((await world.subscribing.wishes(EMMA)).alerts) == 1
     for more in range(1, MOST_ALERTS):
-        assert await town.subscribing.alert(person, replace(ABOVE, threshold=RATE + 1 + more))
-    assert not await town.subscribing.alert(person, replace(ABOVE, threshold=RATE * 2))
-    assert await town.subscribing.alert(person, ABOVE)
-    town.house.clock.passes(days=31)
-    assert await town.subscribing.alert(person, replace(ABOVE, threshold=RATE * 2))
+        assert await world.subscribing.alert(person, replace(ABOVE, threshold=RATE + 1 + more))
+    assert not await world.subscribing.alert(person, replace(ABOVE, threshold=RATE * 2))
+    assert await world.subscribing.alert(person, ABOVE)
+    world.house.clock.passes(days=31)
+    assert await world.subscribing.alert(person, replace(ABOVE, threshold=RATE * 2))
 
 
-async def test_the_first_wish_brings_quiet_nights_and_they_can_be_changed(town: Town) -> None:
-    person = await town.wakes()
-    kept = (await town.subscribing.wishes(EMMA)).subscription
+async def test_the_first_wish_brings_quiet_nights_and_they_can_be_changed(world: World) -> None:
+    person = await world.wakes()
+    kept = (await world.subscribing.wishes(EMMA)).subscription
     assert kept is not None
     assert (kept.quiet_from, kept.quiet_until) == (22 * 60, 7 * 60)
     for hours in (None, (60, 120)):
-        await town.subscribing.quiet(person, hours)
-        changed = (await town.subscribing.wishes(EMMA)).subscription
+        await world.subscribing.quiet(person, hours)
+        changed = (await world.subscribing.wishes(EMMA)).subscription
         assert changed == replace(kept, quiet_from=hours and hours[0], quiet_until=hours and hours[1])
 
 
-async def test_whoever_cannot_be_reached_is_no_subscriber_any_more(town: Town) -> None:
-    person = await town.wakes()
-    assert await town.subscribing.alert(person, ABOVE)
-    town.house.ears.outcomes[EMMA].append(Undeliverable("bot was blocked", whole_chat=True))
-    town.goes_to(eight(1))
-    await town.works()
-    assert (await town.subscribing.wishes(EMMA)).is_nothing
+async def test_whoever_cannot_be_reached_is_no_subscriber_any_more(world: World) -> None:
+    person = await world.wakes()
+    assert await world.subscribing.alert(person, ABOVE)
+    world.house.ears.outcomes[EMMA].append(Undeliverable("bot was blocked", whole_chat=True))
+    world.goes_to(eight(1))
+    await world.works()
+    assert (await world.subscribing.wishes(EMMA)).is_nothing
 
 
-async def test_a_lost_database_costs_no_alert(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert await town.subscribing.alert(await town.person(), ABOVE)
-    await town.quoted(RATE * 2)
+async def test_a_lost_database_costs_no_alert(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await world.subscribing.alert(await world.person(), ABOVE)
+    await world.quoted(RATE * 2)
 
     def lost() -> None:
         raise StoreDown
 
     with monkeypatch.context() as broken:
-        broken.setattr(town.house.store, "transaction", lost)
+        broken.setattr(world.house.store, "transaction", lost)
         with pytest.raises(StoreDown):
-            await town.news.ring_met()
-    await town.works()
-    assert town.heard(ALERT) == 1
+            await world.news.ring_met()
+    await world.works()
+    assert world.heard(ALERT) == 1
 
 
 @pytest.mark.parametrize("usdc", [None, Decimal("16345.50")])

@@ -15,9 +15,9 @@ ENGLISH, INDONESIAN = name_of("en"), name_of("id")
 LISTED = like("broadcast.list_title")
 
 
-def subscribe(town: World, *people: Chatter) -> None:
+def subscribe(shared_world: World, *people: Chatter) -> None:
     """As if they had asked for news of the rate."""
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
         for person in people:
             database.execute(
                 "INSERT INTO subscriptions (person_id, since) VALUES (?, '2026-01-01 00:00:00.000000')", (person.id,)
@@ -25,11 +25,11 @@ def subscribe(town: World, *people: Chatter) -> None:
         database.commit()
 
 
-async def writes(town: World, person: Chatter, html: str, **more: str) -> None:
+async def writes(shared_world: World, person: Chatter, html: str, **more: str) -> None:
     """Write with the app's own formatting; maybe under a photo."""
     await person._remember()
     order = {"from": person.id, "html": html, **more}
-    (await town.telegram.post(f"/sandbox/chats/{person.chat_id}/send", json=order)).raise_for_status()
+    (await shared_world.telegram.post(f"/sandbox/chats/{person.chat_id}/send", json=order)).raise_for_status()
 
 
 def data_of(message: Json, label: str) -> str:
@@ -38,48 +38,48 @@ def data_of(message: Json, label: str) -> str:
 
 
 async def test_a_broadcast_is_written_seen_confirmed_and_listed_by_operators_alone(tmp_path: Path) -> None:
-    async with world(tmp_path) as town:
-        for person, language in ((town.emma, "en"), (town.sari, "id")):
+    async with world(tmp_path) as shared_world:
+        for person, language in ((shared_world.emma, "en"), (shared_world.sari, "id")):
             await person.says("/start")
             await person.sees(like("start.text", language))
-        subscribe(town, town.emma, town.sari)
-        await is_nothing_to_others(town)
-        draft = await is_written_with_its_formatting(town)
-        await is_for_whom_is_chosen(town)
-        await is_seen_exactly_and_confirmed_once(town, draft)
-        await is_scheduled_by_the_operators_clock_and_called_off(town)
-        await is_in_the_list(town)
-        await has_a_picture_under_which_less_fits(town)
+        subscribe(shared_world, shared_world.emma, shared_world.sari)
+        await is_nothing_to_others(shared_world)
+        draft = await is_written_with_its_formatting(shared_world)
+        await is_for_whom_is_chosen(shared_world)
+        await is_seen_exactly_and_confirmed_once(shared_world, draft)
+        await is_scheduled_by_the_operators_clock_and_called_off(shared_world)
+        await is_in_the_list(shared_world)
+        await has_a_picture_under_which_less_fits(shared_world)
 
 
-async def is_nothing_to_others(town: World) -> None:
-    await town.emma.says("/broadcast")
-    await town.emma.sees(like("talk.unknown_command"))
-    assert await town.emma.count(like("broadcast.compose")) == 0
-    message = (await town.emma.messages())[-1]
-    await town.emma.presses(message, "bc:list:0", force=True)
-    assert await town.emma.count(LISTED) == 0
+async def is_nothing_to_others(shared_world: World) -> None:
+    await shared_world.emma.says("/broadcast")
+    await shared_world.emma.sees(like("talk.unknown_command"))
+    assert await shared_world.emma.count(like("broadcast.compose")) == 0
+    message = (await shared_world.emma.messages())[-1]
+    await shared_world.emma.presses(message, "bc:list:0", force=True)
+    assert await shared_world.emma.count(LISTED) == 0
 
 
-async def is_written_with_its_formatting(town: World) -> Json:
-    oscar = town.oscar
+async def is_written_with_its_formatting(shared_world: World) -> Json:
+    oscar = shared_world.oscar
     await oscar.says("/broadcast")
     draft = await oscar.sees(like("broadcast.compose"))
     assert says(words_of(draft), "broadcast.says_rate", language=ENGLISH)
     await oscar.taps(label("broadcast.text_in", language=name_of("en")))
     await oscar.sees(rf"\{{sats_100k\}} {like('broadcast.variable.sats_100k')}")
-    await writes(town, oscar, "now {rats}")
+    await writes(shared_world, oscar, "now {rats}")
     complaint = await oscar.sees(like("broadcast.unknown_variable", name="{rats}"))
     assert "{rate}, {usdc}" in words_of(complaint)
-    await writes(town, oscar, "<b>Hello</b> <i>{rate}</i> & <u>more</u> &lt; {time}")
+    await writes(shared_world, oscar, "<b>Hello</b> <i>{rate}</i> & <u>more</u> &lt; {time}")
     shown = await oscar.sees(like("broadcast.says_own", language=ENGLISH))
     assert says(words_of(shown), "broadcast.says_rate", language=INDONESIAN)
     await oscar.says("/broadcast")
     return await oscar.sees(like("broadcast.says_own", language=ENGLISH))
 
 
-async def is_for_whom_is_chosen(town: World) -> None:
-    oscar = town.oscar
+async def is_for_whom_is_chosen(shared_world: World) -> None:
+    oscar = shared_world.oscar
     await oscar.taps(label("broadcast.to"))
     await oscar.sees(like("broadcast.people", count=2))
     await oscar.taps(name_of("id"))
@@ -94,8 +94,8 @@ async def is_for_whom_is_chosen(town: World) -> None:
     await oscar.sees(f"{like('broadcast.to.all')}, {like('broadcast.active', count=14)}")
 
 
-async def is_seen_exactly_and_confirmed_once(town: World, draft: Json) -> None:
-    oscar = town.oscar
+async def is_seen_exactly_and_confirmed_once(shared_world: World, draft: Json) -> None:
+    oscar = shared_world.oscar
     await oscar.taps(label("broadcast.preview"))
     question = await oscar.sees(like("broadcast.confirm"))
     assert f"{text('broadcast.people', count=2)} ({ENGLISH} 1, {INDONESIAN} 1)" in words_of(question)
@@ -111,8 +111,8 @@ async def is_seen_exactly_and_confirmed_once(town: World, draft: Json) -> None:
     assert await oscar.count(like("broadcast.discarded")) == 0
 
 
-async def is_scheduled_by_the_operators_clock_and_called_off(town: World) -> None:
-    oscar = town.oscar
+async def is_scheduled_by_the_operators_clock_and_called_off(shared_world: World) -> None:
+    oscar = shared_world.oscar
     await oscar.says("/broadcast")
     await oscar.sees(like("broadcast.compose"))
     await oscar.taps(label("broadcast.when"))
@@ -132,8 +132,8 @@ async def is_scheduled_by_the_operators_clock_and_called_off(town: World) -> Non
     await oscar.sees(like("broadcast.of_rate", sign="⏹", state=text("broadcast.state.stopped")))
 
 
-async def is_in_the_list(town: World) -> None:
-    oscar = town.oscar
+async def is_in_the_list(shared_world: World) -> None:
+    oscar = shared_world.oscar
     await oscar.says("/broadcasts")
     listed = words_of(await oscar.sees(like("broadcast.list_title", total=2)))
     assert says(listed, "broadcast.fact.called_off")
@@ -145,8 +145,8 @@ async def is_in_the_list(town: World) -> None:
     await oscar.sees(like("broadcast.discarded"))
 
 
-async def has_a_picture_under_which_less_fits(town: World) -> None:
-    oscar = town.oscar
+async def has_a_picture_under_which_less_fits(shared_world: World) -> None:
+    oscar = shared_world.oscar
     await oscar.says("/broadcast")
     await oscar.sees(like("broadcast.no_picture"))
     await oscar.taps(label("broadcast.picture"))
@@ -166,9 +166,9 @@ async def has_a_picture_under_which_less_fits(town: World) -> None:
     await oscar.taps(label("broadcast.text_in", language=name_of("en")))
     await oscar.sees(like("broadcast.ask_text", language=ENGLISH))
     photo = charts[0]["photo"][-1]["file_id"]
-    await writes(town, oscar, "<b>" + "x" * 1010 + "</b> {rate}", photo=photo)
+    await writes(shared_world, oscar, "<b>" + "x" * 1010 + "</b> {rate}", photo=photo)
     await oscar.sees(like("broadcast.too_long_for_a_picture", limit=1024))
-    await writes(town, oscar, "<b>Look</b> {rate}", photo=photo)
+    await writes(shared_world, oscar, "<b>Look</b> {rate}", photo=photo)
     await oscar.sees(like("broadcast.own_picture"))
     await oscar.taps(label("broadcast.preview"))
     await oscar.sees(like("broadcast.confirm"))
@@ -179,32 +179,32 @@ async def has_a_picture_under_which_less_fits(town: World) -> None:
 
 
 async def test_a_rate_that_jumped_asks_every_operator_and_one_word_counts(tmp_path: Path) -> None:
-    async with world(tmp_path, OPERATOR_IDS="2001,1002") as town:
-        for person in (town.emma, town.sari):
+    async with world(tmp_path, OPERATOR_IDS="2001,1002") as shared_world:
+        for person in (shared_world.emma, shared_world.sari):
             await person.says("/start")
             await person.sees(in_any_language("start.text"))
-        subscribe(town, town.emma)
-        await is_told_to_the_subscriber(town)
-        await town.service.keeps_its_quote(btc_idr=1_000_000_000)
-        await is_scheduled_with_the_new_rate_in_sight(town)
-        come_true(town)
-        await waits_for_one_of_both(town)
+        subscribe(shared_world, shared_world.emma)
+        await is_told_to_the_subscriber(shared_world)
+        await shared_world.service.keeps_its_quote(btc_idr=1_000_000_000)
+        await is_scheduled_with_the_new_rate_in_sight(shared_world)
+        come_true(shared_world)
+        await waits_for_one_of_both(shared_world)
 
 
-async def is_told_to_the_subscriber(town: World) -> None:
-    oscar = town.oscar
+async def is_told_to_the_subscriber(shared_world: World) -> None:
+    oscar = shared_world.oscar
     await oscar.says("/broadcast")
     await oscar.sees(like("broadcast.compose"))
     await oscar.taps(label("broadcast.preview"))
     await oscar.sees(like("broadcast.confirm"))
     await oscar.taps(text("broadcast.send", count=1))
     await oscar.sees(like("broadcast.going"))
-    await town.emma.sees(like("broadcast.default"))
+    await shared_world.emma.sees(like("broadcast.default"))
     await oscar.sees(like("delivery.done"))
 
 
-async def is_scheduled_with_the_new_rate_in_sight(town: World) -> None:
-    oscar = town.oscar
+async def is_scheduled_with_the_new_rate_in_sight(shared_world: World) -> None:
+    oscar = shared_world.oscar
     await oscar.says("/broadcast")
     await oscar.sees(like("broadcast.compose"))
     await oscar.taps(label("broadcast.when"))
@@ -221,8 +221,8 @@ async def is_scheduled_with_the_new_rate_in_sight(town: World) -> None:
     await oscar.sees(like("broadcast.scheduled"))
 
 
-async def waits_for_one_of_both(town: World) -> None:
-    oscar, sari = town.oscar, town.sari
+async def waits_for_one_of_both(shared_world: World) -> None:
+    oscar, sari = shared_world.oscar, shared_world.sari
     waiting = await oscar.sees(like("broadcast.waits.jumped"), anywhere=True)
     await sari.sees(like("broadcast.waits.jumped", "id"), anywhere=True)
     await sari.taps(label("broadcast.preview", "id"))
@@ -235,15 +235,15 @@ async def waits_for_one_of_both(town: World) -> None:
     await oscar.sees(like("broadcast.state.waiting"))
     await sari.taps(text("broadcast.send_anyway", "id", count=1))
     await sari.sees(like("broadcast.going", "id"))
-    await town.emma.sees("= Rp1,000,000,000", anywhere=True)
+    await shared_world.emma.sees("= Rp1,000,000,000", anywhere=True)
     await oscar.presses(waiting, data_of(waiting, label("broadcast.call_off")), force=True)
     await oscar.sees(like("broadcast.fact.by", who="1002"))
-    assert await town.emma.count(like("broadcast.default")) == 2
+    assert await shared_world.emma.count(like("broadcast.default")) == 2
 
 
-def come_true(town: World) -> None:
+def come_true(shared_world: World) -> None:
     """As if the time of what is scheduled had come."""
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
         database.execute("UPDATE broadcasts SET starts_at = ? WHERE status = 'scheduled'", (now,))
         database.commit()

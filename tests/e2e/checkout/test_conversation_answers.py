@@ -17,9 +17,9 @@ def wide(text: str) -> str:
     return "".join(chr(ord(character) + 0xFEE0) for character in text)
 
 
-async def at_number(town: World, bank: str) -> Newcomer:
+async def at_number(shared_world: World, bank: str) -> Newcomer:
     """Somebody who has chosen a destination."""
-    person = await newcomer(town)
+    person = await newcomer(shared_world)
     await person.says("/send")
     await person.sees(like("destination.ask"))
     await person.says(bank)
@@ -27,9 +27,9 @@ async def at_number(town: World, bank: str) -> Newcomer:
     return person
 
 
-async def at_amount(town: World, bank: str = "bca", number: str = "1234567890") -> Newcomer:
+async def at_amount(shared_world: World, bank: str = "bca", number: str = "1234567890") -> Newcomer:
     """Somebody who is asked how much."""
-    person = await at_number(town, bank)
+    person = await at_number(shared_world, bank)
     await person.says(number)
     await person.sees(like("holder.ask"))
     await person.taps(label("holder.skip"))
@@ -37,7 +37,7 @@ async def at_amount(town: World, bank: str = "bca", number: str = "1234567890") 
     return person
 
 
-async def test_a_typed_name_finds_the_right_destination(town: World) -> None:
+async def test_a_typed_name_finds_the_right_destination(shared_world: World) -> None:
     typed = {
         "bca": r"^BCA · BANK CENTRAL ASIA\n",
         "mandri": r"^Mandiri · BANK MANDIRI\n",
@@ -48,7 +48,7 @@ async def test_a_typed_name_finds_the_right_destination(town: World) -> None:
     }
 
     async def finds(query: str, shown: str) -> None:
-        person = await newcomer(town)
+        person = await newcomer(shared_world)
         await person.says("/send")
         await person.sees(like("destination.ask"))
         await person.says(query)
@@ -57,9 +57,9 @@ async def test_a_typed_name_finds_the_right_destination(town: World) -> None:
     await asyncio.gather(*(finds(query, shown) for query, shown in typed.items()))
 
 
-async def test_several_hits_are_offered_and_unknown_names_asked_again(town: World) -> None:
+async def test_several_hits_are_offered_and_unknown_names_asked_again(shared_world: World) -> None:
     async def several() -> None:
-        person = await newcomer(town)
+        person = await newcomer(shared_world)
         await person.says("/send")
         await person.sees(like("destination.ask"))
         await person.says("syariah")
@@ -71,21 +71,21 @@ async def test_several_hits_are_offered_and_unknown_names_asked_again(town: Worl
         await person.sees(like("number.ask_bank"))
 
     async def unknown() -> None:
-        person = await newcomer(town)
+        person = await newcomer(shared_world)
         await person.says("/send")
         await person.sees(like("destination.ask"))
         await person.says("<b>xyzzy</b> & \u202eco")
         await person.sees(f"{like('destination.unknown', query='<b>xyzzy</b> & co')}\n\n{like('destination.ask')}")
 
     async def in_pictures() -> None:
-        person = await newcomer(town)
+        person = await newcomer(shared_world)
         await person.says("/send")
         await person.sees(like("destination.ask"))
         await person.says("🏦" * 2048)
         await person.sees(f"{like('destination.unknown', query=re.compile('🏦+…'))}\n\n{like('destination.ask')}")
 
     async def leafs() -> None:
-        person = await newcomer(town)
+        person = await newcomer(shared_world)
         await person.says("/send")
         await person.sees(like("destination.ask"))
         assert f"● {label('destination.kind.bank')}" in await person.buttons()
@@ -102,9 +102,9 @@ async def test_several_hits_are_offered_and_unknown_names_asked_again(town: Worl
     await asyncio.gather(several(), unknown(), in_pictures(), leafs())
 
 
-async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(town: World) -> None:
+async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(shared_world: World) -> None:
     async def answered(bank: str, number: str, shown: str) -> None:
-        person = await at_number(town, bank)
+        person = await at_number(shared_world, bank)
         await person.says(number)
         await person.sees(shown)
 
@@ -112,7 +112,7 @@ async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(town:
         return text("number.unusual_length", method="BCA", expected=10, actual=actual)
 
     async def doubted() -> None:
-        person = await at_number(town, "bca")
+        person = await at_number(shared_world, "bca")
         await person.says("123-456 789")
         await person.sees(like("number.doubt", name="BCA", number="123456789", remark=odd(9)))
         await person.says("123 456 78")
@@ -140,9 +140,9 @@ async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(town:
     )
 
 
-async def test_a_holders_name_is_welcome_and_never_required(town: World) -> None:
+async def test_a_holders_name_is_welcome_and_never_required(shared_world: World) -> None:
     async def named(typed: str, shown: str) -> None:
-        person = await at_number(town, "bca")
+        person = await at_number(shared_world, "bca")
         await person.says("1234567890")
         await person.sees(like("holder.ask"))
         await person.says(typed)
@@ -157,14 +157,14 @@ async def test_a_holders_name_is_welcome_and_never_required(town: World) -> None
     )
 
 
-async def test_an_amount_is_read_as_it_is_meant_or_asked_back(town: World) -> None:
+async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_world: World) -> None:
     async def sure(typed: str, shown: str | re.Pattern[str]) -> None:
-        person = await at_amount(town)
+        person = await at_amount(shared_world)
         await person.says(typed)
         await person.sees(reviewed(amount=shown))
 
     async def doubtful(typed: str, *readings: str) -> None:
-        person = await at_amount(town)
+        person = await at_amount(shared_world)
         await person.says(typed)
         await person.sees(like("amount.which", text=typed))
         assert (await person.buttons())[: len(readings)] == list(readings)
@@ -191,14 +191,14 @@ async def test_an_amount_is_read_as_it_is_meant_or_asked_back(town: World) -> No
     )
 
 
-async def test_amounts_that_do_not_fit_are_refused_with_the_one_that_would(town: World) -> None:
+async def test_amounts_that_do_not_fit_are_refused_with_the_one_that_would(shared_world: World) -> None:
     async def refused(typed: str, shown: str, bank: str = "bca", number: str = "1234567890") -> None:
-        person = await at_amount(town, bank, number)
+        person = await at_amount(shared_world, bank, number)
         await person.says(typed)
         await person.sees(f"{shown}\n\n{like('amount.ask')}")
 
     async def chosen() -> None:
-        person = await at_amount(town)
+        person = await at_amount(shared_world)
         await person.says("1.500")
         await person.sees(like("amount.which", text="1.500"))
         await person.taps("Rp1,500,000")

@@ -35,41 +35,41 @@ PRICES = like(
 )
 
 
-async def test_an_order_is_followed_to_its_end_in_the_language_of_its_reader(town: World) -> None:
-    await asyncio.gather(follows_by_status(town), sends_in_indonesian(town))
+async def test_an_order_is_followed_to_its_end_in_the_language_of_its_reader(shared_world: World) -> None:
+    await asyncio.gather(follows_by_status(shared_world), sends_in_indonesian(shared_world))
 
 
-async def follows_by_status(town: World) -> None:
-    emma = await newcomer(town)
+async def follows_by_status(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/status")
     await emma.sees(like("status.none"))
-    _, order = await taps_to_invoice(town, emma)
+    _, order = await taps_to_invoice(shared_world, emma)
     picture = next(message for message in await emma.messages() if message.get("photo"))
     assert scanned(await emma.scans(picture)) == f"LIGHTNING:{order['invoiceBolt11'].upper()}"
     assert order["invoiceBolt11"] in picture["caption"]
     assert says(picture["caption"], "pay.lightning", sats=f"{order['satAmount']:,} sats")
     assert {"type": "code", "length": len(order["invoiceBolt11"])}.items() <= picture["caption_entities"][-1].items()
-    reference = row_of(town, order)["reference"]
+    reference = row_of(shared_world, order)["reference"]
     await emma.says("/status")
     await emma.sees(f"Rp500,000 → BCA ••••7890 · {reference}\n{like('status.created')}")
     await emma.taps(label("status.open", reference=reference))
     card = await emma.sees(f"⏳ {like('step.payment')}")
     await emma.sees_times(1, like("step.created"))  # the card has moved to the end of the chat
-    await town.service.pays(order)
+    await shared_world.service.pays(order)
     await emma.sees(like("news.paid"))
     await emma.sees_times(0, "lnbcrt")
     for state, step in (("LN_SWAP_PENDING", "step.converting"), ("IDR_SETTLED", "step.sending")):
-        await town.service.does("advance", orderId=order["id"], state=state)
+        await shared_world.service.does("advance", orderId=order["id"], state=state)
         await emma.sees(f"⏳ {like(step)}", anywhere=True)
-    await completes(town, order)
+    await completes(shared_world, order)
     await emma.sees(like("news.sent_bank"), anywhere=True)
     final = await emma.finds(card)
     assert final is not None
     assert f"✅ {text('step.sent')}" in final["text"]
 
 
-async def sends_in_indonesian(town: World) -> None:
-    sari = await newcomer(town, "id")
+async def sends_in_indonesian(shared_world: World) -> None:
+    sari = await newcomer(shared_world, "id")
     await sari.says("/send")
     await sari.sees(like("destination.ask", "id"))
     await sari.says("dana")
@@ -82,21 +82,21 @@ async def sends_in_indonesian(town: World) -> None:
     await sari.sees(reviewed("id", amount="Rp150.000", holder="Budi"))
     await sari.taps(label("review.confirm", "id"))
     await sari.sees(like("card.pay_before", "id", at=re.compile(".* WIB")))
-    order = await order_of(town, sari)
+    order = await order_of(shared_world, sari)
     assert order["idrAmount"] == 150_000
-    await town.service.pays(order)
+    await shared_world.service.pays(order)
     await sari.sees(like("news.paid", "id"))
-    await completes(town, order)
+    await completes(shared_world, order)
     await sari.sees(like("news.sent_ewallet", "id"), anywhere=True)
 
 
-async def test_a_worse_price_is_asked_about_before_anything_is_shown(town: World) -> None:
-    await town.service.does("settings", lockedPricePercent=5)
-    await asyncio.gather(accepts(town), declines(town))
+async def test_a_worse_price_is_asked_about_before_anything_is_shown(shared_world: World) -> None:
+    await shared_world.service.does("settings", lockedPricePercent=5)
+    await asyncio.gather(accepts(shared_world), declines(shared_world))
 
 
-async def accepts(town: World) -> None:
-    emma = await newcomer(town)
+async def accepts(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await taps_to_review(emma)
     await emma.taps(label("review.confirm"))
     asked = await emma.sees(like("news.price_moved"))
@@ -115,8 +115,8 @@ async def accepts(town: World) -> None:
     await emma.sees(like("card.pay_before"))
 
 
-async def declines(town: World) -> None:
-    emma = await newcomer(town)
+async def declines(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await taps_to_review(emma)
     await emma.taps(label("review.confirm"))
     asked = await emma.sees(like("news.price_moved"))
@@ -168,21 +168,21 @@ async def pays_late(live: World, sari: Newcomer, order: Json) -> None:
     await sari.sees(like("news.sent_bank"), anywhere=True)
 
 
-async def test_a_failure_says_whether_money_left_and_leads_to_a_person(town: World) -> None:
-    rina = Chatter(town.telegram, 3001)
+async def test_a_failure_says_whether_money_left_and_leads_to_a_person(shared_world: World) -> None:
+    rina = Chatter(shared_world.telegram, 3001)
     await rina.says("/start")
-    emma, sari = await newcomer(town), await newcomer(town, "id")
+    emma, sari = await newcomer(shared_world), await newcomer(shared_world, "id")
     await sari.says("/start")
     await sari.taps(label("language.other", "id", name=LOCALES["en"].name))
-    (_, unpaid), (_, paid) = await taps_to_invoice(town, emma), await taps_to_invoice(town, sari)
+    (_, unpaid), (_, paid) = await taps_to_invoice(shared_world, emma), await taps_to_invoice(shared_world, sari)
     await sari.says("/language")
     await sari.taps("Bahasa Indonesia")
-    await town.service.does("fail", orderId=unpaid["id"])
+    await shared_world.service.does("fail", orderId=unpaid["id"])
     await emma.sees(like("news.failed_unpaid"))
     await emma.sees_times(0, "lnbcrt")
-    await town.service.pays(paid)
+    await shared_world.service.pays(paid)
     await sari.sees(like("news.paid", "id"), anywhere=True)
-    await town.service.does("fail", orderId=paid["id"])
+    await shared_world.service.does("fail", orderId=paid["id"])
     failed = await sari.sees(like("news.failed_paid", "id"))
     heading, why = like("ticket.heading", "id", ticket=TICKET), like("ticket.by_itself_failed", "id")
     await sari.sees(f"{heading}(?s:.*)BCA ••••7890(?s:.*){why}", anywhere=True)
@@ -192,12 +192,12 @@ async def test_a_failure_says_whether_money_left_and_leads_to_a_person(town: Wor
     await sari.sees(like("ticket.added", "id", ticket=TICKET))
 
 
-async def test_what_the_service_refuses_or_falsifies_is_never_to_be_paid(town: World) -> None:
-    oscar = Chatter(town.telegram, 2001)
+async def test_what_the_service_refuses_or_falsifies_is_never_to_be_paid(shared_world: World) -> None:
+    oscar = Chatter(shared_world.telegram, 2001)
     await oscar.says("/start")
-    emma, sari = await newcomer(town), await newcomer(town)
+    emma, sari = await newcomer(shared_world), await newcomer(shared_world)
     await taps_to_review(emma)
-    await town.service.fails_with("400", error="<b>closed</b> & gone for today", times=1)
+    await shared_world.service.fails_with("400", error="<b>closed</b> & gone for today", times=1)
     await emma.taps(label("review.confirm"))
     await emma.sees(like("news.refused_because", reason="<b>closed</b> & gone for today"))
     await emma.taps(label("button.back_to_review"))
@@ -205,7 +205,7 @@ async def test_what_the_service_refuses_or_falsifies_is_never_to_be_paid(town: W
     await emma.taps(label("review.confirm"))
     await emma.sees(like("card.pay_before"))
     await taps_to_review(sari)
-    await town.service.does("settings", wrongInvoice="amount")
+    await shared_world.service.does("settings", wrongInvoice="amount")
     await sari.taps(label("review.confirm"))
     await sari.sees(like("news.not_shown"))
     warned = await oscar.sees(like("news.staff_bad_invoice"))

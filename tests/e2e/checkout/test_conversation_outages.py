@@ -48,9 +48,9 @@ async def test_an_outage_costs_nobody_an_answer(slow_poller: World) -> None:
     await vanishes_and_comes_back(slow_poller, emma)
 
 
-async def vanishes_and_comes_back(town: World, emma: Newcomer) -> None:
+async def vanishes_and_comes_back(shared_world: World, emma: Newcomer) -> None:
     """The chosen destination goes, and then the whole list, just before the confirmation."""
-    await town.service.forgets_method("014")
+    await shared_world.service.forgets_method("014")
     await emma.taps(label("review.confirm"))
     await emma.sees(f"{like('destination.vanished', name='BCA')}\n\n{like('destination.ask')}")
     await emma.says("mandiri")
@@ -59,16 +59,16 @@ async def vanishes_and_comes_back(town: World, emma: Newcomer) -> None:
     await emma.sees(like("holder.ask"))
     await emma.taps(label("holder.skip"))
     await emma.sees(like("review.figures", amount="Rp500,000", bank="Mandiri · BANK MANDIRI"))
-    await town.service.fails_with("empty_list", method="GET", path=METHODS)
+    await shared_world.service.fails_with("empty_list", method="GET", path=METHODS)
     await emma.taps(label("review.confirm"))
     await emma.sees(like("service.down"))
-    assert await town.service.orders() == []
-    await town.service.heals()
+    assert await shared_world.service.orders() == []
+    await shared_world.service.heals()
     await emma.taps(label("button.try_again"))
     await emma.sees(like("review.title"))
     await emma.taps(label("review.confirm"))
     await emma.sees(like("card.pay_before"))
-    assert len(await town.service.orders()) == 1
+    assert len(await shared_world.service.orders()) == 1
 
 
 async def test_one_can_ask_how_an_order_stands_and_rails_may_go(slow_poller: World) -> None:

@@ -13,12 +13,12 @@ from tests.texts import label, like, says, text
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def test_every_line_can_be_changed_and_every_question_left(town: World) -> None:
-    await asyncio.gather(changes_every_line(town), goes_back_and_leaves(town))
+async def test_every_line_can_be_changed_and_every_question_left(shared_world: World) -> None:
+    await asyncio.gather(changes_every_line(shared_world), goes_back_and_leaves(shared_world))
 
 
-async def changes_every_line(town: World) -> None:
-    emma = await newcomer(town)
+async def changes_every_line(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await taps_to_review(emma)
     review = await emma.sees(like("review.title"), anywhere=True)
     figures = like(
@@ -65,8 +65,8 @@ async def changes_every_line(town: World) -> None:
     await emma.sees(like("draft.cancelled"))
 
 
-async def goes_back_and_leaves(town: World) -> None:
-    emma = await newcomer(town)
+async def goes_back_and_leaves(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
     assert label("button.back") not in await emma.buttons()
@@ -84,9 +84,9 @@ async def goes_back_and_leaves(town: World) -> None:
     await emma.sees(like("draft.cancelled"))
 
 
-async def test_what_is_no_answer_is_explained_and_the_question_asked_again(town: World) -> None:
+async def test_what_is_no_answer_is_explained_and_the_question_asked_again(shared_world: World) -> None:
     async def at_the_review() -> None:
-        emma = await newcomer(town)
+        emma = await newcomer(shared_world)
         await taps_to_review(emma)
         await emma.says("yes please")
         await emma.sees(f"{like('review.press')}\n\n{like('review.title')}")
@@ -100,7 +100,7 @@ async def test_what_is_no_answer_is_explained_and_the_question_asked_again(town:
         await emma.sees(like("review.title"))
 
     async def with_a_sticker() -> None:
-        sari = await newcomer(town, "id")
+        sari = await newcomer(shared_world, "id")
         await sari.sends_a_sticker()
         await sari.sees(like("start.text", "id"))
         await sari.taps(label("button.send", "id"))
@@ -111,8 +111,8 @@ async def test_what_is_no_answer_is_explained_and_the_question_asked_again(town:
     await asyncio.gather(at_the_review(), with_a_sticker())
 
 
-async def test_a_second_tap_on_confirm_places_no_second_order(town: World) -> None:
-    emma, number = await newcomer(town), "7731002201"
+async def test_a_second_tap_on_confirm_places_no_second_order(shared_world: World) -> None:
+    emma, number = await newcomer(shared_world), "7731002201"
     await taps_to_review(emma, number=number)
     review, confirm = await emma.button(label("review.confirm"))
     taps = await asyncio.gather(*(emma.presses(review, confirm, force=True) for _ in range(4)))
@@ -123,17 +123,19 @@ async def test_a_second_tap_on_confirm_places_no_second_order(town: World) -> No
     assert says(settled["text"], "review.confirmed")
     assert group_digits(number) in settled["text"]
     assert "reply_markup" not in settled
-    assert len(await town.service.orders(number)) == 1
+    assert len(await shared_world.service.orders(number)) == 1
     assert await emma.count(like("card.pay_before")) == 1
     assert await emma.count("lnbcrt") == 1
 
 
-async def test_old_buttons_explain_themselves_and_offer_the_way_on(town: World) -> None:
-    await asyncio.gather(of_questions_and_cancelled_drafts(town), of_placed_orders(town), of_a_quiet_draft(town))
+async def test_old_buttons_explain_themselves_and_offer_the_way_on(shared_world: World) -> None:
+    await asyncio.gather(
+        of_questions_and_cancelled_drafts(shared_world), of_placed_orders(shared_world), of_a_quiet_draft(shared_world)
+    )
 
 
-async def of_questions_and_cancelled_drafts(town: World) -> None:
-    emma = await newcomer(town)
+async def of_questions_and_cancelled_drafts(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
     first, gopay = await emma.button(label("button.cancel"))
@@ -159,8 +161,8 @@ async def of_questions_and_cancelled_drafts(town: World) -> None:
         await emma.sees(like("destination.ask"))
 
 
-async def of_placed_orders(town: World) -> None:
-    emma, sari = await newcomer(town), await newcomer(town, "id")
+async def of_placed_orders(shared_world: World) -> None:
+    emma, sari = await newcomer(shared_world), await newcomer(shared_world, "id")
     await emma.says("/send")
     question = await emma.sees(like("destination.ask"))
     _, cancel = await emma.button(label("button.cancel"))
@@ -184,11 +186,11 @@ async def of_placed_orders(town: World) -> None:
     await emma.sees(like("stale.cancelled"))
 
 
-async def of_a_quiet_draft(town: World) -> None:
-    emma = await newcomer(town)
+async def of_a_quiet_draft(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await taps_to_review(emma)
     old, amount = await emma.button(label("review.edit.amount"))
-    let_drafts_lapse(town, emma)
+    let_drafts_lapse(shared_world, emma)
     notice = await emma.sees(f"Rp500,000 → BCA ••••7890\n\n{like('draft.lapsed')}")
     await emma.presses(old, amount, force=True)
     await emma.sees(like("draft.lapsed"))
@@ -200,18 +202,18 @@ async def of_a_quiet_draft(town: World) -> None:
     await emma.sees(like("card.pay_before"))
 
 
-async def test_news_of_an_order_do_not_disturb_a_draft_and_are_not_written_over(town: World) -> None:
-    emma = await newcomer(town)
-    _, order = await taps_to_invoice(town, emma)
+async def test_news_of_an_order_do_not_disturb_a_draft_and_are_not_written_over(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
+    _, order = await taps_to_invoice(shared_world, emma)
     await emma.says("/send")
     await emma.sees(like("destination.ask_again"))
     await emma.says("ovo")
     await emma.sees(like("number.ask_ewallet"))
-    await town.service.pays(order)
+    await shared_world.service.pays(order)
     await emma.sees(like("news.paid"))
     await emma.says("081234567890")
     await emma.sees(like("holder.ask"))
-    await completes(town, order)
+    await completes(shared_world, order)
     sent = await emma.sees(like("news.sent_bank"))
     before = await emma.finds(sent)
     await emma.taps(label("button.resend"), message=sent)

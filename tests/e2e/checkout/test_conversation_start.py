@@ -16,7 +16,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 GROUP = -1_002_000_000_001
 
 
-async def test_start_says_what_this_is_in_the_language_of_the_app(town: World) -> None:
+async def test_start_says_what_this_is_in_the_language_of_the_app(shared_world: World) -> None:
     begins = {
         "en": "en",
         "id": "id",
@@ -25,7 +25,7 @@ async def test_start_says_what_this_is_in_the_language_of_the_app(town: World) -
         None: "id",
     }
     for language, locale in begins.items():
-        person = await newcomer(town, language)
+        person = await newcomer(shared_world, language)
         await person.says("/start")
         shown = await person.sees(like("start.text", locale))
         assert len(shown["text"].split("\n\n")[0].splitlines()) == 3
@@ -35,8 +35,8 @@ async def test_start_says_what_this_is_in_the_language_of_the_app(town: World) -
     await person.sees(like("start.text"))
 
 
-async def test_the_language_is_changed_in_one_tap_and_the_question_is_asked_again_in_it(town: World) -> None:
-    emma = await newcomer(town)
+async def test_the_language_is_changed_in_one_tap_and_the_question_is_asked_again_in_it(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/start")
     await emma.taps(label("language.other", name=LOCALES["id"].name))
     await emma.sees(like("start.text", "id"))
@@ -60,8 +60,8 @@ async def test_the_language_is_changed_in_one_tap_and_the_question_is_asked_agai
     await emma.sees(like("card.pay_before"))
 
 
-async def test_commands_in_the_middle_of_a_draft_lead_back_into_it(town: World) -> None:
-    emma = await newcomer(town)
+async def test_commands_in_the_middle_of_a_draft_lead_back_into_it(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
     await emma.says("mandri")
@@ -82,13 +82,13 @@ async def test_commands_in_the_middle_of_a_draft_lead_back_into_it(town: World) 
         assert label("button.send") not in await emma.buttons()
     await emma.taps(label("draft.continue"))
     await emma.sees(like("number.ask_bank"))
-    await is_at_rest(town)
+    await is_at_rest(shared_world)
     with_buttons = [message for message in await emma.messages() if message.get("reply_markup")]
     assert len(with_buttons) == 1  # the questions before have none any more
 
 
-async def test_send_in_the_middle_of_a_draft_asks_whether_to_continue(town: World) -> None:
-    emma = await newcomer(town)
+async def test_send_in_the_middle_of_a_draft_asks_whether_to_continue(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/start")
     welcome = await emma.sees(like("start.text"))
     _, new = await emma.button(label("button.send"))
@@ -110,8 +110,8 @@ async def test_send_in_the_middle_of_a_draft_asks_whether_to_continue(town: Worl
     await emma.sees(like("draft.nothing_to_cancel"))
 
 
-async def test_the_command_list_speaks_both_languages(town: World) -> None:
-    commands = (await town.telegram.get("/sandbox/state")).json()["commands"]
+async def test_the_command_list_speaks_both_languages(shared_world: World) -> None:
+    commands = (await shared_world.telegram.get("/sandbox/state")).json()["commands"]
     listed = str({scope: each for scope, each in commands.items() if not scope.startswith("chat:")})
     for words in (text(f"command.{name}", locale) for name in ("send", "rate", "language") for locale in LOCALES):
         assert words in listed
@@ -132,17 +132,17 @@ async def test_the_command_list_speaks_both_languages(town: World) -> None:
     }
 
 
-async def test_an_empty_chat_says_what_the_bot_does_in_both_languages(town: World) -> None:
+async def test_an_empty_chat_says_what_the_bot_does_in_both_languages(shared_world: World) -> None:
     async def described() -> dict[str, str]:
-        state: dict[str, dict[str, str]] = (await town.telegram.get("/sandbox/state")).json()
+        state: dict[str, dict[str, str]] = (await shared_world.telegram.get("/sandbox/state")).json()
         return state["descriptions"]
 
     told = await found(described, lambda each: len(each) == 3, what="the descriptions")
     assert told == {code: text("about.description", code or "id") for code in ("en", "id", "")}
 
 
-async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(town: World) -> None:
-    emma = await newcomer(town)
+async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/help")
     await emma.sees(like("help.text"))
     pages = {"cost": like("help.cost"), "time": text("help.time"), "lightning": text("help.lightning")}
@@ -164,35 +164,35 @@ async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(
     assert label("button.help_lightning") not in await emma.buttons()
 
 
-async def test_in_a_group_the_bot_offers_the_private_chat_and_is_quiet_otherwise(town: World) -> None:
-    oscar = Chatter(town.telegram, 2001, GROUP)
+async def test_in_a_group_the_bot_offers_the_private_chat_and_is_quiet_otherwise(shared_world: World) -> None:
+    oscar = Chatter(shared_world.telegram, 2001, GROUP)
     await oscar.says("/send@kirim_sandbox_bot 500rb bca 1234567890")
     offer = await oscar.sees(like("group.text"))
     button = offer["reply_markup"]["inline_keyboard"][0][0]
     assert button["url"].startswith("https://t.me/kirim_sandbox_bot")
-    rina = Chatter(town.telegram, 3001, GROUP)
+    rina = Chatter(shared_world.telegram, 3001, GROUP)
     await rina.says("/status")
     await rina.sees(like("group.text", "id"))
     unheard = [await rina.says("/status@another_bot"), await rina.says("lunch?")]
     await oscar.says("/rate")
     await oscar.sees(like("group.text"))
-    await is_at_rest(town)
+    await is_at_rest(shared_world)
     ids = {message["message_id"] for message in unheard}
     answers = [message.get("reply_to_message", {}).get("message_id") for message in await rina.messages()]
     assert ids.isdisjoint(answers)
 
 
-async def test_who_comes_back_after_blocking_hears_what_happened(town: World) -> None:
-    emma = await newcomer(town)
-    _, order = await taps_to_invoice(town, emma)
+async def test_who_comes_back_after_blocking_hears_what_happened(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
+    _, order = await taps_to_invoice(shared_world, emma)
     await emma.blocks()
-    await town.service.pays(order)
-    await completes(town, order)
-    sari = await newcomer(town, "id")
+    await shared_world.service.pays(order)
+    await completes(shared_world, order)
+    sari = await newcomer(shared_world, "id")
     await sari.says("/start")  # others are served meanwhile
     await sari.sees(like("start.text", "id"))
-    await bot_knows(town, order, state="COMPLETED")
-    await could_not_be_told(town, emma)  # who unblocks sooner is told the usual way
+    await bot_knows(shared_world, order, state="COMPLETED")
+    await could_not_be_told(shared_world, emma)  # who unblocks sooner is told the usual way
     await emma.blocks(blocked=False)
     card = await emma.sees(like("talk.meanwhile"))
     assert f"✅ {text('step.sent')}" in card["text"]

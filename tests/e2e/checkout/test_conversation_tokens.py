@@ -19,17 +19,17 @@ DEPOSIT = like(
 )
 
 
-async def test_a_deposit_is_shown_as_a_whole_transfer_and_as_its_parts(town: World) -> None:
+async def test_a_deposit_is_shown_as_a_whole_transfer_and_as_its_parts(shared_world: World) -> None:
     await asyncio.gather(
-        pays_with(town, label("channel.cbbtc"), "cbBTC", "Base", CBBTC, 8453, 1),
-        pays_with(town, label("channel.btcb"), "BTCB", "BNB Chain", BTCB, 56, 10**10),
+        pays_with(shared_world, label("channel.cbbtc"), "cbBTC", "Base", CBBTC, 8453, 1),
+        pays_with(shared_world, label("channel.btcb"), "BTCB", "BNB Chain", BTCB, 56, 10**10),
     )
 
 
 async def pays_with(  # noqa: PLR0917  each a fact of the token
-    town: World, channel: str, symbol: str, network: str, contract: str, chain: int, units_a_sat: int
+    shared_world: World, channel: str, symbol: str, network: str, contract: str, chain: int, units_a_sat: int
 ) -> None:
-    emma = await newcomer(town)
+    emma = await newcomer(shared_world)
     await chooses(emma, channel)
     await emma.taps(label("review.confirm_deposit"))
     shown = await emma.sees(like("pay.deposit"))
@@ -43,18 +43,18 @@ async def pays_with(  # noqa: PLR0917  each a fact of the token
     copies = [button["copy_text"]["text"] for row in shown["reply_markup"]["inline_keyboard"] for button in row]
     assert copies == [to, amount]
     await emma.sees(like("card.pay_before"), anywhere=True)
-    order = await order_of(town, emma)
+    order = await order_of(shared_world, emma)
     assert (order["satAmount"], order["depositChainId"]) == (sats, chain)
-    await town.service.pays(order)
+    await shared_world.service.pays(order)
     await emma.sees(like("news.paid"))
     await emma.sees_times(0, like("pay.deposit"))
 
 
-async def test_tokens_of_another_contract_are_never_shown_and_staff_hear_of_it(town: World) -> None:
-    oscar, emma = Chatter(town.telegram, 2001), await newcomer(town)
+async def test_tokens_of_another_contract_are_never_shown_and_staff_hear_of_it(shared_world: World) -> None:
+    oscar, emma = Chatter(shared_world.telegram, 2001), await newcomer(shared_world)
     await oscar.says("/start")
     await chooses(emma, label("channel.cbbtc"))
-    await town.service.does("settings", wrongDeposit="contract")
+    await shared_world.service.does("settings", wrongDeposit="contract")
     await emma.taps(label("review.confirm_deposit"))
     await emma.sees(like("news.not_shown"))
     await oscar.sees(like("news.staff_bad_invoice"))

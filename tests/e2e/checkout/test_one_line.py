@@ -24,20 +24,20 @@ def understood(parts: str) -> str:
     return like("oneline.understood", parts=parts)
 
 
-async def says(town: World, *lines: str) -> Newcomer:
+async def says(shared_world: World, *lines: str) -> Newcomer:
     """Somebody new who writes this."""
-    person = await newcomer(town)
+    person = await newcomer(shared_world)
     for line in lines:
         await person.says(line)
     return person
 
 
-async def test_a_whole_line_goes_straight_to_the_review_whatever_the_order_of_its_parts(town: World) -> None:
+async def test_a_whole_line_goes_straight_to_the_review_whatever_the_order_of_its_parts(shared_world: World) -> None:
     async def goes_to_review(line: str, holder: str) -> None:
-        person = await says(town, line)
+        person = await says(shared_world, line)
         await person.sees(whole(holder))
 
-    before = len(await town.service.orders())
+    before = len(await shared_world.service.orders())
     await asyncio.gather(
         goes_to_review("/send 500rb bca 1234567890 Budi", "Budi"),
         goes_to_review("/send Budi Santoso, 123-456 7890 BCA Rp500.000", "Budi Santoso"),
@@ -46,13 +46,13 @@ async def test_a_whole_line_goes_straight_to_the_review_whatever_the_order_of_it
         goes_to_review("500rb bca 1234567890 Budi", "Budi"),
         goes_to_review("bca 1234567890 500.000", UNNAMED),
     )
-    assert len(await town.service.orders()) == before  # nothing is placed without the review's button
+    assert len(await shared_world.service.orders()) == before  # nothing is placed without the review's button
 
 
-async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_said_back(town: World) -> None:
+async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_said_back(shared_world: World) -> None:
     async def asked(line: str, *paragraphs: str) -> Newcomer:
         """Wait for an answer of these paragraphs; the last can go on."""
-        person = await says(town, f"/send {line}")
+        person = await says(shared_world, f"/send {line}")
         await person.sees("^" + "\n\n".join(paragraphs))
         return person
 
@@ -116,8 +116,8 @@ async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_sai
     )
 
 
-async def test_a_line_is_taken_where_the_destination_is_asked_for(town: World) -> None:
-    emma = await newcomer(town)
+async def test_a_line_is_taken_where_the_destination_is_asked_for(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
     await emma.says("bca 1234567890 Budi 500rb")
@@ -128,8 +128,8 @@ async def test_a_line_is_taken_where_the_destination_is_asked_for(town: World) -
     await emma.sees(reviewed(amount="Rp500,000", bank="Mandiri · BANK MANDIRI", number="1234567890123", holder=UNNAMED))
 
 
-async def test_a_line_takes_the_place_of_an_unfinished_order_and_says_so(town: World) -> None:
-    emma = await newcomer(town)
+async def test_a_line_takes_the_place_of_an_unfinished_order_and_says_so(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
     await emma.says("gopay")
@@ -138,13 +138,13 @@ async def test_a_line_takes_the_place_of_an_unfinished_order_and_says_so(town: W
     await emma.sees(f"^{like('draft.replaced')}\n\n{whole('Budi')}")
 
 
-async def test_what_is_no_order_starts_none(town: World) -> None:
+async def test_what_is_no_order_starts_none(shared_world: World) -> None:
     async def greeted(line: str) -> None:
-        person = await says(town, line)
+        person = await says(shared_world, line)
         await person.sees("^" + like("start.text"))
 
     async def edited() -> None:
-        person = await newcomer(town)
+        person = await newcomer(shared_world)
         message = await person.says("thanks")
         await person.sees(like("start.text"))
         await person.edits(message, "500rb bca 1234567890")
@@ -161,9 +161,9 @@ async def test_what_is_no_order_starts_none(town: World) -> None:
     )
 
 
-async def test_a_saved_name_stands_for_bank_number_and_holder(town: World) -> None:
+async def test_a_saved_name_stands_for_bank_number_and_holder(shared_world: World) -> None:
     async def with_ibu() -> Newcomer:
-        person = await has_sent(town)
+        person = await has_sent(shared_world)
         await is_called(person, "Budi Santoso", "Ibu")
         return person
 
@@ -182,7 +182,7 @@ async def test_a_saved_name_stands_for_bank_number_and_holder(town: World) -> No
         emma = await with_ibu()
         await emma.says("/send 500rb ib")
         await emma.sees(f"^{understood('Rp500,000')}\n\n{like('destination.several', query='ib')}")
-        await its_bank_was(town, emma, "BANK OF YORE")
+        await its_bank_was(shared_world, emma, "BANK OF YORE")
         await emma.says("/send 500rb ibu")
         await emma.sees(f"{understood('Rp500,000')}\n{like('recipient.vanished', name='BANK OF YORE')}\n\n(?:{WHERE})")
 

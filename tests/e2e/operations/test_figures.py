@@ -14,7 +14,7 @@ from tests.e2e.steps import reaches_invoice
 from tests.e2e.world import Json, World, words_of, world
 from tests.texts import label, like, says, text
 
-in_town = pytest.mark.asyncio(loop_scope="session")
+session_loop = pytest.mark.asyncio(loop_scope="session")
 
 
 async def table_of(person: Newcomer, message: Json) -> tuple[str, list[dict[str, str]]]:
@@ -80,11 +80,11 @@ async def test_an_operator_sees_what_was_ordered_paid_and_sent_and_takes_it_alon
     assert await oscar.count(like("export.caption")) == 1, "a second tap sends no second file"
 
 
-@in_town
-async def test_a_time_is_typed_and_the_service_may_be_away(town: World) -> None:
-    oscar, emma = Newcomer(town.telegram, town.oscar.id), await newcomer(town)
+@session_loop
+async def test_a_time_is_typed_and_the_service_may_be_away(shared_world: World) -> None:
+    oscar, emma = Newcomer(shared_world.telegram, shared_world.oscar.id), await newcomer(shared_world)
     await oscar.speaks("id")
-    await reaches_invoice(town, emma)
+    await reaches_invoice(shared_world, emma)
     await oscar.says("/export")
     await oscar.sees(like("export.ask", "id"))
     await oscar.says("kapan saja")
@@ -94,7 +94,7 @@ async def test_a_time_is_typed_and_the_service_may_be_away(town: World) -> None:
     await oscar.says("/export 3 hari")
     document = await oscar.sees(like("export.caption", "id"))
     assert (await table_of(oscar, document))[1]
-    await town.service.fails_with("html", method="GET", path="/v1/platform/stats", times=None)
+    await shared_world.service.fails_with("html", method="GET", path="/v1/platform/stats", times=None)
     await oscar.says("/stats")
     await oscar.sees(like("figures.head", "id", period=text("figures.week", "id")))
     told = await oscar.sees(like("platform.no_stats", "id"))
@@ -117,9 +117,9 @@ async def test_what_the_live_service_tells_without_rails(tmp_path: Path) -> None
     assert says(told["text"], "platform.unconfigured", "id")
 
 
-@in_town
-async def test_whoever_is_no_operator_meets_an_unknown_command_and_an_old_button(town: World) -> None:
-    emma, oscar = await newcomer(town), Newcomer(town.telegram, town.oscar.id)
+@session_loop
+async def test_whoever_is_no_operator_meets_an_unknown_command_and_an_old_button(shared_world: World) -> None:
+    emma, oscar = await newcomer(shared_world), Newcomer(shared_world.telegram, shared_world.oscar.id)
     await emma.says("/start")
     greeting = await emma.sees(like("start.text"))
     for command in ("/stats", "/export", "/export 2026"):

@@ -71,11 +71,11 @@ async def opens(person: Newcomer, reference: str) -> Json:
     return await person.sees(like("order_page.reference", reference=reference))
 
 
-async def test_all_orders_can_be_leafed_through_while_others_arrive(town: World) -> None:
-    emma = await newcomer(town)
+async def test_all_orders_can_be_leafed_through_while_others_arrive(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/orders")
     await emma.sees(like("history.none"))
-    orders = await has_ordered(town, emma, *({"number": f"55500000{n:02}"} for n in range(13)))
+    orders = await has_ordered(shared_world, emma, *({"number": f"55500000{n:02}"} for n in range(13)))
     newest_first = [order.reference for order in reversed(orders)]
     first = await asks_for_orders(emma)
     assert references(first) == newest_first[:6]
@@ -89,7 +89,7 @@ async def test_all_orders_can_be_leafed_through_while_others_arrive(town: World)
         state=text("status.sent"),
     )
     assert re.search(entry, first["text"])
-    await has_ordered(town, emma, {"created_at": datetime.now(UTC)})
+    await has_ordered(shared_world, emma, {"created_at": datetime.now(UTC)})
     await emma.taps(label("history.older"))
     second = await emma.sees("••••0006")
     assert second["message_id"] == first["message_id"]
@@ -108,10 +108,10 @@ async def test_all_orders_can_be_leafed_through_while_others_arrive(town: World)
         assert references(newest)[1:] == newest_first[:5]
 
 
-async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(town: World) -> None:
-    emma = await newcomer(town)
-    card, order = await taps_to_invoice(town, emma)
-    row = row_of(town, order)
+async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
+    card, order = await taps_to_invoice(shared_world, emma)
+    row = row_of(shared_world, order)
     reference, created_at = str(row["reference"]), datetime.fromisoformat(str(row["created_at"])).replace(tzinfo=UTC)
     await emma.says("/status")
     await emma.sees(like("status.created"))
@@ -129,14 +129,14 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(town
     assert payable["text"] == label("again.open")
     card = await emma.sees(f"⏳ {like('step.payment')}")
     assert await emma.count(like("review.title")) == 0
-    await town.service.pays(order)
+    await shared_world.service.pays(order)
     paid = await emma.sees(like("news.paid"), anywhere=True)
     await emma.taps(label("button.refresh"), message=page)
     heading = like("order_page.heading", mark="⏳", state=text("status.paid"))
     await emma.sees(f"{heading}(?s:.*){like('order_page.paid')}(?s:.*){at_a_time('step.paid')}\n")
-    await completes(town, order)
+    await completes(shared_world, order)
     sent = await emma.sees(like("news.sent_bank"), anywhere=True)
-    await bot_knows(town, order, phase="done")
+    await bot_knows(shared_world, order, phase="done")
     for message in (card, paid, sent):
         now, known = await emma.finds(message), {each["message_id"] for each in await emma.messages()}
         await emma.presses(message, f"o:{reference}:page", force=True)
@@ -151,15 +151,19 @@ def is_page(message: Json, known: set[int]) -> bool:
     return message["message_id"] not in known and re.search(page, words_of(message)) is not None
 
 
-async def test_one_tap_sends_to_the_same_recipient_again(town: World) -> None:
-    await asyncio.gather(from_the_news_of_it(town), from_history_with_another_draft_open(town), at_a_gone_bank(town))
+async def test_one_tap_sends_to_the_same_recipient_again(shared_world: World) -> None:
+    await asyncio.gather(
+        from_the_news_of_it(shared_world),
+        from_history_with_another_draft_open(shared_world),
+        at_a_gone_bank(shared_world),
+    )
 
 
-async def from_the_news_of_it(town: World) -> None:
-    emma, number = await newcomer(town), "7731002202"
-    _, order = await taps_to_invoice(town, emma, number=number)
-    await town.service.pays(order)
-    await completes(town, order)
+async def from_the_news_of_it(shared_world: World) -> None:
+    emma, number = await newcomer(shared_world), "7731002202"
+    _, order = await taps_to_invoice(shared_world, emma, number=number)
+    await shared_world.service.pays(order)
+    await completes(shared_world, order)
     sent = await emma.sees(like("news.sent_bank"), anywhere=True)
     _, again = await emma.button(label("button.resend"))
     await asyncio.gather(*(emma.presses(sent, again) for _ in range(3)))
@@ -167,7 +171,7 @@ async def from_the_news_of_it(town: World) -> None:
     assert any(starts(review["text"], f"requote.{how}") for how in ("same", "costs_less", "costs_more"))
     assert await emma.count(like("review.title")) == 1
     assert await emma.count(like("draft.replaced")) == 0
-    reference = str(row_of(town, order)["reference"])
+    reference = str(row_of(shared_world, order)["reference"])
     await asks_for_orders(emma)
     page = await opens(emma, reference)  # which takes the review's buttons away
     # On the page: a tap elsewhere within some seconds of the first is taken for a second one.
@@ -176,13 +180,13 @@ async def from_the_news_of_it(town: World) -> None:
     assert await emma.count(like("draft.replaced")) == 0
     await emma.taps(label("review.confirm"), message=review)
     await emma.sees(like("card.pay_before"))
-    assert len(await town.service.orders(number)) == 2
+    assert len(await shared_world.service.orders(number)) == 2
     assert await emma.finds(sent) is not None
 
 
-async def from_history_with_another_draft_open(town: World) -> None:
-    sari = await newcomer(town, "id")
-    [old] = await has_ordered(town, sari, {"expected_sats": 1})
+async def from_history_with_another_draft_open(shared_world: World) -> None:
+    sari = await newcomer(shared_world, "id")
+    [old] = await has_ordered(shared_world, sari, {"expected_sats": 1})
     await sari.says("/send")
     await sari.sees(like("destination.ask", "id"))
     await sari.says("ovo")
@@ -200,9 +204,9 @@ async def from_history_with_another_draft_open(town: World) -> None:
     assert re.search(reviewed("id", number="8620123456", holder="SARI DEWI"), review["text"])
 
 
-async def at_a_gone_bank(town: World) -> None:
-    emma = await newcomer(town)
-    [old] = await has_ordered(town, emma, {"method": PayoutMethod("999", "BANK <b>GONE</b>", "bank", None)})
+async def at_a_gone_bank(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
+    [old] = await has_ordered(shared_world, emma, {"method": PayoutMethod("999", "BANK <b>GONE</b>", "bank", None)})
     list_of_one = await asks_for_orders(emma)
     await emma.presses(list_of_one, f"o:{old.reference}:resend", force=True)
     await emma.sees(f"^{like('again.vanished', name='BANK <b>GONE</b>')}\n\n(?:{WHERE})")
@@ -214,10 +218,10 @@ async def at_a_gone_bank(town: World) -> None:
     await emma.sees(reviewed(amount="Rp250,000", bank="BCA · BANK CENTRAL ASIA"))
 
 
-async def test_what_cant_be_sent_again_says_why(town: World) -> None:
-    emma = await newcomer(town)
+async def test_what_cant_be_sent_again_says_why(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     forgotten, undecided = await has_ordered(
-        town,
+        shared_world,
         emma,
         {"number": "", "holder": None},
         {"phase": Phase.UNSHOWN, "state": "", "step": Step.CREATED, "paid_at": None, "ended_at": None},
@@ -235,10 +239,10 @@ async def test_what_cant_be_sent_again_says_why(town: World) -> None:
     await emma.sees(like("review.title"))
 
 
-async def test_a_strangers_buttons_show_nothing_of_an_order(town: World) -> None:
-    emma, sari = await newcomer(town), await newcomer(town, "id")
-    [order] = await has_ordered(town, emma, {})
-    await has_ordered(town, sari, {"number": "7770001111"})
+async def test_a_strangers_buttons_show_nothing_of_an_order(shared_world: World) -> None:
+    emma, sari = await newcomer(shared_world), await newcomer(shared_world, "id")
+    [order] = await has_ordered(shared_world, emma, {})
+    await has_ordered(shared_world, sari, {"number": "7770001111"})
     mine = await asks_for_orders(sari)
     for action in ("page", "refresh", "list", "resend", "requote"):
         alien = await sari.presses(mine, f"o:{order.reference}:{action}", force=True)

@@ -59,17 +59,17 @@ def changed(code: str) -> str:
     return code[:-1] + ALPHABET[(ALPHABET.index(code[-1]) + 1) % len(ALPHABET)]
 
 
-async def in_a_group(town: World, *members: Newcomer) -> list[Chatter]:
+async def in_a_group(shared_world: World, *members: Newcomer) -> list[Chatter]:
     """The same persons in a group of theirs, with the bot."""
     wanted = {"title": "Family", "members": [member.id for member in members], "bot": "member"}
-    group = (await town.telegram.post("/sandbox/chats", json=wanted)).raise_for_status().json()
-    return [Chatter(town.telegram, member.id, group["id"]) for member in members]
+    group = (await shared_world.telegram.post("/sandbox/chats", json=wanted)).raise_for_status().json()
+    return [Chatter(shared_world.telegram, member.id, group["id"]) for member in members]
 
 
 @session
-async def test_a_whole_payment_ends_with_one_picture_that_proves_itself(town: World) -> None:
-    emma, sari = await asyncio.gather(newcomer(town), newcomer(town, "id"))
-    receipt = await is_sent(town, emma, holder="Budi Santoso")
+async def test_a_whole_payment_ends_with_one_picture_that_proves_itself(shared_world: World) -> None:
+    emma, sari = await asyncio.gather(newcomer(shared_world), newcomer(shared_world, "id"))
+    receipt = await is_sent(shared_world, emma, holder="Budi Santoso")
     code = code_on(receipt)
     assert receipt["sandbox"]["silent"]
     sent = await emma.sees(TOLD, anywhere=True)
@@ -88,30 +88,30 @@ async def test_a_whole_payment_ends_with_one_picture_that_proves_itself(town: Wo
     assert says(told["text"], "verify.compare", "id")
     assert "567890" not in str(told)
     await emma.sees_times(1, CAPTION)
-    assert code not in town.log.read_text()
-    assert code.replace("-", "") not in town.log.read_text()
+    assert code not in shared_world.log.read_text()
+    assert code.replace("-", "") not in shared_world.log.read_text()
 
 
 @session
-async def test_whoever_was_shown_a_receipt_can_have_it_verified(town: World) -> None:
-    code = code_on(await is_sent(town, await newcomer(town)))
+async def test_whoever_was_shown_a_receipt_can_have_it_verified(shared_world: World) -> None:
+    code = code_on(await is_sent(shared_world, await newcomer(shared_world)))
     await asyncio.gather(
-        verified_however_one_comes_by_it(town, code),
-        everybody_in_a_group_is_answered_and_offered_nothing(town, code),
-        who_tries_codes_out_is_stopped_wherever_they_try(town, code),
+        verified_however_one_comes_by_it(shared_world, code),
+        everybody_in_a_group_is_answered_and_offered_nothing(shared_world, code),
+        who_tries_codes_out_is_stopped_wherever_they_try(shared_world, code),
     )
 
 
 @session
-async def test_the_picture_is_shown_when_it_is_wished_for(town: World) -> None:
+async def test_the_picture_is_shown_when_it_is_wished_for(shared_world: World) -> None:
     await asyncio.gather(
-        comes_again_when_asked_for_and_once_for_a_double_tap(town),
-        not_sent_unasked_to_whom_leaves_the_end_to_the_card(town),
+        comes_again_when_asked_for_and_once_for_a_double_tap(shared_world),
+        not_sent_unasked_to_whom_leaves_the_end_to_the_card(shared_world),
     )
 
 
-async def verified_however_one_comes_by_it(town: World, code: str) -> None:
-    sari = await newcomer(town)
+async def verified_however_one_comes_by_it(shared_world: World, code: str) -> None:
+    sari = await newcomer(shared_world)
     await sari.says(f"/verify {code.lower().replace('-', ' ')}")
     await sari.sees(TRUE)
     await sari.says(code)
@@ -137,9 +137,9 @@ async def verified_however_one_comes_by_it(town: World, code: str) -> None:
     await sari.sees(like("number.ask_bank"))
 
 
-async def everybody_in_a_group_is_answered_and_offered_nothing(town: World, code: str) -> None:
-    emma, sari = await asyncio.gather(newcomer(town), newcomer(town, "id"))
-    emma_there, sari_there = await in_a_group(town, emma, sari)
+async def everybody_in_a_group_is_answered_and_offered_nothing(shared_world: World, code: str) -> None:
+    emma, sari = await asyncio.gather(newcomer(shared_world), newcomer(shared_world, "id"))
+    emma_there, sari_there = await in_a_group(shared_world, emma, sari)
     question = await emma_there.says(f"/verify@kirim_sandbox_bot {code}")
     told = await emma_there.sees(TRUE)
     assert told["reply_to_message"]["message_id"] == question["message_id"]
@@ -155,9 +155,9 @@ async def everybody_in_a_group_is_answered_and_offered_nothing(town: World, code
     assert len(await emma_there.messages()) == before + 3
 
 
-async def who_tries_codes_out_is_stopped_wherever_they_try(town: World, code: str) -> None:
-    emma, sari = await asyncio.gather(newcomer(town), newcomer(town))
-    (sari_there,) = await in_a_group(town, sari)
+async def who_tries_codes_out_is_stopped_wherever_they_try(shared_world: World, code: str) -> None:
+    emma, sari = await asyncio.gather(newcomer(shared_world), newcomer(shared_world))
+    (sari_there,) = await in_a_group(shared_world, sari)
     for _ in range(5):
         await sari.says(f"/verify {WRONG}")
         await sari_there.says(f"/verify {WRONG}")
@@ -173,14 +173,14 @@ async def who_tries_codes_out_is_stopped_wherever_they_try(town: World, code: st
     await emma.sees(TRUE)
 
 
-async def comes_again_when_asked_for_and_once_for_a_double_tap(town: World) -> None:
-    emma, sari = await asyncio.gather(newcomer(town), newcomer(town))
-    order = await orders(town, emma)
+async def comes_again_when_asked_for_and_once_for_a_double_tap(shared_world: World) -> None:
+    emma, sari = await asyncio.gather(newcomer(shared_world), newcomer(shared_world))
+    order = await orders(shared_world, emma)
     card, refresh = await emma.button(label("button.refresh"))
     button = refresh.replace("look", "receipt")
     assert (await emma.presses(card, button, force=True))["text"] == label("receipt.not_yet")
-    await town.service.pays(order)
-    await completes(town, order)
+    await shared_world.service.pays(order)
+    await completes(shared_world, order)
     receipt = await emma.sees(CAPTION)
     assert label("button.receipt") in await emma.labels_of(card)
     first, second = await asyncio.gather(emma.presses(card, button), emma.presses(card, button))
@@ -196,14 +196,14 @@ async def comes_again_when_asked_for_and_once_for_a_double_tap(town: World) -> N
     await emma.sees(reviewed(number="1234567890"))
 
 
-async def not_sent_unasked_to_whom_leaves_the_end_to_the_card(town: World) -> None:
-    emma = await newcomer(town)
-    order = await orders(town, emma)
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
+async def not_sent_unasked_to_whom_leaves_the_end_to_the_card(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
+    order = await orders(shared_world, emma)
+    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
         database.execute("UPDATE people SET notices = ? WHERE id = ?", ('{"sent": "card"}', emma.id))
         database.commit()
-    await town.service.pays(order)
-    await completes(town, order)
+    await shared_world.service.pays(order)
+    await completes(shared_world, order)
     await emma.sees(f"✅ {like('step.sent')}")
     await emma.taps(label("button.receipt"))
     await emma.sees(CAPTION)

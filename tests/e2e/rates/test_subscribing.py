@@ -38,30 +38,30 @@ def daily_at(time_of_day: str, locale: str = "en") -> str:
     return like("subscription.text", locale, daily=text("subscription.each_day", locale, time=time_of_day))
 
 
-def executed(town: World, statement: str, *values: object) -> list[tuple[object, ...]]:
+def executed(shared_world: World, statement: str, *values: object) -> list[tuple[object, ...]]:
     """What the bot has written down, or what time has made of it."""
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
         rows = database.execute(statement, values).fetchall()
         database.commit()
     return rows
 
 
-def daily_falls_due(town: World, person: Newcomer, *, ago: timedelta = timedelta()) -> None:
+def daily_falls_due(shared_world: World, person: Newcomer, *, ago: timedelta = timedelta()) -> None:
     due = (datetime.now(UTC) - ago).strftime("%Y-%m-%d %H:%M:%S.%f")
-    executed(town, "UPDATE subscriptions SET next_daily_at = ? WHERE person_id = ?", due, person.id)
+    executed(shared_world, "UPDATE subscriptions SET next_daily_at = ? WHERE person_id = ?", due, person.id)
 
 
-def price_comes(town: World, person: Newcomer) -> None:
+def price_comes(shared_world: World, person: Newcomer) -> None:
     """The bot has recorded the price that this person's alert waits for."""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
-    (rate,) = executed(town, "SELECT threshold FROM rate_alerts WHERE person_id = ? AND is_above", person.id)[0]
-    executed(town, "INSERT INTO quotes (fetched_at, btc_idr, source) VALUES (?, ?, 'test')", now, rate)
+    (rate,) = executed(shared_world, "SELECT threshold FROM rate_alerts WHERE person_id = ? AND is_above", person.id)[0]
+    executed(shared_world, "INSERT INTO quotes (fetched_at, btc_idr, source) VALUES (?, ?, 'test')", now, rate)
 
 
-def wishes_of(town: World, person: Newcomer) -> tuple[int, int]:
+def wishes_of(shared_world: World, person: Newcomer) -> tuple[int, int]:
     """Subscriptions and alerts."""
-    (subscribed,) = executed(town, "SELECT count(*) FROM subscriptions WHERE person_id = ?", person.id)[0]
-    (alerts,) = executed(town, "SELECT count(*) FROM rate_alerts WHERE person_id = ?", person.id)[0]
+    (subscribed,) = executed(shared_world, "SELECT count(*) FROM subscriptions WHERE person_id = ?", person.id)[0]
+    (alerts,) = executed(shared_world, "SELECT count(*) FROM rate_alerts WHERE person_id = ?", person.id)[0]
     return int(str(subscribed)), int(str(alerts))
 
 
@@ -81,15 +81,15 @@ async def takes_a_daily_quote(person: Newcomer) -> str:
     return f"{hour:02}:00 WIB"
 
 
-async def test_people_hear_of_the_rate_as_they_wish(town: World) -> None:
+async def test_people_hear_of_the_rate_as_they_wish(shared_world: World) -> None:
     await asyncio.gather(
-        daily_by_a_tap_and_by_words(town),
-        asked_for_under_the_rate(town),
-        alert_set_only_oncehowever_often_tapped_and_rung(town),
-        stopped_in_one_tap_from_the_news_itself(town),
-        unsubscribed_by_blocking(town),
-        forged_buttons_do_nothing(town),
-        all_of_it_seen_and_deleted(town),
+        daily_by_a_tap_and_by_words(shared_world),
+        asked_for_under_the_rate(shared_world),
+        alert_set_only_oncehowever_often_tapped_and_rung(shared_world),
+        stopped_in_one_tap_from_the_news_itself(shared_world),
+        unsubscribed_by_blocking(shared_world),
+        forged_buttons_do_nothing(shared_world),
+        all_of_it_seen_and_deleted(shared_world),
     )
 
 
@@ -116,8 +116,8 @@ async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path
         assert str(due) > datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-async def daily_by_a_tap_and_by_words(town: World) -> None:
-    emma = await newcomer(town)
+async def daily_by_a_tap_and_by_words(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await opens(emma)
     await emma.sees(like("subscription.off"), anywhere=True)
     await emma.taps(label("subscription.daily"))
@@ -133,7 +133,7 @@ async def daily_by_a_tap_and_by_words(town: World) -> None:
     start, end = ((here() + timedelta(hours=hours)).hour for hours in (-1, 3))
     await emma.says(f"{start}:00-{end}:00")
     await emma.sees(like("subscription.text", quiet=re.compile(f"{start:02}:00–{end:02}:00.*")))  # noqa: RUF001  a dash
-    daily_falls_due(town, emma)
+    daily_falls_due(shared_world, emma)
     told = await emma.sees(DAILY)
     assert re.search(RATE, words_of(told))
     assert "Rp1,000,000 ≈" in words_of(told)
@@ -147,8 +147,8 @@ async def daily_by_a_tap_and_by_words(town: World) -> None:
     await emma.sees(like("subscription.text", daily=text("subscription.none")))
 
 
-async def asked_for_under_the_rate(town: World) -> None:
-    sari = await newcomer(town, "id")
+async def asked_for_under_the_rate(shared_world: World) -> None:
+    sari = await newcomer(shared_world, "id")
     await sari.says("/rate")
     picture = await sari.sees(like("rate.btc", "id", rate="Rp"))
     assert label("subscription.stop", "id") not in await sari.buttons()  # there is nothing to stop yet
@@ -159,18 +159,18 @@ async def asked_for_under_the_rate(town: World) -> None:
     still = await sari.finds(picture)
     assert still is not None
     assert says(words_of(still), "rate.btc", "id", rate="Rp")
-    assert wishes_of(town, sari) == (1, 0)
+    assert wishes_of(shared_world, sari) == (1, 0)
     await sari.says("/rate")
     await sari.sees_times(2, like("rate.btc", "id", rate="Rp"))
     picture, stop = await sari.button(label("subscription.stop", "id"))
     await asyncio.gather(*(sari.presses(picture, stop, force=True) for _ in range(2)))
     await sari.sees(like("subscription.stopped", "id"), anywhere=True)
     assert await sari.count(like("subscription.stopped", "id")) == 1
-    assert wishes_of(town, sari) == (0, 0)
+    assert wishes_of(shared_world, sari) == (0, 0)
 
 
-async def alert_set_only_oncehowever_often_tapped_and_rung(town: World) -> None:
-    sari = await newcomer(town, "id")
+async def alert_set_only_oncehowever_often_tapped_and_rung(shared_world: World) -> None:
+    sari = await newcomer(shared_world, "id")
     only_once, every = label("subscription.once", "id"), label("subscription.again", "id", hours="6")
     await opens(sari, "id")
     await sari.taps(label("subscription.alert", "id"))
@@ -189,25 +189,25 @@ async def alert_set_only_oncehowever_often_tapped_and_rung(town: World) -> None:
     await sari.sees(like("subscription.ask_how_often", "id", wish=wish("below", "id")))
     await sari.taps(label("subscription.for_days", "id", how=every, days="90"))
     await sari.sees("• " + like("subscription.alert_line", "id", price=re.compile(r"▼ Rp[\d.]+"), how=every))
-    assert wishes_of(town, sari) == (1, 2)
-    price_comes(town, sari)
+    assert wishes_of(shared_world, sari) == (1, 2)
+    price_comes(shared_world, sari)
     rung = await sari.sees(
         f"{like('subscription.rings', 'id', wish=wish('above', 'id'))}(.|\n)*{like('subscription.rang_once', 'id')}"
     )
-    executed(town, "DELETE FROM quotes WHERE source = 'test'")
-    assert wishes_of(town, sari) == (1, 1)
+    executed(shared_world, "DELETE FROM quotes WHERE source = 'test'")
+    assert wishes_of(shared_world, sari) == (1, 1)
     await sari.taps(label("subscription.mine", "id"), message=rung)
     await sari.sees(like("subscription.text", "id"))
     await sari.taps("🗑")
     await sari.sees(like("subscription.text", "id", alerts=text("subscription.none", "id")))
-    assert wishes_of(town, sari) == (1, 0)
+    assert wishes_of(shared_world, sari) == (1, 0)
 
 
-async def stopped_in_one_tap_from_the_news_itself(town: World) -> None:
-    emma = await newcomer(town)
+async def stopped_in_one_tap_from_the_news_itself(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await opens(emma)
     await takes_a_daily_quote(emma)
-    daily_falls_due(town, emma)
+    daily_falls_due(shared_world, emma)
     told = await emma.sees(DAILY)
     _, end = await emma.button(label("subscription.stop"))
     for _ in range(2):
@@ -215,30 +215,30 @@ async def stopped_in_one_tap_from_the_news_itself(town: World) -> None:
     await emma.sees(like("subscription.stopped"), anywhere=True)
     assert await emma.count(like("subscription.stopped")) == 1
     assert await emma.count(DAILY) == 1
-    assert wishes_of(town, emma) == (0, 0)
+    assert wishes_of(shared_world, emma) == (0, 0)
 
 
-async def unsubscribed_by_blocking(town: World) -> None:
-    emma = await newcomer(town)
+async def unsubscribed_by_blocking(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await opens(emma)
     await takes_a_daily_quote(emma)
     await emma.blocks()
-    await _until_gone(town, emma)
+    await _until_gone(shared_world, emma)
     await emma.blocks(blocked=False)
 
 
-async def forged_buttons_do_nothing(town: World) -> None:
-    emma = await newcomer(town)
+async def forged_buttons_do_nothing(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     shown = await opens(emma)
     forged = ("sub:time:1440", "sub:hush:5-5", "sub:set:a:1:0", "sub:at:1", "sub:at:x", "sub:nothing")
     for data in forged:
         await emma.presses(shown, data, force=True)
         await emma.sees(like("stale.button"))
-    assert wishes_of(town, emma) == (0, 0)
+    assert wishes_of(shared_world, emma) == (0, 0)
 
 
-async def all_of_it_seen_and_deleted(town: World) -> None:
-    emma = await newcomer(town)
+async def all_of_it_seen_and_deleted(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await opens(emma)
     await emma.taps(label("subscription.daily"))
     await emma.taps("21:00")
@@ -251,11 +251,11 @@ async def all_of_it_seen_and_deleted(town: World) -> None:
     await emma.sees(like("privacy.confirm"))
     await emma.taps(label("privacy.yes"))
     await emma.sees(like("privacy.deleted"))
-    await _until_gone(town, emma)
+    await _until_gone(shared_world, emma)
 
 
-async def _until_gone(town: World, person: Newcomer) -> None:
+async def _until_gone(shared_world: World, person: Newcomer) -> None:
     async def wishes() -> tuple[int, int]:
-        return wishes_of(town, person)
+        return wishes_of(shared_world, person)
 
     await found(wishes, lambda left: left == (0, 0), what="the end of all that they wished")

@@ -16,9 +16,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 TO_BUDI = like("amount.ask", recipient="BCA · 1234567890 · Budi Santoso")
 
 
-async def has_sent(town: World) -> Newcomer:
+async def has_sent(shared_world: World) -> Newcomer:
     """Somebody who has ordered once: to Budi Santoso, at BCA, 1234567890."""
-    person = await newcomer(town)
+    person = await newcomer(shared_world)
     await person.says("/send 500rb bca 1234567890 Budi Santoso")
     await person.sees(like("review.title"))
     await person.taps(label("review.confirm"))
@@ -43,15 +43,15 @@ async def is_called(person: Newcomer, before: str, name: str) -> None:
     await person.sees("^" + like("recipient.named", label=name))
 
 
-async def its_bank_was(town: World, person: Newcomer, name: str) -> None:
+async def its_bank_was(shared_world: World, person: Newcomer, name: str) -> None:
     """Make it seem that this person's recipient is at a bank of this name, which the live list doesn't have."""
-    async with books(town) as tx:
+    async with books(shared_world) as tx:
         (known,) = await RecipientRepository(tx).of_person(person.id)
         await RecipientRepository(tx).save(replace(known, method=replace(known.method, name=name)))
 
 
-async def the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(town: World) -> None:
-    emma = await has_sent(town)
+async def the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(shared_world: World) -> None:
+    emma = await has_sent(shared_world)
     await emma.says("/send")
     await emma.sees(like("destination.ask_again"))
     assert (await emma.buttons())[0] == "Budi Santoso · BCA ••••7890"
@@ -66,8 +66,8 @@ async def the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(town: W
     assert await emma.buttons() == ["Budi Santoso · BCA ••••7890"]  # sent to twice, kept once
 
 
-async def the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(town: World) -> None:
-    emma = await has_sent(town)
+async def the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(shared_world: World) -> None:
+    emma = await has_sent(shared_world)
     await emma.says("/send")
     await emma.sees(like("destination.ask_again"))
     await emma.says("bca")
@@ -80,8 +80,8 @@ async def the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typ
     await emma.sees("^" + like("amount.ask", recipient="BCA · 1234567890"))
 
 
-async def a_name_of_ones_own_finds_the_recipient_by_typing(town: World) -> None:
-    emma = await has_sent(town)
+async def a_name_of_ones_own_finds_the_recipient_by_typing(shared_world: World) -> None:
+    emma = await has_sent(shared_world)
     await is_called(emma, "Budi Santoso", "Ibu <b>&</b> Co")
     assert label("recipient.rename") in await emma.buttons()
     for typed in ("IBU <b>&</b> co", "ibu"):
@@ -94,8 +94,8 @@ async def a_name_of_ones_own_finds_the_recipient_by_typing(town: World) -> None:
         await emma.sees(like("draft.cancelled"))
 
 
-async def a_name_that_is_a_banks_as_well_is_asked_back(town: World) -> None:
-    emma = await has_sent(town)
+async def a_name_that_is_a_banks_as_well_is_asked_back(shared_world: World) -> None:
+    emma = await has_sent(shared_world)
     await is_called(emma, "Budi Santoso", "Dana")
     await emma.says("/send")
     await emma.sees(like("destination.ask_again"))
@@ -106,8 +106,8 @@ async def a_name_that_is_a_banks_as_well_is_asked_back(town: World) -> None:
     await emma.sees(like("number.ask_ewallet"))
 
 
-async def names_are_checked_changed_and_taken_away(town: World) -> None:
-    emma = await has_sent(town)
+async def names_are_checked_changed_and_taken_away(shared_world: World) -> None:
+    emma = await has_sent(shared_world)
     await opens(emma, "Budi Santoso")
     await emma.taps(label("recipient.name"))
     await emma.sees(like("recipient.ask_name"))
@@ -130,8 +130,8 @@ async def names_are_checked_changed_and_taken_away(town: World) -> None:
     await emma.sees(like("amount.ask", recipient="BCA · 1234567890 · Siti Aminah"))
 
 
-async def a_deleted_recipient_is_gone_and_its_buttons_say_so(town: World) -> None:
-    emma = await has_sent(town)
+async def a_deleted_recipient_is_gone_and_its_buttons_say_so(shared_world: World) -> None:
+    emma = await has_sent(shared_world)
     await opens(emma, "Budi Santoso")
     message, send = await emma.button(label("recipient.send"))
     await emma.taps(label("recipient.delete"))
@@ -149,8 +149,8 @@ async def a_deleted_recipient_is_gone_and_its_buttons_say_so(town: World) -> Non
     assert "Budi" not in str(await emma.buttons())
 
 
-async def a_strangers_recipient_cannot_be_seen_used_or_changed(town: World) -> None:
-    emma, sari = await asyncio.gather(has_sent(town), newcomer(town))
+async def a_strangers_recipient_cannot_be_seen_used_or_changed(shared_world: World) -> None:
+    emma, sari = await asyncio.gather(has_sent(shared_world), newcomer(shared_world))
     await opens(emma, "Budi Santoso")
     _, send = await emma.button(label("recipient.send"))
     await sari.says("/start")
@@ -169,11 +169,11 @@ async def a_strangers_recipient_cannot_be_seen_used_or_changed(town: World) -> N
     await opens(emma, "Budi Santoso")
 
 
-async def a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(town: World) -> None:
-    emma = await has_sent(town)
+async def a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(shared_world: World) -> None:
+    emma = await has_sent(shared_world)
     await emma.says("/send")
     await emma.sees(like("destination.ask_again"))
-    await its_bank_was(town, emma, "BANK OF YORE")
+    await its_bank_was(shared_world, emma, "BANK OF YORE")
     await emma.taps("Budi Santoso")
     await emma.sees(f"^{like('recipient.vanished', name='BANK OF YORE')}\n\n(?:{WHERE})")
     await opens(emma, "Budi Santoso")
@@ -181,8 +181,8 @@ async def a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(to
     await emma.sees(f"^{like('recipient.vanished', name='BANK OF YORE')}\n\n(?:{WHERE})")
 
 
-async def sending_to_one_from_the_list_puts_an_open_draft_aside_once(town: World) -> None:
-    emma = await has_sent(town)
+async def sending_to_one_from_the_list_puts_an_open_draft_aside_once(shared_world: World) -> None:
+    emma = await has_sent(shared_world)
     await emma.says("/send")
     await emma.sees(like("destination.ask_again"))
     await emma.says("gopay")
@@ -196,11 +196,11 @@ async def sending_to_one_from_the_list_puts_an_open_draft_aside_once(town: World
     await emma.sees(f"^{TO_BUDI}")
 
 
-async def after_the_first_order_a_name_is_offered_and_only_then(town: World) -> None:
-    emma = await has_sent(town)
-    order = await order_of(town, emma)
-    await town.service.pays(order)
-    await completes(town, order)
+async def after_the_first_order_a_name_is_offered_and_only_then(shared_world: World) -> None:
+    emma = await has_sent(shared_world)
+    order = await order_of(shared_world, emma)
+    await shared_world.service.pays(order)
+    await completes(shared_world, order)
     sent = await emma.sees(like("news.sent_bank"))
     await emma.taps(label("recipient.offer"), message=sent)
     await emma.sees("^" + like("recipient.ask_name", who="Budi Santoso · BCA ••••7890"))
@@ -211,28 +211,28 @@ async def after_the_first_order_a_name_is_offered_and_only_then(town: World) -> 
     await emma.sees(like("review.title"))
     await emma.taps(label("review.confirm"))
     await emma.sees(like("card.pay_before"))
-    second = await order_of(town, emma)
-    await town.service.pays(second)
-    await completes(town, second)
+    second = await order_of(shared_world, emma)
+    await shared_world.service.pays(second)
+    await completes(shared_world, second)
     again = await emma.sees(like("news.sent_bank"))
     assert label("recipient.offer") not in await emma.labels_of(again)
 
 
-async def test_who_was_sent_to_before_is_offered_first_under_names_of_ones_own(town: World) -> None:
+async def test_who_was_sent_to_before_is_offered_first_under_names_of_ones_own(shared_world: World) -> None:
     await asyncio.gather(
-        the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(town),
-        the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(town),
-        a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(town),
-        sending_to_one_from_the_list_puts_an_open_draft_aside_once(town),
-        after_the_first_order_a_name_is_offered_and_only_then(town),
-        a_name_of_ones_own_finds_the_recipient_by_typing(town),
-        a_name_that_is_a_banks_as_well_is_asked_back(town),
-        names_are_checked_changed_and_taken_away(town),
+        the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(shared_world),
+        the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(shared_world),
+        a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(shared_world),
+        sending_to_one_from_the_list_puts_an_open_draft_aside_once(shared_world),
+        after_the_first_order_a_name_is_offered_and_only_then(shared_world),
+        a_name_of_ones_own_finds_the_recipient_by_typing(shared_world),
+        a_name_that_is_a_banks_as_well_is_asked_back(shared_world),
+        names_are_checked_changed_and_taken_away(shared_world),
     )
 
 
-async def test_a_recipient_is_its_owners_alone_and_gone_when_deleted(town: World) -> None:
+async def test_a_recipient_is_its_owners_alone_and_gone_when_deleted(shared_world: World) -> None:
     await asyncio.gather(
-        a_deleted_recipient_is_gone_and_its_buttons_say_so(town),
-        a_strangers_recipient_cannot_be_seen_used_or_changed(town),
+        a_deleted_recipient_is_gone_and_its_buttons_say_so(shared_world),
+        a_strangers_recipient_cannot_be_seen_used_or_changed(shared_world),
     )

@@ -14,41 +14,43 @@ from tests.e2e.trouble import is_at_rest
 from tests.e2e.world import World, words_of
 from tests.texts import in_any_language, label, like, name_of, says, text
 
-in_town = pytest.mark.asyncio(loop_scope="session")
+session_loop = pytest.mark.asyncio(loop_scope="session")
 
 
-@in_town
-async def test_an_order_is_found_by_reference_service_id_or_a_fragment_and_looking_is_written_down(town: World) -> None:
-    rina, emma = await rina_of(town), await newcomer(town)
-    reference, order = await orders(town, emma)
+@session_loop
+async def test_an_order_is_found_by_reference_service_id_or_a_fragment_and_looking_is_written_down(
+    shared_world: World,
+) -> None:
+    rina, emma = await rina_of(shared_world), await newcomer(shared_world)
+    reference, order = await orders(shared_world, emma)
     for name in (reference, reference.lower(), order["id"], f"#{reference}"):
         await rina.says(f"/order {name}")
         page = await rina.sees(like("case.reference", reference=reference))
         assert "BCA ••••7890" in page["text"]
         assert says(page["text"], "case.person", id=str(emma.id), language=name_of("en"))
         assert hides_the_recipient(page)
-    assert looked(town, f"order:{reference}") == [(rina.id, f"order:{reference}", emma.id)] * 4
+    assert looked(shared_world, f"order:{reference}") == [(rina.id, f"order:{reference}", emma.id)] * 4
     await rina.says(f"/order {reference[1:6]}")
     await rina.sees(
         f"{like('case.reference', reference=reference)}|{like('lookup.orders_like', fragment=reference[1:6])}"
     )
     await rina.says(f"/order {order['id'][3:]}")
     await rina.sees(like("case.reference", reference=reference))
-    await town.service.pays(order)
-    await completes(town, order)
-    await bot_knows(town, order, phase="done")
+    await shared_world.service.pays(order)
+    await completes(shared_world, order)
+    await bot_knows(shared_world, order, phase="done")
     await rina.taps(label("button.refresh"))
     page = await rina.sees(like("case.heading", mark="✅", state=text("status.sent")))
     assert says(page["text"], "case.timeline")
     await rina.taps(label("lookup.person"))
     person = await rina.sees(like("lookup.tally", orders=1, under_way=0, paid=1, failed=0))
     assert person["message_id"] == page["message_id"], "read in one message"
-    assert looked(town, "person:")[-1] == (rina.id, "person:", emma.id)
+    assert looked(shared_world, "person:")[-1] == (rina.id, "person:", emma.id)
 
 
-@in_town
-async def test_what_names_nothing_says_how_to_ask(town: World) -> None:
-    rina = await rina_of(town)
+@session_loop
+async def test_what_names_nothing_says_how_to_ask(shared_world: World) -> None:
+    rina = await rina_of(shared_world)
     for asked, said in {
         "/order": like("lookup.how_order"),
         "/order XX": like("lookup.no_such_name"),
@@ -67,12 +69,12 @@ async def test_what_names_nothing_says_how_to_ask(town: World) -> None:
         await rina.sees(said)
 
 
-@in_town
-async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pages(town: World) -> None:
-    rina, emma = await rina_of(town, "id"), await newcomer(town, "en")
+@session_loop
+async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pages(shared_world: World) -> None:
+    rina, emma = await rina_of(shared_world, "id"), await newcomer(shared_world, "en")
     await emma.says("/start")
     await emma.sees(like("start.text"))
-    await has_ordered(town, emma, 7)
+    await has_ordered(shared_world, emma, 7)
     await rina.says(f"/person {emma.id}")
     page = await rina.sees(like("case.person", "id", id=str(emma.id)))
     assert says(page["text"], "lookup.tally", "id", orders=7, under_way=0, paid=0)
@@ -94,13 +96,13 @@ async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pa
     await rina.sees(like("case.person", "id", id=str(emma.id)))
 
 
-@in_town
-async def test_a_name_finds_whoever_had_it_when_last_here(town: World) -> None:
-    rina = await rina_of(town)
-    answer = await town.telegram.post(
+@session_loop
+async def test_a_name_finds_whoever_had_it_when_last_here(shared_world: World) -> None:
+    rina = await rina_of(shared_world)
+    answer = await shared_world.telegram.post(
         "/sandbox/people", json={"first_name": "Dewi", "username": "Dewi_Kopi", "language_code": "en", "role": "sender"}
     )
-    dewi = Newcomer(town.telegram, answer.raise_for_status().json()["id"])
+    dewi = Newcomer(shared_world.telegram, answer.raise_for_status().json()["id"])
     await dewi.says("/start")
     await dewi.sees(like("start.text"))
     for name in ("@dewi_kopi", "DEWI_KOPI", "https://t.me/Dewi_Kopi"):
@@ -108,10 +110,10 @@ async def test_a_name_finds_whoever_had_it_when_last_here(town: World) -> None:
         await rina.sees(like("case.person", id=str(dewi.id)))
 
 
-@in_town
-async def test_orders_are_found_by_bank_amount_and_day_in_the_readers_zone(town: World) -> None:
-    rina, emma = await rina_of(town), await newcomer(town)
-    reference, _ = await orders(town, emma)
+@session_loop
+async def test_orders_are_found_by_bank_amount_and_day_in_the_readers_zone(shared_world: World) -> None:
+    rina, emma = await rina_of(shared_world), await newcomer(shared_world)
+    reference, _ = await orders(shared_world, emma)
     for asked in ("/find bca 500rb today", "/find hari ini Rp500.000 BCA", "/find 500000"):
         await rina.says(asked)
         found = await rina.sees(like("lookup.sought"))
@@ -130,10 +132,10 @@ async def test_orders_are_found_by_bank_amount_and_day_in_the_readers_zone(town:
     assert reference not in words_of((await rina.messages())[-1])
 
 
-@in_town
-async def test_a_bank_that_could_be_several_is_asked_back(town: World) -> None:
-    rina, emma = await rina_of(town), await newcomer(town)
-    reference, _ = await orders(town, emma)
+@session_loop
+async def test_a_bank_that_could_be_several_is_asked_back(shared_world: World) -> None:
+    rina, emma = await rina_of(shared_world), await newcomer(shared_world)
+    reference, _ = await orders(shared_world, emma)
     await rina.says("/find bc 500rb")
     await rina.sees(like("lookup.which"))
     labels = await rina.buttons()
@@ -143,15 +145,15 @@ async def test_a_bank_that_could_be_several_is_asked_back(town: World) -> None:
     assert reference in found["text"]
 
 
-@in_town
-async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_person_has_theirs(town: World) -> None:
-    rina, emma = await rina_of(town), await newcomer(town)
-    reference, _ = await orders(town, emma)
+@session_loop
+async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_person_has_theirs(shared_world: World) -> None:
+    rina, emma = await rina_of(shared_world), await newcomer(shared_world)
+    reference, _ = await orders(shared_world, emma)
     long_ago = datetime.now(UTC) - timedelta(days=300)
     waits, held, over = (opened(emma.id, long_ago, order_reference=about) for about in (reference, "", "Q234567"))
     held = answered(held, rina.id, long_ago)
     over = closed(over, rina.id, CloseReason.SOLVED, datetime.now(UTC))
-    async with books(town) as tx:
+    async with books(shared_world) as tx:
         assert [await TicketRepository(tx).add(each) for each in (waits, held, over)] == [True] * 3
     await rina.says("/tickets")
     page = await rina.sees(like("lookup.tickets.open", count=re.compile(r"\d+")))
@@ -171,7 +173,7 @@ async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_person_has_t
     assert shown["message_id"] != page["message_id"], "a message of its own, to be replied to"
     await rina.taps(label("button.refresh"), message=shown)
     await rina.sees_times(1, like("staff_ticket.closed", reference=over.reference))
-    assert looked(town, "ticket:")[-1] == (rina.id, f"ticket:{over.reference}", emma.id)
+    assert looked(shared_world, "ticket:")[-1] == (rina.id, f"ticket:{over.reference}", emma.id)
     await rina.taps(label("lookup.person"), message=shown)
     about = await rina.sees(like("lookup.tally", orders=1, under_way=1))
     assert all(each.reference in about["text"] for each in (waits, held, over))
@@ -185,17 +187,20 @@ async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_person_has_t
     await rina.sees(like("staff_ticket.claimed", reference=held.reference, by=str(rina.id)))
 
 
-@in_town
-async def test_in_the_staffs_group_it_is_the_same_and_an_operator_may_not(town: World) -> None:
-    await rina_of(town)
-    emma = await newcomer(town)
-    reference, order = await orders(town, emma)
-    rina, oscar = (Newcomer(town.telegram, person.id, SUPPORT_GROUP_ID) for person in (town.rina, town.oscar))
+@session_loop
+async def test_in_the_staffs_group_it_is_the_same_and_an_operator_may_not(shared_world: World) -> None:
+    await rina_of(shared_world)
+    emma = await newcomer(shared_world)
+    reference, order = await orders(shared_world, emma)
+    rina, oscar = (
+        Newcomer(shared_world.telegram, person.id, SUPPORT_GROUP_ID)
+        for person in (shared_world.rina, shared_world.oscar)
+    )
     await rina.says(f"/order {reference}")
     page = await rina.sees(reference)  # other stories' tickets appear in this group as well
     assert "BCA ••••7890" in page["text"]
     assert hides_the_recipient(page)
-    before = looked(town)
+    before = looked(shared_world)
     refresh = {label("button.refresh"), label("button.refresh", "id")} & set(await oscar.labels_of(page))
     pressed = await oscar.taps(refresh.pop(), message=page)
     assert pressed["show_alert"]
@@ -204,5 +209,5 @@ async def test_in_the_staffs_group_it_is_the_same_and_an_operator_may_not(town: 
         await oscar.says(command.format(**known))
     await oscar.says("/start")
     await oscar.sees(in_any_language("group.text"))
-    await is_at_rest(town)
-    assert looked(town) == before
+    await is_at_rest(shared_world)
+    assert looked(shared_world) == before

@@ -11,7 +11,7 @@ from tests.e2e.people import Newcomer, bot_knows, newcomer, row_of, taps_to_invo
 from tests.e2e.world import Json, World, words_of, world
 from tests.texts import in_any_language, label, like
 
-in_town = pytest.mark.asyncio(loop_scope="session")
+session_loop = pytest.mark.asyncio(loop_scope="session")
 
 
 async def fails_after_payment(kirim: World, person: Newcomer) -> tuple[str, str]:
@@ -37,13 +37,13 @@ async def beside(reader: Newcomer, head: Json, text: str) -> Json:
     )
 
 
-@in_town
+@session_loop
 async def test_in_a_tickets_topic_nothing_has_to_be_named_and_the_page_of_one_is_answered_by_a_reply(
-    town: World,
+    shared_world: World,
 ) -> None:
-    emma = await newcomer(town)
-    reference, ticket = await fails_after_payment(town, emma)
-    group = Newcomer(town.telegram, town.rina.id, SUPPORT_GROUP_ID)
+    emma = await newcomer(shared_world)
+    reference, ticket = await fails_after_payment(shared_world, emma)
+    group = Newcomer(shared_world.telegram, shared_world.rina.id, SUPPORT_GROUP_ID)
     head = await head_of(group, ticket)
     topic = head["message_thread_id"]
     await group.says("/order", topic=topic)
@@ -57,22 +57,22 @@ async def test_in_a_tickets_topic_nothing_has_to_be_named_and_the_page_of_one_is
     await group.sees(like("lookup.known_since", "id"))
     await group.presses(head, f"lu:person:{emma.id}", force=True)
     assert ticket in words_of(await group.finds(head) or {}), "a ticket's own card stays a card"
-    rina = Newcomer(town.telegram, town.rina.id)
+    rina = Newcomer(shared_world.telegram, shared_world.rina.id)
     await rina.speaks("en")
     await rina.says(f"/person {emma.id}")
     await rina.taps(ticket)
     card = await rina.sees(like("staff_ticket.unclaimed", reference=ticket))
     await rina.says("We are asking the bank.", reply_to=card)
     await emma.sees("We are asking the bank")
-    assert (rina.id, f"ticket:{ticket}", emma.id) in looked(town)
+    assert (rina.id, f"ticket:{ticket}", emma.id) in looked(shared_world)
 
 
 async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_path: Path) -> None:
-    async with world(tmp_path, SUPPORT_CHAT_ID="0") as town:
-        emma, rina = await newcomer(town), Newcomer(town.telegram, town.rina.id)
+    async with world(tmp_path, SUPPORT_CHAT_ID="0") as shared_world:
+        emma, rina = await newcomer(shared_world), Newcomer(shared_world.telegram, shared_world.rina.id)
         await rina.speaks("en")
         await rina.says("/start")
-        reference, ticket = await fails_after_payment(town, emma)
+        reference, ticket = await fails_after_payment(shared_world, emma)
         card = await head_of(rina, ticket)
         await rina.says("/order", reply_to=card)
         page = await beside(rina, card, like("case.reference", reference=reference))
@@ -80,9 +80,9 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
         await beside(rina, page, f"{like('case.person', id=str(emma.id))}.*\n{like('lookup.known_since')}")
         await rina.says("/tickets")
         listed = await rina.sees(like("lookup.tickets.open", count=1))
-        await town.kill_bot()
-        await town.start_bot(SUPPORT_IDS="3999")
-        before = looked(town)
+        await shared_world.kill_bot()
+        await shared_world.start_bot(SUPPORT_IDS="3999")
+        before = looked(shared_world)
         for message, data in (
             (page, f"lu:order:{reference}"),
             (page, f"lu:person:{emma.id}"),
@@ -97,4 +97,4 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
         await rina.forwards_of(emma, "where is my money?")
         await rina.says("/tickets")
         await rina.sees(like("talk.unknown_command"))
-        assert looked(town) == before
+        assert looked(shared_world) == before

@@ -7,14 +7,14 @@ from tests.e2e.people import newcomer
 from tests.e2e.world import World
 from tests.texts import label, like
 
-in_town = pytest.mark.asyncio(loop_scope="session")
+session_loop = pytest.mark.asyncio(loop_scope="session")
 
 
-@in_town
-async def test_nobody_else_finds_anything_by_command_button_or_forwarding(town: World) -> None:
-    emma, sari = await newcomer(town), await newcomer(town)
-    reference, order = await orders(town, emma)
-    before = looked(town)
+@session_loop
+async def test_nobody_else_finds_anything_by_command_button_or_forwarding(shared_world: World) -> None:
+    emma, sari = await newcomer(shared_world), await newcomer(shared_world)
+    reference, order = await orders(shared_world, emma)
+    before = looked(shared_world)
     await sari.says("/start")
     greeting = await sari.sees(like("start.text"))
     known = {"reference": reference, "service_id": order["id"], "person": emma.id}
@@ -28,10 +28,10 @@ async def test_nobody_else_finds_anything_by_command_button_or_forwarding(town: 
     await sari.says("/start")
     await sari.sees(like("start.text"))
     assert await sari.count(reference) == 2, "their own words alone"
-    assert looked(town) == before
+    assert looked(shared_world) == before
 
 
-@in_town
+@session_loop
 @pytest.mark.parametrize(
     "button",
     [
@@ -51,8 +51,8 @@ async def test_nobody_else_finds_anything_by_command_button_or_forwarding(town: 
         "lu:find:014~-1~~~~0",
     ],
 )
-async def test_a_forged_button_of_support_itself_shows_nothing(town: World, button: str) -> None:
-    rina = await rina_of(town)
+async def test_a_forged_button_of_support_itself_shows_nothing(shared_world: World, button: str) -> None:
+    rina = await rina_of(shared_world)
     await rina.says("/tickets")
     page = await rina.sees(like("lookup.tickets.open"))
     pressed = await rina.presses(page, button, force=True)

@@ -15,7 +15,7 @@ from tests.e2e.world import Chatter, Json, World, words_of
 from tests.texts import label, like
 from tests.waiting import PATIENCE, until
 
-in_town = pytest.mark.asyncio(loop_scope="session")
+session_loop = pytest.mark.asyncio(loop_scope="session")
 NUMBER, MASKED = "1234567890", "BCA ••••7890"
 
 
@@ -70,93 +70,98 @@ def trail(world: World, reference: str) -> list[tuple[int, str]]:
         return database.execute(known, (f"order:{reference}",)).fetchall()
 
 
-@in_town
-async def test_the_recipient_is_seen_with_a_reason_and_is_masked_in_the_same_message(town: World) -> None:
-    _, reference = await an_order(town)
-    shown = await asks_for(town.rina, reference)
+@session_loop
+async def test_the_recipient_is_seen_with_a_reason_and_is_masked_in_the_same_message(shared_world: World) -> None:
+    _, reference = await an_order(shared_world)
+    shown = await asks_for(shared_world.rina, reference)
     assert MASKED in words_of(shown)
-    await until(partial(has_no_question, town.rina, reference), what="the question's end")
-    await a_minute_passes(town)
-    masked = await town.rina.sees(like("reveal.masked"))
+    await until(partial(has_no_question, shared_world.rina, reference), what="the question's end")
+    await a_minute_passes(shared_world)
+    masked = await shared_world.rina.sees(like("reveal.masked"))
     assert masked["message_id"] == shown["message_id"]
-    assert await is_nowhere(town.rina)
-    ((actor, detail),) = trail(town, reference)
-    assert actor == town.rina.id
+    assert await is_nowhere(shared_world.rina)
+    ((actor, detail),) = trail(shared_world, reference)
+    assert actor == shared_world.rina.id
     assert "trace" not in detail
-    await town.rina.taps(label("reveal.again"), message=masked)
-    await town.rina.sees(like("reveal.ask"))
+    await shared_world.rina.taps(label("reveal.again"), message=masked)
+    await shared_world.rina.sees(like("reveal.ask"))
 
 
-@in_town
-async def test_what_is_shown_cant_be_forwarded_and_was_never_sent_unmasked(town: World) -> None:
-    _, reference = await an_order(town)
-    before = await last_seen(town)
-    shown = await asks_for(town.rina, reference)
+@session_loop
+async def test_what_is_shown_cant_be_forwarded_and_was_never_sent_unmasked(shared_world: World) -> None:
+    _, reference = await an_order(shared_world)
+    before = await last_seen(shared_world)
+    shown = await asks_for(shared_world.rina, reference)
     assert shown["has_protected_content"]
-    group = Chatter(town.telegram, town.rina.id, SUPPORT_GROUP_ID)
-    answer = await town.telegram.post(
+    group = Chatter(shared_world.telegram, shared_world.rina.id, SUPPORT_GROUP_ID)
+    answer = await shared_world.telegram.post(
         f"/sandbox/chats/{SUPPORT_GROUP_ID}/send",
-        json={"from": town.rina.id, "forward": {"chat_id": town.rina.id, "message_id": shown["message_id"]}},
+        json={
+            "from": shared_world.rina.id,
+            "forward": {"chat_id": shared_world.rina.id, "message_id": shown["message_id"]},
+        },
     )
     assert answer.status_code == 404
     assert await is_nowhere(group)
-    told = [each for each in await shown_since(town, before) if each["chat"]["id"] == town.rina.id]
+    told = [each for each in await shown_since(shared_world, before) if each["chat"]["id"] == shared_world.rina.id]
     unmasked = [each for each in told if each["from"]["is_bot"] and NUMBER in words_of(each)]
     assert unmasked, "it was shown"
     assert all("edit_date" in each for each in unmasked), "by an edit, of which no notification tells"
-    await town.rina.taps(label("reveal.hide"), message=shown)
-    await town.rina.sees(like("reveal.masked"))
-    assert await is_nowhere(town.rina)
+    await shared_world.rina.taps(label("reveal.hide"), message=shown)
+    await shared_world.rina.sees(like("reveal.masked"))
+    assert await is_nowhere(shared_world.rina)
 
 
-@in_town
-async def test_a_reason_is_typed_and_one_that_says_nothing_is_asked_for_again(town: World) -> None:
-    _, reference = await an_order(town)
-    await town.rina.presses(await meets(town.rina, "id"), f"rv:{reference}:ask", force=True)
-    await town.rina.taps(label("reveal.other", "id"), message=await town.rina.sees(asked_for(reference, "id")))
-    await town.rina.sees(like("reveal.type", "id"))
-    await town.rina.says("1234567890")
-    await town.rina.sees(like("reveal.reason_too_short", "id"))
-    await town.rina.says("pengirim bilang nomornya 1234567890")
-    await town.rina.sees(like("reveal.shown", "id", number=NUMBER))
-    assert len(trail(town, reference)) == 1
-    await a_minute_passes(town)
-    await town.rina.sees(like("reveal.masked", "id"))
-    await town.rina.speaks("en")
+@session_loop
+async def test_a_reason_is_typed_and_one_that_says_nothing_is_asked_for_again(shared_world: World) -> None:
+    _, reference = await an_order(shared_world)
+    await shared_world.rina.presses(await meets(shared_world.rina, "id"), f"rv:{reference}:ask", force=True)
+    await shared_world.rina.taps(
+        label("reveal.other", "id"), message=await shared_world.rina.sees(asked_for(reference, "id"))
+    )
+    await shared_world.rina.sees(like("reveal.type", "id"))
+    await shared_world.rina.says("1234567890")
+    await shared_world.rina.sees(like("reveal.reason_too_short", "id"))
+    await shared_world.rina.says("pengirim bilang nomornya 1234567890")
+    await shared_world.rina.sees(like("reveal.shown", "id", number=NUMBER))
+    assert len(trail(shared_world, reference)) == 1
+    await a_minute_passes(shared_world)
+    await shared_world.rina.sees(like("reveal.masked", "id"))
+    await shared_world.rina.speaks("en")
 
 
-@in_town
-async def test_asked_for_in_the_group_it_is_shown_in_private_alone(town: World) -> None:
-    _, reference = await an_order(town)
-    await meets(town.rina)
-    group = Chatter(town.telegram, town.rina.id, SUPPORT_GROUP_ID)
+@session_loop
+async def test_asked_for_in_the_group_it_is_shown_in_private_alone(shared_world: World) -> None:
+    _, reference = await an_order(shared_world)
+    await meets(shared_world.rina)
+    group = Chatter(shared_world.telegram, shared_world.rina.id, SUPPORT_GROUP_ID)
     under = await group.says("look at this one")
     for action in ("for:trace", "type", "hide:0123456789abcdef"):
         pressed = await group.presses(under, f"rv:{reference}:{action}", force=True)
         assert pressed["text"] == label("staff.gone")
     asked = await group.presses(under, f"rv:{reference}:ask", force=True)
     assert asked["text"] == label("reveal.look_in_private")
-    asking = await town.rina.sees(asked_for(reference))
-    await town.rina.taps(label("reveal.reason_wrong"), message=asking)
-    await town.rina.sees(like("reveal.shown", number=NUMBER))
+    asking = await shared_world.rina.sees(asked_for(reference))
+    await shared_world.rina.taps(label("reveal.reason_wrong"), message=asking)
+    await shared_world.rina.sees(like("reveal.shown", number=NUMBER))
     assert await is_nowhere(group)
-    await a_minute_passes(town)
-    await until(partial(is_nowhere, town.rina), what="the mask")
+    await a_minute_passes(shared_world)
+    await until(partial(is_nowhere, shared_world.rina), what="the mask")
 
 
-@in_town
-async def test_nobody_else_is_shown_it_by_any_button(town: World) -> None:
-    emma, reference = await an_order(town)
-    stranger = await newcomer(town)
-    for person in (emma, stranger, town.oscar):
+@session_loop
+async def test_nobody_else_is_shown_it_by_any_button(shared_world: World) -> None:
+    emma, reference = await an_order(shared_world)
+    stranger = await newcomer(shared_world)
+    for person in (emma, stranger, shared_world.oscar):
         under = await meets(person)
         before = len(await person.messages())
         for action in ("ask", "for:trace", "type", "hide:0123456789abcdef"):
             refused = await person.presses(under, f"rv:{reference}:{action}", force=True)
             assert refused["text"] == label("staff.not_yours")
         assert len(await person.messages()) == before
-    assert await is_nowhere(town.oscar)
-    assert trail(town, reference) == []
+    assert await is_nowhere(shared_world.oscar)
+    assert trail(shared_world, reference) == []
 
 
 async def test_whoever_has_yet_to_press_start_is_told_how(kirim: World) -> None:

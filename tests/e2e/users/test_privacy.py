@@ -19,7 +19,7 @@ from tests.waiting import PATIENCE, found
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-def rows_of(town: World, person: Newcomer) -> dict[str, list[sqlite3.Row]]:
+def rows_of(shared_world: World, person: Newcomer) -> dict[str, list[sqlite3.Row]]:
     """What the database has of a person, table by table; tables without anything are left out."""
     where = {
         "people": "id",
@@ -29,7 +29,7 @@ def rows_of(town: World, person: Newcomer) -> dict[str, list[sqlite3.Row]]:
         "outbox": "chat_id",
         "inbox": "chat_id",
     }
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
         rows = {
             table: database.execute(f"SELECT * FROM {table} WHERE {column} = ?", (person.id,)).fetchall()  # noqa: S608
             for table, column in where.items()
@@ -37,9 +37,9 @@ def rows_of(town: World, person: Newcomer) -> dict[str, list[sqlite3.Row]]:
     return {table: kept for table, kept in rows.items() if kept}
 
 
-def sealed_of(town: World, person: Newcomer) -> list[str]:
+def sealed_of(shared_world: World, person: Newcomer) -> list[str]:
     """The sealed texts that the database has of a person's recipients."""
-    with closing(sqlite3.connect(town.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
         rows = database.execute(
             "SELECT number FROM orders WHERE person_id = :p UNION SELECT number FROM recipients WHERE person_id = :p"
             " UNION SELECT number FROM drafts WHERE person_id = :p AND number IS NOT NULL",
@@ -48,21 +48,21 @@ def sealed_of(town: World, person: Newcomer) -> list[str]:
         return [row[0] for row in rows]
 
 
-async def becomes_unknown(town: World, person: Newcomer) -> None:
+async def becomes_unknown(shared_world: World, person: Newcomer) -> None:
     """Wait until nothing leads to the person any more; the last update's own row is dropped when it is two days old."""
 
     async def rows() -> dict[str, list[sqlite3.Row]]:
-        return rows_of(town, person)
+        return rows_of(shared_world, person)
 
     left = await found(rows, lambda kept: kept.keys() <= {"inbox"}, what="the end of their rows")
     assert all(row[2] == "" or "person" not in row[2] for row in left.get("inbox", []))
 
 
-async def sent_by(town: World, person: Newcomer, number: str) -> tuple[Json, Json]:
+async def sent_by(shared_world: World, person: Newcomer, number: str) -> tuple[Json, Json]:
     """A payment to `number`, from the first word to the last."""
-    card, order = await reaches_invoice(town, person, number=number)
-    await town.service.pays(order)
-    await completes(town, order)
+    card, order = await reaches_invoice(shared_world, person, number=number)
+    await shared_world.service.pays(order)
+    await completes(shared_world, order)
     await person.sees(like("news.sent_bank"), anywhere=True)
     return card, order
 
@@ -81,12 +81,12 @@ async def asks_to_be_deleted(person: Newcomer) -> Json:
     return await person.sees(like("privacy.confirm"))
 
 
-async def test_a_person_sees_takes_along_and_deletes_everything_and_no_file_tells_of_it(town: World) -> None:
-    emma, number = await newcomer(town), "7731004455"
-    _, order = await sent_by(town, emma, number)
-    sealed = sealed_of(town, emma)
-    assert found_in(town.state / "kirim.db", sealed), "the search finds what is there"
-    assert found_in(town.state / "kirim.db", [number]) == {}
+async def test_a_person_sees_takes_along_and_deletes_everything_and_no_file_tells_of_it(shared_world: World) -> None:
+    emma, number = await newcomer(shared_world), "7731004455"
+    _, order = await sent_by(shared_world, emma, number)
+    sealed = sealed_of(shared_world, emma)
+    assert found_in(shared_world.state / "kirim.db", sealed), "the search finds what is there"
+    assert found_in(shared_world.state / "kirim.db", [number]) == {}
 
     await emma.says("/privacy")
     await emma.sees(like("privacy.text", how_long=text("privacy.for_days", count=365)))
@@ -108,30 +108,30 @@ async def test_a_person_sees_takes_along_and_deletes_everything_and_no_file_tell
     assert says(words_of(question), "privacy.recipients", count=1)
     await emma.taps(label("privacy.yes"))
     await emma.sees(like("privacy.deleted"))
-    await becomes_unknown(town, emma)
-    assert found_in(town.state / "kirim.db", [number, *sealed]) == {}
-    kept = row_of(town, order)
+    await becomes_unknown(shared_world, emma)
+    assert found_in(shared_world.state / "kirim.db", [number, *sealed]) == {}
+    kept = row_of(shared_world, order)
     assert (kept["state"], kept["person_id"], kept["chat_id"]) == ("COMPLETED", 0, 0)
     assert (kept["number"], kept["holder"], kept["bolt11"], kept["page_token"]) == ("", None, None, None)
 
 
-async def test_a_second_tap_deletes_nothing_else_and_leaves_nothing_behind(town: World) -> None:
-    emma = await newcomer(town)
+async def test_a_second_tap_deletes_nothing_else_and_leaves_nothing_behind(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await reaches_review(emma, number="7731004466")
     question = await asks_to_be_deleted(emma)
     _, yes = await emma.button(label("privacy.yes"))
     await asyncio.gather(emma.presses(question, yes), emma.presses(question, yes))
     await emma.sees(like("privacy.deleted"), anywhere=True)
-    await becomes_unknown(town, emma)
+    await becomes_unknown(shared_world, emma)
     # Whoever has begun anew keeps what they have done since, whatever stands further up in the chat.
     await reaches_review(emma, number="7731004477")
     await emma.presses(question, yes, force=True)
     await emma.sees(like("privacy.done_before"))
-    assert len(rows_of(town, emma)["drafts"]) == 1
+    assert len(rows_of(shared_world, emma)["drafts"]) == 1
 
 
-async def test_a_strangers_button_deletes_nobody(town: World) -> None:
-    emma, sari = await newcomer(town), await newcomer(town)
+async def test_a_strangers_button_deletes_nobody(shared_world: World) -> None:
+    emma, sari = await newcomer(shared_world), await newcomer(shared_world)
     await reaches_review(emma, number="7731004488")
     await reaches_review(sari, number="7731004499")
     await asks_to_be_deleted(emma)
@@ -140,14 +140,14 @@ async def test_a_strangers_button_deletes_nobody(town: World) -> None:
     theirs = await sari.sees(like("privacy.text"))
     toast = await sari.presses(theirs, yes, force=True)
     assert toast["text"] == label("privacy.not_yours")
-    assert {"people", "drafts"} <= rows_of(town, sari).keys()
-    assert {"people", "drafts"} <= rows_of(town, emma).keys()
+    assert {"people", "drafts"} <= rows_of(shared_world, sari).keys()
+    assert {"people", "drafts"} <= rows_of(shared_world, emma).keys()
 
 
-async def test_what_is_open_finishes_first_and_the_rest_happens_by_itself(town: World) -> None:
-    emma, number = await newcomer(town), "7731005511"
-    _, order = await reaches_invoice(town, emma, number=number)
-    sealed = sealed_of(town, emma)
+async def test_what_is_open_finishes_first_and_the_rest_happens_by_itself(shared_world: World) -> None:
+    emma, number = await newcomer(shared_world), "7731005511"
+    _, order = await reaches_invoice(shared_world, emma, number=number)
+    sealed = sealed_of(shared_world, emma)
     await asks_to_be_deleted(emma)
     await emma.sees(like("privacy.open_first", count=1), anywhere=True)
     await emma.taps(label("privacy.yes"))
@@ -159,17 +159,17 @@ async def test_what_is_open_finishes_first_and_the_rest_happens_by_itself(town: 
     await asks_to_be_deleted(emma)
     await emma.taps(label("privacy.yes"))
     await emma.sees(like("privacy.noted"))
-    await town.service.pays(order)
+    await shared_world.service.pays(order)
     await emma.sees(like("news.paid"), anywhere=True)
-    assert rows_of(town, emma)["people"]
-    await completes(town, order)
+    assert rows_of(shared_world, emma)["people"]
+    await completes(shared_world, order)
     await emma.sees(like("privacy.deleted"))
     told = [words_of(message) for message in await emma.messages()]
     sent = next(at for at, words in enumerate(told) if says(words, "news.sent_bank"))
     gone = next(at for at, words in enumerate(told) if says(words, "privacy.deleted"))
     assert sent < gone
-    await becomes_unknown(town, emma)
-    assert found_in(town.state / "kirim.db", [number, *sealed]) == {}
+    await becomes_unknown(shared_world, emma)
+    assert found_in(shared_world.state / "kirim.db", [number, *sealed]) == {}
     assert await emma.count(like("privacy.deleted")) == 1
 
 

@@ -39,29 +39,31 @@ async def where_it_stands(person: Newcomer, phrase: str) -> list[str]:
     return [words for words in texts if phrase in words]
 
 
-async def test_a_phrase_is_chosen_in_one_tap_or_in_ones_own_words_and_stands_on_every_invoice(town: World) -> None:
+async def test_a_phrase_is_chosen_in_one_tap_or_in_ones_own_words_and_stands_on_every_invoice(
+    shared_world: World,
+) -> None:
     await asyncio.gather(
-        had_in_one_tap_and_on_the_invoice_alone(town),
-        given_with_the_first_order_and_explained(town),
-        suggested_at_the_start_and_given_without_a_press(town),
-        explained_still_after_a_second_tap(town),
-        of_ones_own_words_beside_a_draft(town),
-        not_taken_from_what_is_typed_after_a_command(town),
-        changed_and_on_the_next_invoice(town),
+        had_in_one_tap_and_on_the_invoice_alone(shared_world),
+        given_with_the_first_order_and_explained(shared_world),
+        suggested_at_the_start_and_given_without_a_press(shared_world),
+        explained_still_after_a_second_tap(shared_world),
+        of_ones_own_words_beside_a_draft(shared_world),
+        not_taken_from_what_is_typed_after_a_command(shared_world),
+        changed_and_on_the_next_invoice(shared_world),
     )
 
 
-async def test_news_and_times_come_as_a_person_likes_them(town: World) -> None:
+async def test_news_and_times_come_as_a_person_likes_them(shared_world: World) -> None:
     await asyncio.gather(
-        told_as_chosen(town),
-        trouble_is_told_and_a_double_tap_is_one_change(town),
-        times_follow_the_zone_that_was_typed(town),
-        forged_buttons_change_nothing(town),
+        told_as_chosen(shared_world),
+        trouble_is_told_and_a_double_tap_is_one_change(shared_world),
+        times_follow_the_zone_that_was_typed(shared_world),
+        forged_buttons_change_nothing(shared_world),
     )
 
 
-async def had_in_one_tap_and_on_the_invoice_alone(town: World) -> None:
-    emma = await newcomer(town)
+async def had_in_one_tap_and_on_the_invoice_alone(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/start")
     welcome = words_of(await emma.sees(like("start.text")))
     phrase = phrase_in(welcome)
@@ -78,21 +80,21 @@ async def had_in_one_tap_and_on_the_invoice_alone(town: World) -> None:
     await emma.says("/start")
     await emma.sees(like("start.text"))
     assert label("phrase.use") not in await emma.buttons()
-    _, order = await taps_to_invoice(town, emma)
+    _, order = await taps_to_invoice(shared_world, emma)
     invoice = await emma.sees("lnbcrt", anywhere=True)
     assert says(words_of(invoice), "pay.phrase", phrase=phrase)
-    await town.service.pays(order)
-    await completes(town, order)
+    await shared_world.service.pays(order)
+    await completes(shared_world, order)
     await emma.sees(like("news.sent_bank"))
     stands = await where_it_stands(emma, phrase)
     where = ("phrase.kept", "review.figures", "news.sent_bank")  # as chosen, above the first invoice, as sent
     assert [says(words, key) for words, key in zip(stands, where, strict=True)] == [True] * 3
-    assert phrase not in town.log.read_text()
+    assert phrase not in shared_world.log.read_text()
 
 
-async def given_with_the_first_order_and_explained(town: World) -> None:
-    emma = await newcomer(town)
-    await taps_to_invoice(town, emma)
+async def given_with_the_first_order_and_explained(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
+    await taps_to_invoice(shared_world, emma)
     invoice = words_of(await emma.sees("lnbcrt", anywhere=True))
     phrase = phrase_in(invoice)
     confirmed = await emma.sees(like("review.confirmed"), anywhere=True)
@@ -105,8 +107,8 @@ async def given_with_the_first_order_and_explained(town: World) -> None:
     await emma.sees_times(1, like("phrase.above_the_first", phrase=phrase))  # it is explained once
 
 
-async def suggested_at_the_start_and_given_without_a_press(town: World) -> None:
-    emma = await newcomer(town)
+async def suggested_at_the_start_and_given_without_a_press(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/start")
     code = await _suggested_code(emma)
     await emma.says("/start")
@@ -115,7 +117,7 @@ async def suggested_at_the_start_and_given_without_a_press(town: World) -> None:
     assert await _suggested_code(emma) == code
     phrase = suggested(code)
     assert phrase
-    await taps_to_invoice(town, emma)
+    await taps_to_invoice(shared_world, emma)
     assert phrase in words_of(await emma.sees("lnbcrt", anywhere=True))
 
 
@@ -127,8 +129,8 @@ async def _suggested_code(person: Newcomer) -> str:
     return found[1]
 
 
-async def explained_still_after_a_second_tap(town: World) -> None:
-    emma = await newcomer(town)
+async def explained_still_after_a_second_tap(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await taps_to_review(emma)
     review, confirm = await emma.button(label("review.confirm"))
     await asyncio.gather(emma.presses(review, confirm, force=True), emma.presses(review, confirm, force=True))
@@ -139,8 +141,8 @@ async def explained_still_after_a_second_tap(town: World) -> None:
     assert await emma.count(like("pay.phrase")) == 1
 
 
-async def of_ones_own_words_beside_a_draft(town: World) -> None:
-    emma = await newcomer(town)
+async def of_ones_own_words_beside_a_draft(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
     await emma.says("bca")
@@ -173,8 +175,8 @@ async def of_ones_own_words_beside_a_draft(town: World) -> None:
     assert says(words_of(await emma.sees("lnbcrt")), "pay.phrase", phrase="Nasi goreng & teh manis")
 
 
-async def not_taken_from_what_is_typed_after_a_command(town: World) -> None:
-    emma = await newcomer(town)
+async def not_taken_from_what_is_typed_after_a_command(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/phrase")
     await emma.taps(label("phrase.own"))
     await emma.sees(like("phrase.ask"))
@@ -186,8 +188,8 @@ async def not_taken_from_what_is_typed_after_a_command(town: World) -> None:
     assert "hujan" not in words_of(await emma.sees(like("phrase.offer")))
 
 
-async def changed_and_on_the_next_invoice(town: World) -> None:
-    sari = await newcomer(town, "id")
+async def changed_and_on_the_next_invoice(shared_world: World) -> None:
+    sari = await newcomer(shared_world, "id")
     await sari.says("/start")
     await sari.taps(label("phrase.another", "id"))
     await sari.sees(like("phrase.offer", "id"))
@@ -205,7 +207,7 @@ async def changed_and_on_the_next_invoice(town: World) -> None:
     await sari.says("/language")
     await sari.taps("English")
     await sari.sees(like("start.text"))
-    await taps_to_invoice(town, sari)
+    await taps_to_invoice(shared_world, sari)
     invoice = words_of(await sari.sees("lnbcrt", anywhere=True))
     assert says(invoice, "pay.phrase", phrase="kucing tetangga gendut")
     assert first["phrase"] not in invoice
@@ -226,32 +228,32 @@ async def choose(person: Newcomer, *taps: tuple[str, int]) -> None:
             await found(partial(person.labels_of, message), partial(ne, before), what=f"another {line}")
 
 
-async def told_as_chosen(town: World) -> None:
-    emma, rina = await newcomer(town), await newcomer(town)
+async def told_as_chosen(shared_world: World) -> None:
+    emma, rina = await newcomer(shared_world), await newcomer(shared_world)
     await choose(emma, ("paid", 2), ("steps", 1), ("sent", 1))
     changed = {f"📄 {label('notices.paid')}", f"🔔 {label('notices.steps')}", f"🔕 {label('notices.sent')}"}
     assert changed | {label("notices.usual")} <= set(await emma.buttons())
     placed = []
     for person in (emma, rina):
-        card, order = await taps_to_invoice(town, person)
+        card, order = await taps_to_invoice(shared_world, person)
         placed.append(order)
-        await town.service.pays(order)
+        await shared_world.service.pays(order)
         await person.waits_for(lambda message: says(words_of(message), "card.paid"), anywhere=True)
         assert (await person.finds(card)) is not None
     assert not is_silent(await rina.sees(like("news.paid"), anywhere=True))
     for order in placed:
-        await town.service.does("advance", orderId=order["id"])
+        await shared_world.service.does("advance", orderId=order["id"])
     assert not is_silent(await emma.sees(like("news.converting"), anywhere=True))
     for order in placed:
-        await completes(town, order)
+        await completes(shared_world, order)
     assert is_silent(await emma.sees(like("news.sent_bank"), anywhere=True))
     assert not is_silent(await rina.sees(like("news.sent_bank"), anywhere=True))
     assert await emma.count(like("news.paid")) == 0
     assert await rina.count(like("news.converting")) == 0
 
 
-async def trouble_is_told_and_a_double_tap_is_one_change(town: World) -> None:
-    emma = await newcomer(town)
+async def trouble_is_told_and_a_double_tap_is_one_change(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await choose(emma)
     message, silently = await emma.button(label("notices.failed"))
     assert silently == "s:notice:failed:silent"
@@ -261,18 +263,18 @@ async def trouble_is_told_and_a_double_tap_is_one_change(town: World) -> None:
     assert says(words_of(await emma.finds(message) or {}), "notices.text")
     await emma.presses(message, "s:notice:failed:card", force=True)
     await emma.sees(like("stale.button"))
-    _, order = await taps_to_invoice(town, emma)
-    await town.service.pays(order)
+    _, order = await taps_to_invoice(shared_world, emma)
+    await shared_world.service.pays(order)
     await emma.sees(like("news.paid"))
-    await town.service.does("fail", orderId=order["id"])
+    await shared_world.service.does("fail", orderId=order["id"])
     assert is_silent(await emma.sees(like("news.failed_paid"), anywhere=True))
     await choose(emma)
     await emma.taps(label("notices.usual"))
     await emma.waits_for(lambda shown: f"🔔 {label('notices.failed')}" in str(shown), anywhere=True)
 
 
-async def times_follow_the_zone_that_was_typed(town: World) -> None:
-    emma = await newcomer(town)
+async def times_follow_the_zone_that_was_typed(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/settings")
     assert "WIB" in words_of(await emma.sees(like("settings.text")))
     await emma.taps(label("settings.zone"))
@@ -287,7 +289,7 @@ async def times_follow_the_zone_that_was_typed(town: World) -> None:
     await emma.sees(like("zone.is_it", time=IN_TOKYO))
     assert "UTC+9" in (await emma.taps(label("zone.use")))["text"]
     await emma.sees(like("settings.text", time=IN_TOKYO))
-    card, _ = await taps_to_invoice(town, emma)
+    card, _ = await taps_to_invoice(shared_world, emma)
     until = re.compile(r"\d\d:\d\d UTC\+9")
     assert says(words_of(card), "card.pay_before", at=until)
     assert not any(entity["type"] == "date_time" for entity in card.get("entities", []))
@@ -299,8 +301,8 @@ async def times_follow_the_zone_that_was_typed(town: World) -> None:
     await emma.sees(like("settings.text", time=re.compile(r"\d\d:\d\d WITA")))
 
 
-async def forged_buttons_change_nothing(town: World) -> None:
-    emma = await newcomer(town)
+async def forged_buttons_change_nothing(shared_world: World) -> None:
+    emma = await newcomer(shared_world)
     await emma.says("/settings")
     shown = await emma.sees(like("settings.text"))
     forged = (
