@@ -36,7 +36,7 @@ CONNECT_AGAIN = Steps((0.5, 1.0, 2.0, 5.0, 10.0))
 FINISH_UPDATES = 1.5
 FINISH_POSTS = 1.5
 FINISH_NEWS = 1.0
-FINISH_MASKS = 1.0
+FINISH_FEATURES = 1.0
 """SIGTERM is to end within five seconds: what isn't done by then is taken up at the next start."""
 
 LOST_ENDS_WITHIN = 5.0
@@ -257,6 +257,7 @@ async def _wind_up(house: House, lanes: ChatQueues, workers: WorkerGroup) -> Non
         house.delivery.close(FINISH_NEWS * has_time),
         house.desk.delivering.close(FINISH_NEWS * has_time),
     )
-    # After the updates: none of them reveals anything any more.
-    await house.support.masking.close(FINISH_MASKS * has_time)
+    # After the updates, none of which begins anything any more.
+    closing = [feature.close for feature in house.features if feature.close is not None]
+    await asyncio.gather(*(close(FINISH_FEATURES * has_time) for close in closing))
     log.info("bot_stopped")

@@ -1,9 +1,9 @@
 """How an update comes in: who is it, which draft is open, then through the handlers.
 
-Order of the handlers: `FIRST` takes corrections of what was written, `FORGETS` ends a typed question that something
-else has overtaken; then come support's, each part in a group of its own; `REPLIES` takes what a person writes in answer
-to a message of their ticket; group 0 takes what works at any point of any conversation (orders' buttons, commands that
-ask no questions, groups); group 1 is the conversation, and what is said outside one.
+Order of the handlers: features take corrections of what was written; `FORGETS` ends a typed question that something
+else has overtaken; from `SUPPORT` on come the commands and buttons of support agents; features take typed answers;
+group 0 takes what works at any point of any conversation (orders' buttons, commands that ask no questions, groups);
+`CONVERSATION` is the conversation, and what is said outside one.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -47,13 +47,6 @@ from bot.orders.receipts import verify_handlers as verifying
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.recipients import handlers as saved
 from bot.staff import audit_handlers as auditing
-from bot.support.reveal import handlers as revealing
-from bot.support.saved_replies import handlers as saved_answers
-from bot.support.staff import handlers as staff
-from bot.support.user_chat import edits
-from bot.support.user_chat import handlers as tickets
-from bot.support.user_chat import help_handlers as helping
-from bot.support.user_chat import typed as ticket_words
 from bot.users import phrase_handlers as phrases
 from bot.users import privacy_handlers as privacy
 from bot.users import settings_handlers as settings
@@ -65,7 +58,7 @@ from bot.users.screens import start
 log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
-FIRST, FORGETS, STAFF, REPLIES, CONVERSATION = -10_200, -10_100, -10_000, -1_000, 10_000
+FORGETS, SUPPORT, CONVERSATION = -10_100, -10_000, 10_000
 GROUPS = {Phase.CORRECTIONS: -10_150, Phase.QUESTIONS: -9_000, Phase.FEATURES: 1_000, Phase.CONVERSATION: 5_000}
 """The first of PTB's groups of each phase. Each handler has a group of its own: one that declines hinders no other."""
 
@@ -73,7 +66,6 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
     partial(saved.handlers, send_to_recipient),
     history.handlers,
     verifying.handlers,
-    helping.handlers,
 )
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
@@ -86,12 +78,8 @@ ROUTES: tuple[Routes[Session], ...] = (
     alarms.routes,
     figures.routes,
     auditing.routes,
-    tickets.routes,
 )
 """The commands and buttons that features declare with who may use them."""
-
-ALL_ROUTES: tuple[Routes[Any], ...] = (*ROUTES, *staff.ROUTES)
-"""The same with support's, whose handlers stand before those of everybody."""
 
 ANSWERS: dict[str, questions.Answer] = {
     saved.NAME: saved.name_typed,
@@ -100,16 +88,10 @@ ANSWERS: dict[str, questions.Answer] = {
     settings.PLACE: settings.place_typed,
     verifying.QUESTION: verifying.code_typed,
     figures.TIME: figures.time_typed,
-    revealing.REASON: revealing.reason_typed,
-    saved_answers.NAME: saved_answers.name_typed,
 }
 """What takes the typed answer to which question outside of a draft."""
 
-WHOLE_ANSWERS: dict[str, questions.WholeAnswer] = {
-    **WHOLE_MESSAGES,
-    **ticket_words.WHOLE_MESSAGES,
-    **saved_answers.WHOLE,
-}
+WHOLE_ANSWERS: dict[str, questions.WholeAnswer] = {**WHOLE_MESSAGES}
 """The same for what may be more than words."""
 
 DAMAGED = {
@@ -127,20 +109,9 @@ def register(application: Application, features: Sequence[Feature]) -> None:  # 
     application.add_handler(verifying.group_handler())
     application.add_handler(MessageHandler(filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, _in_a_group))
     application.add_handler(ChatMemberHandler(_membership, ChatMemberHandler.MY_CHAT_MEMBER))
-    application.add_handler(edits.handler(), group=FIRST)
     application.add_handler(questions.forget_handler(), group=FORGETS)
-    for group, handlers in enumerate(staff.handlers(), STAFF):
-        for handler in handlers:
-            application.add_handler(handler, group=group)
-    application.add_handler(ticket_words.handler(), group=REPLIES)
     application.add_handler(_answer_handler(features))
-    for routes in (*ROUTES, *(routes for feature in features for routes in feature.routes)):
-        for handler in routes.handlers(
-            routes.open_session or MAY_USE[routes.audience],
-            routes.refuse or _explain,
-            PRIVATE if routes.only is None else routes.only,
-        ):
-            application.add_handler(handler)
+    _add_routes(application, features)
     for part in PARTS:
         for handler in part():
             application.add_handler(handler)
@@ -154,6 +125,20 @@ def register(application: Application, features: Sequence[Feature]) -> None:  # 
     for group, handler in _in_phases(features):
         application.add_handler(handler, group=group)
     application.add_error_handler(_apologise)
+
+
+def _add_routes(application: Application, features: Sequence[Feature]) -> None:  # type: ignore[type-arg]
+    """Add the handlers of the routes, those of support agents in groups of their own.
+
+    A command of support agents that others write is left to the handlers behind it.
+    """
+    for group, routes in enumerate(routes_of(features), SUPPORT):
+        handlers = routes.handlers(
+            routes.open_session or MAY_USE[routes.audience],
+            routes.refuse or _explain,
+            PRIVATE if routes.only is None else routes.only,
+        )
+        application.add_handlers(handlers, group if routes.audience is Audience.SUPPORT else 0)
 
 
 def _answer_handler(features: Sequence[Feature]) -> Handler:
@@ -173,7 +158,7 @@ def _in_phases(features: Sequence[Feature]) -> Iterator[tuple[int, Handler]]:
 
 def routes_of(features: Sequence[Feature]) -> tuple[Routes[Any], ...]:
     """Return all declared routes."""
-    return (*ALL_ROUTES, *(routes for feature in features for routes in feature.routes))
+    return (*ROUTES, *(routes for feature in features for routes in feature.routes))
 
 
 def table(features: Sequence[Feature]) -> list[Route]:
@@ -233,7 +218,6 @@ def _shows() -> dict[str, Show]:
     return {
         "start": start.show,
         "status": alarms.show_status,
-        "help": tickets.help_page,
     }
 
 

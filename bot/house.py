@@ -24,7 +24,6 @@ from bot.checkout.notifications import DraftRenderer
 from bot.config import Settings
 from bot.core.clock import SystemClock
 from bot.house_rules import broadcast_rules_of, pace_of, patience_of, provider_of, rules_of, silence_of
-from bot.house_support import SupportParts, support_of
 from bot.infra.db.database import Database
 from bot.infra.db.vault import Vault, new_key
 from bot.infra.feature import Feature, Infra
@@ -39,6 +38,7 @@ from bot.infra.workers.loop import Wakeup
 from bot.operations.monitor import Monitor
 from bot.operations.monitor_worker import MonitorWorker
 from bot.operations.statistics_service import Figures
+from bot.orders import refused_messages
 from bot.orders import user_data as orders_data
 from bot.orders.history import History
 from bot.orders.measured_payout_times import MeasuredTimes
@@ -63,9 +63,11 @@ from bot.settlement.monitored import MonitoredSettlement
 from bot.staff import user_data as staff_data
 from bot.staff.alarm_rendering import AlarmRenderer
 from bot.staff.alarms import Alarms
+from bot.staff.audit import AuditLog
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
 from bot.support import user_data as support_data
+from bot.support.feature import Support
 from bot.support.staff_chat_hooks import save_moved_chat
 from bot.users.model import Person
 from bot.users.notifications import FarewellRenderer
@@ -107,7 +109,6 @@ class House:
     broadcasting: BroadcastWorker
     live_show: LiveProgress
     nudge_watch: Wakeup
-    support: SupportParts
     clock: SystemClock
 
 
@@ -136,8 +137,16 @@ def build(settings: Settings) -> House:
         wake_outbox=nudge_outbox,
     )
     rates = Rates(infra, settlement, market, record_seconds=settings.quote_record_seconds)
-    features = (rates.feature,)
     room = StaffChat(settings.support_chat_id, rules.supporter_ids)
+    support = Support(
+        infra,
+        market,
+        room,
+        operator_ids=settings.operator_ids,
+        reopen_within=timedelta(seconds=settings.ticket_reopen_seconds),
+        remind_after=timedelta(seconds=settings.ticket_reminder_seconds),
+    )
+    features = (rates.feature, support.feature)
     observer = Observer(orders, room)
     watching = Monitor(
         store=store,
@@ -158,16 +167,6 @@ def build(settings: Settings) -> House:
         interval=rules.poll_interval,
     )
     help_desk = Help(room, settings.support_contact)
-    support = support_of(
-        settings,
-        store=store,
-        messenger=messenger,
-        translations=translations,
-        market=market,
-        clock=clock,
-        room=room,
-        on_news=nudge_outbox,
-    )
     broadcasts = Broadcasts(
         store=store,
         market=market,
@@ -214,7 +213,7 @@ def build(settings: Settings) -> House:
         delivering=delivering,
         conversation=resume.HOOKS,
         figures=Figures(store, settlement, clock),
-        trail=support.trail,
+        trail=AuditLog(store, clock),
         saved_answers=support.saved_answers,
         messenger=messenger,
         translations=translations,
@@ -240,7 +239,6 @@ def build(settings: Settings) -> House:
         ).renderers(),
         BroadcastRenderer(store, messenger, clock).renderers(),
         AlarmRenderer(store, messenger, clock, settings.operator_ids).renderers(),
-        *support.renderers,
         *(renderers for feature in features for renderers in feature.renderers),
     )
     return House(
@@ -257,7 +255,7 @@ def build(settings: Settings) -> House:
             renderers,
             clock,
             on_room=nudge_outbox,
-            after=support.after,
+            after={**refused_messages.hooks(settings.operator_ids), **support.after},
             on_chat_unreachable=(end_subscription,),
             on_chat_moved=(save_moved_chat,),
         ),
@@ -270,7 +268,6 @@ def build(settings: Settings) -> House:
         nudge_broadcasts=nudge_broadcasts,
         watch=MonitorWorker(watching, poller, clock, silence_of(settings)),
         nudge_watch=nudge_watch,
-        support=support,
         clock=clock,
     )
 

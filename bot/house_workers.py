@@ -12,7 +12,6 @@ from bot.infra.telegram.ui import commands
 from bot.infra.workers.loop import Wakeup, run_forever
 from bot.operations.sweeps import Sweeps
 from bot.orders.tables import NEEDS_MESSAGE_IDS
-from bot.support.tickets.worker import Tickets
 from bot.users.retention import Retention
 from bot.users.worker import DeletionWorker
 
@@ -46,11 +45,9 @@ def loops(house: House, lanes: ChatQueues) -> list[tuple[str, Coroutine[Any, Any
         ("reconciler", sweeps.reconciling, Wakeup()),
         ("housekeeping", sweeps.housekeeping, Wakeup()),
         ("wishes", leaving.wishes, Wakeup()),
-        ("tickets", Tickets(house.support.ticket_waiting).tick, Wakeup()),
         ("retention", leaving.retention, Wakeup()),
         ("broadcasts", house.broadcasting.tick, house.nudge_broadcasts),
         ("live", house.live_show.tick, house.nudge_live),
-        ("masking", house.support.masking.mask_due, house.support.nudge_masking),
         ("commands", partial(_set_commands, house), Wakeup()),
         ("descriptions", partial(_set_descriptions, house), Wakeup()),
     ]

@@ -44,7 +44,7 @@ class Phase(Enum):
     """Edited messages."""
 
     QUESTIONS = "questions"
-    """Typed answers to a question that is open."""
+    """Typed answers to a question that is open, and all else that comes before everybody's commands and buttons."""
 
     FEATURES = "features"
     """Commands and buttons that work at any point of any conversation."""
@@ -86,5 +86,8 @@ class Feature:
     """Kind of notification -> what turns it into a message."""
 
     workers: Sequence[Worker] = ()
+    close: Callable[[float], Awaitable[None]] | None = None
+    """Finishes what may not wait for the next start, after the last update. It is given seconds for it, or none."""
+
     user_data: Any = None
     """The feature's `UserData`: export, deletion and retention."""

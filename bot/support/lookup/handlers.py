@@ -7,8 +7,6 @@ from functools import partial
 from typing import Final
 
 from bot.core.date_ranges import Period
-from bot.infra.telegram.ui.handling import Handler
-from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.lookup import user_handlers as lookup_people
 from bot.support.lookup.buttons import LookupButton, LookupPage, finding, place, read_finding, read_place
@@ -20,7 +18,7 @@ from bot.support.lookup.service import SHORTEST_FRAGMENT, read_person_id
 from bot.support.model import TicketFilter
 from bot.support.staff.links import link_to
 from bot.support.staff.questions import say_of
-from bot.support.staff.session import StaffSession, staff_handlers
+from bot.support.staff.session import StaffSession, staff_routes
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
@@ -28,12 +26,7 @@ from bot.support.tickets.repository import TicketRepository
 TICKET: Final = re.compile(r"T-?[0-9A-Z]{5}")
 FRAGMENT: Final = re.compile(rf"[0-9A-Za-z-]{{{SHORTEST_FRAGMENT},40}}")
 
-routes = Routes[StaffSession](Audience.SUPPORT)
-
-
-def handlers() -> list[Handler]:
-    """The commands and the buttons, and what is forwarded to the bot."""
-    return [*staff_handlers(routes), *lookup_people.handlers()]
+routes = staff_routes()
 
 
 async def show_ticket(staff: StaffSession, ticket: Ticket, argument: str = "") -> None:

@@ -4,25 +4,21 @@ from telegram import Message, MessageOriginHiddenUser, MessageOriginUser, Update
 from telegram.ext import ApplicationHandlerStop, MessageHandler, filters
 
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
-from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.lookup.pages import show, ticket_at
 from bot.support.lookup.screens import user as screens
 from bot.support.lookup.service import read_person_id
-from bot.support.staff.session import StaffSession, open_staff_session, staff_handlers
+from bot.support.staff.session import StaffSession, open_staff_session, staff_routes
 
 PICTURES = filters.PHOTO | filters.Document.ALL
 """A forwarded picture may be a receipt, which everybody may have checked."""
 
-routes = Routes[StaffSession](Audience.SUPPORT)
+routes = staff_routes()
 
 
 def handlers() -> list[Handler]:
-    """The command, and what is forwarded to the bot."""
-    return [
-        *staff_handlers(routes),
-        MessageHandler(PRIVATE & filters.FORWARDED & ~filters.COMMAND & ~PICTURES, _forwarded),
-    ]
+    """Return what takes messages that are forwarded to the bot."""
+    return [MessageHandler(PRIVATE & filters.FORWARDED & ~filters.COMMAND & ~PICTURES, _forwarded)]
 
 
 async def show_person(staff: StaffSession, person_id: str) -> bool:

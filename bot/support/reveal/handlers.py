@@ -9,26 +9,19 @@ from typing import Final
 from bot.core.errors import Rejection
 from bot.infra.telegram.outbound.sender import Delivered, Unreachable
 from bot.infra.telegram.ui import questions
-from bot.infra.telegram.ui.handling import Handler
-from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
 from bot.support.reveal import screens
 from bot.support.reveal.buttons import RevealAction, RevealButton
 from bot.support.reveal.rules import Reason, read_reason
-from bot.support.staff.session import StaffSession, staff_handlers
+from bot.support.staff.session import StaffSession, staff_routes
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from bot.users.screens import start
 
 REASON: Final = "reveal"
 
-routes = Routes[StaffSession](Audience.SUPPORT)
-
-
-def handlers() -> list[Handler]:
-    """The buttons."""
-    return staff_handlers(routes)
+routes = staff_routes()
 
 
 @routes.button(RevealButton)

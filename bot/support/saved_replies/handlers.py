@@ -13,14 +13,11 @@ from bot.core.text import plain
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.outbound.truncate import visible_units
 from bot.infra.telegram.ui import questions
-from bot.infra.telegram.ui.handling import Handler
-from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.session import Session
 from bot.support.saved_replies import screens
-from bot.support.saved_replies import send_handlers as answering
 from bot.support.saved_replies.buttons import SavedReplyAction, SavedReplyButton, WriteSavedReplyButton
 from bot.support.saved_replies.model import LONGEST, SavedReply, read_name, read_text
-from bot.support.staff.session import StaffSession, rejection_alerts, staff_handlers
+from bot.support.staff.session import StaffSession, rejection_alerts, staff_routes
 from bot.users.repository import UserRepository
 from bot.users.screens import start
 
@@ -29,12 +26,7 @@ TEXT: Final = "sa_text"
 
 Act = Callable[[StaffSession, str], Awaitable[None]]
 
-routes = Routes[StaffSession](Audience.SUPPORT)
-
-
-def handlers() -> list[Handler]:
-    """The command and the buttons."""
-    return [*staff_handlers(routes), *staff_handlers(answering.routes)]
+routes = staff_routes()
 
 
 @routes.command("answers")

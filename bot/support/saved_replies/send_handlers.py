@@ -3,7 +3,6 @@
 from bot.core import templates
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator, translator_for
-from bot.infra.telegram.ui.router import Audience, Routes
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.support.model import Written
@@ -17,12 +16,12 @@ from bot.support.saved_replies.buttons import (
 from bot.support.saved_replies.model import SavedReply, needs_order, stamp
 from bot.support.staff.entries import too_long_by
 from bot.support.staff.questions import say_of
-from bot.support.staff.session import StaffSession, rejection_alerts
+from bot.support.staff.session import StaffSession, rejection_alerts, staff_routes
 from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.users.repository import UserRepository
 
-routes = Routes[StaffSession](Audience.SUPPORT)
+routes = staff_routes()
 
 
 @routes.button(SavedRepliesForTicketButton)

@@ -1,14 +1,13 @@
 """Which handlers support has, and what stands before everybody else's in groups."""
 
 import re
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 from telegram import Chat, Update
 from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
 
 from bot.infra.telegram.ui.handling import Context, Handler
-from bot.infra.telegram.ui.router import Audience, Routes
+from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.session import SESSION
 from bot.support.lookup import handlers as lookups
 from bot.support.lookup import user_handlers as lookup_people
@@ -28,11 +27,11 @@ from bot.support.staff.session import (
     open_staff_session,
     refuse,
     rejection_alerts,
-    staff_handlers,
+    staff_routes,
 )
 from bot.support.tickets.repository import TicketRepository
 
-routes = Routes[StaffSession](Audience.SUPPORT)
+routes = staff_routes()
 
 ACTIONS: Mapping[StaffTicketAction, TicketAct] = {
     StaffTicketAction.SHOW: lookups.show_ticket,
@@ -55,17 +54,6 @@ ROUTES: tuple[Routes[StaffSession], ...] = (
 )
 """The commands and buttons of support agents."""
 
-PARTS: tuple[Callable[[], list[Handler]], ...] = (
-    partial(staff_handlers, routes),
-    partial(replies.handlers, QUESTIONS),
-    noting.handlers,
-    revealing.handlers,
-    saved_answers.handlers,
-    moving.handlers,
-    lookups.handlers,
-)
-"""Each part brings its own commands and buttons; all of them stand before those of persons."""
-
 
 @routes.button(StaffTicketButton)
 async def ticket_button(staff: StaffSession, button: StaffTicketButton) -> None:
@@ -79,14 +67,16 @@ async def ticket_button(staff: StaffSession, button: StaffTicketButton) -> None:
         await ACTIONS[button.action](staff, ticket, button.argument)
 
 
-def handlers() -> list[list[Handler]]:
-    """Support's, each part's for a group of their own, and then what answers the presses that are none of these."""
+def handlers() -> list[Handler]:
+    """Return what comes after the routes: replies, forwarded messages, and buttons that no route has."""
     prefixes = sorted({kind.prefix.partition(":")[0] for each in ROUTES for kind in each.kinds()})
-    last: list[Handler] = [
+    return [
+        *replies.handlers(QUESTIONS),
+        *moving.handlers(),
+        *lookup_people.handlers(),
         CallbackQueryHandler(_unreadable, pattern=re.compile(f"^(?:{'|'.join(prefixes)}):")),
         CallbackQueryHandler(_in_a_group),
     ]
-    return [*(part() for part in PARTS), last]
 
 
 async def _unreadable(update: Update, _: Context) -> None:

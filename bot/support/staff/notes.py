@@ -8,14 +8,12 @@ from html import escape
 from telegram import Message
 
 from bot.core.errors import Rejection
-from bot.infra.telegram.ui.handling import Handler
-from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.lookup.pages import ticket_at
 from bot.support.model import TicketEntry, Written
 from bot.support.staff.questions import TakeReply, ask
 from bot.support.staff.screens import talk as staff_talk
-from bot.support.staff.session import StaffSession, replied_to, staff_handlers
+from bot.support.staff.session import StaffSession, replied_to, staff_routes
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
@@ -25,12 +23,7 @@ from bot.support.user_chat.messages import written_in
 
 _COMMAND = re.compile(r"^/note(?:@\w+)?(?:\s+|$)", re.IGNORECASE)
 
-routes = Routes[StaffSession](Audience.SUPPORT)
-
-
-def handlers() -> list[Handler]:
-    """The commands."""
-    return staff_handlers(routes)
+routes = staff_routes()
 
 
 def is_note(message: Message) -> bool:

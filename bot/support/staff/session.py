@@ -14,8 +14,7 @@ from telegram.ext import filters
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid
-from bot.infra.telegram.ui.handling import Handler
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Desk, Session
 from bot.support.ticket import Ticket
@@ -114,9 +113,9 @@ def replied_to(message: Message) -> int | None:
     return None if answered is None or answered.forum_topic_created is not None else answered.message_id
 
 
-def staff_handlers(routes: Routes[StaffSession]) -> list[Handler]:
-    """Return the handlers of support's routes. Commands of theirs don't exist for anybody else."""
-    return routes.handlers(open_staff_session, refuse, NEW_MESSAGES)
+def staff_routes() -> Routes[StaffSession]:
+    """Return routes for support agents, in private or in their group. Their commands don't exist for anybody else."""
+    return Routes[StaffSession](Audience.SUPPORT, open_session=open_staff_session, refuse=refuse, only=NEW_MESSAGES)
 
 
 async def refuse(_: Update) -> None:

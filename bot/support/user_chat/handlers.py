@@ -73,6 +73,12 @@ async def offers_to_pass_on(session: Session, message: Message) -> bool:
     return bool(mine)
 
 
+@routes.command("help")
+async def show_help(session: Session, _: str) -> None:
+    """Show how it works, the way to support, and the user's open tickets."""
+    await session.say(session.with_resume(await help_page(session)))
+
+
 @routes.button(NewTicketButton)
 async def new_button(session: Session, _: NewTicketButton) -> None:
     """Ask what to tell support."""

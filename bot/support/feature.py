@@ -1,0 +1,113 @@
+"""Support: tickets, lookups, full recipients and saved replies."""
+
+from datetime import timedelta
+
+from bot.infra.feature import Feature, Infra, Phase, Worker
+from bot.infra.workers.loop import Wakeup
+from bot.settlement.catalogue import Market
+from bot.staff.roles import StaffChat
+from bot.support.lookup.service import LookupService
+from bot.support.measured_reply_time import ReplyTime
+from bot.support.reveal import handlers as reveal_handlers
+from bot.support.reveal.masking import Masking
+from bot.support.reveal.messages import RevealMessages
+from bot.support.reveal.service import RevealService
+from bot.support.saved_replies import handlers as saved_reply_handlers
+from bot.support.saved_replies.service import SavedReplies
+from bot.support.staff import handlers as staff_handlers
+from bot.support.staff.remark_rendering import RemarkRenderer
+from bot.support.staff.rendering import StaffChatRenderer
+from bot.support.staff.step_rendering import StepRenderer
+from bot.support.staff.topics import TicketRoom
+from bot.support.staff.wait_rendering import WaitRenderer
+from bot.support.staff_chat_hooks import RoomHooks
+from bot.support.tickets.closing import TicketEnding
+from bot.support.tickets.corrections import TicketCorrections
+from bot.support.tickets.opening import TicketOpening
+from bot.support.tickets.relay import TicketRelay
+from bot.support.tickets.replies import TicketReplies
+from bot.support.tickets.waiting import TicketWaiting
+from bot.support.tickets.worker import Tickets
+from bot.support.user_chat import edits, help_handlers
+from bot.support.user_chat import handlers as user_handlers
+from bot.support.user_chat import rendering as user_rendering
+from bot.support.user_chat import typed as typed_handlers
+from bot.support.user_chat.rendering import TicketRenderer
+from bot.support.user_chat.reply_rendering import ReplyRenderer
+from bot.support.user_data import USER_DATA
+
+
+class Support:
+    """Build the feature.
+
+    Args:
+        infra: what every feature is built on.
+        market: lists the payout methods that a lookup can name.
+        staff_chat: where support agents work.
+        operator_ids: who hears of tickets that wait for too long after support was reminded.
+        reopen_within: how long after it was closed its user may open a ticket again.
+        remind_after: how long a ticket waits for a reply before support is reminded.
+    """
+
+    def __init__(
+        self,
+        infra: Infra,
+        market: Market,
+        staff_chat: StaffChat,
+        *,
+        operator_ids: frozenset[int],
+        reopen_within: timedelta,
+        remind_after: timedelta,
+    ) -> None:
+        database, messenger, clock = infra.database, infra.messenger, infra.clock
+        wake = infra.wake_outbox
+        self.ticket_room = TicketRoom(database, messenger, clock, infra.default_locale)
+        self.ticket_opening = TicketOpening(database, clock, staff_chat, reopen_within=reopen_within, on_news=wake)
+        self.ticket_ending = TicketEnding(database, clock, staff_chat, reopen_within=reopen_within, on_news=wake)
+        self.ticket_answers = TicketReplies(database, clock, staff_chat, wake)
+        self.ticket_corrections = TicketCorrections(database, clock, staff_chat, wake)
+        self.reply_time = ReplyTime(database, clock)
+        self.lookups = LookupService(database, market, clock)
+        self.saved_answers = SavedReplies(database, clock)
+        to_mask = Wakeup()
+        reveals = RevealMessages(database, messenger, infra.translations, infra.default_locale)
+        masking = Masking(store=database, clock=clock, room=staff_chat, screen=reveals, on_change=to_mask)
+        self.revealing = RevealService(store=database, clock=clock, room=staff_chat, screen=reveals, masking=masking)
+        waiting = TicketWaiting(
+            database, clock, staff_chat, operator_ids=operator_ids, patience=remind_after, on_news=wake
+        )
+        waits = WaitRenderer(database, messenger, clock, staff_chat)
+        self.after = RoomHooks(staff_chat, operator_ids).around(
+            {**TicketRelay(staff_chat).after(), **waits.after(), **user_rendering.AFTER}
+        )
+        """Kind of notification -> what follows when it was sent or given up."""
+        self.feature = Feature(
+            name="support",
+            routes=(user_handlers.routes, *staff_handlers.ROUTES),
+            answers={
+                reveal_handlers.REASON: reveal_handlers.reason_typed,
+                saved_reply_handlers.NAME: saved_reply_handlers.name_typed,
+            },
+            whole_answers={**typed_handlers.WHOLE_MESSAGES, **saved_reply_handlers.WHOLE},
+            handlers={
+                Phase.CORRECTIONS: (edits.handler(),),
+                Phase.QUESTIONS: (*staff_handlers.handlers(), typed_handlers.handler()),
+                Phase.FEATURES: help_handlers.handlers(),
+            },
+            renderers=(
+                ReplyRenderer(database, messenger).renderers(),
+                RemarkRenderer(database, messenger, self.ticket_room).renderers(),
+                waits.renderers(),
+                StaffChatRenderer(database, messenger, clock, self.ticket_room).renderers(),
+                StepRenderer(database, messenger, self.ticket_room).renderers(),
+                TicketRenderer(
+                    database, messenger, clock, reopen_within=reopen_within, reply_time=self.reply_time
+                ).renderers(),
+            ),
+            workers=(
+                Worker("tickets", Tickets(waiting).tick),
+                Worker("masking", masking.mask_due, to_mask),
+            ),
+            close=masking.close,
+            user_data=USER_DATA,
+        )
