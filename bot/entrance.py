@@ -26,6 +26,7 @@ from telegram.ext import (
 from bot.broadcasts import delivery_handlers as delivering
 from bot.broadcasts import handlers as broadcasting
 from bot.broadcasts.typed import WHOLE_MESSAGES
+from bot.checkout import lightning_handlers as lightning
 from bot.checkout.conversation import around_the_conversation, conversation
 from bot.checkout.recipient_handlers import send_to_recipient
 from bot.checkout.screens import draft_expired as lapsed
@@ -78,6 +79,7 @@ ROUTES: tuple[Routes[Session], ...] = (
     alarms.routes,
     figures.routes,
     auditing.routes,
+    lightning.routes,
 )
 """The commands and buttons that features declare with who may use them."""
 

@@ -138,10 +138,15 @@ def build(settings: Settings) -> House:
     )
     rates = Rates(infra, settlement, market, record_seconds=settings.quote_record_seconds)
     room = StaffChat(settings.support_chat_id, rules.supporter_ids)
+    contacts, payout_times = Help(room, settings.support_contact), MeasuredTimes(store, clock)
     support = Support(
         infra,
         market,
         room,
+        contacts,
+        rules=rules,
+        payout_times=payout_times,
+        provider=provider_of(settings),
         operator_ids=settings.operator_ids,
         reopen_within=timedelta(seconds=settings.ticket_reopen_seconds),
         remind_after=timedelta(seconds=settings.ticket_reminder_seconds),
@@ -166,7 +171,6 @@ def build(settings: Settings) -> House:
         viewed=viewed,
         interval=rules.poll_interval,
     )
-    help_desk = Help(room, settings.support_contact)
     broadcasts = Broadcasts(
         store=store,
         market=market,
@@ -196,15 +200,12 @@ def build(settings: Settings) -> House:
         on_zone_changed=rates.subscribing.moved,
         recipients=KnownRecipients(store, clock),
         orders=orders,
-        payout_times=MeasuredTimes(store, clock),
-        reply_time=support.reply_time,
+        payout_times=payout_times,
         observer=observer,
-        help=help_desk,
+        help=contacts,
         support_room=room,
         ticket_room=support.ticket_room,
         lookups=support.lookups,
-        ticket_opening=support.ticket_opening,
-        ticket_ending=support.ticket_ending,
         ticket_answers=support.ticket_answers,
         ticket_corrections=support.ticket_corrections,
         revealing=support.revealing,
@@ -212,6 +213,8 @@ def build(settings: Settings) -> House:
         broadcast_drafts=BroadcastDrafts(store, clock),
         delivering=delivering,
         conversation=resume.HOOKS,
+        ask_about_order=support.ask_about_order,
+        offer_to_forward=support.offer_to_forward,
         figures=Figures(store, settlement, clock),
         trail=AuditLog(store, clock),
         saved_answers=support.saved_answers,
@@ -233,7 +236,7 @@ def build(settings: Settings) -> House:
             store=store,
             messenger=messenger,
             clock=clock,
-            help_desk=help_desk,
+            help_desk=contacts,
             receipts=receipts,
             public_url=settings.public_url,
         ).renderers(),

@@ -31,7 +31,6 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import SESSION, Session
-from bot.support.user_chat import handlers as tickets
 from bot.users.screens import start
 from bot.users.screens.buttons import send_row
 
@@ -227,7 +226,7 @@ async def _idle(update: Update, _: Context) -> None:
         return
     is_command = text is not None and text.startswith("/")
     message = update.effective_message
-    if not is_command and message is not None and await tickets.offers_to_pass_on(session, message):
+    if not is_command and message is not None and await session.desk.offer_to_forward(session, message):
         return
     if is_command:
         session.notice = session.t("talk.unknown_command")

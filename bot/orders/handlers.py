@@ -20,7 +20,6 @@ from bot.orders.screens.formatting import format_order_line
 from bot.orders.status_messages import looked_at, screen_of, show_as_decided, show_at_the_end
 from bot.recipients.formatting import format_method
 from bot.settlement.model import SettlementFailure
-from bot.support.user_chat import handlers as tickets
 from bot.users.activity import pressed, record_user_event
 from bot.users.screens.buttons import send_row
 
@@ -111,7 +110,7 @@ def _why_not(session: Session, order: Order, failure: Exception) -> Html:
 
 async def _help(session: Session, order: Order) -> None:
     if session.desk.help.is_offered:
-        await tickets.ask_about(session, order)
+        await session.desk.ask_about_order(session, order)
     else:
         await show_as_decided(session, order)
 

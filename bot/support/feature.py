@@ -4,7 +4,10 @@ from datetime import timedelta
 
 from bot.infra.feature import Feature, Infra, Phase, Worker
 from bot.infra.workers.loop import Wakeup
+from bot.orders.measured_payout_times import MeasuredTimes
+from bot.orders.rules import Rules
 from bot.settlement.catalogue import Market
+from bot.staff.help import Help
 from bot.staff.roles import StaffChat
 from bot.support.lookup.service import LookupService
 from bot.support.measured_reply_time import ReplyTime
@@ -28,13 +31,15 @@ from bot.support.tickets.relay import TicketRelay
 from bot.support.tickets.replies import TicketReplies
 from bot.support.tickets.waiting import TicketWaiting
 from bot.support.tickets.worker import Tickets
-from bot.support.user_chat import edits, help_handlers
-from bot.support.user_chat import handlers as user_handlers
 from bot.support.user_chat import rendering as user_rendering
-from bot.support.user_chat import typed as typed_handlers
+from bot.support.user_chat.edit_handlers import EditHandlers
+from bot.support.user_chat.handlers import UserTicketHandlers
+from bot.support.user_chat.help_handlers import HelpHandlers
+from bot.support.user_chat.message_handlers import UserMessageHandlers
 from bot.support.user_chat.rendering import TicketRenderer
 from bot.support.user_chat.reply_rendering import ReplyRenderer
 from bot.support.user_data import USER_DATA
+from bot.users.provider import Provider
 
 
 class Support:
@@ -44,6 +49,10 @@ class Support:
         infra: what every feature is built on.
         market: lists the payout methods that a lookup can name.
         staff_chat: where support agents work.
+        contacts: whom users can ask.
+        rules: the limits of orders, which `/help` names.
+        payout_times: how long payouts take, which `/help` names.
+        provider: who runs the bot.
         operator_ids: who hears of tickets that wait for too long after support was reminded.
         reopen_within: how long after it was closed its user may open a ticket again.
         remind_after: how long a ticket waits for a reply before support is reminded.
@@ -54,7 +63,11 @@ class Support:
         infra: Infra,
         market: Market,
         staff_chat: StaffChat,
+        contacts: Help,
         *,
+        rules: Rules,
+        payout_times: MeasuredTimes,
+        provider: Provider,
         operator_ids: frozenset[int],
         reopen_within: timedelta,
         remind_after: timedelta,
@@ -62,11 +75,11 @@ class Support:
         database, messenger, clock = infra.database, infra.messenger, infra.clock
         wake = infra.wake_outbox
         self.ticket_room = TicketRoom(database, messenger, clock, infra.default_locale)
-        self.ticket_opening = TicketOpening(database, clock, staff_chat, reopen_within=reopen_within, on_news=wake)
-        self.ticket_ending = TicketEnding(database, clock, staff_chat, reopen_within=reopen_within, on_news=wake)
+        opening = TicketOpening(database, clock, staff_chat, reopen_within=reopen_within, on_news=wake)
+        ending = TicketEnding(database, clock, staff_chat, reopen_within=reopen_within, on_news=wake)
         self.ticket_answers = TicketReplies(database, clock, staff_chat, wake)
         self.ticket_corrections = TicketCorrections(database, clock, staff_chat, wake)
-        self.reply_time = ReplyTime(database, clock)
+        reply_time = ReplyTime(database, clock)
         self.lookups = LookupService(database, market, clock)
         self.saved_answers = SavedReplies(database, clock)
         to_mask = Wakeup()
@@ -76,6 +89,25 @@ class Support:
         waiting = TicketWaiting(
             database, clock, staff_chat, operator_ids=operator_ids, patience=remind_after, on_news=wake
         )
+        help_handlers = HelpHandlers(
+            database=database, rules=rules, payout_times=payout_times, contacts=contacts, provider=provider
+        )
+        messages = UserMessageHandlers(
+            database=database, messenger=messenger, opening=opening, reply_time=reply_time, contacts=contacts
+        )
+        tickets = UserTicketHandlers(
+            database=database,
+            messenger=messenger,
+            contacts=contacts,
+            opening=opening,
+            ending=ending,
+            messages=messages,
+            help_handlers=help_handlers,
+        )
+        self.ask_about_order = tickets.ask_about
+        """Lets a user ask for help with their order."""
+        self.offer_to_forward = tickets.offer_to_forward
+        """Offers to forward a message that is no answer to anything to the user's open tickets."""
         waits = WaitRenderer(database, messenger, clock, staff_chat)
         self.after = RoomHooks(staff_chat, operator_ids).around(
             {**TicketRelay(staff_chat).after(), **waits.after(), **user_rendering.AFTER}
@@ -83,16 +115,15 @@ class Support:
         """Kind of notification -> what follows when it was sent or given up."""
         self.feature = Feature(
             name="support",
-            routes=(user_handlers.routes, *staff_handlers.ROUTES),
+            routes=(tickets.routes(), help_handlers.routes(), *staff_handlers.ROUTES),
             answers={
                 reveal_handlers.REASON: reveal_handlers.reason_typed,
                 saved_reply_handlers.NAME: saved_reply_handlers.name_typed,
             },
-            whole_answers={**typed_handlers.WHOLE_MESSAGES, **saved_reply_handlers.WHOLE},
+            whole_answers={**messages.whole_answers(), **saved_reply_handlers.WHOLE},
             handlers={
-                Phase.CORRECTIONS: (edits.handler(),),
-                Phase.QUESTIONS: (*staff_handlers.handlers(), typed_handlers.handler()),
-                Phase.FEATURES: help_handlers.handlers(),
+                Phase.CORRECTIONS: (EditHandlers(corrections=self.ticket_corrections).handler(),),
+                Phase.QUESTIONS: (*staff_handlers.handlers(), messages.handler()),
             },
             renderers=(
                 ReplyRenderer(database, messenger).renderers(),
@@ -101,7 +132,7 @@ class Support:
                 StaffChatRenderer(database, messenger, clock, self.ticket_room).renderers(),
                 StepRenderer(database, messenger, self.ticket_room).renderers(),
                 TicketRenderer(
-                    database, messenger, clock, reopen_within=reopen_within, reply_time=self.reply_time
+                    database, messenger, clock, reopen_within=reopen_within, reply_time=reply_time
                 ).renderers(),
             ),
             workers=(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.checkout.buttons import LightningButton
 from bot.checkout.screens import review
 from bot.infra.i18n import LOCALES
 from bot.rates.quote import estimate
@@ -61,5 +62,5 @@ def test_who_pays_over_lightning_for_the_first_time_can_read_what_it_is(
     assert draft.amount is not None
     worth = estimate(draft.amount, QUOTE)
     shown = Seen("", review.screen(EN, draft, worth, JAKARTA, other_ways=True, is_first=is_first))
-    buttons = [button.label for button in shown.buttons if button.data == "help:aside"]
+    buttons = [button.label for button in shown.buttons if button.data == LightningButton().pack()]
     assert buttons == ([label("button.help_lightning")] if explains else [])

@@ -27,11 +27,11 @@ from bot.broadcasts.buttons import (
     DeliveryButton,
     NewBroadcastButton,
 )
+from bot.checkout.buttons import LightningButton
 from bot.core.locales import LOCALES
 from bot.house import declared_features
 from bot.infra.db.encryption import SEALED, open_row
 from bot.infra.db.vault import Vault
-from bot.infra.telegram.ui.callback_data import for_help
 from bot.infra.telegram.ui.router import Audience
 from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.orders import handlers as presses
@@ -49,12 +49,13 @@ from bot.support.saved_replies.buttons import SavedReplyAction, SavedReplyButton
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.ticket import CloseReason, Rating
 from bot.support.user_chat.buttons import (
+    HelpButton,
+    HelpPage,
     LeaveTicketQuestionButton,
     NewTicketButton,
     UserTicketAction,
     UserTicketButton,
 )
-from bot.support.user_chat.screens.help import TOPICS
 from bot.tables import metadata
 from bot.users.buttons import (
     DeletionButton,
@@ -285,7 +286,8 @@ def _made_up(matters: Matters) -> Iterator[str]:
     yield from (NewBroadcastButton().pack(), BroadcastListButton(0).pack())
     yield from ("r:list", f"d:{'0' * 8}:1:confirm", NewTicketButton().pack())
     yield LeaveTicketQuestionButton().pack()
-    yield from (for_help(page) for page in ("show", *TOPICS, "aside"))
+    yield from (HelpButton(page).pack() for page in HelpPage)
+    yield LightningButton().pack()
     yield from (RateButton(Period.DAY).pack(), SubscriptionButton(SubscriptionAction.OPEN).pack())
     yield from (SettingsButton(SettingsAction.SHOW).pack(), PhraseButton(PhraseAction.SHOW).pack())
     yield from ("new", "over", "s:open")

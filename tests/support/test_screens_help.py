@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from bot.infra.i18n import LOCALES
-from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.callbacks import read_button
 from bot.orders.measured_payout_times import in_words
 from bot.orders.payout_times import PayoutTimes
 from bot.staff.help import Help
+from bot.support.user_chat.buttons import HelpButton, HelpPage
 from bot.support.user_chat.screens import help as help_topics
 from bot.support.user_chat.screens import page as ticket_page
 from tests.architecture.every_screen import TRANSLATIONS, Seen
@@ -28,16 +29,17 @@ def page(topic: str, locale: str = "en", **changes: Any) -> Seen:
         "minimum": 20_000,
         "a_day": 100_000_000,
         "times": None,
-        "help_desk": a_help_desk(STAFF, ""),
+        "contacts": a_help_desk(STAFF, ""),
     }
-    return Seen(topic, help_topics.screen(TRANSLATIONS.get(locale), topic, help_topics.Facts(**{**known, **changes})))
+    facts = help_topics.Facts(**{**known, **changes})
+    return Seen(topic, help_topics.screen(TRANSLATIONS.get(locale), HelpPage(topic), facts))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_help_leads_to_each_topic_and_each_topic_back_to_help(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     help_page = Seen("help", ticket_page.help_screen(t, a_help_desk(NOBODY, "")))
-    found = {button.data: button.label for button in help_page.buttons if data.HELP_PATTERN.match(button.data or "")}
+    found = {button.data: button.label for button in help_page.buttons if HelpButton.read(button.data or "")}
     assert found == {f"help:{topic}": label(f"button.help_{topic}", locale) for topic in help_topics.TOPICS}
     for topic in help_topics.TOPICS:
         shown = page(topic, locale, times=TIMES)
@@ -50,7 +52,7 @@ def test_help_leads_to_each_topic_and_each_topic_back_to_help(locale: str) -> No
 
 def test_only_pages_that_there_are_pass_for_one() -> None:
     for other in ("help:", "help:costs", "help:cost:1", "help", "xhelp:cost"):
-        assert data.HELP_PATTERN.match(other) is None
+        assert read_button(other) is None
 
 
 @pytest.mark.parametrize(
@@ -78,15 +80,15 @@ def test_one_time_is_not_said_twice(locale: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("help_desk", "after"),
+    ("contacts", "after"),
     [
         (a_help_desk(STAFF, "@kirim_help"), text("help.trouble_support")),
         (a_help_desk(NOBODY, "@kirim_help"), text("help.trouble_contact", contact="@kirim_help")),
         (a_help_desk(NOBODY, ""), text("help.trouble_alone")),
     ],
 )
-def test_help_after_a_failure_is_promised_only_where_somebody_is_there(help_desk: Help, after: str) -> None:
-    assert page("trouble", help_desk=help_desk).text == f"{text('help.trouble')}\n\n{after}"
+def test_help_after_a_failure_is_promised_only_where_somebody_is_there(contacts: Help, after: str) -> None:
+    assert page("trouble", contacts=contacts).text == f"{text('help.trouble')}\n\n{after}"
 
 
 @pytest.mark.parametrize(

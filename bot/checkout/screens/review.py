@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from datetime import tzinfo
 
+from bot.checkout.buttons import LightningButton
 from bot.checkout.draft import OrderDraft, without_method
 from bot.checkout.flow import EDITS
 from bot.checkout.screens.channel import on_offer
@@ -22,7 +23,6 @@ from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate, estimate
 from bot.recipients.formatting import format_full_method, format_method, group_digits
 from bot.settlement.model import ServiceDown
-from bot.support.user_chat.screens import help as help_topics
 from bot.users.repository import UserRepository
 
 
@@ -135,6 +135,6 @@ def _keyboard(t: Translator, draft: OrderDraft, *, other_ways: bool, explains: b
         (change("amount"), change("method")),
         (change("number"), change("holder")),
         (*ways, *copy),
-        *((help_topics.lightning_row(t),) if explains else ()),
+        *(((Button(t.plain("button.help_lightning"), data=LightningButton().pack()),),) if explains else ()),
         (Button(t.plain("button.cancel"), data=data.for_draft(draft, "cancel")),),
     )

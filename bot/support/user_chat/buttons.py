@@ -1,4 +1,4 @@
-"""The buttons that users have about their own tickets."""
+"""The buttons of users: those about their own tickets, and those of `/help`."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -38,3 +38,20 @@ class NewTicketButton(Callback, prefix="t:new"):
 @dataclass(frozen=True)
 class LeaveTicketQuestionButton(Callback, prefix="t:leave"):
     """The button that ends the question what to tell support."""
+
+
+class HelpPage(StrEnum):
+    """A page of `/help`."""
+
+    FIRST = "show"
+    COST = "cost"
+    TIME = "time"
+    LIGHTNING = "lightning"
+    TROUBLE = "trouble"
+
+
+@dataclass(frozen=True)
+class HelpButton(Callback, prefix="help"):
+    """The button to a page of `/help`."""
+
+    page: HelpPage

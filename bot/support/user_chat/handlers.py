@@ -1,188 +1,187 @@
-"""A person's own tickets: `/help` with the way to them, and the buttons under their messages.
+"""The buttons under the messages of users' tickets, and the ways to a ticket from an order or from a message.
 
-A button works for whose ticket it is alone, whoever presses it.
+A button works only for the user whose ticket it is.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from typing import ClassVar
 
 from telegram import Message
 
 from bot.core.errors import Rejection
+from bot.infra.db.database import Database
+from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
+from bot.staff.help import Help
 from bot.support.ticket import Rating, Ticket
+from bot.support.tickets.closing import TicketEnding
+from bot.support.tickets.opening import TicketOpening
 from bot.support.tickets.repository import TicketRepository
-from bot.support.user_chat import typed as ticket_words
 from bot.support.user_chat.buttons import (
     LeaveTicketQuestionButton,
     NewTicketButton,
     UserTicketAction,
     UserTicketButton,
 )
+from bot.support.user_chat.help_handlers import HelpHandlers
+from bot.support.user_chat.message_handlers import UserMessageHandlers
 from bot.support.user_chat.messages import written_in
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
 
 OFFERED = 3
-LISTED = 5
-"""Open tickets under `/help`; nobody has as many matters at once."""
 
-routes = Routes[Session]()
+_Action = Callable[["UserTicketHandlers", Session, Ticket, str], Awaitable[None]]
 
 
-async def help_page(session: Session) -> Screen:
-    """What `/help` shows: also the person's open tickets."""
-    async with session.desk.store.reading() as tx:
-        known = await TicketRepository(tx).of_person(session.person.id, limit=LISTED)
-        mine = [ticket for ticket in known if ticket.is_open]
-        orders = [
-            await OrderRepository(tx).get_if_readable(ticket.order_reference)
-            for ticket in mine
-            if ticket.order_reference
-        ]
-    about = {order.reference: order for order in orders if order is not None}
-    return ticket_page.help_screen(session.t, session.desk.help, mine, about, session.desk.provider)
+class UserTicketHandlers:
+    """Let users ask support, and show them their tickets."""
 
+    def __init__(
+        self,
+        *,
+        database: Database,
+        messenger: Messenger,
+        contacts: Help,
+        opening: TicketOpening,
+        ending: TicketEnding,
+        messages: UserMessageHandlers,
+        help_handlers: HelpHandlers,
+    ) -> None:
+        self._database = database
+        self._messenger = messenger
+        self._contacts = contacts
+        self._opening = opening
+        self._ending = ending
+        self._messages = messages
+        self._help = help_handlers
 
-async def ask_about(session: Session, order: Order) -> None:
-    """The button under an order that leads to a person."""
-    await session.acknowledge()
-    if not session.desk.help.has_staff:
-        await session.post(ticket_question.contact_only(session.t, order, session.desk.help.contact))
-        return
-    async with session.desk.store.reading() as tx:
-        ticket = await TicketRepository(tx).open_of(session.person.id, order.reference)
-    await ticket_words.ask(session, order, ticket)
+    def routes(self) -> Routes[Session]:
+        """Return the buttons."""
+        routes = Routes[Session]()
+        routes.add_button(NewTicketButton, self.new_button)
+        routes.add_button(LeaveTicketQuestionButton, self.leave_button)
+        routes.add_button(UserTicketButton, self.ticket_button, belongs_to="ticket")
+        return routes
 
+    async def ask_about(self, session: Session, order: Order) -> None:
+        """Ask what is wrong with an order, or name the contact where no support agent is set up."""
+        await session.acknowledge()
+        if not self._contacts.has_staff:
+            await session.post(ticket_question.contact_only(session.t, order, self._contacts.contact))
+            return
+        async with self._database.reading() as tx:
+            ticket = await TicketRepository(tx).open_of(session.person.id, order.reference)
+        await self._messages.ask(session, order, ticket)
 
-async def offers_to_pass_on(session: Session, message: Message) -> bool:
-    """Whether somebody who has an open ticket was asked if what they wrote, in answer to nothing, is for support."""
-    if not session.desk.help.has_staff or written_in(message) is None:
-        return False
-    async with session.desk.store.reading() as tx:
-        known = await TicketRepository(tx).of_person(session.person.id, limit=OFFERED)
-    mine = [ticket for ticket in known if ticket.is_open]
-    if mine:
-        shown = ticket_question.offer(session.t, mine)
-        await session.desk.messenger.send_text(
-            session.chat_id, shown.text, shown.keyboard, lane="talk", reply_to=message.message_id
-        )
-    return bool(mine)
+    async def offer_to_forward(self, session: Session, message: Message) -> bool:
+        """Offer to forward a message that answers nothing to the user's open tickets; return whether there are any."""
+        if not self._contacts.has_staff or written_in(message) is None:
+            return False
+        async with self._database.reading() as tx:
+            known = await TicketRepository(tx).of_person(session.person.id, limit=OFFERED)
+        tickets = [ticket for ticket in known if ticket.is_open]
+        if tickets:
+            shown = ticket_question.offer(session.t, tickets)
+            await self._messenger.send_text(
+                session.chat_id, shown.text, shown.keyboard, lane="talk", reply_to=message.message_id
+            )
+        return bool(tickets)
 
+    async def new_button(self, session: Session, _: NewTicketButton) -> None:
+        """Ask what to tell support."""
+        await session.acknowledge()
+        if self._contacts.has_staff:
+            async with self._database.reading() as tx:
+                ticket = await TicketRepository(tx).open_of(session.person.id)
+            await self._messages.ask(session, None, ticket)
+        else:
+            await self._help.show_help(session)
 
-@routes.command("help")
-async def show_help(session: Session, _: str) -> None:
-    """Show how it works, the way to support, and the user's open tickets."""
-    await session.say(session.with_resume(await help_page(session)))
+    async def leave_button(self, session: Session, _: LeaveTicketQuestionButton) -> None:
+        """Say that the question has ended: the press itself has ended it (`infra/telegram/ui/questions.py`)."""
+        await session.acknowledge()
+        await session.show(session.with_resume(ticket_question.left(session.t)))
 
+    async def ticket_button(self, session: Session, button: UserTicketButton) -> None:
+        """Do what a button says with the user's own ticket."""
+        async with self._database.reading() as tx:
+            ticket = await TicketRepository(tx).get(button.ticket)
+        act = self.ACTIONS.get(button.action)
+        if ticket is None or ticket.person_id != session.person.id:
+            await session.acknowledge(session.t.plain("ticket.gone"), alert=True)
+        elif act is None:
+            await session.acknowledge(session.t.plain("stale.button"))
+            await self._show(session, ticket)
+        else:
+            try:
+                await act(self, session, ticket, button.argument)
+            except Rejection as rejection:
+                await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
 
-@routes.button(NewTicketButton)
-async def new_button(session: Session, _: NewTicketButton) -> None:
-    """Ask what to tell support."""
-    await session.acknowledge()
-    if session.desk.help.has_staff:
-        async with session.desk.store.reading() as tx:
-            ticket = await TicketRepository(tx).open_of(session.person.id)
-        await ticket_words.ask(session, None, ticket)
-    else:
-        await session.say(session.with_resume(await help_page(session)))
+    async def _show(self, session: Session, ticket: Ticket, _: str = "") -> None:
+        """Show the page in the place of the list under `/help`, never in that of a notification."""
+        await session.acknowledge()
+        if not session.is_newest_question:
+            session.message_id = None
+        await session.show(session.with_resume(await self._page(session, ticket)))
 
+    async def _write(self, session: Session, ticket: Ticket, _: str) -> None:
+        if not ticket.is_open and not self._may_be_reopened(session, ticket):
+            raise Rejection("ticket.closed_too_long_ago")
+        await session.acknowledge()
+        await self._messages.ask(session, await self._order_of(ticket), ticket)
 
-@routes.button(LeaveTicketQuestionButton)
-async def leave_button(session: Session, _: LeaveTicketQuestionButton) -> None:
-    """Say that the question has ended: the press itself has ended it (`infra/telegram/ui/questions.py`)."""
-    await session.acknowledge()
-    await session.show(session.with_resume(ticket_question.left(session.t)))
+    async def _reopen(self, session: Session, ticket: Ticket, _: str) -> None:
+        """Open it again at once, and then ask what is still wrong."""
+        ticket = await self._ending.reopen(ticket)
+        await session.acknowledge(session.t.plain("ticket.reopened"))
+        await session.update(await self._page(session, ticket))
+        await self._messages.ask(session, await self._order_of(ticket), ticket)
 
+    async def _rate(self, session: Session, ticket: Ticket, argument: str) -> None:
+        if argument not in set(Rating):
+            raise Rejection("stale.button")
+        ticket = await self._ending.rate(ticket, Rating(argument))
+        await session.acknowledge(session.t.plain("ticket.thanks"))
+        await session.update(await self._page(session, ticket))
 
-@routes.button(UserTicketButton, belongs_to="ticket")
-async def ticket_button(session: Session, button: UserTicketButton) -> None:
-    """Do what a button says with the user's own ticket."""
-    async with session.desk.store.reading() as tx:
-        ticket = await TicketRepository(tx).get(button.ticket)
-    act = ACTIONS.get(button.action)
-    if ticket is None or ticket.person_id != session.person.id:
-        await session.acknowledge(session.t.plain("ticket.gone"), alert=True)
-    elif act is None:
-        await session.acknowledge(session.t.plain("stale.button"))
-        await _show(session, ticket)
-    else:
-        try:
-            await act(session, ticket, button.argument)
-        except Rejection as rejection:
-            await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
+    async def _forward(self, session: Session, ticket: Ticket, _: str) -> None:
+        """Forward the message that ours replies to, if the user wrote it."""
+        theirs = session.pressed.reply_to_message if session.pressed is not None else None
+        is_own = theirs is not None and theirs.from_user is not None and theirs.from_user.id == session.person.id
+        written = written_in(theirs) if theirs is not None and is_own else None
+        if written is None:
+            raise Rejection("ticket.nothing_to_pass_on")
+        taken = await self._opening.say(session.person, written, ticket.reference)
+        await session.acknowledge()
+        await session.update(session.with_resume(ticket_question.added(session.t, taken.ticket)))
+        if session.message_id is not None:
+            await self._messages.save_post(session, taken.ticket, session.message_id)
 
+    async def _page(self, session: Session, ticket: Ticket) -> Screen:
+        order = await self._order_of(ticket)
+        may_reopen = self._may_be_reopened(session, ticket)
+        return ticket_page.screen(session.t, ticket, order, session.now, session.zone, may_reopen=may_reopen)
 
-async def _show(session: Session, ticket: Ticket, _: str = "") -> None:
-    """The page: in the place of the list under `/help`, never in that of news."""
-    await session.acknowledge()
-    if not session.desk.prompts.is_current(session.chat_id, session.message_id):
-        session.message_id = None
-    await session.show(session.with_resume(await _page(session, ticket)))
+    def _may_be_reopened(self, session: Session, ticket: Ticket) -> bool:
+        return ticket.may_be_reopened(session.now, self._ending.reopen_within)
 
+    async def _order_of(self, ticket: Ticket) -> Order | None:
+        if not ticket.order_reference:
+            return None
+        async with self._database.reading() as tx:
+            return await OrderRepository(tx).get(ticket.order_reference)
 
-async def _say(session: Session, ticket: Ticket, _: str) -> None:
-    if not ticket.is_open and not _may_be_reopened(session, ticket):
-        raise Rejection("ticket.closed_too_long_ago")
-    await session.acknowledge()
-    await ticket_words.ask(session, await _order_of(session, ticket), ticket)
-
-
-async def _reopen(session: Session, ticket: Ticket, _: str) -> None:
-    """Open it again at once, and then ask what is still wrong."""
-    ticket = await session.desk.ticket_ending.reopen(ticket)
-    await session.acknowledge(session.t.plain("ticket.reopened"))
-    await session.update(await _page(session, ticket))
-    await ticket_words.ask(session, await _order_of(session, ticket), ticket)
-
-
-async def _rate(session: Session, ticket: Ticket, argument: str) -> None:
-    if argument not in set(Rating):
-        raise Rejection("stale.button")
-    ticket = await session.desk.ticket_ending.rate(ticket, Rating(argument))
-    await session.acknowledge(session.t.plain("ticket.thanks"))
-    await session.update(await _page(session, ticket))
-
-
-async def _pass_on(session: Session, ticket: Ticket, _: str) -> None:
-    """The message that ours has answered goes to support, if it is this person's own."""
-    theirs = session.pressed.reply_to_message if session.pressed is not None else None
-    is_own = theirs is not None and theirs.from_user is not None and theirs.from_user.id == session.person.id
-    written = written_in(theirs) if theirs is not None and is_own else None
-    if written is None:
-        raise Rejection("ticket.nothing_to_pass_on")
-    taken = await session.desk.ticket_opening.say(session.person, written, ticket.reference)
-    await session.acknowledge()
-    await session.update(session.with_resume(ticket_question.added(session.t, taken.ticket)))
-    if session.message_id is not None:
-        await ticket_words.keep_post(session, taken.ticket, session.message_id)
-
-
-ACTIONS: Mapping[str, Callable[[Session, Ticket, str], Awaitable[None]]] = {
-    UserTicketAction.SHOW: _show,
-    UserTicketAction.WRITE: _say,
-    UserTicketAction.REOPEN: _reopen,
-    UserTicketAction.RATE: _rate,
-    UserTicketAction.FORWARD: _pass_on,
-}
-"""What a button does, by its action."""
-
-
-async def _page(session: Session, ticket: Ticket) -> Screen:
-    now, order = session.desk.clock.now(), await _order_of(session, ticket)
-    may_reopen = _may_be_reopened(session, ticket)
-    return ticket_page.screen(session.t, ticket, order, now, session.zone, may_reopen=may_reopen)
-
-
-def _may_be_reopened(session: Session, ticket: Ticket) -> bool:
-    return ticket.may_be_reopened(session.desk.clock.now(), session.desk.ticket_ending.reopen_within)
-
-
-async def _order_of(session: Session, ticket: Ticket) -> Order | None:
-    if not ticket.order_reference:
-        return None
-    async with session.desk.store.reading() as tx:
-        return await OrderRepository(tx).get(ticket.order_reference)
+    ACTIONS: ClassVar[Mapping[str, _Action]] = {
+        UserTicketAction.SHOW: _show,
+        UserTicketAction.WRITE: _write,
+        UserTicketAction.REOPEN: _reopen,
+        UserTicketAction.RATE: _rate,
+        UserTicketAction.FORWARD: _forward,
+    }
+    """What a button does, by its action."""

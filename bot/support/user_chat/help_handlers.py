@@ -1,41 +1,76 @@
-"""The pages of `/help`: opened in its place, and what Lightning is beside the first review."""
+"""`/help`, and the pages that open in its place."""
 
-from telegram import Update
-from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
-
-from bot.infra.telegram.ui import callback_data as data
-from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.db.database import Database
+from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import SESSION, Session
-from bot.support.user_chat import handlers as tickets
-from bot.support.user_chat.screens import help as help_topics
+from bot.infra.telegram.ui.session import Session
+from bot.orders.measured_payout_times import MeasuredTimes
+from bot.orders.repository import OrderRepository
+from bot.orders.rules import Rules
+from bot.staff.help import Help
+from bot.support.tickets.repository import TicketRepository
+from bot.support.user_chat.buttons import HelpButton, HelpPage
+from bot.support.user_chat.screens import help as screens
+from bot.support.user_chat.screens import page as ticket_page
+from bot.users.provider import Provider
+
+LISTED = 5
+"""Open tickets under `/help`. Nobody has as many matters at once."""
 
 
-def handlers() -> list[Handler]:
-    """Return the buttons; the command is with everything that leads to support."""
-    return [CallbackQueryHandler(_pressed, pattern=data.HELP_PATTERN)]
+class HelpHandlers:
+    """Show how the bot works and how to reach support."""
 
+    def __init__(
+        self,
+        *,
+        database: Database,
+        rules: Rules,
+        payout_times: MeasuredTimes,
+        contacts: Help,
+        provider: Provider,
+    ) -> None:
+        self._database = database
+        self._rules = rules
+        self._payout_times = payout_times
+        self._contacts = contacts
+        self._provider = provider
 
-async def _pressed(update: Update, _: Context) -> None:
-    session, query = SESSION.get(), update.callback_query
-    press = data.HELP_PATTERN.match((query.data or "") if query else "")
-    await session.acknowledge()
-    if press is not None and press[1] == "aside":
-        # The review stays as it is, with its buttons.
-        await session.post(help_topics.lightning(session.t))
-    elif press is not None:
-        await session.show(session.with_resume(await _page(session, press[1])))
-    raise ApplicationHandlerStop
+    def routes(self) -> Routes[Session]:
+        """Return the command and the buttons."""
+        routes = Routes[Session]()
+        routes.add_command("help", self.show_help)
+        routes.add_button(HelpButton, self.help_button)
+        return routes
 
+    async def show_help(self, session: Session, _: str = "") -> None:
+        """Show the first page in a new message."""
+        await session.say(session.with_resume(await self._first_page(session)))
 
-async def _page(session: Session, which: str) -> Screen:
-    if which == "show":
-        return await tickets.help_page(session)
-    rules = session.desk.orders.rules
-    facts = help_topics.Facts(
-        minimum=rules.min_order_idr,
-        a_day=rules.limits.idr_per_day,
-        times=await session.desk.payout_times.get(),
-        help_desk=session.desk.help,
-    )
-    return help_topics.screen(session.t, which, facts)
+    async def help_button(self, session: Session, button: HelpButton) -> None:
+        """Show a page in the place of the one before."""
+        await session.acknowledge()
+        await session.show(session.with_resume(await self._page(session, button.page)))
+
+    async def _page(self, session: Session, page: HelpPage) -> Screen:
+        if page is HelpPage.FIRST:
+            return await self._first_page(session)
+        facts = screens.Facts(
+            minimum=self._rules.min_order_idr,
+            a_day=self._rules.limits.idr_per_day,
+            times=await self._payout_times.get(),
+            contacts=self._contacts,
+        )
+        return screens.screen(session.t, page, facts)
+
+    async def _first_page(self, session: Session) -> Screen:
+        async with self._database.reading() as tx:
+            known = await TicketRepository(tx).of_person(session.person.id, limit=LISTED)
+            tickets = [ticket for ticket in known if ticket.is_open]
+            orders = [
+                await OrderRepository(tx).get_if_readable(ticket.order_reference)
+                for ticket in tickets
+                if ticket.order_reference
+            ]
+        by_reference = {order.reference: order for order in orders if order is not None}
+        return ticket_page.help_screen(session.t, self._contacts, tickets, by_reference, self._provider)

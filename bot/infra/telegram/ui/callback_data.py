@@ -2,8 +2,7 @@
 
 `d:<draft>:<revision>:<action>[:<argument>]` drives a draft, and only the revision it was shown for;
 `o:<reference>:<action>` acts on an order; `h:[<reference>]` is the page of orders that begins there; `r:list[:<page>]`
-and `r:<recipient>:<action>` act on saved recipients; `help:<page>` is of `/help`; anything else is a word of its own
-(`new`, `over`).
+and `r:<recipient>:<action>` act on saved recipients; anything else is a word of its own (`new`, `over`).
 """
 
 import re
@@ -18,7 +17,6 @@ OVER = "over"
 RECIPIENT_PATTERN = re.compile(r"^r:([0-9a-f]{4,32}):([a-z]{1,12})$")
 RECIPIENTS_PATTERN = re.compile(r"^r:list(?::(\d{1,4}))?$")
 HISTORY_PATTERN = re.compile(r"^h:([0-9A-Z]{0,16})$")
-HELP_PATTERN = re.compile(r"^help:(show|cost|time|lightning|trouble|aside)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +60,6 @@ def for_history(first: str) -> str:
 def for_order(reference: str, action: str) -> str:
     """The data of a button under an order's message."""
     return f"o:{reference}:{action}"
-
-
-def for_help(page: str) -> str:
-    """Return the data of a button to a page of `/help`."""
-    return f"help:{page}"
 
 
 def read_draft_press(data: str) -> DraftPress | None:

@@ -1,7 +1,7 @@
 """The session of an update: who sent it, what it is about, and the way to answer. And what screens may use."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
@@ -45,12 +45,9 @@ from bot.staff.audit import AuditLog
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
 from bot.support.lookup.service import LookupService
-from bot.support.measured_reply_time import ReplyTime
 from bot.support.reveal.service import RevealService
 from bot.support.saved_replies.service import SavedReplies
-from bot.support.tickets.closing import TicketEnding
 from bot.support.tickets.corrections import TicketCorrections
-from bot.support.tickets.opening import TicketOpening
 from bot.support.tickets.replies import TicketReplies
 from bot.users.model import Person
 from bot.users.phrase import Suggestion, suggest, suggested
@@ -101,13 +98,10 @@ class Desk:
     on_zone_changed: Callable[[Person], Awaitable[object]]
     orders: Orders
     payout_times: MeasuredTimes
-    reply_time: ReplyTime
     observer: Observer
     help: Help
     support_room: StaffChat
     ticket_room: "TicketRoom"
-    ticket_opening: TicketOpening
-    ticket_ending: TicketEnding
     ticket_answers: TicketReplies
     ticket_corrections: TicketCorrections
     revealing: RevealService
@@ -121,6 +115,10 @@ class Desk:
     viewed: ViewedOrders
     delivering: Delivering
     conversation: ConversationHooks
+    ask_about_order: "Callable[[Session, Any], Awaitable[object]]"
+    """Lets a user ask for help with their order."""
+    offer_to_forward: "Callable[[Session, Message], Awaitable[bool]]"
+    """Offers to forward a message that is no answer to anything; returns whether it was offered."""
     messenger: Messenger
     translations: Translations
     clock: Clock
@@ -353,7 +351,9 @@ def current_session() -> Session:
     return SESSION.get()
 
 
-def handle(action: "Callable[[Session, Update], Awaitable[object]]") -> "Callable[[Update, Context], Awaitable[None]]":
+def handle(
+    action: "Callable[[Session, Update], Awaitable[object]]",
+) -> "Callable[[Update, Context], Coroutine[Any, Any, None]]":
     """Return PTB's callback for an action on the session. No other handler is asked after it."""
 
     async def callback(update: Update, _: Context) -> None:

@@ -1,49 +1,42 @@
-"""What `/help` explains on pages of their own: fees and limits, times, Lightning, and what can go wrong."""
+"""The pages of `/help`: fees and limits, times, Lightning, and what can go wrong."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from bot.core.money import SETTLEMENT_FEE_IDR
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.measured_payout_times import in_words
 from bot.orders.payout_times import PayoutTimes
 from bot.staff.help import Help
+from bot.support.user_chat.buttons import HelpButton, HelpPage
 from bot.support.user_chat.screens.question import contact
 
-TOPICS: Final = ("cost", "time", "lightning", "trouble")
+TOPICS: Final = (HelpPage.COST, HelpPage.TIME, HelpPage.LIGHTNING, HelpPage.TROUBLE)
+"""The pages that the first one leads to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What the pages say of this bot: its limits in rupiah (0 is no limit), its times, and who helps."""
+    """What the pages say of this bot: its limits in rupiah (0 is no limit), its times, and who can be asked."""
 
     minimum: int
     a_day: int
     times: PayoutTimes | None
-    help_desk: Help
+    contacts: Help
 
 
 def rows(t: Translator) -> Keyboard:
     """Return the buttons to the topics, two in a row."""
-    each = [Button(t.plain(f"button.help_{topic}"), data=data.for_help(topic)) for topic in TOPICS]
+    each = [Button(t.plain(f"button.help_{topic}"), data=HelpButton(topic).pack()) for topic in TOPICS]
     return (tuple(each[:2]), tuple(each[2:]))
 
 
-def screen(t: Translator, topic: str, facts: Facts) -> Screen:
+def screen(t: Translator, topic: HelpPage, facts: Facts) -> Screen:
     """Return the page of a topic, with the way back."""
-    return Screen(TEXTS[topic](t, facts), ((Button(t.plain("button.back"), data=data.for_help("show")),),))
-
-
-def lightning(t: Translator) -> Screen:
-    """Return what Lightning is, for who is in the middle of an order: it leads nowhere else."""
-    return Screen(t("help.lightning"))
-
-
-def lightning_row(t: Translator) -> tuple[Button, ...]:
-    """Return the button to `lightning`."""
-    return (Button(t.plain("button.help_lightning"), data=data.for_help("aside")),)
+    back = Button(t.plain("button.back"), data=HelpButton(HelpPage.FIRST).pack())
+    return Screen(TEXTS[topic](t, facts), ((back,),))
 
 
 def _cost(t: Translator, facts: Facts) -> Html:
@@ -64,14 +57,19 @@ def _lightning(t: Translator, _: Facts) -> Html:
 
 
 def _trouble(t: Translator, facts: Facts) -> Html:
-    """Nobody is promised where nobody is set up."""
-    if facts.help_desk.has_staff:
+    """Promise help only where somebody is set up."""
+    if facts.contacts.has_staff:
         after = t("help.trouble_support")
-    elif facts.help_desk.contact:
-        after = t("help.trouble_contact", contact=contact(facts.help_desk.contact))
+    elif facts.contacts.contact:
+        after = t("help.trouble_contact", contact=contact(facts.contacts.contact))
     else:
         after = t("help.trouble_alone")
     return Html(f"{t('help.trouble')}\n\n{after}")
 
 
-TEXTS: Final = {"cost": _cost, "time": _time, "lightning": _lightning, "trouble": _trouble}
+TEXTS: Final[Mapping[HelpPage, Callable[[Translator, Facts], Html]]] = {
+    HelpPage.COST: _cost,
+    HelpPage.TIME: _time,
+    HelpPage.LIGHTNING: _lightning,
+    HelpPage.TROUBLE: _trouble,
+}

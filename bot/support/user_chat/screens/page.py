@@ -72,19 +72,19 @@ def _order_rows(t: Translator, order: Order | None) -> Keyboard:
 
 def help_screen(
     t: Translator,
-    help_desk: Help,
+    contacts: Help,
     tickets: Sequence[Ticket] = (),
     orders: Mapping[str, Order] | None = None,
     run_by: Provider = UNNAMED,
 ) -> Screen:
     """How it works, what to beware of, and how to reach a person; `tickets` are the reader's open ones."""
     said: list[str] = [t("help.text")]
-    if help_desk.has_staff:
+    if contacts.has_staff:
         said.append(t("help.write"))
-    if help_desk.contact:
-        said.append(elsewhere(t, help_desk.contact, too=help_desk.has_staff))
+    if contacts.contact:
+        said.append(elsewhere(t, contacts.contact, too=contacts.has_staff))
     said += provider.line(t, run_by)
-    write = ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack()),),) if help_desk.has_staff else ()
+    write = ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack()),),) if contacts.has_staff else ()
     mine = tuple((_ticket_button(t, ticket, (orders or {}).get(ticket.order_reference)),) for ticket in tickets)
     others = (Button(t.plain("settings.phrase"), data=phrase.SHOW), Button(t.plain("button.settings"), data="s:show"))
     return Screen("\n\n".join(said), (send_row(t), *write, *mine, *help_topics.rows(t), others))

@@ -1,0 +1,50 @@
+"""Messages that were edited after they were sent: an edit changes what was made of the message, and nothing else."""
+
+from telegram import Message, Update
+from telegram.ext import MessageHandler, filters
+
+from bot.core.errors import Rejection
+from bot.infra.telegram.ui.handling import Handler
+from bot.infra.telegram.ui.session import Session, handle
+from bot.support.model import EntryKind, TicketEntry
+from bot.support.staff.notes import note_in
+from bot.support.staff.replies import passable
+from bot.support.staff.screens import talk as staff_talk
+from bot.support.staff.session import StaffSession, open_staff_session
+from bot.support.tickets.corrections import TicketCorrections
+from bot.support.user_chat.messages import written_in
+
+
+class EditHandlers:
+    """Pass on what users and support agents edit in the messages of tickets."""
+
+    def __init__(self, *, corrections: TicketCorrections) -> None:
+        self._corrections = corrections
+
+    def handler(self) -> Handler:
+        """Return what takes every edited message, so that no other handler takes one for something new."""
+        return MessageHandler(filters.UpdateType.EDITED_MESSAGE, handle(self._edited))
+
+    async def _edited(self, session: Session, update: Update) -> None:
+        message = update.edited_message
+        entry = await self._corrections.entry_of(message.chat_id, message.message_id) if message else None
+        if message is None or entry is None or entry.author_id != session.person.id:
+            return
+        if entry.kind is EntryKind.ASKED:
+            written = written_in(message)
+            if written is not None:
+                await self._corrections.edit(entry, session.person.id, written)
+            return
+        # The edits of a former support agent change nothing.
+        staff = await open_staff_session(update)
+        if staff is not None:
+            await self._edit_by_staff(staff, entry, message)
+
+    async def _edit_by_staff(self, staff: StaffSession, entry: TicketEntry, message: Message) -> None:
+        """Save the edit. What comes of it in the user's chat is reported when it is known."""
+        try:
+            written = note_in(message) if entry.kind is EntryKind.NOTE else passable(message)
+            if written is not None:
+                await self._corrections.edit(entry, staff.person.id, written)
+        except Rejection as why:
+            await staff.say(staff_talk.not_corrected(staff.t, why))

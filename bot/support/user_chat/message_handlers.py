@@ -1,0 +1,220 @@
+"""What users write to support: as the answer to a question, or as a reply to any message of their ticket.
+
+A reply to a ticket's message belongs to the ticket at any point of any conversation. What is typed otherwise does so
+only as the answer to the question what is wrong. The further parts of an album follow its first.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from telegram import Message, Update
+from telegram.ext import ApplicationHandlerStop, MessageHandler
+
+from bot.core.errors import Rejection
+from bot.infra.db.database import Database
+from bot.infra.telegram.outbound.sender import Delivered, Messenger
+from bot.infra.telegram.ui import questions
+from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.questions import TYPED, answered
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import Session, current_session
+from bot.orders.order import REFERENCE_ALPHABET, Order
+from bot.orders.repository import OrderRepository
+from bot.staff.help import Help
+from bot.support.measured_reply_time import ReplyTime
+from bot.support.model import PostRole, TicketPost, Written
+from bot.support.ticket import PREFIX, REFERENCE_LENGTH, Ticket
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.opening import Taken, TicketOpening
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
+from bot.support.user_chat.messages import written_in
+from bot.support.user_chat.screens import question as screens
+from bot.users.activity import UserEvent
+from bot.users.model import Person
+
+NEW: Final = "ticket_new"
+MORE: Final = "ticket_more"
+ALBUM: Final = "ticket_album"
+"""Awaits nothing that is typed: it remembers which ticket the other parts of an album belong to."""
+
+SEEN: Final = "👌"
+"""The reaction to further messages of a ticket. The first one is answered by a message."""
+
+TICKET_NAMED: Final = re.compile(rf"{PREFIX}[{REFERENCE_ALPHABET}]{{{REFERENCE_LENGTH}}}\b")
+OURS: Final = frozenset({PostRole.ENTRY, PostRole.REMARK})
+_Save = Callable[[Person, Written], Awaitable[Taken]]
+
+
+class UserMessageHandlers:
+    """Take what users write to support, and ask them for it."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        messenger: Messenger,
+        opening: TicketOpening,
+        reply_time: ReplyTime,
+        contacts: Help,
+    ) -> None:
+        self._database = database
+        self._messenger = messenger
+        self._opening = opening
+        self._reply_time = reply_time
+        self._contacts = contacts
+
+    def handler(self) -> Handler:
+        """Return what takes replies. It comes before the answers to questions: a reply is meant for what it answers."""
+        return MessageHandler(TYPED, self._typed)
+
+    def whole_answers(self) -> Mapping[str, questions.WholeAnswer]:
+        """Return who takes the typed answer to which question."""
+        return {NEW: self.new_typed, MORE: self.more_typed}
+
+    async def ask(self, session: Session, order: Order | None, ticket: Ticket | None) -> None:
+        """Ask what is wrong, or for more about it, in a new message: what was pressed stays as it is."""
+        session.message_id = None
+        shown = screens.screen(session.t, order, ticket, self._contacts.contact)
+        if ticket is not None:
+            await questions.ask(session, MORE, shown, ticket.reference)
+        else:
+            await questions.ask(session, NEW, shown, order.reference if order else "")
+
+    async def new_typed(self, session: Session, argument: str, message: Message) -> None:
+        """Take the answer to what is wrong; `argument` is the order that it is about."""
+        await self._answer(session, message, lambda person, written: self._opening.ask(person, written, argument))
+
+    async def more_typed(self, session: Session, argument: str, message: Message) -> None:
+        """Take the answer to what else there is to say; `argument` is the ticket."""
+        await self._answer(session, message, lambda person, written: self._opening.say(person, written, argument))
+
+    async def save_post(self, session: Session, ticket: Ticket, message_id: int) -> None:
+        """Save that a message of ours belongs to a ticket, so that a reply to it does, too."""
+        post = TicketPost(
+            chat_id=session.chat_id,
+            message_id=message_id,
+            ticket=ticket.reference,
+            role=PostRole.REMARK,
+            at=session.now,
+        )
+        async with self._database.transaction() as tx:
+            await TicketPostRepository(tx).add(post)
+
+    async def _typed(self, update: Update, _: Context) -> None:
+        session, message = current_session(), update.effective_message
+        if message is None:
+            return
+        ticket = _ticket_of_album(session, message) or await self._ticket_replied_to(session, message)
+        if ticket is not None:
+            await self._reply(session, message, ticket)
+            raise ApplicationHandlerStop
+        if await self._was_saved(session, message):
+            raise ApplicationHandlerStop
+
+    async def _ticket_replied_to(self, session: Session, message: Message) -> str | None:
+        """Return the user's own ticket that this is a reply to.
+
+        A message of ours that a kill has kept from being saved still names its ticket.
+        """
+        replied = message.reply_to_message
+        if replied is None:
+            return None
+        async with self._database.reading() as tx:
+            post = await TicketPostRepository(tx).get(session.chat_id, replied.message_id)
+            name = post.ticket if post is not None and post.role in OURS else _named(replied)
+            ticket = await TicketRepository(tx).get(name) if name else None
+        return name if ticket is not None and ticket.person_id == session.person.id else None
+
+    async def _was_saved(self, session: Session, message: Message) -> bool:
+        """Return whether a crash has only kept its sender from reading that it was saved: then they read it now."""
+        if not session.is_answered:
+            return False
+        async with self._database.reading() as tx:
+            entry = await TicketEntryRepository(tx).of_source(message.chat_id, message.message_id)
+            ticket = await TicketRepository(tx).get(entry.ticket) if entry else None
+        if ticket is None:
+            return False
+        await self._confirm(session, Taken(ticket, None))
+        return True
+
+    async def _answer(self, session: Session, message: Message, save: _Save) -> None:
+        """Save the answer to a question, and say so."""
+        written = written_in(message)
+        if written is None:
+            await session.show(screens.unreadable(session.t))
+            return
+        person = answered(session)
+        try:
+            taken = await save(person, written)
+        except Rejection as rejection:
+            await session.save_user(person)
+            await _show(session, screens.refused(session.t, session.reason(rejection)))
+            return
+        await _expect_rest(session, message, taken.ticket)
+        await self._confirm(session, taken)
+
+    async def _reply(self, session: Session, message: Message, ticket: str) -> None:
+        """Save a reply. A question that is open stays open: it wasn't answered."""
+        written = written_in(message)
+        if written is None:
+            await session.post(Screen(session.t("ticket.unreadable")))
+            return
+        try:
+            taken = await self._opening.say(session.person, written, ticket)
+        except Rejection as rejection:
+            await _show(session, screens.refused(session.t, session.reason(rejection)))
+            return
+        if session.person.awaits is None:
+            await _expect_rest(session, message, taken.ticket)
+        is_plain = taken.what in {UserEvent.SAID, None} and taken.ticket.reference == ticket
+        if not (is_plain and await self._react(session, message)):
+            await self._confirm(session, taken)
+
+    async def _react(self, session: Session, message: Message) -> bool:
+        outcome = await self._messenger.rooms.react(session.chat_id, message.message_id, SEEN)
+        return isinstance(outcome, Delivered)
+
+    async def _confirm(self, session: Session, taken: Taken) -> None:
+        """Say that it was saved, in a message that can itself be replied to."""
+        ticket = taken.ticket
+        async with self._database.reading() as tx:
+            order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
+        match taken.what:
+            case UserEvent.ASKED:
+                shown = screens.opened(session.t, ticket, order, await self._reply_time.get())
+            case UserEvent.REOPENED:
+                # Only first replies are measured, which says nothing about a ticket that goes on.
+                shown = screens.opened(session.t, ticket, order)
+            case _:
+                shown = screens.added(session.t, ticket)
+        message_id = await _show(session, shown)
+        if message_id is not None:
+            await self.save_post(session, ticket, message_id)
+
+
+def _named(ours: Message) -> str | None:
+    """Return the ticket that a message of the bot's own names."""
+    is_ours = ours.from_user is not None and ours.from_user.id == ours.get_bot().id
+    match = TICKET_NAMED.search(ours.text or ours.caption or "") if is_ours else None
+    return match[0] if match else None
+
+
+def _ticket_of_album(session: Session, message: Message) -> str | None:
+    question, _, argument = (session.person.awaits or "").partition(":")
+    ticket, _, album = argument.partition(":")
+    return ticket if question == ALBUM and album == message.media_group_id else None
+
+
+async def _expect_rest(session: Session, message: Message, ticket: Ticket) -> None:
+    if message.media_group_id is not None:
+        awaits = f"{ALBUM}:{ticket.reference}:{message.media_group_id}"
+        await session.save_user(replace(session.person, awaits=awaits))
+
+
+async def _show(session: Session, screen: Screen) -> int | None:
+    """Show a message whose buttons stay, and remove those of the question before it."""
+    await session.leave_question()
+    return await session.post(session.with_resume(screen))
