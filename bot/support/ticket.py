@@ -1,12 +1,13 @@
-"""A ticket: somebody asks for a person, or a paid order went wrong, and it stays open until support has closed it.
+"""A ticket: one matter of one user with support, open until support has closed it.
 
-Pure: each step gives the ticket as it is afterwards, or raises what the one who tried it is told.
+Users open tickets, and a paid order that went wrong opens one. Each change returns the ticket as it is afterwards.
 """
 
 import secrets
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Self
 
 from bot.core.errors import Rejection
 from bot.orders.order import REFERENCE_ALPHABET
@@ -18,9 +19,9 @@ REFERENCE_LENGTH = 5
 class Cause(StrEnum):
     """Why a ticket was opened."""
 
-    ASKED = "asked"  # by its person
-    FAILED = "failed"  # by itself: a paid order failed
-    STUCK = "stuck"  # by itself: a paid order takes too long
+    ASKED = "asked"  # its user asked support
+    FAILED = "failed"  # a paid order failed
+    STUCK = "stuck"  # a paid order takes too long
 
 
 class TicketStatus(StrEnum):
@@ -31,16 +32,16 @@ class TicketStatus(StrEnum):
 
 
 class CloseReason(StrEnum):
-    """Why support closed it; its person is told."""
+    """Why support closed it. Its user reads that."""
 
     SOLVED = "solved"
-    NO_WORD = "no_word"  # the person didn't answer any more
+    NO_WORD = "no_word"  # the user didn't answer any longer
     DOUBLE = "double"  # another ticket is about the same
-    ELSEWHERE = "elsewhere"  # it is somebody else's to solve (the bank, the wallet)
+    ELSEWHERE = "elsewhere"  # somebody else has to solve it (the bank, the wallet)
 
 
 class Rating(StrEnum):
-    """What the person thinks of the help."""
+    """What the user thinks of the help."""
 
     GOOD = "good"
     BAD = "bad"
@@ -48,10 +49,13 @@ class Rating(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
-    """One matter of one person; `order_reference` is empty where it is about no order.
+    """One matter of one user.
 
-    `waits_since` is the time of the person's first word (or of the failure) that nobody has answered yet; None once
-    somebody has. `reminded_at` and `escalated_at` are of that wait alone.
+    Attributes:
+        order_reference: the order that it is about; empty if it is about none.
+        waits_since: the time of the user's first message (or of the failure) that nobody has replied to yet.
+        reminded_at: when support was reminded that the user waits; None if it wasn't since `waits_since`.
+        escalated_at: the same for operators.
     """
 
     reference: str
@@ -74,100 +78,110 @@ class Ticket:
     rating: Rating | None = None
     rated_at: datetime | None = None
 
+    @classmethod
+    def open(cls, person_id: int, now: datetime, *, order_reference: str = "", cause: Cause = Cause.ASKED) -> Self:
+        """Return a new ticket, which waits for a reply from now on."""
+        return cls(
+            reference=new_ticket_reference(),
+            person_id=person_id,
+            order_reference=order_reference,
+            cause=cause,
+            created_at=now,
+            waits_since=now,
+        )
+
     @property
     def is_open(self) -> bool:
         """Whether support still has something to do."""
         return self.status is TicketStatus.OPEN
 
     def may_be_reopened(self, now: datetime, within: timedelta) -> bool:
-        """Whether its person may say that it isn't over."""
+        """Return whether its user may say that it isn't over; `within` is how long after it was closed."""
         return not self.is_open and self.closed_at is not None and now < self.closed_at + within
+
+    def add_message(self, now: datetime) -> Self:
+        """Return it after another message of its user, who waits since the first one without a reply.
+
+        Raises:
+            Rejection: it is closed.
+        """
+        self._check_is_open()
+        return self if self.waits_since else replace(self, waits_since=now, reminded_at=None, escalated_at=None)
+
+    def claim(self, by: int, now: datetime) -> Self:
+        """Return it after `by` has claimed it. Who holds it already keeps it.
+
+        Raises:
+            Rejection: it is closed, or another agent holds it.
+        """
+        self._check_is_open()
+        if self.claimed_by is not None and self.claimed_by != by:
+            raise Rejection("ticket.held_by_another")
+        return self if self.claimed_by == by else replace(self, claimed_by=by, claimed_at=now)
+
+    def take_over(self, by: int, now: datetime) -> Self:
+        """Return it after `by` has taken it from the agent who held it.
+
+        Raises:
+            Rejection: it is closed.
+        """
+        self._check_is_open()
+        return replace(self, claimed_by=by, claimed_at=now)
+
+    def record_reply(self, by: int, now: datetime) -> Self:
+        """Return it after a reply of `by`, which claims a ticket that nobody holds. Raise as `claim` does."""
+        held = self.claim(by, now)
+        first = held.first_answer_at or now
+        return replace(held, first_answer_at=first, waits_since=None, reminded_at=None, escalated_at=None)
+
+    def close(self, by: int, reason: CloseReason, now: datetime) -> Self:
+        """Return it after `by` has closed it. Raise as `claim` does."""
+        return replace(
+            self.claim(by, now),
+            status=TicketStatus.CLOSED,
+            closed_at=now,
+            closed_by=by,
+            close_reason=reason,
+            waits_since=None,
+        )
+
+    def reopen(self, now: datetime, within: timedelta) -> Self:
+        """Return it open again. Who held it still holds it.
+
+        Raises:
+            Rejection: it was closed longer ago than `within`, or it is open.
+        """
+        if not self.may_be_reopened(now, within):
+            raise Rejection("ticket.open_already" if self.is_open else "ticket.closed_too_long_ago")
+        return replace(
+            self,
+            status=TicketStatus.OPEN,
+            closed_at=None,
+            closed_by=None,
+            close_reason=None,
+            waits_since=now,
+            reminded_at=None,
+            escalated_at=None,
+            reopened=self.reopened + 1,
+            rating=None,
+            rated_at=None,
+        )
+
+    def rate(self, rating: Rating, now: datetime) -> Self:
+        """Return it with what its user thinks of the help. They can change that as long as it is closed.
+
+        Raises:
+            Rejection: it is open.
+        """
+        if self.is_open:
+            raise Rejection("ticket.still_open")
+        return replace(self, rating=rating, rated_at=now)
+
+    def _check_is_open(self) -> None:
+        if not self.is_open:
+            raise Rejection("ticket.closed")
 
 
 def new_ticket_reference() -> str:
-    """A short name that can be told from an order's: "T-4F7K2"."""
+    """Return a random reference, such as "T-4F7K2", which can't be taken for an order's."""
     return PREFIX + "".join(secrets.choice(REFERENCE_ALPHABET) for _ in range(REFERENCE_LENGTH))
-
-
-def opened(person_id: int, now: datetime, *, order_reference: str = "", cause: Cause = Cause.ASKED) -> Ticket:
-    """A new ticket, which waits for an answer from now on."""
-    return Ticket(
-        reference=new_ticket_reference(),
-        person_id=person_id,
-        order_reference=order_reference,
-        cause=cause,
-        created_at=now,
-        waits_since=now,
-    )
-
-
-def asked(ticket: Ticket, now: datetime) -> Ticket:
-    """After another word of its person, who waits since the first one that wasn't answered."""
-    _must_be_open(ticket)
-    return ticket if ticket.waits_since else replace(ticket, waits_since=now, reminded_at=None, escalated_at=None)
-
-
-def claimed(ticket: Ticket, by: int, now: datetime) -> Ticket:
-    """After `by` has taken it on; who holds it already keeps it.
-
-    Raises:
-        Rejection: it is closed, or somebody else holds it.
-    """
-    _must_be_open(ticket)
-    if ticket.claimed_by is not None and ticket.claimed_by != by:
-        raise Rejection("ticket.held_by_another")
-    return ticket if ticket.claimed_by == by else replace(ticket, claimed_by=by, claimed_at=now)
-
-
-def taken_over(ticket: Ticket, by: int, now: datetime) -> Ticket:
-    """After `by` has taken it from whoever held it. Raises `Rejection` where it is closed."""
-    _must_be_open(ticket)
-    return replace(ticket, claimed_by=by, claimed_at=now)
-
-
-def answered(ticket: Ticket, by: int, now: datetime) -> Ticket:
-    """After an answer of `by`, which claims a ticket that nobody holds. Raises as `claimed` does."""
-    held = claimed(ticket, by, now)
-    first = held.first_answer_at or now
-    return replace(held, first_answer_at=first, waits_since=None, reminded_at=None, escalated_at=None)
-
-
-def closed(ticket: Ticket, by: int, reason: CloseReason, now: datetime) -> Ticket:
-    """After `by` has closed it. Raises as `claimed` does."""
-    held = claimed(ticket, by, now)
-    return replace(held, status=TicketStatus.CLOSED, closed_at=now, closed_by=by, close_reason=reason, waits_since=None)
-
-
-def reopened(ticket: Ticket, now: datetime, within: timedelta) -> Ticket:
-    """After its person has said that it isn't over; who held it holds it still.
-
-    Raises:
-        Rejection: too long ago, or it is open.
-    """
-    if not ticket.may_be_reopened(now, within):
-        raise Rejection("ticket.open_already" if ticket.is_open else "ticket.closed_too_long_ago")
-    return replace(
-        ticket,
-        status=TicketStatus.OPEN,
-        closed_at=None,
-        closed_by=None,
-        close_reason=None,
-        waits_since=now,
-        reminded_at=None,
-        escalated_at=None,
-        reopened=ticket.reopened + 1,
-        rating=None,
-        rated_at=None,
-    )
-
-
-def rated(ticket: Ticket, rating: Rating, now: datetime) -> Ticket:
-    """After its person has said how the help was; they may change their mind as long as it is closed."""
-    if ticket.is_open:
-        raise Rejection("ticket.still_open")
-    return replace(ticket, rating=rating, rated_at=now)
-
-
-def _must_be_open(ticket: Ticket) -> None:
-    if not ticket.is_open:
-        raise Rejection("ticket.closed")

@@ -27,7 +27,7 @@ from bot.rates.quote import estimate
 from bot.settlement.steps import FAILED
 from bot.support.cases import Case
 from bot.support.staff.screens import ticket as staff_ticket
-from bot.support.ticket import Cause, claimed
+from bot.support.ticket import Cause
 from bot.support.user_chat.screens import page as ticket_page
 from bot.users.model import Person
 from bot.users.screens import start
@@ -79,7 +79,7 @@ def _receipt(t: Translator) -> Screen:
 
 def _staff_ticket(t: Translator) -> Screen:
     began = NOW - timedelta(minutes=20)
-    ticket = claimed(a_ticket(NOW, cause=Cause.FAILED), 3001, began)
+    ticket = a_ticket(NOW, cause=Cause.FAILED).claim(3001, began)
     happened = (
         (Phase.INTENDED, "", EventNote.INTENDED),
         (Phase.OPEN, "", ""),

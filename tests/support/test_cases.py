@@ -10,7 +10,7 @@ from bot.orders.order import EventNote, Order, OrderNotification, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import OrderReport
 from bot.support.cases import Anomaly, Cases, Reach, reach_of
-from bot.support.ticket import CloseReason, closed, opened
+from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.notifications import ToUser, tell_person
 from bot.support.tickets.repository import TicketRepository
 from bot.users.activity import pressed, record_user_event
@@ -35,10 +35,14 @@ async def test_a_case_holds_what_was_told_to_the_person_what_they_did_and_nothin
         await record_user_event(tx, EMMA, pressed("look"), now, mine.reference)
         await record_user_event(tx, EMMA, pressed("look"), now, other.reference)
         await record_user_event(tx, SARI, pressed("look"), now, theirs.reference)
-        about, old, alone = opened(EMMA, now, order_reference=mine.reference), opened(EMMA, now), opened(SARI, now)
+        about, old, alone = (
+            Ticket.open(EMMA, now, order_reference=mine.reference),
+            Ticket.open(EMMA, now),
+            Ticket.open(SARI, now),
+        )
         for ticket in (about, old, alone):
             assert await TicketRepository(tx).add(ticket)
-        await TicketRepository(tx).save(closed(old, 3001, CloseReason.SOLVED, now))
+        await TicketRepository(tx).save(old.close(3001, CloseReason.SOLVED, now))
         await tell_person(tx, about, ToUser.OPENED, now)
     await house.tells()
     case = await Cases(house.store).of_ticket(about)

@@ -18,7 +18,7 @@ from bot.staff.repository import AuditRepository
 from bot.support.lookup.query import Sought
 from bot.support.lookup.service import PAGE, LookupService
 from bot.support.model import TicketFilter
-from bot.support.ticket import CloseReason, Ticket, answered, closed, opened
+from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.users.arrival import load_session
 from bot.users.model import Person
@@ -57,7 +57,7 @@ async def trail(sqlite_store: Database) -> list[tuple[int, AuditAction, str, int
 async def test_pages_of_an_order_a_ticket_and_a_person_are_written_down_and_lists_are_not(
     sqlite_store: Database, lookups: LookupService, service: FakeSettlement
 ) -> None:
-    ticket = opened(EMMA, service.clock.now(), order_reference="R2345AB")
+    ticket = Ticket.open(EMMA, service.clock.now(), order_reference="R2345AB")
     await keep(sqlite_store, an_order(), ticket, Person(id=EMMA, created_at=service.clock.now()))
     assert await lookups.order_called("r2345ab")
     assert (await lookups.orders_named_like("345A")).items
@@ -138,9 +138,9 @@ async def test_lists_of_tickets_say_how_many_the_others_hold(
     sqlite_store: Database, lookups: LookupService, service: FakeSettlement
 ) -> None:
     now = service.clock.now()
-    waits, mine, others, over = (opened(person, now) for person in (EMMA, SARI, 1003, 1004))
-    mine, others = answered(mine, RINA, now), answered(others, 3002, now)
-    over = closed(over, RINA, CloseReason.SOLVED, now)
+    waits, mine, others, over = (Ticket.open(person, now) for person in (EMMA, SARI, 1003, 1004))
+    mine, others = mine.record_reply(RINA, now), others.record_reply(3002, now)
+    over = over.close(RINA, CloseReason.SOLVED, now)
     await keep(sqlite_store, waits, mine, others, over)
     listed = await lookups.tickets(TicketFilter.MINE, RINA)
     assert [ticket for ticket, _ in listed.page.items] == [mine]

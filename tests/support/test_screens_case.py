@@ -17,7 +17,7 @@ from bot.support.cases import Anomaly, Case, Reach, reach_of
 from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import timeline as staff_timeline
-from bot.support.ticket import Cause, opened
+from bot.support.ticket import Cause, Ticket
 from bot.users.activity import UserEvent
 from bot.users.model import Person, PersonAct
 from tests.architecture.every_screen import (
@@ -246,8 +246,8 @@ def test_where_even_the_unusual_is_too_much_the_newest_of_it_stays() -> None:
 
 def test_other_orders_and_tickets_of_the_person_are_named_and_more_of_them_are_not_hidden() -> None:
     others = tuple(an_order(reference=f"DEF234{number}") for number in range(6))
-    mine = replace(opened(1001, NOW, order_reference="ABC2345"), reference="T-22222")
-    claimed = replace(opened(1001, NOW, cause=Cause.STUCK), reference="T-33333", claimed_by=3001)
+    mine = replace(Ticket.open(1001, NOW, order_reference="ABC2345"), reference="T-22222")
+    claimed = replace(Ticket.open(1001, NOW, cause=Cause.STUCK), reference="T-33333", claimed_by=3001)
     case = a_case(others=others, tickets=(mine, claimed))
     said = staff_case.others(EN, case, NOW, but="T-22222")
     assert "T-22222" not in said
@@ -317,5 +317,5 @@ def a_full_case(order: Order) -> Case:
         news=tuple(news(100 + number, f"card_edit:{number}") for number in range(300)),
         acts=(*(act(500 + number, pressed[number % 2]) for number in range(300)), act(999, "pressed.help")),
         others=tuple(an_order(order.method, reference=f"DEF234{number}") for number in range(6)),
-        tickets=tuple(opened(1001, NOW, order_reference=order.reference) for _ in range(6)),
+        tickets=tuple(Ticket.open(1001, NOW, order_reference=order.reference) for _ in range(6)),
     )

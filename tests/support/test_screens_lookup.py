@@ -20,7 +20,7 @@ from bot.support.lookup.screens import user as staff_lookup_person
 from bot.support.lookup.service import PAGE, About, Page, TicketPage
 from bot.support.model import TicketFilter
 from bot.support.reply_times import TicketFigures
-from bot.support.ticket import Cause, CloseReason, Ticket, closed, opened
+from bot.support.ticket import Cause, CloseReason, Ticket
 from bot.support.tickets.screens import format_ticket_times
 from bot.users.model import Person
 from tests.architecture.every_screen import BCA, HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
@@ -54,7 +54,7 @@ def list_of(count: int, offset: int = 0, *, has_more: bool = False, **facts: Any
 
 
 def ticket(**facts: Any) -> Ticket:
-    return replace(opened(1001, NOW - 3 * HOUR, order_reference="ABC2345"), **facts)
+    return replace(Ticket.open(1001, NOW - 3 * HOUR, order_reference="ABC2345"), **facts)
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
@@ -126,7 +126,7 @@ def test_every_list_of_tickets_fits_and_leads_to_the_others(which: TicketFilter,
     tickets = [
         ticket(cause=Cause.FAILED),
         ticket(cause=Cause.STUCK, claimed_by=2**52, waits_since=None),
-        *(closed(ticket(), 3001, reason, NOW) for reason in CloseReason),
+        *(ticket().close(3001, reason, NOW) for reason in CloseReason),
     ]
     page = Page(tuple((each, an_order(method=bank)) for each in tickets), 6, has_more=True)
     listed = TicketPage(which, page, dict.fromkeys(TicketFilter, 1_234))

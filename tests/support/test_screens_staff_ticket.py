@@ -15,7 +15,7 @@ from bot.support.model import EntryKind, MediaKind, TicketEntry
 from bot.support.staff.entries import with_quote
 from bot.support.staff.screens import refresh as staff_afresh
 from bot.support.staff.screens import ticket as staff_ticket
-from bot.support.ticket import Cause, CloseReason, Rating, Ticket, claimed, closed, opened, rated, reopened
+from bot.support.ticket import Cause, CloseReason, Rating, Ticket
 from bot.users.model import Person
 from tests.architecture.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 from tests.texts import label, says, text
@@ -23,10 +23,10 @@ from tests.texts import label, says, text
 EN = TRANSLATIONS.get("en")
 BEGAN = NOW - timedelta(hours=2)
 EMMA = Person(id=1001, language_code="en", created_at=BEGAN)
-TICKET = replace(opened(1001, BEGAN, order_reference="ABC2345"), reference="T-4F7K2")
-HELD = claimed(TICKET, 3001, BEGAN)
+TICKET = replace(Ticket.open(1001, BEGAN, order_reference="ABC2345"), reference="T-4F7K2")
+HELD = TICKET.claim(3001, BEGAN)
 ANSWERED = replace(HELD, first_answer_at=BEGAN + timedelta(minutes=7), waits_since=None)
-CLOSED = closed(ANSWERED, 3001, CloseReason.SOLVED, NOW)
+CLOSED = ANSWERED.close(3001, CloseReason.SOLVED, NOW)
 ENTRY = TicketEntry(
     ticket="T-4F7K2",
     number=1,
@@ -83,7 +83,7 @@ def standing(ticket: Ticket) -> list[str]:
             ],
         ),
         (
-            rated(CLOSED, Rating.GOOD, NOW),
+            CLOSED.rate(Rating.GOOD, NOW),
             [
                 text("staff_ticket.closed", reference="T-4F7K2"),
                 text("staff_ticket.cause.asked", at="08:05 WIB"),
@@ -93,7 +93,7 @@ def standing(ticket: Ticket) -> list[str]:
             ],
         ),
         (
-            reopened(CLOSED, NOW, timedelta(days=1)),
+            CLOSED.reopen(NOW, timedelta(days=1)),
             [
                 text("staff_ticket.claimed", reference="T-4F7K2", by="3001"),
                 text("staff_ticket.cause.asked", at="08:05 WIB"),
@@ -132,7 +132,7 @@ def test_who_may_take_it_and_what_can_be_done_stands_under_it() -> None:
 
 
 def test_the_card_names_other_tickets_but_not_itself() -> None:
-    other = replace(opened(1001, NOW), reference="T-22222")
+    other = replace(Ticket.open(1001, NOW), reference="T-22222")
     shown = card(TICKET, case=a_case(tickets=(TICKET, other))).text
     assert shown.count("T-4F7K2") == 1
     assert says(shown, "case.ticket", reference="T-22222", status=text("case.ticket.unclaimed"))

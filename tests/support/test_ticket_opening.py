@@ -11,7 +11,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.settlement.model import OrderReport
 from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, MediaKind, Written
-from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus, answered, closed
+from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
 from bot.support.tickets.closing import TicketEnding
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ToStaffChat, ToUser
@@ -42,7 +42,7 @@ class Desk(House):
 
     async def close(self, ticket: Ticket) -> Ticket:
         async with self.store.transaction() as tx:
-            saved = await TicketRepository(tx).save(closed(ticket, RINA, CloseReason.SOLVED, self.clock.now()))
+            saved = await TicketRepository(tx).save(ticket.close(RINA, CloseReason.SOLVED, self.clock.now()))
         assert saved is not None
         return saved
 
@@ -136,7 +136,7 @@ async def test_pictures_and_files_come_along(desk: Desk) -> None:
 async def test_a_word_after_an_answer_waits_for_the_next_one(desk: Desk) -> None:
     ticket = (await desk.opening.ask(desk.person(), words("Help", 10))).ticket
     async with desk.store.transaction() as tx:
-        await TicketRepository(tx).save(answered(ticket, RINA, desk.clock.now()))
+        await TicketRepository(tx).save(ticket.record_reply(RINA, desk.clock.now()))
     desk.clock.passes(minutes=5)
     taken = await desk.opening.say(desk.person(), words("Thanks, but", 11), ticket.reference)
     assert taken.ticket.waits_since == desk.clock.now()
@@ -208,7 +208,7 @@ async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_
     order = await _paid(desk)
     ticket = (await desk.opening.ask(desk.person(), words("Where is it?", 10), order)).ticket
     async with desk.store.transaction() as tx:
-        await TicketRepository(tx).save(answered(ticket, RINA, desk.clock.now()))
+        await TicketRepository(tx).save(ticket.record_reply(RINA, desk.clock.now()))
     await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
     after = await desk.ticket(ticket.reference)
     assert (after.cause, after.waits_since) == (Cause.ASKED, desk.clock.now())

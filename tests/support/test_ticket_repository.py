@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from bot.infra.db.database import Database
-from bot.support import ticket as steps
 from bot.support.model import TicketFilter
 from bot.support.reply_times import TicketTimes
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
@@ -86,18 +85,17 @@ async def test_a_matter_may_be_opened_anew_when_it_is_closed(store: Database) ->
 
 async def test_who_saves_over_an_older_version_saves_nothing(store: Database) -> None:
     await adds(store, a_ticket())
-    first = await saves(store, steps.claimed(a_ticket(), RINA, LATER))
+    first = await saves(store, a_ticket().claim(RINA, LATER))
     assert first is not None
     assert first.version == 1
-    assert await saves(store, steps.claimed(a_ticket(), OSCAR, LATER)) is None
+    assert await saves(store, a_ticket().claim(OSCAR, LATER)) is None
     assert await got(store) == first
 
 
 async def test_of_many_who_claim_at_once_one_holds_it(store: Database, other_store: Database) -> None:
     await adds(store, a_ticket())
     claims = [
-        saves(store if number % 2 else other_store, steps.claimed(a_ticket(), 3000 + number, LATER))
-        for number in range(8)
+        saves(store if number % 2 else other_store, a_ticket().claim(3000 + number, LATER)) for number in range(8)
     ]
     held = [ticket for ticket in await asyncio.gather(*claims) if ticket is not None]
     assert held == [await got(store)]

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.screen import Screen
-from bot.support import ticket as steps
 from bot.support.reply_times import Overdue, TicketFigures, TicketTimes, measured, overdue, reminded
-from bot.support.ticket import CloseReason, Rating, Ticket, opened
+from bot.support.ticket import CloseReason, Rating, Ticket
 from bot.support.tickets.screens import format_ticket_times
 from tests.architecture.every_screen import TRANSLATIONS, Seen
 from tests.texts import text
@@ -28,7 +27,7 @@ def after(minutes: int) -> datetime:
 
 
 def a_ticket(**changes: Any) -> Ticket:
-    return replace(opened(1001, NOW), **changes)
+    return replace(Ticket.open(1001, NOW), **changes)
 
 
 @pytest.mark.parametrize(
@@ -54,19 +53,19 @@ def test_support_is_reminded_once_a_wait_and_the_operators_as_long_after_that(
 
 
 def test_nobody_is_reminded_of_what_is_closed() -> None:
-    assert overdue(steps.closed(a_ticket(), RINA, CloseReason.SOLVED, after(1)), after(99), PATIENCE) is None
+    assert overdue(a_ticket().close(RINA, CloseReason.SOLVED, after(1)), after(99), PATIENCE) is None
 
 
 def test_an_answer_ends_a_wait_and_the_next_word_begins_another() -> None:
     waited = reminded(reminded(a_ticket(), Overdue.ROOM, after(15)), Overdue.OPERATORS, after(30))
-    answered = steps.answered(waited, RINA, after(31))
+    answered = waited.record_reply(RINA, after(31))
     assert overdue(answered, after(999), PATIENCE) is None
-    asked = steps.asked(answered, after(60))
+    asked = answered.add_message(after(60))
     assert [overdue(asked, after(minute), PATIENCE) for minute in (74, 75)] == [None, Overdue.ROOM]
 
 
 def test_the_first_words_that_nobody_has_answered_count_not_the_last() -> None:
-    asked = steps.asked(a_ticket(), after(14))
+    asked = a_ticket().add_message(after(14))
     assert overdue(asked, after(15), PATIENCE) is Overdue.ROOM
 
 

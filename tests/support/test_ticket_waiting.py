@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.support.ticket import CloseReason, Ticket, asked
+from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.waiting import TicketWaiting
 from tests.settlement.fake_settlement import MovedClock
@@ -116,4 +116,4 @@ async def crash(*_: object, **__: object) -> None:
 
 async def asks_again(room: Room, ticket: Ticket) -> None:
     async with room.store.transaction() as tx:
-        await TicketRepository(tx).save(asked(await room.now(ticket), room.clock.now()))
+        await TicketRepository(tx).save((await room.now(ticket)).add_message(room.clock.now()))

@@ -8,7 +8,7 @@ from bot.staff.model import AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.staff.roles import StaffChat
 from bot.support.model import MediaKind, TicketEntry, Written
-from bot.support.ticket import Ticket, opened
+from bot.support.ticket import Ticket
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.relay import TicketRelay
@@ -36,7 +36,7 @@ class Room:
 
     async def opens(self, person_id: int = EMMA, order: str = "R2345AB") -> Ticket:
         """A ticket of this person's."""
-        ticket = opened(person_id, self.clock.now(), order_reference=order)
+        ticket = Ticket.open(person_id, self.clock.now(), order_reference=order)
         async with self.store.transaction() as tx:
             assert await TicketRepository(tx).add(ticket)
         return ticket

@@ -8,7 +8,7 @@ from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.staff.roles import StaffChat
-from bot.support.ticket import Rating, Ticket, rated, reopened
+from bot.support.ticket import Rating, Ticket
 from bot.support.tickets.notifications import tell_step
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.steps import Step, saved, step_of
@@ -48,7 +48,7 @@ class TicketEnding:
                 and await TicketRepository(tx).open_of(known.person_id, known.order_reference) is not None
             ):
                 raise Rejection("ticket.another_open")
-            kept = await saved(tx, self._room, known, reopened(known, now, self.reopen_within), now)
+            kept = await saved(tx, self._room, known, known.reopen(now, self.reopen_within), now)
             await tell_step(tx, self._room, kept, str(UserEvent.REOPENED), now)
             await record_user_event(tx, kept.person_id, UserEvent.REOPENED, now, kept.order_reference)
             return kept
@@ -61,7 +61,7 @@ class TicketEnding:
         async def step(tx: Transaction, known: Ticket, now: datetime) -> Ticket:
             if not known.is_open and known.rating is rating:
                 return known
-            kept = await saved(tx, self._room, known, rated(known, rating, now), now)
+            kept = await saved(tx, self._room, known, known.rate(rating, now), now)
             await record_user_event(tx, kept.person_id, DID[rating], now, kept.order_reference)
             return kept
 

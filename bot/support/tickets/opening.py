@@ -18,7 +18,7 @@ from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
 from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, Written
-from bot.support.ticket import Cause, Ticket, asked, opened, reopened
+from bot.support.ticket import Cause, Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, tell_person, tell_room, tell_step
 from bot.support.tickets.repository import TicketRepository
@@ -72,7 +72,7 @@ class TicketOpening:
             known = await TicketRepository(tx).open_of(person.id, order_reference)
             if known is not None:
                 return await self._more(tx, known, now)
-            ticket = opened(person.id, now, order_reference=order_reference)
+            ticket = Ticket.open(person.id, now, order_reference=order_reference)
             if not await TicketRepository(tx).add(ticket):
                 raise Overtaken
             await tell_room(tx, self._room, ticket, ToStaffChat.HEAD, now)
@@ -101,10 +101,10 @@ class TicketOpening:
         return await self._take(person, written, find)
 
     async def _more(self, tx: Transaction, ticket: Ticket, now: datetime) -> Taken:
-        return Taken(await saved(tx, self._room, ticket, asked(ticket, now), now), UserEvent.SAID)
+        return Taken(await saved(tx, self._room, ticket, ticket.add_message(now), now), UserEvent.SAID)
 
     async def _reopen(self, tx: Transaction, ticket: Ticket, now: datetime) -> Taken:
-        again = reopened(ticket, now, self._within)
+        again = ticket.reopen(now, self._within)
         return Taken(await saved(tx, self._room, ticket, again, now), UserEvent.REOPENED)
 
     async def _take(self, person: Person, written: Written, find: Find) -> Taken:
@@ -145,7 +145,7 @@ async def open_by_itself(tx: Transaction, room: StaffChat, order: Order, cause: 
             if await _learn(tx, room, known, cause, now):
                 return
             continue
-        ticket = opened(order.person_id, now, order_reference=order.reference, cause=cause)
+        ticket = Ticket.open(order.person_id, now, order_reference=order.reference, cause=cause)
         if await TicketRepository(tx).add(ticket):
             await tell_room(tx, room, ticket, ToStaffChat.HEAD, now)
             await tell_person(tx, ticket, ToUser.OPENED, now)
@@ -156,7 +156,7 @@ async def open_by_itself(tx: Transaction, room: StaffChat, order: Order, cause: 
 async def _learn(tx: Transaction, room: StaffChat, ticket: Ticket, cause: Cause, now: datetime) -> bool:
     """Who asked by themselves has asked first; what takes too long and then fails has failed. False: it changed."""
     after = ticket if ticket.cause is Cause.ASKED else replace(ticket, cause=cause)
-    kept = await TicketRepository(tx).save(asked(after, now))
+    kept = await TicketRepository(tx).save(after.add_message(now))
     if kept is None:
         return False
     await tell_room(tx, room, kept, marked(ToStaffChat.CARD, kept.version), now)

@@ -15,7 +15,6 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.staff.model import AuditAction
 from bot.staff.roles import StaffChat
-from bot.support import ticket as steps
 from bot.support.model import EntryKind, TicketEntry, Written
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
@@ -46,7 +45,7 @@ class TicketReplies:
         """Take it on. Who holds it already keeps it; held by another, it is refused."""
 
         async def step(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
-            return await self._held(tx, ticket, steps.claimed(ticket, by, now), by, now)
+            return await self._held(tx, ticket, ticket.claim(by, now), by, now)
 
         return self._told(await step_of(self._store, self._clock, reference, step))
 
@@ -57,7 +56,7 @@ class TicketReplies:
             entry = await entered(tx, ticket, note, EntryKind.NOTE, by=by, now=now)
             if entry is None:
                 return None
-            kept = await self._held(tx, ticket, steps.taken_over(ticket, by, now), by, now)
+            kept = await self._held(tx, ticket, ticket.take_over(by, now), by, now)
             before = ticket.claimed_by or 0
             where = await everywhere(tx, self._room, entry)
             await remark(tx, where, entry, Remark.TAKEN_OVER, now, by=by, before=before if before != by else 0)
@@ -72,7 +71,7 @@ class TicketReplies:
             entry = await entered(tx, ticket, written, EntryKind.ANSWER, by=by, now=now)
             if entry is None:
                 return None
-            kept = await saved(tx, self._room, ticket, steps.answered(ticket, by, now), now)
+            kept = await saved(tx, self._room, ticket, ticket.record_reply(by, now), now)
             await tell_person(tx, kept, marked(ToUser.ANSWER, entry.number), now, entry=entry.number)
             await remark(tx, await elsewhere(tx, self._room, entry), entry, Remark.ANSWERED, now, by=by)
             await audited(tx, kept, AuditAction.ANSWERED, by=by, now=now, detail=f"#{entry.number}")
@@ -84,7 +83,7 @@ class TicketReplies:
         """Try once more to bring an answer that couldn't be brought; False where it isn't such a one any more."""
 
         async def step(tx: Transaction, ticket: Ticket, now: datetime) -> bool:
-            steps.claimed(ticket, by, now)
+            ticket.claim(by, now)
             entry = await TicketEntryRepository(tx).get(reference, number)
             if entry is None or entry.kind is not EntryKind.ANSWER or not entry.failure or entry.withdrawn_at:
                 return False
@@ -111,7 +110,7 @@ class TicketReplies:
         """Close it, and tell its person why. Claims a ticket that nobody holds."""
 
         async def step(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
-            kept = await saved(tx, self._room, ticket, steps.closed(ticket, by, reason, now), now)
+            kept = await saved(tx, self._room, ticket, ticket.close(by, reason, now), now)
             await tell_person(tx, kept, marked(ToUser.CLOSED, kept.version), now, reason=str(reason))
             await audited(tx, kept, AuditAction.CLOSED, by=by, now=now, detail=str(reason))
             return kept
@@ -127,7 +126,7 @@ class TicketReplies:
                 and await TicketRepository(tx).open_of(ticket.person_id, ticket.order_reference) is not None
             ):
                 raise Rejection("ticket.another_open")
-            open_again = steps.taken_over(steps.reopened(ticket, now, ANY_TIME), by, now)
+            open_again = ticket.reopen(now, ANY_TIME).take_over(by, now)
             return await self._held(tx, ticket, open_again, by, now)
 
         return self._told(await step_of(self._store, self._clock, reference, step))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.sandbox.bot_api.settings import SUPPORT_GROUP_ID
-from bot.support.ticket import CloseReason, answered, closed, opened
+from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
 from tests.e2e.looking_up import COMMANDS, books, has_ordered, hides_the_recipient, looked, orders, rina_of
 from tests.e2e.people import Newcomer, bot_knows, completes, newcomer
@@ -150,9 +150,9 @@ async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_person_has_t
     rina, emma = await rina_of(shared_world), await newcomer(shared_world)
     reference, _ = await orders(shared_world, emma)
     long_ago = datetime.now(UTC) - timedelta(days=300)
-    waits, held, over = (opened(emma.id, long_ago, order_reference=about) for about in (reference, "", "Q234567"))
-    held = answered(held, rina.id, long_ago)
-    over = closed(over, rina.id, CloseReason.SOLVED, datetime.now(UTC))
+    waits, held, over = (Ticket.open(emma.id, long_ago, order_reference=about) for about in (reference, "", "Q234567"))
+    held = held.record_reply(rina.id, long_ago)
+    over = over.close(rina.id, CloseReason.SOLVED, datetime.now(UTC))
     async with books(shared_world) as tx:
         assert [await TicketRepository(tx).add(each) for each in (waits, held, over)] == [True] * 3
     await rina.says("/tickets")
