@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from bot.orders.order import LOOKED_FOR, Failure, Order, Phase
 from bot.settlement.steps import COMPLETED
-from bot.support.reply_times import TicketFigures
+from bot.support.ticket_statistics import TicketStatistics
 
 
 class Outcome(StrEnum):
@@ -138,7 +138,7 @@ class OwnFigures:
     people: PeopleFigures
     subscribers: SubscriberFigures
     orders: OrderFigures
-    tickets: TicketFigures = field(default_factory=TicketFigures)
+    tickets: TicketStatistics = field(default_factory=TicketStatistics)
 
 
 def share(part: int, whole: int) -> int:

@@ -10,7 +10,7 @@ from bot.settlement.catalogue import Market
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
 from bot.support.lookup.service import LookupService
-from bot.support.measured_reply_time import ReplyTime
+from bot.support.reply_time import ReplyTime
 from bot.support.reveal import handlers as reveal_handlers
 from bot.support.reveal.masking import Masking
 from bot.support.reveal.messages import RevealMessages
@@ -24,13 +24,11 @@ from bot.support.staff.step_rendering import StepRenderer
 from bot.support.staff.topics import TicketRoom
 from bot.support.staff.wait_rendering import WaitRenderer
 from bot.support.staff_chat_hooks import RoomHooks
-from bot.support.tickets.closing import TicketEnding
 from bot.support.tickets.corrections import TicketCorrections
-from bot.support.tickets.opening import TicketOpening
 from bot.support.tickets.relay import TicketRelay
-from bot.support.tickets.replies import TicketReplies
-from bot.support.tickets.waiting import TicketWaiting
-from bot.support.tickets.worker import Tickets
+from bot.support.tickets.reminders import TicketReminders
+from bot.support.tickets.staff_service import StaffTicketService
+from bot.support.tickets.user_service import UserTicketService
 from bot.support.user_chat import rendering as user_rendering
 from bot.support.user_chat.edit_handlers import EditHandlers
 from bot.support.user_chat.handlers import UserTicketHandlers
@@ -75,9 +73,8 @@ class Support:
         database, messenger, clock = infra.database, infra.messenger, infra.clock
         wake = infra.wake_outbox
         self.ticket_room = TicketRoom(database, messenger, clock, infra.default_locale)
-        opening = TicketOpening(database, clock, staff_chat, reopen_within=reopen_within, on_news=wake)
-        ending = TicketEnding(database, clock, staff_chat, reopen_within=reopen_within, on_news=wake)
-        self.ticket_answers = TicketReplies(database, clock, staff_chat, wake)
+        user_tickets = UserTicketService(database, clock, staff_chat, wake, reopen_within=reopen_within)
+        self.ticket_answers = StaffTicketService(database, clock, staff_chat, wake)
         self.ticket_corrections = TicketCorrections(database, clock, staff_chat, wake)
         reply_time = ReplyTime(database, clock)
         self.lookups = LookupService(database, market, clock)
@@ -86,27 +83,26 @@ class Support:
         reveals = RevealMessages(database, messenger, infra.translations, infra.default_locale)
         masking = Masking(store=database, clock=clock, room=staff_chat, screen=reveals, on_change=to_mask)
         self.revealing = RevealService(store=database, clock=clock, room=staff_chat, screen=reveals, masking=masking)
-        waiting = TicketWaiting(
-            database, clock, staff_chat, operator_ids=operator_ids, patience=remind_after, on_news=wake
+        reminders = TicketReminders(
+            database, clock, staff_chat, wake, operator_ids=operator_ids, remind_after=remind_after
         )
         help_handlers = HelpHandlers(
             database=database, rules=rules, payout_times=payout_times, contacts=contacts, provider=provider
         )
         messages = UserMessageHandlers(
-            database=database, messenger=messenger, opening=opening, reply_time=reply_time, contacts=contacts
+            database=database, messenger=messenger, tickets=user_tickets, reply_time=reply_time, contacts=contacts
         )
-        tickets = UserTicketHandlers(
+        handlers = UserTicketHandlers(
             database=database,
             messenger=messenger,
             contacts=contacts,
-            opening=opening,
-            ending=ending,
+            tickets=user_tickets,
             messages=messages,
             help_handlers=help_handlers,
         )
-        self.ask_about_order = tickets.ask_about
+        self.ask_about_order = handlers.ask_about
         """Lets a user ask for help with their order."""
-        self.offer_to_forward = tickets.offer_to_forward
+        self.offer_to_forward = handlers.offer_to_forward
         """Offers to forward a message that is no answer to anything to the user's open tickets."""
         waits = WaitRenderer(database, messenger, clock, staff_chat)
         self.after = RoomHooks(staff_chat, operator_ids).around(
@@ -115,7 +111,7 @@ class Support:
         """Kind of notification -> what follows when it was sent or given up."""
         self.feature = Feature(
             name="support",
-            routes=(tickets.routes(), help_handlers.routes(), *staff_handlers.ROUTES),
+            routes=(handlers.routes(), help_handlers.routes(), *staff_handlers.ROUTES),
             answers={
                 reveal_handlers.REASON: reveal_handlers.reason_typed,
                 saved_reply_handlers.NAME: saved_reply_handlers.name_typed,
@@ -136,7 +132,7 @@ class Support:
                 ).renderers(),
             ),
             workers=(
-                Worker("tickets", Tickets(waiting).tick),
+                Worker("tickets", reminders.tick),
                 Worker("masking", masking.mask_due, to_mask),
             ),
             close=masking.close,

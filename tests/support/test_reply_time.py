@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from bot.infra.db.database import Database
 from bot.orders.measured import KEPT_FOR
-from bot.support.measured_reply_time import ReplyTime
+from bot.support.reply_time import ReplyTime
 from bot.support.tickets.repository import TicketRepository
 from tests.architecture.every_screen import NOW
 from tests.builders import a_ticket

@@ -19,8 +19,8 @@ from bot.support.lookup.screens import tickets as staff_lookup_tickets
 from bot.support.lookup.screens import user as staff_lookup_person
 from bot.support.lookup.service import PAGE, About, Page, TicketPage
 from bot.support.model import TicketFilter
-from bot.support.reply_times import TicketFigures
 from bot.support.ticket import Cause, CloseReason, Ticket
+from bot.support.ticket_statistics import TicketStatistics
 from bot.support.tickets.screens import format_ticket_times
 from bot.users.model import Person
 from tests.architecture.every_screen import BCA, HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
@@ -29,7 +29,7 @@ from tests.texts import label, name_of, says, text
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 LONGEST_TEXT = 4096
 HOUR = timedelta(hours=1)
-TIMES = TicketFigures(opened=9, answered=8, closed=7, first_answer=timedelta(minutes=5), close=HOUR, good=3, bad=1)
+TIMES = TicketStatistics(opened=9, answered=8, closed=7, first_answer=timedelta(minutes=5), close=HOUR, good=3, bad=1)
 EMMA = Person(
     id=1001,
     language_code="en",

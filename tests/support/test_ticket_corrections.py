@@ -11,7 +11,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.support.model import EntryKind, TicketEntry, Written
 from bot.support.ticket import Ticket
 from bot.support.tickets.relay import MAYBE_ARRIVED
-from bot.support.tickets.steps import entered
+from bot.support.tickets.service import add_entry
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_world import EMMA, GROUP, OSCAR, RINA, Room
 
@@ -75,7 +75,7 @@ async def test_a_person_s_own_correction_reaches_the_room_and_pings_who_holds_th
     await room.answers.claim(ticket.reference, RINA)
     asked = Written(chat_id=EMMA, message_id=7, text="Where is it?")
     async with room.store.transaction() as tx:
-        entry = await entered(tx, ticket, asked, EntryKind.ASKED, by=EMMA, now=room.clock.now())
+        entry = await add_entry(tx, ticket, asked, EntryKind.ASKED, by=EMMA, now=room.clock.now())
     assert entry is not None
     assert await room.corrections.edit(entry, EMMA, replace(asked, text="Where is my money?"))
     async with room.store.reading() as tx:
@@ -87,7 +87,7 @@ async def test_a_person_s_own_correction_reaches_the_room_and_pings_who_holds_th
 
 
 async def test_a_corrected_note_stays_among_support(room: Room, ticket: Ticket) -> None:
-    note = await room.answers.note(ticket.reference, RINA, room.writes("Called the bank"))
+    note = await room.answers.add_note(ticket.reference, RINA, room.writes("Called the bank"))
     assert note is not None
     assert await room.corrections.edit(note, RINA, corrected(note, "Called the bank twice"))
     await room.tells()
@@ -139,7 +139,7 @@ async def test_only_its_author_takes_an_answer_back_and_notes_are_none(
 ) -> None:
     with pytest.raises(Rejection, match=r"ticket\.answer_of_another"):
         await room.corrections.withdraw(answer, OSCAR)
-    note = await room.answers.note(ticket.reference, RINA, room.writes("Called the bank"))
+    note = await room.answers.add_note(ticket.reference, RINA, room.writes("Called the bank"))
     assert note is not None
     with pytest.raises(Rejection, match=r"ticket\.no_answer"):
         await room.corrections.withdraw(note, RINA)

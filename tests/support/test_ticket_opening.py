@@ -12,11 +12,11 @@ from bot.settlement.model import OrderReport
 from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, MediaKind, Written
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
-from bot.support.tickets.closing import TicketEnding
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ToStaffChat, ToUser
-from bot.support.tickets.opening import TicketOpening, open_by_itself
+from bot.support.tickets.order_tickets import open_order_ticket
 from bot.support.tickets.repository import TicketRepository
+from bot.support.tickets.user_service import UserTicketService
 from bot.users.activity import UserEvent
 from bot.users.event_repository import UserEventRepository
 from bot.users.model import Person
@@ -34,8 +34,7 @@ class Desk(House):
 
     def __init__(self, file: str, service: FakeSettlement, **others: Any) -> None:
         super().__init__(file, service, rules=STAFFED, **others)
-        self.opening = TicketOpening(self.store, self.clock, self.room, reopen_within=WITHIN)
-        self.ending = TicketEnding(self.store, self.clock, self.room, reopen_within=WITHIN)
+        self.tickets = UserTicketService(self.store, self.clock, self.room, reopen_within=WITHIN)
 
     def person(self, person_id: int = EMMA) -> Person:
         return Person(id=person_id, created_at=self.clock.now())
@@ -82,9 +81,9 @@ async def _leaves(desk: Desk) -> Any:
 
 
 async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(desk: Desk) -> None:
-    first = await desk.opening.ask(desk.person(), words("My money is gone", 10), "R1")
-    second = await desk.opening.ask(desk.person(), words("Hello?", 11), "R1")
-    assert (first.what, second.what) == (UserEvent.ASKED, UserEvent.SAID)
+    first = await desk.tickets.ask(desk.person(), words("My money is gone", 10), "R1")
+    second = await desk.tickets.ask(desk.person(), words("Hello?", 11), "R1")
+    assert (first.event, second.event) == (UserEvent.ASKED, UserEvent.SAID)
     assert second.ticket.reference == first.ticket.reference
     assert (first.ticket.order_reference, first.ticket.cause) == ("R1", Cause.ASKED)
     assert await desk.texts(first.ticket) == ["My money is gone", "Hello?"]
@@ -100,7 +99,7 @@ async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(desk: 
 
 async def test_each_matter_has_a_ticket_of_its_own(desk: Desk) -> None:
     found = [
-        (await desk.opening.ask(desk.person(person), words("?", number, person), reference)).ticket.reference
+        (await desk.tickets.ask(desk.person(person), words("?", number, person), reference)).ticket.reference
         for number, (person, reference) in enumerate([(EMMA, "R1"), (EMMA, "R2"), (EMMA, ""), (SARI, "")], 1)
     ]
     assert len(set(found)) == 4
@@ -108,9 +107,9 @@ async def test_each_matter_has_a_ticket_of_its_own(desk: Desk) -> None:
 
 async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(desk: Desk) -> None:
     person = replace(desk.person(), awaits="ticket:R1")
-    first = await desk.opening.ask(person, words("Help", 10), "R1")
-    again = await desk.opening.ask(replace(person, awaits=None), words("Help", 10), "R1")
-    assert (again.ticket, again.what) == (first.ticket, None)
+    first = await desk.tickets.ask(person, words("Help", 10), "R1")
+    again = await desk.tickets.ask(replace(person, awaits=None), words("Help", 10), "R1")
+    assert (again.ticket, again.event) == (first.ticket, None)
     assert await desk.texts(first.ticket) == ["Help"]
     assert await desk.deeds("R1") == [UserEvent.ASKED]
     async with desk.store.reading() as tx:
@@ -121,8 +120,8 @@ async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(desk: 
 
 async def test_pictures_and_files_come_along(desk: Desk) -> None:
     photo = Written(chat_id=EMMA, message_id=10, text="see", media=MediaKind.PHOTO, file_id="f1")
-    taken = await desk.opening.ask(desk.person(), photo)
-    await desk.opening.say(
+    taken = await desk.tickets.ask(desk.person(), photo)
+    await desk.tickets.write(
         desk.person(), replace(photo, message_id=11, media=MediaKind.DOCUMENT), taken.ticket.reference
     )
     async with desk.store.reading() as tx:
@@ -134,11 +133,11 @@ async def test_pictures_and_files_come_along(desk: Desk) -> None:
 
 
 async def test_a_word_after_an_answer_waits_for_the_next_one(desk: Desk) -> None:
-    ticket = (await desk.opening.ask(desk.person(), words("Help", 10))).ticket
+    ticket = (await desk.tickets.ask(desk.person(), words("Help", 10))).ticket
     async with desk.store.transaction() as tx:
         await TicketRepository(tx).save(ticket.record_reply(RINA, desk.clock.now()))
     desk.clock.passes(minutes=5)
-    taken = await desk.opening.say(desk.person(), words("Thanks, but", 11), ticket.reference)
+    taken = await desk.tickets.write(desk.person(), words("Thanks, but", 11), ticket.reference)
     assert taken.ticket.waits_since == desk.clock.now()
     await desk.tells()
     assert desk.ears.heard[-2].kind == f"{ToStaffChat.CARD}:{taken.ticket.version}"
@@ -149,34 +148,34 @@ async def test_a_word_after_an_answer_waits_for_the_next_one(desk: Desk) -> None
 
 @pytest.mark.parametrize("reference", ["T-NONE2", "another's"])
 async def test_nobody_writes_into_anothers_ticket(desk: Desk, reference: str) -> None:
-    others = (await desk.opening.ask(desk.person(SARI), words("Mine", 10, SARI))).ticket
+    others = (await desk.tickets.ask(desk.person(SARI), words("Mine", 10, SARI))).ticket
     with pytest.raises(Rejection, match=r"ticket\.gone"):
-        await desk.opening.say(
+        await desk.tickets.write(
             desk.person(), words("?", 11), others.reference if reference == "another's" else reference
         )
     assert await desk.texts(others) == ["Mine"]
 
 
 async def test_a_word_reopens_what_was_closed_lately_and_not_what_was_closed_long_ago(desk: Desk) -> None:
-    ticket = await desk.close((await desk.opening.ask(desk.person(), words("Help", 10))).ticket)
+    ticket = await desk.close((await desk.tickets.ask(desk.person(), words("Help", 10))).ticket)
     desk.clock.passes(days=6.9)
-    taken = await desk.opening.say(desk.person(), words("Still", 11), ticket.reference)
-    assert (taken.what, taken.ticket.status, taken.ticket.claimed_by) == (UserEvent.REOPENED, TicketStatus.OPEN, RINA)
+    taken = await desk.tickets.write(desk.person(), words("Still", 11), ticket.reference)
+    assert (taken.event, taken.ticket.status, taken.ticket.claimed_by) == (UserEvent.REOPENED, TicketStatus.OPEN, RINA)
     await desk.close(await desk.ticket(ticket.reference))
     desk.clock.passes(days=7)
     with pytest.raises(Rejection, match=r"ticket\.closed_too_long_ago"):
-        await desk.opening.say(desk.person(), words("Still!", 12), ticket.reference)
+        await desk.tickets.write(desk.person(), words("Still!", 12), ticket.reference)
     assert await desk.texts(ticket) == ["Help", "Still"]
 
 
 async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same(desk: Desk) -> None:
-    ticket = await desk.close((await desk.opening.ask(desk.person(), words("Help", 10), "R1")).ticket)
-    other = (await desk.opening.ask(desk.person(), words("Again", 11), "R1")).ticket
-    taken = await desk.opening.say(desk.person(), words("Here", 12), ticket.reference)
-    assert (taken.ticket.reference, taken.what) == (other.reference, UserEvent.SAID)
+    ticket = await desk.close((await desk.tickets.ask(desk.person(), words("Help", 10), "R1")).ticket)
+    other = (await desk.tickets.ask(desk.person(), words("Again", 11), "R1")).ticket
+    taken = await desk.tickets.write(desk.person(), words("Here", 12), ticket.reference)
+    assert (taken.ticket.reference, taken.event) == (other.reference, UserEvent.SAID)
     assert await desk.texts(other) == ["Again", "Here"]
     with pytest.raises(Rejection, match=r"ticket\.another_open"):
-        await desk.ending.reopen(ticket)
+        await desk.tickets.reopen(ticket)
 
 
 async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(desk: Desk) -> None:
@@ -206,7 +205,7 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(desk: Desk) -> 
 
 async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_again(desk: Desk) -> None:
     order = await _paid(desk)
-    ticket = (await desk.opening.ask(desk.person(), words("Where is it?", 10), order)).ticket
+    ticket = (await desk.tickets.ask(desk.person(), words("Where is it?", 10), order)).ticket
     async with desk.store.transaction() as tx:
         await TicketRepository(tx).save(ticket.record_reply(RINA, desk.clock.now()))
     await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
@@ -217,27 +216,27 @@ async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_
 async def test_where_nobody_is_there_to_help_no_ticket_opens(desk: Desk) -> None:
     order = await desk.order(await _paid(desk))
     async with desk.store.transaction() as tx:
-        await open_by_itself(tx, StaffChat(0, frozenset()), order, Cause.FAILED, desk.clock.now())
+        await open_order_ticket(tx, StaffChat(0, frozenset()), order, Cause.FAILED, desk.clock.now())
         assert await TicketRepository(tx).of_order(order.reference) == ()
 
 
 async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(desk: Desk) -> None:
-    ticket = (await desk.opening.ask(desk.person(), words("Help", 10))).ticket
+    ticket = (await desk.tickets.ask(desk.person(), words("Help", 10))).ticket
     with pytest.raises(Rejection, match=r"ticket\.still_open"):
-        await desk.ending.rate(ticket, Rating.GOOD)
-    ticket = await desk.ending.rate(await desk.close(ticket), Rating.GOOD)
-    assert await desk.ending.rate(ticket, Rating.GOOD) == ticket, "a second tap changes nothing"
-    ticket = await desk.ending.rate(ticket, Rating.BAD)
+        await desk.tickets.rate(ticket, Rating.GOOD)
+    ticket = await desk.tickets.rate(await desk.close(ticket), Rating.GOOD)
+    assert await desk.tickets.rate(ticket, Rating.GOOD) == ticket, "a second tap changes nothing"
+    ticket = await desk.tickets.rate(ticket, Rating.BAD)
     assert (await desk.ticket(ticket.reference)).rating is Rating.BAD
     assert await desk.deeds() == [UserEvent.ASKED, UserEvent.RATED_GOOD, UserEvent.RATED_BAD]
 
 
 async def test_reopening_keeps_who_held_it_and_forgets_the_rating(desk: Desk) -> None:
-    ticket = await desk.close((await desk.opening.ask(desk.person(), words("Help", 10))).ticket)
-    ticket = await desk.ending.reopen(await desk.ending.rate(ticket, Rating.BAD))
+    ticket = await desk.close((await desk.tickets.ask(desk.person(), words("Help", 10))).ticket)
+    ticket = await desk.tickets.reopen(await desk.tickets.rate(ticket, Rating.BAD))
     assert (ticket.is_open, ticket.rating, ticket.claimed_by, ticket.reopened) == (True, None, RINA, 1)
     with pytest.raises(Rejection, match=r"ticket\.open_already"):
-        await desk.ending.reopen(ticket)
+        await desk.tickets.reopen(ticket)
 
 
 async def _paid(desk: Desk) -> str:

@@ -8,7 +8,7 @@ import pytest
 from bot.core.errors import Rejection
 from bot.support.model import EntryKind, TicketEntry, Written
 from bot.support.ticket import CloseReason, Ticket
-from bot.support.tickets.steps import entered
+from bot.support.tickets.service import add_entry
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_world import EMMA, OSCAR, RINA, Room
 
@@ -46,11 +46,11 @@ async def test_words_from_both_sides_in_the_same_moment_are_all_kept_each_under_
     async def says(number: int) -> TicketEntry | None:
         words = Written(chat_id=EMMA, message_id=number, text=str(number))
         async with room.store.transaction() as tx:
-            return await entered(tx, ticket, words, EntryKind.ASKED, by=EMMA, now=room.clock.now())
+            return await add_entry(tx, ticket, words, EntryKind.ASKED, by=EMMA, now=room.clock.now())
 
     done = await asyncio.gather(
         *(says(number) for number in range(MANY)),
-        *(room.answers.answer(ticket.reference, RINA, room.writes()) for _ in range(MANY)),
+        *(room.answers.reply(ticket.reference, RINA, room.writes()) for _ in range(MANY)),
     )
     assert sorted(entry.number for entry in done if entry) == list(range(1, 2 * MANY + 1))
     assert [entry.number for entry in await room.entries(ticket)] == list(range(1, 2 * MANY + 1))
@@ -58,7 +58,7 @@ async def test_words_from_both_sides_in_the_same_moment_are_all_kept_each_under_
 
 async def test_one_message_that_is_met_twice_in_the_same_moment_is_one_answer(room: Room, ticket: Ticket) -> None:
     written = room.writes()
-    done = await asyncio.gather(*(room.answers.answer(ticket.reference, RINA, written) for _ in range(MANY)))
+    done = await asyncio.gather(*(room.answers.reply(ticket.reference, RINA, written) for _ in range(MANY)))
     assert [entry.number for entry in done if entry] == [1]
     await room.tells()
     assert room.heard(EMMA) == ["ticket_answer:1"]
@@ -70,7 +70,7 @@ async def test_closing_and_answering_in_the_same_moment_leave_no_answer_behind_a
     await room.answers.claim(ticket.reference, RINA)
     closed, answer = await asyncio.gather(
         room.answers.close(ticket.reference, RINA, CloseReason.SOLVED),
-        room.answers.answer(ticket.reference, RINA, room.writes()),
+        room.answers.reply(ticket.reference, RINA, room.writes()),
         return_exceptions=True,
     )
     assert isinstance(closed, Ticket)

@@ -92,7 +92,7 @@ class Desk(Room):
 
     async def answers_with(self, ticket: Ticket, written: Written) -> TicketEntry:
         """Rina's answer, told."""
-        entry = await self.answers.answer(ticket.reference, RINA, written)
+        entry = await self.answers.reply(ticket.reference, RINA, written)
         assert entry is not None
         await self.tells()
         return await self.entry(entry)
@@ -168,7 +168,7 @@ async def test_who_has_blocked_the_bot_is_never_said_to_have_got_it(desk: Desk, 
     assert await desk.lines() == [line_of(ticket, Remark.FAILED, "blocked")]
     assert (await desk.reaction(entry), await desk.emma_sees()) == ("", [])
     await desk.emma_blocks(blocked=False)
-    assert await desk.answers.answer_again(ticket.reference, RINA, entry.number)
+    assert await desk.answers.retry_reply(ticket.reference, RINA, entry.number)
     await desk.tells()
     assert (await desk.reaction(entry), len(await desk.emma_sees())) == ("👌", 1)
 
@@ -257,7 +257,7 @@ async def test_what_can_not_be_taken_back_from_who_has_blocked_the_bot_is_said_t
 
 
 async def test_an_answer_that_is_taken_back_in_time_is_never_sent(desk: Desk, ticket: Ticket) -> None:
-    entry = await desk.answers.answer(ticket.reference, RINA, await desk.says())
+    entry = await desk.answers.reply(ticket.reference, RINA, await desk.says())
     assert entry is not None
     await desk.corrections.withdraw(entry, RINA)
     await desk.tells()

@@ -94,9 +94,9 @@ async def test_the_same_message_met_again_is_one_answer_even_after_the_ticket_wa
     room: Room, ticket: Ticket
 ) -> None:
     written = room.writes()
-    assert await room.answers.answer(ticket.reference, RINA, written) is not None
+    assert await room.answers.reply(ticket.reference, RINA, written) is not None
     await room.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
-    assert await room.answers.answer(ticket.reference, RINA, written) is None
+    assert await room.answers.reply(ticket.reference, RINA, written) is None
     await room.tells()
     assert room.heard(EMMA, "ticket_answer") == ["ticket_answer:1"]
 
@@ -109,8 +109,8 @@ async def test_an_answer_to_who_has_blocked_the_bot_is_told_as_failed_and_can_be
     await room.tells()
     assert ((await room.entry(entry)).failure, (await room.entry(entry)).delivered_at) == (BLOCKED.reason, None)
     assert room.heard(GROUP, "ticket_remark") == ["ticket_remark:failed.1.1"]
-    assert await room.answers.answer_again(ticket.reference, RINA, 1)
-    assert not await room.answers.answer_again(ticket.reference, RINA, 1)
+    assert await room.answers.retry_reply(ticket.reference, RINA, 1)
+    assert not await room.answers.retry_reply(ticket.reference, RINA, 1)
     await room.tells()
     assert (await room.entry(entry)).delivered_at is not None
     assert len(room.heard(EMMA, "ticket_answer")) == 1
@@ -125,7 +125,7 @@ async def test_two_answers_that_wait_for_a_chat_that_is_lost_both_fail(room: Roo
 
 async def test_a_note_reaches_nobody_but_support_and_claims_nothing(rooms: Room) -> None:
     ticket = await rooms.opens()
-    assert await rooms.answers.note(ticket.reference, RINA, rooms.writes("Called the bank", by=RINA)) is not None
+    assert await rooms.answers.add_note(ticket.reference, RINA, rooms.writes("Called the bank", by=RINA)) is not None
     await rooms.tells()
     assert (rooms.heard(EMMA), rooms.heard(RINA)) == ([], [])
     assert rooms.heard(OSCAR) == ["ticket_remark:noted.1"]
@@ -180,7 +180,7 @@ async def test_what_was_decided_meanwhile_is_seen_by_whoever_comes_second(
 async def test_the_audit_trail_names_the_ticket_and_quotes_nobody(room: Room, ticket: Ticket) -> None:
     await room.answered(ticket, text="Secret words")
     room.clock.passes(seconds=1)
-    await room.answers.note(ticket.reference, RINA, room.writes("More secret words"))
+    await room.answers.add_note(ticket.reference, RINA, room.writes("More secret words"))
     room.clock.passes(seconds=1)
     await room.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
     trail = await room.trail()
@@ -206,7 +206,7 @@ async def test_a_reply_to_what_is_among_support_is_never_an_answer_to_the_person
     ticket = await rooms.opens()
     await rooms.answers.claim(ticket.reference, RINA)
     await rooms.answers.take_over(ticket.reference, OSCAR, rooms.writes("Rina is off today", by=OSCAR))
-    await rooms.answers.note(ticket.reference, OSCAR, rooms.writes("Called the bank", by=OSCAR))
+    await rooms.answers.add_note(ticket.reference, OSCAR, rooms.writes("Called the bank", by=OSCAR))
     rooms.ears.outcomes[RINA].extend([Sent(70), Sent(71), Sent(72), Sent(73)])
     await rooms.tells()
     async with rooms.store.reading() as tx:

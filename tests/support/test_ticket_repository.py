@@ -9,8 +9,8 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.support.model import TicketFilter
-from bot.support.reply_times import TicketTimes
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
+from bot.support.ticket_statistics import TicketTimes
 from bot.support.tickets.repository import TicketRepository
 from tests.builders import NOW, SECOND, a_ticket
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.screen import Screen
-from bot.support.reply_times import Overdue, TicketFigures, TicketTimes, measured, overdue, reminded
 from bot.support.ticket import CloseReason, Rating, Ticket
+from bot.support.ticket_statistics import TicketStatistics, TicketTimes, measure_tickets
+from bot.support.tickets.reminders import Reminder, due_reminder, record_reminder
 from bot.support.tickets.screens import format_ticket_times
 from tests.architecture.every_screen import TRANSLATIONS, Seen
 from tests.texts import text
@@ -35,38 +36,38 @@ def a_ticket(**changes: Any) -> Ticket:
     [
         ({}, 0, None),
         ({}, 14, None),
-        ({}, 15, Overdue.ROOM),
-        ({}, 400, Overdue.ROOM),
-        ({"claimed_by": RINA}, 15, Overdue.ROOM),
+        ({}, 15, Reminder.SUPPORT),
+        ({}, 400, Reminder.SUPPORT),
+        ({"claimed_by": RINA}, 15, Reminder.SUPPORT),
         ({"waits_since": None}, 400, None),
         ({"reminded_at": after(15)}, 16, None),
         ({"reminded_at": after(15)}, 29, None),
-        ({"reminded_at": after(15)}, 30, Overdue.OPERATORS),
+        ({"reminded_at": after(15)}, 30, Reminder.OPERATORS),
         ({"reminded_at": after(100)}, 110, None),
         ({"reminded_at": after(15), "escalated_at": after(30)}, 400, None),
     ],
 )
 def test_support_is_reminded_once_a_wait_and_the_operators_as_long_after_that(
-    changes: dict[str, Any], minutes: int, whom: Overdue | None
+    changes: dict[str, Any], minutes: int, whom: Reminder | None
 ) -> None:
-    assert overdue(a_ticket(**changes), after(minutes), PATIENCE) is whom
+    assert due_reminder(a_ticket(**changes), after(minutes), PATIENCE) is whom
 
 
 def test_nobody_is_reminded_of_what_is_closed() -> None:
-    assert overdue(a_ticket().close(RINA, CloseReason.SOLVED, after(1)), after(99), PATIENCE) is None
+    assert due_reminder(a_ticket().close(RINA, CloseReason.SOLVED, after(1)), after(99), PATIENCE) is None
 
 
 def test_an_answer_ends_a_wait_and_the_next_word_begins_another() -> None:
-    waited = reminded(reminded(a_ticket(), Overdue.ROOM, after(15)), Overdue.OPERATORS, after(30))
+    waited = record_reminder(record_reminder(a_ticket(), Reminder.SUPPORT, after(15)), Reminder.OPERATORS, after(30))
     answered = waited.record_reply(RINA, after(31))
-    assert overdue(answered, after(999), PATIENCE) is None
+    assert due_reminder(answered, after(999), PATIENCE) is None
     asked = answered.add_message(after(60))
-    assert [overdue(asked, after(minute), PATIENCE) for minute in (74, 75)] == [None, Overdue.ROOM]
+    assert [due_reminder(asked, after(minute), PATIENCE) for minute in (74, 75)] == [None, Reminder.SUPPORT]
 
 
 def test_the_first_words_that_nobody_has_answered_count_not_the_last() -> None:
     asked = a_ticket().add_message(after(14))
-    assert overdue(asked, after(15), PATIENCE) is Overdue.ROOM
+    assert due_reminder(asked, after(15), PATIENCE) is Reminder.SUPPORT
 
 
 def times(answer: int | None = None, close: int | None = None, rating: Rating | None = None) -> TicketTimes:
@@ -76,30 +77,30 @@ def times(answer: int | None = None, close: int | None = None, rating: Rating | 
 
 
 def test_of_no_tickets_there_is_nothing_to_say() -> None:
-    assert measured([]) == TicketFigures()
-    assert format_ticket_times(TRANSLATIONS.get("en"), measured([])) == ""
+    assert measure_tickets([]) == TicketStatistics()
+    assert format_ticket_times(TRANSLATIONS.get("en"), measure_tickets([])) == ""
 
 
 def test_medians_count_only_what_has_come_to_pass() -> None:
-    found = measured([times(), times(1), times(3, 9, Rating.GOOD), times(500, 7, Rating.BAD), times(None, 8)])
-    assert found == TicketFigures(
+    found = measure_tickets([times(), times(1), times(3, 9, Rating.GOOD), times(500, 7, Rating.BAD), times(None, 8)])
+    assert found == TicketStatistics(
         opened=5, answered=3, closed=3, first_answer=3 * MINUTE, close=8 * MINUTE, good=1, bad=1
     )
 
 
 @pytest.mark.parametrize(("answered", "said"), [(19, None), (20, 7 * MINUTE)])
 def test_the_usual_time_to_a_reply_is_shown_by_twenty_replies(answered: int, said: timedelta | None) -> None:
-    assert measured([*(times(7) for _ in range(answered)), *(times() for _ in range(30))]).usual_reply == said
+    assert measure_tickets([*(times(7) for _ in range(answered)), *(times() for _ in range(30))]).usual_reply == said
 
 
 def test_of_an_even_number_the_median_lies_between_the_middle_two() -> None:
-    assert measured([times(1), times(2), times(4), times(90)]).first_answer == 3 * MINUTE
+    assert measure_tickets([times(1), times(2), times(4), times(90)]).first_answer == 3 * MINUTE
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), min_size=1))
 def test_a_median_lies_within_what_it_is_of_in_any_order(waits: list[tuple[int, int]]) -> None:
-    found = measured(times(answer, close) for answer, close in waits)
-    assert found == measured(times(answer, close) for answer, close in reversed(waits))
+    found = measure_tickets(times(answer, close) for answer, close in waits)
+    assert found == measure_tickets(times(answer, close) for answer, close in reversed(waits))
     assert found.first_answer is not None
     assert min(waits)[0] * MINUTE <= found.first_answer <= max(waits)[0] * MINUTE
 
@@ -107,9 +108,9 @@ def test_a_median_lies_within_what_it_is_of_in_any_order(waits: list[tuple[int, 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_lines_say_times_and_ratings_where_there_are_any(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    only_opened = format_ticket_times(t, measured([times()]))
+    only_opened = format_ticket_times(t, measure_tickets([times()]))
     assert Seen("", Screen(only_opened)).text == text("ticket_times.opened", locale, opened=1, closed=0)
-    whole = format_ticket_times(t, measured([times(1, 180, Rating.GOOD), times(1, 180, Rating.GOOD)]))
+    whole = format_ticket_times(t, measure_tickets([times(1, 180, Rating.GOOD), times(1, 180, Rating.GOOD)]))
     assert Seen("", Screen(whole)).text.split("\n") == [
         text("ticket_times.opened", locale, opened=2, closed=2),
         text("ticket_times.first_answer", locale, median=text("figures.seconds", locale, count=60), count=2),

@@ -14,7 +14,7 @@ from bot.support.model import PostRole, TicketPost
 from bot.support.staff.wait_rendering import WaitRenderer
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
-from bot.support.tickets.waiting import TicketWaiting
+from bot.support.tickets.reminders import TicketReminders
 from tests.architecture.every_screen import TRANSLATIONS
 from tests.infra.test_messenger_against_sandbox import messenger
 from tests.sandbox.telegram_sandbox import OSCAR, RINA, Running, running
@@ -32,12 +32,12 @@ class Scene:
 
     room: Room
     server: Running
-    waiting: TicketWaiting
+    waiting: TicketReminders
     delivery: OutboxDelivery
 
     async def waits(self, **span: float) -> None:
         self.room.clock.passes(**span)
-        await self.waiting.look()
+        await self.waiting.remind()
         while await self.delivery.start_due():
             await self.delivery.settle()
 
@@ -65,7 +65,9 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
             await server.says(staff, "/start")
         news = WaitRenderer(room.store, telegram, room.clock, room.room)
         delivery = OutboxDelivery(room.store, Renderer(news), room.clock, after=news.after())
-        waiting = TicketWaiting(room.store, room.clock, room.room, operator_ids=frozenset({OSCAR}), patience=PATIENCE)
+        waiting = TicketReminders(
+            room.store, room.clock, room.room, operator_ids=frozenset({OSCAR}), remind_after=PATIENCE
+        )
         yield Scene(room, server, waiting, delivery)
     await room.store.close()
 
@@ -144,7 +146,7 @@ async def test_without_a_group_it_is_told_in_private_and_there_is_no_way_to_show
 async def test_what_was_answered_before_it_could_be_told_is_not_told(scene: Scene) -> None:
     ticket = await scene.room.opens()
     scene.room.clock.passes(minutes=15)
-    await scene.waiting.look()
+    await scene.waiting.remind()
     await scene.room.answered(ticket)
     await scene.waits()
     assert await scene.seen(SUPPORT_GROUP_ID) == []

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from bot.support.ticket import CloseReason, Ticket
+from bot.support.tickets.reminders import TicketReminders
 from bot.support.tickets.repository import TicketRepository
-from bot.support.tickets.waiting import TicketWaiting
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_world import GROUP, OSCAR, RINA, SARI, Room
 
@@ -23,14 +23,16 @@ async def room(file: str) -> AsyncIterator[Room]:
     await made.store.close()
 
 
-def waiting_in(room: Room) -> TicketWaiting:
-    return TicketWaiting(room.store, room.clock, room.room, operator_ids=frozenset({OSCAR, BUDI}), patience=PATIENCE)
+def waiting_in(room: Room) -> TicketReminders:
+    return TicketReminders(
+        room.store, room.clock, room.room, operator_ids=frozenset({OSCAR, BUDI}), remind_after=PATIENCE
+    )
 
 
-async def passes(room: Room, waiting: TicketWaiting, **span: float) -> int:
+async def passes(room: Room, waiting: TicketReminders, **span: float) -> int:
     """Time goes by; of how many tickets it was reminded then."""
     room.clock.passes(**span)
-    found = await waiting.look()
+    found = await waiting.remind()
     await room.tells()
     return found
 
@@ -89,7 +91,7 @@ async def test_what_is_closed_reminds_nobody(room: Room) -> None:
 async def test_two_looks_at_once_tell_it_once(room: Room) -> None:
     await room.opens()
     room.clock.passes(minutes=15)
-    looks = await asyncio.gather(*(waiting_in(room).look() for _ in range(5)))
+    looks = await asyncio.gather(*(waiting_in(room).remind() for _ in range(5)))
     await room.tells()
     assert sum(looks) == 1
     assert len(room.heard(GROUP, "ticket_waits")) == 1
@@ -102,9 +104,9 @@ async def test_a_reminder_that_is_not_kept_is_not_told_and_the_next_look_tells_i
     waiting = waiting_in(room)
     room.clock.passes(minutes=15)
     with monkeypatch.context() as broken:
-        broken.setattr("bot.support.tickets.waiting.tell_chats", crash)
+        broken.setattr("bot.support.tickets.reminders.tell_chats", crash)
         with pytest.raises(ZeroDivisionError):
-            await waiting.look()
+            await waiting.remind()
     assert (await room.now(ticket)).reminded_at is None
     assert await passes(room, waiting) == 1
     assert len(room.heard(GROUP, "ticket_waits")) == 1

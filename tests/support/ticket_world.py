@@ -12,8 +12,8 @@ from bot.support.ticket import Ticket
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.relay import TicketRelay
-from bot.support.tickets.replies import TicketReplies
 from bot.support.tickets.repository import TicketRepository
+from bot.support.tickets.staff_service import StaffTicketService
 from tests.keys import VAULT
 from tests.orders.order_world import Ears
 from tests.settlement.fake_settlement import MovedClock
@@ -28,7 +28,7 @@ class Room:
     def __init__(self, database: str, clock: MovedClock, group: int = GROUP) -> None:
         self.store, self.clock, self.group = Database(database, VAULT), clock, group
         self.room = StaffChat(group, frozenset({OSCAR, RINA}))
-        self.answers = TicketReplies(self.store, clock, self.room)
+        self.answers = StaffTicketService(self.store, clock, self.room)
         self.corrections = TicketCorrections(self.store, clock, self.room)
         self.ears = Ears(clock)
         self.delivery = OutboxDelivery(self.store, self.ears, clock, after=TicketRelay(self.room).after())
@@ -49,7 +49,7 @@ class Room:
 
     async def answered(self, ticket: Ticket, by: int = RINA, text: str = "It is on its way.") -> TicketEntry:
         """An answer that was taken in."""
-        entry = await self.answers.answer(ticket.reference, by, self.writes(text, by=by))
+        entry = await self.answers.reply(ticket.reference, by, self.writes(text, by=by))
         assert entry is not None
         return entry
 

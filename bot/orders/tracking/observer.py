@@ -24,7 +24,7 @@ from bot.staff.alarms import of_order, over
 from bot.staff.roles import StaffChat
 from bot.support.ticket import Cause
 from bot.support.tickets.notifications import ToStaffChat, marked, tell_room
-from bot.support.tickets.opening import open_by_itself
+from bot.support.tickets.order_tickets import open_order_ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.users.repository import UserRepository
 
@@ -195,7 +195,7 @@ class Observer:
         operators = self._orders.rules.operator_ids
         await of_order(tx, ALARM_OF[notice], order.reference, now)
         await OutboxRepository(tx).add(staff_news(operators, notice, subject_of(order), now, reference=order.reference))
-        await open_by_itself(tx, self._room, order, CAUSE_OF[notice], now)
+        await open_order_ticket(tx, self._room, order, CAUSE_OF[notice], now)
 
     async def _show_support(self, tx: Transaction, order: Order, now: datetime) -> None:
         """The cards of the tickets about it follow the order."""

@@ -84,7 +84,7 @@ async def _send(staff: StaffSession, button: SendSavedReplyButton) -> None:
     if staff.message_id is None:
         raise Rejection("staff.gone")
     written = Written(chat_id=staff.chat_id, message_id=staff.message_id, text=filled)
-    entry = await staff.desk.ticket_answers.answer(reference, staff.person.id, written)
+    entry = await staff.desk.ticket_answers.reply(reference, staff.person.id, written)
     if entry is None:
         await staff.toast("answers.sent_already", alert=True)
         await staff.desk.messenger.edit_keyboard(staff.chat_id, staff.message_id, (), lane="talk")

@@ -72,7 +72,7 @@ async def _reopen(staff: StaffSession, ticket: Ticket, _: str) -> None:
 
 async def _answer_again(staff: StaffSession, ticket: Ticket, argument: str) -> None:
     number = int(argument) if argument.isascii() and argument.isdecimal() else 0
-    if not await staff.desk.ticket_answers.answer_again(ticket.reference, staff.person.id, number):
+    if not await staff.desk.ticket_answers.retry_reply(ticket.reference, staff.person.id, number):
         raise Rejection("staff.gone")
     await staff.toast("staff.tried_again")
 

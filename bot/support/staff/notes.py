@@ -49,7 +49,7 @@ async def keep_note(staff: StaffSession, ticket: Ticket, message: Message) -> No
     if note is None:
         await ask(staff, ticket, TO_NOTE, staff_talk.how_to_note(staff.t))
         return
-    await staff.desk.ticket_answers.note(ticket.reference, staff.person.id, note)
+    await staff.desk.ticket_answers.add_note(ticket.reference, staff.person.id, note)
     await ask(staff, ticket, TO_NOTE, staff_talk.noted(staff.t, ticket))
 
 

@@ -76,7 +76,7 @@ async def _answer(staff: StaffSession, ticket: Ticket, message: Message) -> None
         await keep_note(staff, ticket, message)
         return
     try:
-        await staff.desk.ticket_answers.answer(ticket.reference, staff.person.id, passable(message))
+        await staff.desk.ticket_answers.reply(ticket.reference, staff.person.id, passable(message))
     except Rejection as why:
         await say_of(staff, ticket, staff_talk.not_passed_on(staff.t, ticket, why))
 

@@ -11,8 +11,8 @@ from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
 from bot.support.model import TicketFilter
-from bot.support.reply_times import TicketTimes
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
+from bot.support.ticket_statistics import TicketTimes
 from bot.support.tickets.tables import IS_OPEN_TICKET, IS_WAITING_TICKET, tickets
 
 ONE = select(tickets).where(tickets.c.reference == bindparam("reference"))

@@ -1,25 +1,25 @@
-"""How long people waited for support, and what they thought of it: a few lines under other figures."""
+"""How long people waited for support, and what they thought of it: a few lines under other statistics."""
 
 from datetime import timedelta
 
 from bot.infra.i18n import Html, Translator
-from bot.support.reply_times import TicketFigures
+from bot.support.ticket_statistics import TicketStatistics
 
 SHORT = timedelta(minutes=2)
 
 
-def format_ticket_times(t: Translator, figures: TicketFigures) -> Html:
+def format_ticket_times(t: Translator, statistics: TicketStatistics) -> Html:
     """Those there is something to say of; empty where no ticket was opened."""
-    if not figures.opened:
+    if not statistics.opened:
         return Html("")
-    found = [t("ticket_times.opened", opened=figures.opened, closed=figures.closed)]
-    if figures.first_answer is not None:
-        median = format_length(t, figures.first_answer)
-        found.append(t("ticket_times.first_answer", median=median, count=figures.answered))
-    if figures.close is not None:
-        found.append(t("ticket_times.close", median=format_length(t, figures.close), count=figures.closed))
-    if figures.good or figures.bad:
-        found.append(t("ticket_times.rated", good=figures.good, bad=figures.bad))
+    found = [t("ticket_times.opened", opened=statistics.opened, closed=statistics.closed)]
+    if statistics.first_answer is not None:
+        median = format_length(t, statistics.first_answer)
+        found.append(t("ticket_times.first_answer", median=median, count=statistics.answered))
+    if statistics.close is not None:
+        found.append(t("ticket_times.close", median=format_length(t, statistics.close), count=statistics.closed))
+    if statistics.good or statistics.bad:
+        found.append(t("ticket_times.rated", good=statistics.good, bad=statistics.bad))
     return Html("\n".join(found))
 
 

@@ -27,7 +27,7 @@ class EditHandlers:
 
     async def _edited(self, session: Session, update: Update) -> None:
         message = update.edited_message
-        entry = await self._corrections.entry_of(message.chat_id, message.message_id) if message else None
+        entry = await self._corrections.find(message.chat_id, message.message_id) if message else None
         if message is None or entry is None or entry.author_id != session.person.id:
             return
         if entry.kind is EntryKind.ASKED:

@@ -18,9 +18,8 @@ from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.staff.help import Help
 from bot.support.ticket import Rating, Ticket
-from bot.support.tickets.closing import TicketEnding
-from bot.support.tickets.opening import TicketOpening
 from bot.support.tickets.repository import TicketRepository
+from bot.support.tickets.user_service import UserTicketService
 from bot.support.user_chat.buttons import (
     LeaveTicketQuestionButton,
     NewTicketButton,
@@ -47,16 +46,14 @@ class UserTicketHandlers:
         database: Database,
         messenger: Messenger,
         contacts: Help,
-        opening: TicketOpening,
-        ending: TicketEnding,
+        tickets: UserTicketService,
         messages: UserMessageHandlers,
         help_handlers: HelpHandlers,
     ) -> None:
         self._database = database
         self._messenger = messenger
         self._contacts = contacts
-        self._opening = opening
-        self._ending = ending
+        self._tickets = tickets
         self._messages = messages
         self._help = help_handlers
 
@@ -138,7 +135,7 @@ class UserTicketHandlers:
 
     async def _reopen(self, session: Session, ticket: Ticket, _: str) -> None:
         """Open it again at once, and then ask what is still wrong."""
-        ticket = await self._ending.reopen(ticket)
+        ticket = await self._tickets.reopen(ticket)
         await session.acknowledge(session.t.plain("ticket.reopened"))
         await session.update(await self._page(session, ticket))
         await self._messages.ask(session, await self._order_of(ticket), ticket)
@@ -146,7 +143,7 @@ class UserTicketHandlers:
     async def _rate(self, session: Session, ticket: Ticket, argument: str) -> None:
         if argument not in set(Rating):
             raise Rejection("stale.button")
-        ticket = await self._ending.rate(ticket, Rating(argument))
+        ticket = await self._tickets.rate(ticket, Rating(argument))
         await session.acknowledge(session.t.plain("ticket.thanks"))
         await session.update(await self._page(session, ticket))
 
@@ -157,11 +154,11 @@ class UserTicketHandlers:
         written = written_in(theirs) if theirs is not None and is_own else None
         if written is None:
             raise Rejection("ticket.nothing_to_pass_on")
-        taken = await self._opening.say(session.person, written, ticket.reference)
+        saved = await self._tickets.write(session.person, written, ticket.reference)
         await session.acknowledge()
-        await session.update(session.with_resume(ticket_question.added(session.t, taken.ticket)))
+        await session.update(session.with_resume(ticket_question.added(session.t, saved.ticket)))
         if session.message_id is not None:
-            await self._messages.save_post(session, taken.ticket, session.message_id)
+            await self._messages.save_post(session, saved.ticket, session.message_id)
 
     async def _page(self, session: Session, ticket: Ticket) -> Screen:
         order = await self._order_of(ticket)
@@ -169,7 +166,7 @@ class UserTicketHandlers:
         return ticket_page.screen(session.t, ticket, order, session.now, session.zone, may_reopen=may_reopen)
 
     def _may_be_reopened(self, session: Session, ticket: Ticket) -> bool:
-        return ticket.may_be_reopened(session.now, self._ending.reopen_within)
+        return ticket.may_be_reopened(session.now, self._tickets.reopen_within)
 
     async def _order_of(self, ticket: Ticket) -> Order | None:
         if not ticket.order_reference:

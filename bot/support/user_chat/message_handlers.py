@@ -23,13 +23,13 @@ from bot.infra.telegram.ui.session import Session, current_session
 from bot.orders.order import REFERENCE_ALPHABET, Order
 from bot.orders.repository import OrderRepository
 from bot.staff.help import Help
-from bot.support.measured_reply_time import ReplyTime
 from bot.support.model import PostRole, TicketPost, Written
+from bot.support.reply_time import ReplyTime
 from bot.support.ticket import PREFIX, REFERENCE_LENGTH, Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.opening import Taken, TicketOpening
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
+from bot.support.tickets.user_service import SavedMessage, UserTicketService
 from bot.support.user_chat.messages import written_in
 from bot.support.user_chat.screens import question as screens
 from bot.users.activity import UserEvent
@@ -45,7 +45,7 @@ SEEN: Final = "👌"
 
 TICKET_NAMED: Final = re.compile(rf"{PREFIX}[{REFERENCE_ALPHABET}]{{{REFERENCE_LENGTH}}}\b")
 OURS: Final = frozenset({PostRole.ENTRY, PostRole.REMARK})
-_Save = Callable[[Person, Written], Awaitable[Taken]]
+_Save = Callable[[Person, Written], Awaitable[SavedMessage]]
 
 
 class UserMessageHandlers:
@@ -56,13 +56,13 @@ class UserMessageHandlers:
         *,
         database: Database,
         messenger: Messenger,
-        opening: TicketOpening,
+        tickets: UserTicketService,
         reply_time: ReplyTime,
         contacts: Help,
     ) -> None:
         self._database = database
         self._messenger = messenger
-        self._opening = opening
+        self._tickets = tickets
         self._reply_time = reply_time
         self._contacts = contacts
 
@@ -85,11 +85,11 @@ class UserMessageHandlers:
 
     async def new_typed(self, session: Session, argument: str, message: Message) -> None:
         """Take the answer to what is wrong; `argument` is the order that it is about."""
-        await self._answer(session, message, lambda person, written: self._opening.ask(person, written, argument))
+        await self._answer(session, message, lambda person, written: self._tickets.ask(person, written, argument))
 
     async def more_typed(self, session: Session, argument: str, message: Message) -> None:
         """Take the answer to what else there is to say; `argument` is the ticket."""
-        await self._answer(session, message, lambda person, written: self._opening.say(person, written, argument))
+        await self._answer(session, message, lambda person, written: self._tickets.write(person, written, argument))
 
     async def save_post(self, session: Session, ticket: Ticket, message_id: int) -> None:
         """Save that a message of ours belongs to a ticket, so that a reply to it does, too."""
@@ -137,7 +137,7 @@ class UserMessageHandlers:
             ticket = await TicketRepository(tx).get(entry.ticket) if entry else None
         if ticket is None:
             return False
-        await self._confirm(session, Taken(ticket, None))
+        await self._confirm(session, SavedMessage(ticket, None))
         return True
 
     async def _answer(self, session: Session, message: Message, save: _Save) -> None:
@@ -148,13 +148,13 @@ class UserMessageHandlers:
             return
         person = answered(session)
         try:
-            taken = await save(person, written)
+            saved = await save(person, written)
         except Rejection as rejection:
             await session.save_user(person)
             await _show(session, screens.refused(session.t, session.reason(rejection)))
             return
-        await _expect_rest(session, message, taken.ticket)
-        await self._confirm(session, taken)
+        await _expect_rest(session, message, saved.ticket)
+        await self._confirm(session, saved)
 
     async def _reply(self, session: Session, message: Message, ticket: str) -> None:
         """Save a reply. A question that is open stays open: it wasn't answered."""
@@ -163,26 +163,26 @@ class UserMessageHandlers:
             await session.post(Screen(session.t("ticket.unreadable")))
             return
         try:
-            taken = await self._opening.say(session.person, written, ticket)
+            saved = await self._tickets.write(session.person, written, ticket)
         except Rejection as rejection:
             await _show(session, screens.refused(session.t, session.reason(rejection)))
             return
         if session.person.awaits is None:
-            await _expect_rest(session, message, taken.ticket)
-        is_plain = taken.what in {UserEvent.SAID, None} and taken.ticket.reference == ticket
+            await _expect_rest(session, message, saved.ticket)
+        is_plain = saved.event in {UserEvent.SAID, None} and saved.ticket.reference == ticket
         if not (is_plain and await self._react(session, message)):
-            await self._confirm(session, taken)
+            await self._confirm(session, saved)
 
     async def _react(self, session: Session, message: Message) -> bool:
         outcome = await self._messenger.rooms.react(session.chat_id, message.message_id, SEEN)
         return isinstance(outcome, Delivered)
 
-    async def _confirm(self, session: Session, taken: Taken) -> None:
+    async def _confirm(self, session: Session, saved: SavedMessage) -> None:
         """Say that it was saved, in a message that can itself be replied to."""
-        ticket = taken.ticket
+        ticket = saved.ticket
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
-        match taken.what:
+        match saved.event:
             case UserEvent.ASKED:
                 shown = screens.opened(session.t, ticket, order, await self._reply_time.get())
             case UserEvent.REOPENED:

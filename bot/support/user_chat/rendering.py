@@ -19,8 +19,8 @@ from bot.infra.telegram.outbound.sender import Invalid, Messenger, Outcome, TryL
 from bot.orders.notifications import reference_in
 from bot.orders.order import Order, OrderNotification
 from bot.orders.repository import OrderRepository
-from bot.support.measured_reply_time import ReplyTime
 from bot.support.model import PostRole
+from bot.support.reply_time import ReplyTime
 from bot.support.ticket import Ticket
 from bot.support.tickets.notifications import ToStaffChat, ToUser, ticket_in
 from bot.support.tickets.posting import keep_post

@@ -48,7 +48,7 @@ from bot.support.lookup.service import LookupService
 from bot.support.reveal.service import RevealService
 from bot.support.saved_replies.service import SavedReplies
 from bot.support.tickets.corrections import TicketCorrections
-from bot.support.tickets.replies import TicketReplies
+from bot.support.tickets.staff_service import StaffTicketService
 from bot.users.model import Person
 from bot.users.phrase import Suggestion, suggest, suggested
 from bot.users.privacy import Privacy
@@ -102,7 +102,7 @@ class Desk:
     help: Help
     support_room: StaffChat
     ticket_room: "TicketRoom"
-    ticket_answers: TicketReplies
+    ticket_answers: StaffTicketService
     ticket_corrections: TicketCorrections
     revealing: RevealService
     saved_answers: SavedReplies

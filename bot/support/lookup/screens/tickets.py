@@ -13,11 +13,11 @@ from bot.support.lookup.buttons import LookupButton, LookupPage, place
 from bot.support.lookup.screens.orders import COLUMNS, Turn, person_row, turns
 from bot.support.lookup.service import Page, TicketPage
 from bot.support.model import TicketFilter
-from bot.support.reply_times import TicketFigures
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Ticket
+from bot.support.ticket_statistics import TicketStatistics
 from bot.support.tickets.screens import format_ticket_times
 
 About = tuple[Ticket, Order | None]
@@ -29,7 +29,7 @@ HERE = "here"
 FILTERS_IN_ROWS = ((TicketFilter.OPEN, TicketFilter.MINE), (TicketFilter.UNCLAIMED, TicketFilter.CLOSED))
 
 
-def screen(t: Translator, listed: TicketPage, figures: TicketFigures, now: datetime, zone: tzinfo) -> Screen:
+def screen(t: Translator, listed: TicketPage, figures: TicketStatistics, now: datetime, zone: tzinfo) -> Screen:
     """A page of one of the lists; at its foot, how long people of the last week have waited."""
 
     def turn(offset: int) -> str:

@@ -6,7 +6,7 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.orders.measured import Measured
-from bot.support.reply_times import measured
+from bot.support.ticket_statistics import measure_tickets
 from bot.support.tickets.repository import TicketRepository
 
 
@@ -18,4 +18,4 @@ class ReplyTime(Measured[timedelta]):
 
 
 async def _usual(tx: Transaction, since: datetime, until: datetime) -> timedelta | None:
-    return measured(await TicketRepository(tx).times(since, until)).usual_reply
+    return measure_tickets(await TicketRepository(tx).times(since, until)).usual_reply

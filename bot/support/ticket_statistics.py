@@ -1,0 +1,61 @@
+"""What is measured of tickets: how long users waited for a reply and for the end, and what they thought of it.
+
+Both times run from a ticket's beginning. They are medians, since one forgotten ticket mustn't hide how the others went.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+
+from bot.core.sample_size import MIN_SAMPLES
+from bot.support.ticket import Rating
+
+
+@dataclass(frozen=True, slots=True)
+class TicketTimes:
+    """What is measured of one ticket."""
+
+    created_at: datetime
+    first_answer_at: datetime | None
+    closed_at: datetime | None
+    rating: Rating | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketStatistics:
+    """Tickets opened within a time: how many, their medians (None of none), and how they were rated."""
+
+    opened: int = 0
+    answered: int = 0
+    closed: int = 0
+    first_answer: timedelta | None = None
+    close: timedelta | None = None
+    good: int = 0
+    bad: int = 0
+
+    @property
+    def usual_reply(self) -> timedelta | None:
+        """Return the median time to the first answer, or None where too few tickets show it."""
+        return self.first_answer if self.answered >= MIN_SAMPLES else None
+
+
+def measure_tickets(tickets: Iterable[TicketTimes]) -> TicketStatistics:
+    """Return the statistics of these tickets."""
+    known = list(tickets)
+    answers = [each.first_answer_at - each.created_at for each in known if each.first_answer_at]
+    ends = [each.closed_at - each.created_at for each in known if each.closed_at]
+    ratings = [each.rating for each in known]
+    return TicketStatistics(
+        opened=len(known),
+        answered=len(answers),
+        closed=len(ends),
+        first_answer=_median(answers),
+        close=_median(ends),
+        good=ratings.count(Rating.GOOD),
+        bad=ratings.count(Rating.BAD),
+    )
+
+
+def _median(times: list[timedelta]) -> timedelta | None:
+    return timedelta(seconds=median(time.total_seconds() for time in times)) if times else None

@@ -1,0 +1,90 @@
+"""Reminders of tickets that wait for a reply: to support first, and to operators if nothing came of that.
+
+The second comes as long after the first as that after the message; each comes once a wait.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from bot.core.clock import Clock
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.staff.roles import StaffChat
+from bot.support.ticket import Ticket
+from bot.support.tickets.notifications import ToStaffChat, marked, tell_chats
+from bot.support.tickets.repository import TicketRepository
+from bot.support.tickets.service import TicketService
+
+SECONDS_BETWEEN: Final = 3.0
+
+
+class Reminder(StrEnum):
+    """Who is reminded."""
+
+    SUPPORT = "support"
+    OPERATORS = "operators"
+
+
+KINDS = {Reminder.SUPPORT: ToStaffChat.WAITS, Reminder.OPERATORS: ToStaffChat.WAITS_LONG}
+
+
+def due_reminder(ticket: Ticket, now: datetime, remind_after: timedelta) -> Reminder | None:
+    """Return who has to be reminded now that the user of a ticket waits; None if nobody has to be."""
+    if not ticket.is_open or ticket.waits_since is None or now < ticket.waits_since + remind_after:
+        return None
+    if ticket.reminded_at is None:
+        return Reminder.SUPPORT
+    is_due = ticket.escalated_at is None and now >= ticket.reminded_at + remind_after
+    return Reminder.OPERATORS if is_due else None
+
+
+def record_reminder(ticket: Ticket, reminder: Reminder, now: datetime) -> Ticket:
+    """Return the ticket after a reminder of it."""
+    return replace(ticket, reminded_at=now) if reminder is Reminder.SUPPORT else replace(ticket, escalated_at=now)
+
+
+class TicketReminders(TicketService):
+    """Remind of tickets; `remind_after` is how long one waits for a reply before support is reminded."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        staff_chat: StaffChat,
+        wake_outbox: Callable[[], None] = lambda: None,
+        *,
+        operator_ids: frozenset[int],
+        remind_after: timedelta,
+    ) -> None:
+        super().__init__(database, clock, staff_chat, wake_outbox)
+        self._operators = operator_ids
+        self._remind_after = remind_after
+
+    async def tick(self) -> float:
+        """Remind of what is due; return the seconds until the next look."""
+        await self.remind()
+        return SECONDS_BETWEEN
+
+    async def remind(self) -> int:
+        """Remind of every ticket that has waited for too long; return of how many."""
+        now = self._clock.now()
+        async with self._database.reading() as tx:
+            waiting = await TicketRepository(tx).waiting(now - self._remind_after)
+        due = [ticket.reference for ticket in waiting if due_reminder(ticket, now, self._remind_after)]
+        return sum([await self._change(reference, self._remind) for reference in due])
+
+    async def _remind(self, tx: Transaction, ticket: Ticket, now: datetime) -> bool:
+        """Save the reminder and that it was sent, unless an agent has replied meanwhile."""
+        reminder = due_reminder(ticket, now, self._remind_after)
+        if reminder is None or ticket.waits_since is None:
+            return False
+        saved = await self._save(tx, ticket, record_reminder(ticket, reminder, now), now)
+        is_first = reminder is Reminder.SUPPORT
+        chats = await self._staff_chat.chats(tx) if is_first else tuple(sorted(self._operators))
+        # A ticket may wait more than once. The beginning of a wait tells it from others.
+        kind = marked(KINDS[reminder], f"{ticket.waits_since:%Y%m%dT%H%M%S%f}")
+        await tell_chats(tx, chats, saved.reference, kind, now, since=ticket.waits_since.isoformat())
+        return True

@@ -1,0 +1,126 @@
+"""What support agents do with tickets: they claim, take over, reply, note, close and reopen.
+
+A reply and its notification are saved in one transaction: from then on it reaches the user, once, whatever happens.
+Only its delivery says what became of it (`relay.py`). Until then nobody reads that it was sent.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.infra.db.transaction import Transaction
+from bot.staff.model import AuditAction
+from bot.support.model import EntryKind, TicketEntry, Written
+from bot.support.ticket import CloseReason, Ticket
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.notifications import ToUser, marked, tell_person
+from bot.support.tickets.remarks import Remark, elsewhere, everywhere, remark
+from bot.support.tickets.service import TicketService, add_entry, audit_ticket, check_none_open
+
+ANY_TIME: Final = timedelta(days=36500)
+"""Support may reopen a ticket however long ago it was closed."""
+
+
+class StaffTicketService(TicketService):
+    """Change tickets for support agents. The caller has checked that `by` is one of them.
+
+    Raises:
+        Rejection: there is no such ticket, or the change isn't possible. Every method raises it.
+    """
+
+    async def claim(self, reference: str, by: int) -> Ticket:
+        """Claim a ticket, unless another agent holds it. Who holds it already keeps it."""
+
+        async def change(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
+            return await self._save_holder(tx, ticket, ticket.claim(by, now), by, now)
+
+        return await self._change(reference, change)
+
+    async def take_over(self, reference: str, by: int, note: Written) -> Ticket | None:
+        """Take a ticket over from who holds it, who gets the note; return None if that message was saved before."""
+
+        async def change(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket | None:
+            entry = await add_entry(tx, ticket, note, EntryKind.NOTE, by=by, now=now)
+            if entry is None:
+                return None
+            saved = await self._save_holder(tx, ticket, ticket.take_over(by, now), by, now)
+            before = ticket.claimed_by or 0
+            chats = await everywhere(tx, self._staff_chat, entry)
+            await remark(tx, chats, entry, Remark.TAKEN_OVER, now, by=by, before=before if before != by else 0)
+            return saved
+
+        return await self._change(reference, change)
+
+    async def reply(self, reference: str, by: int, written: Written) -> TicketEntry | None:
+        """Reply to the user; return None if that message was saved before. Claim a ticket that nobody holds."""
+
+        async def change(tx: Transaction, ticket: Ticket, now: datetime) -> TicketEntry | None:
+            entry = await add_entry(tx, ticket, written, EntryKind.ANSWER, by=by, now=now)
+            if entry is None:
+                return None
+            saved = await self._save(tx, ticket, ticket.record_reply(by, now), now)
+            await tell_person(tx, saved, marked(ToUser.ANSWER, entry.number), now, entry=entry.number)
+            await remark(tx, await elsewhere(tx, self._staff_chat, entry), entry, Remark.ANSWERED, now, by=by)
+            await audit_ticket(tx, saved, AuditAction.ANSWERED, by=by, now=now, detail=f"#{entry.number}")
+            return entry
+
+        return await self._change(reference, change)
+
+    async def retry_reply(self, reference: str, by: int, number: int) -> bool:
+        """Send a reply again that couldn't be delivered; return False if it is no such reply."""
+
+        async def change(tx: Transaction, ticket: Ticket, now: datetime) -> bool:
+            ticket.claim(by, now)
+            entry = await TicketEntryRepository(tx).get(reference, number)
+            if entry is None or entry.kind is not EntryKind.ANSWER or not entry.failure or entry.withdrawn_at:
+                return False
+            await TicketEntryRepository(tx).save(replace(entry, failure=None))
+            await tell_person(tx, ticket, marked(ToUser.ANSWER, f"{number}.{_stamp(now)}"), now, entry=number)
+            await audit_ticket(tx, ticket, AuditAction.ANSWERED, by=by, now=now, detail=f"#{number}")
+            return True
+
+        return await self._change(reference, change)
+
+    async def add_note(self, reference: str, by: int, written: Written) -> TicketEntry | None:
+        """Save what only support may read, in any ticket; return None if that message was saved before."""
+
+        async def change(tx: Transaction, ticket: Ticket, now: datetime) -> TicketEntry | None:
+            entry = await add_entry(tx, ticket, written, EntryKind.NOTE, by=by, now=now)
+            if entry is not None:
+                await remark(tx, await elsewhere(tx, self._staff_chat, entry), entry, Remark.NOTED, now, by=by)
+                await audit_ticket(tx, ticket, AuditAction.NOTED, by=by, now=now, detail=f"#{entry.number}")
+            return entry
+
+        return await self._change(reference, change)
+
+    async def close(self, reference: str, by: int, reason: CloseReason) -> Ticket:
+        """Close a ticket, and notify its user of the reason. Claim one that nobody holds."""
+
+        async def change(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
+            saved = await self._save(tx, ticket, ticket.close(by, reason, now), now)
+            await tell_person(tx, saved, marked(ToUser.CLOSED, saved.version), now, reason=str(reason))
+            await audit_ticket(tx, saved, AuditAction.CLOSED, by=by, now=now, detail=str(reason))
+            return saved
+
+        return await self._change(reference, change)
+
+    async def reopen(self, reference: str, by: int) -> Ticket:
+        """Reopen a closed ticket, and claim it: who reopens it has something to say."""
+
+        async def change(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
+            await check_none_open(tx, ticket)
+            return await self._save_holder(tx, ticket, ticket.reopen(now, ANY_TIME).take_over(by, now), by, now)
+
+        return await self._change(reference, change)
+
+    async def _save_holder(self, tx: Transaction, before: Ticket, after: Ticket, by: int, now: datetime) -> Ticket:
+        if after == before:
+            return before
+        saved = await self._save(tx, before, after, now)
+        await audit_ticket(tx, saved, AuditAction.CLAIMED, by=by, now=now)
+        return saved
+
+
+def _stamp(moment: datetime) -> int:
+    """Return what tells two attempts at the same reply apart."""
+    return int(moment.timestamp() * 1_000_000)

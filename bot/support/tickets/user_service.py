@@ -1,0 +1,157 @@
+"""What users do with their tickets: they write, reopen and rate.
+
+A ticket, what was written in it and the notifications of both are saved in one transaction. A message that was saved
+before (its update is handled again after a crash) changes nothing.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.core.clock import Clock
+from bot.core.errors import Rejection
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.staff.roles import StaffChat
+from bot.support.model import EntryKind, Written
+from bot.support.ticket import Rating, Ticket
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.notifications import ToStaffChat, marked, tell_room, tell_step
+from bot.support.tickets.repository import TicketRepository
+from bot.support.tickets.service import Overtaken, TicketService, add_entry, check_none_open
+from bot.users.activity import UserEvent, record_user_event
+from bot.users.model import Person
+from bot.users.repository import UserRepository
+
+EVENT_OF: Final[Mapping[Rating, UserEvent]] = {Rating.GOOD: UserEvent.RATED_GOOD, Rating.BAD: UserEvent.RATED_BAD}
+
+
+@dataclass(frozen=True, slots=True)
+class SavedMessage:
+    """The ticket that a message belongs to, and what its user did by it; `event` is None if it was saved before."""
+
+    ticket: Ticket
+    event: UserEvent | None
+
+
+Find = Callable[[Transaction, datetime], Awaitable[SavedMessage]]
+"""Returns the ticket that a message belongs to, as it is after it. Raises `Overtaken` where it changed meanwhile."""
+
+
+class UserTicketService(TicketService):
+    """Change tickets for their users; `reopen_within` is how long after it was closed one may be reopened."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        staff_chat: StaffChat,
+        wake_outbox: Callable[[], None] = lambda: None,
+        *,
+        reopen_within: timedelta,
+    ) -> None:
+        super().__init__(database, clock, staff_chat, wake_outbox)
+        self.reopen_within = reopen_within
+
+    async def ask(self, user: Person, written: Written, order_reference: str = "") -> SavedMessage:
+        """Open a ticket with a message, or add it to the one that is open about the same.
+
+        `user` is saved in the same transaction: the question that the message answers is no longer open.
+        """
+
+        async def find(tx: Transaction, now: datetime) -> SavedMessage:
+            known = await TicketRepository(tx).open_of(user.id, order_reference)
+            if known is not None:
+                return await self._add_message(tx, known, now)
+            ticket = Ticket.open(user.id, now, order_reference=order_reference)
+            if not await TicketRepository(tx).add(ticket):
+                raise Overtaken
+            await tell_room(tx, self._staff_chat, ticket, ToStaffChat.HEAD, now)
+            return SavedMessage(ticket, UserEvent.ASKED)
+
+        return await self._save_message(user, written, find)
+
+    async def write(self, user: Person, written: Written, reference: str) -> SavedMessage:
+        """Add a message to a ticket of the user's. One that was closed not long ago is reopened by that.
+
+        Where another is open about the same by now, the message belongs to that one.
+
+        Raises:
+            Rejection: it was closed too long ago, or it isn't the user's.
+        """
+
+        async def find(tx: Transaction, now: datetime) -> SavedMessage:
+            ticket = await TicketRepository(tx).get(reference)
+            if ticket is None or ticket.person_id != user.id:
+                raise Rejection("ticket.gone")
+            current = ticket if ticket.is_open else await TicketRepository(tx).open_of(user.id, ticket.order_reference)
+            if current is not None:
+                return await self._add_message(tx, current, now)
+            reopened = ticket.reopen(now, self.reopen_within)
+            return SavedMessage(await self._save(tx, ticket, reopened, now), UserEvent.REOPENED)
+
+        return await self._save_message(user, written, find)
+
+    async def reopen(self, ticket: Ticket) -> Ticket:
+        """Open a ticket again.
+
+        Raises:
+            Rejection: it is open, was closed too long ago, or another is open about the same.
+        """
+
+        async def change(tx: Transaction, current: Ticket, now: datetime) -> Ticket:
+            await check_none_open(tx, current)
+            saved = await self._save(tx, current, current.reopen(now, self.reopen_within), now)
+            await tell_step(tx, self._staff_chat, saved, str(UserEvent.REOPENED), now)
+            await record_user_event(tx, saved.person_id, UserEvent.REOPENED, now, saved.order_reference)
+            return saved
+
+        return await self._change(ticket.reference, change)
+
+    async def rate(self, ticket: Ticket, rating: Rating) -> Ticket:
+        """Save what the user thinks of the help. The last rating counts.
+
+        Raises:
+            Rejection: the ticket is open.
+        """
+
+        async def change(tx: Transaction, current: Ticket, now: datetime) -> Ticket:
+            if not current.is_open and current.rating is rating:
+                return current
+            saved = await self._save(tx, current, current.rate(rating, now), now)
+            await record_user_event(tx, saved.person_id, EVENT_OF[rating], now, saved.order_reference)
+            return saved
+
+        return await self._change(ticket.reference, change)
+
+    async def _add_message(self, tx: Transaction, ticket: Ticket, now: datetime) -> SavedMessage:
+        return SavedMessage(await self._save(tx, ticket, ticket.add_message(now), now), UserEvent.SAID)
+
+    async def _save_message(self, user: Person, written: Written, find: Find) -> SavedMessage:
+        async def attempt(tx: Transaction) -> SavedMessage:
+            now = self._clock.now()
+            message = await _saved_before(tx, written)
+            if message is None:
+                message = await find(tx, now)
+                await self._add_entry(tx, message, written, now)
+            await UserRepository(tx).save(user)
+            return message
+
+        return await self._commit(attempt)
+
+    async def _add_entry(self, tx: Transaction, message: SavedMessage, written: Written, now: datetime) -> None:
+        ticket, event = message.ticket, message.event or UserEvent.SAID
+        entry = await add_entry(tx, ticket, written, EntryKind.ASKED, by=ticket.person_id, now=now)
+        if entry is None:
+            return
+        ping = ticket.claimed_by or 0
+        kind = marked(ToStaffChat.ENTRY, entry.number)
+        await tell_room(tx, self._staff_chat, ticket, kind, now, entry=entry.number, ping=ping)
+        await record_user_event(tx, ticket.person_id, event, now, ticket.order_reference)
+
+
+async def _saved_before(tx: Transaction, written: Written) -> SavedMessage | None:
+    entry = await TicketEntryRepository(tx).of_source(written.chat_id, written.message_id)
+    ticket = await TicketRepository(tx).get(entry.ticket) if entry else None
+    return None if ticket is None else SavedMessage(ticket, None)
