@@ -1,4 +1,4 @@
-"""What the use cases need of tickets in a database: the tickets, what was written in them, and where it stands."""
+"""What is written in tickets, and the messages in which it is shown."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,13 +8,13 @@ from enum import StrEnum
 class EntryKind(StrEnum):
     """Who writes to whom."""
 
-    ASKED = "asked"  # the person to support
-    ANSWER = "answer"  # support to the person
-    NOTE = "note"  # support to itself: never leaves the staff's chats
+    ASKED = "asked"  # the user to support
+    ANSWER = "answer"  # support to the user
+    NOTE = "note"  # support to itself: it never leaves the chats of staff
 
 
 class MediaKind(StrEnum):
-    """What may come along with a text, or instead of one."""
+    """What a message can have beside its text, or instead of one."""
 
     PHOTO = "photo"
     DOCUMENT = "document"
@@ -22,7 +22,7 @@ class MediaKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What somebody wrote, wherever: `text` is HTML of ours with the formatting of theirs, None where there is none."""
+    """What a message to the bot says; `text` is HTML with the sender's formatting, None if there is none."""
 
     chat_id: int
     message_id: int
@@ -33,10 +33,14 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketEntry:
-    """One thing written in a ticket; `number` counts from 1 within it.
+    """One thing that was written in a ticket.
 
-    `text` is HTML of ours, made of the message's own entities. The source is the message that it was read from, where
-    edits are heard of; `message_id` is the copy in the person's chat (answers only), known once it was delivered.
+    Attributes:
+        number: counts from 1 within the ticket.
+        text: HTML, made of the message's own entities.
+        source_chat_id: the chat of the message that it was read from; Telegram reports edits of that message.
+        source_message_id: that message.
+        message_id: the copy in the user's chat (replies only), known once it was delivered.
     """
 
     ticket: str
@@ -57,23 +61,23 @@ class TicketEntry:
 
     @property
     def id(self) -> str:
-        """Its name in the database."""
+        """Return its key in the database."""
         return f"{self.ticket}.{self.number}"
 
 
 class PostRole(StrEnum):
-    """What a message of the bot's has to do with a ticket."""
+    """What a message of the bot has to do with a ticket."""
 
-    TOPIC = "topic"  # the one that opened its topic, whose id it shares; `argument` is how the topic stands
-    HEAD = "head"  # the card that everything else answers to, kept up to date
+    TOPIC = "topic"  # opened its topic, whose id it shares; `argument` is the status that the topic shows
+    HEAD = "head"  # the card that everything else replies to, kept up to date
     ENTRY = "entry"  # what somebody wrote
-    REMARK = "remark"  # what became of it
-    QUESTION = "question"  # an answer to this one is for the bot: `argument` says what was asked
+    REMARK = "remark"  # what became of that
+    QUESTION = "question"  # a reply to it is for the bot; `argument` says what was asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketPost:
-    """A message of the bot's that belongs to a ticket, in a staff chat or in the person's: a reply to it does, too."""
+    """A message of the bot that belongs to a ticket, in a chat of staff or of the user. A reply to it does, too."""
 
     chat_id: int
     message_id: int

@@ -1,4 +1,4 @@
-"""How soon support usually replies to a new ticket, as far as the bot's own tickets show it."""
+"""How soon support usually replies to a new ticket, measured from the bot's own tickets."""
 
 from datetime import datetime, timedelta
 
@@ -11,7 +11,7 @@ from bot.support.tickets.repository import TicketRepository
 
 
 class ReplyTime(Measured[timedelta]):
-    """Measures first replies as `/stats` does."""
+    """Measure first replies as `/stats` does."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
         super().__init__(store, clock, _usual)

@@ -28,7 +28,7 @@ from bot.settlement.steps import FAILED
 from bot.support.cases import Case
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Cause
-from bot.support.user_chat.screens import page as ticket_page
+from bot.support.user_chat.screens import help as help_screens
 from bot.users.model import Person
 from bot.users.screens import start
 from tests.architecture.every_screen import (
@@ -115,7 +115,7 @@ SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
     "receipt-caption": _receipt,
     "staff-ticket": _staff_ticket,
     "broadcast-preview": _broadcast,
-    "help": lambda t: ticket_page.help_screen(t, a_help_desk(frozenset({OSCAR}), "@kirim_help")),
+    "help": lambda t: help_screens.first_screen(t, a_help_desk(frozenset({OSCAR}), "@kirim_help")),
 }
 
 

@@ -11,8 +11,7 @@ from bot.orders.measured_payout_times import in_words
 from bot.orders.payout_times import PayoutTimes
 from bot.staff.help import Help
 from bot.support.user_chat.buttons import HelpButton, HelpPage
-from bot.support.user_chat.screens import help as help_topics
-from bot.support.user_chat.screens import page as ticket_page
+from bot.support.user_chat.screens import help as help_screens
 from tests.architecture.every_screen import TRANSLATIONS, Seen
 from tests.architecture.test_screens_limits import check
 from tests.support.ticket_screens import a_help_desk
@@ -31,17 +30,17 @@ def page(topic: str, locale: str = "en", **changes: Any) -> Seen:
         "times": None,
         "contacts": a_help_desk(STAFF, ""),
     }
-    facts = help_topics.Facts(**{**known, **changes})
-    return Seen(topic, help_topics.screen(TRANSLATIONS.get(locale), HelpPage(topic), facts))
+    facts = help_screens.Facts(**{**known, **changes})
+    return Seen(topic, help_screens.screen(TRANSLATIONS.get(locale), HelpPage(topic), facts))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_help_leads_to_each_topic_and_each_topic_back_to_help(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    help_page = Seen("help", ticket_page.help_screen(t, a_help_desk(NOBODY, "")))
+    help_page = Seen("help", help_screens.first_screen(t, a_help_desk(NOBODY, "")))
     found = {button.data: button.label for button in help_page.buttons if HelpButton.read(button.data or "")}
-    assert found == {f"help:{topic}": label(f"button.help_{topic}", locale) for topic in help_topics.TOPICS}
-    for topic in help_topics.TOPICS:
+    assert found == {f"help:{topic}": label(f"button.help_{topic}", locale) for topic in help_screens.TOPICS}
+    for topic in help_screens.TOPICS:
         shown = page(topic, locale, times=TIMES)
         assert [(button.label, button.data) for button in shown.buttons] == [
             (label("button.back", locale), "help:show")

@@ -6,8 +6,10 @@ from datetime import timedelta
 import pytest
 
 from bot.infra.i18n import LOCALES
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.ticket import Cause, CloseReason, Rating
+from bot.support.user_chat.screens import help as help_screens
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
 from bot.users.provider import Provider
@@ -22,7 +24,7 @@ STAFF, NOBODY = frozenset({2001}), frozenset[int]()
 
 def page(ticket: object, *, may_reopen: bool = False, locale: str = "en") -> Seen:
     t = TRANSLATIONS.get(locale)
-    shown = ticket_page.screen(t, ticket, ORDER, NOW, JAKARTA, may_reopen=may_reopen)  # type: ignore[arg-type]
+    shown = ticket_page.screen(Reader(t, JAKARTA, NOW), ticket, ORDER, may_reopen=may_reopen)  # type: ignore[arg-type]
     return Seen("", shown)
 
 
@@ -50,7 +52,7 @@ def test_an_answered_ticket_waits_for_nobody() -> None:
 
 @pytest.mark.parametrize("cause", [Cause.FAILED, Cause.STUCK])
 def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(cause: Cause) -> None:
-    seen = Seen("", ticket_question.by_itself(EN, a_ticket(NOW, cause=cause), ORDER))
+    seen = Seen("", ticket_question.opened_for_order(EN, a_ticket(NOW, cause=cause), ORDER))
     assert seen.text.split("\n\n") == [
         f"{text('ticket.heading', ticket='T-4F7K2')}\n{LINE}",
         text(f"ticket.by_itself_{cause}"),
@@ -60,7 +62,7 @@ def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(caus
 
 
 @pytest.mark.parametrize(("locale", "duration"), [("en", "5 minutes"), ("id", "5 menit")])
-@pytest.mark.parametrize("screen", [ticket_question.opened, ticket_question.by_itself])
+@pytest.mark.parametrize("screen", [ticket_question.opened, ticket_question.opened_for_order])
 def test_a_new_ticket_says_at_its_end_how_soon_support_replies_where_that_is_known(
     screen: Callable[..., Screen], locale: str, duration: str
 ) -> None:
@@ -115,7 +117,7 @@ def test_the_question_names_the_ticket_that_is_there_already() -> None:
 
 def test_help_leads_to_whoever_there_is() -> None:
     def seen(staff: frozenset[int], contact: str) -> Seen:
-        return Seen("", ticket_page.help_screen(EN, a_help_desk(staff, contact)))
+        return Seen("", help_screens.first_screen(EN, a_help_desk(staff, contact)))
 
     assert "t:new" in data_of(seen(STAFF, ""))
     assert seen(STAFF, "@kirim_help").text.endswith(text("help.contact_too_alone", contact="@kirim_help"))
@@ -128,13 +130,13 @@ def test_help_leads_to_whoever_there_is() -> None:
 def test_help_ends_with_who_runs_the_bot_where_that_is_set() -> None:
     named = Provider(name="A & B", terms_url="https://kirim.example/t", privacy_url="https://kirim.example/p")
     line = " · ".join((text("provider.name", name="A & B"), text("provider.terms"), text("provider.privacy")))
-    without = Seen("", ticket_page.help_screen(EN, a_help_desk(STAFF, ""))).text
-    assert Seen("", ticket_page.help_screen(EN, a_help_desk(STAFF, ""), run_by=named)).text == f"{without}\n\n{line}"
+    without = Seen("", help_screens.first_screen(EN, a_help_desk(STAFF, ""))).text
+    assert Seen("", help_screens.first_screen(EN, a_help_desk(STAFF, ""), run_by=named)).text == f"{without}\n\n{line}"
 
 
 def test_help_lists_ones_open_tickets_by_what_they_are_about() -> None:
     mine = (a_ticket(NOW), a_ticket(NOW, reference="T-22222", order_reference=""))
-    seen = Seen("", ticket_page.help_screen(ID, a_help_desk(STAFF, ""), mine, {"ABC2345": ORDER}))
+    seen = Seen("", help_screens.first_screen(ID, a_help_desk(STAFF, ""), mine, {"ABC2345": ORDER}))
     buttons = {button.label: button.data for button in seen.buttons}
     assert buttons["🎫 T-4F7K2 · BCA Rp500.000"] == "t:T-4F7K2:show"
     assert buttons["🎫 T-22222"] == "t:T-22222:show"

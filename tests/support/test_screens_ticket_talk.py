@@ -68,7 +68,7 @@ def every(t: Translator) -> Iterator[Screen]:
     for entry in (ENTRY, replace(ENTRY, text=None, media=MediaKind.PHOTO), replace(ENTRY, edited_at=NOW)):
         yield ticket_answer.screen(t, entry, an_order())
         yield ticket_answer.screen(t, entry, None)
-        yield ticket_answer.taken_back(t, entry, an_order())
+        yield ticket_answer.withdrawn(t, entry, an_order())
 
 
 @pytest.mark.parametrize("locale", LOCALES)

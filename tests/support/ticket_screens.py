@@ -6,11 +6,13 @@ from datetime import datetime, timedelta, tzinfo
 from itertools import product
 
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
+from bot.support.user_chat.screens import help as help_screens
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
 
@@ -41,15 +43,18 @@ def of_tickets(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Iter
     for about, cause in product((order, None), Cause):
         ticket = a_ticket(now, cause=cause)
         yield f"opened, {cause}", ticket_question.opened(t, ticket, about)
-        yield f"opened by itself, {cause}", ticket_question.by_itself(t, ticket, about)
+        yield f"opened by itself, {cause}", ticket_question.opened_for_order(t, ticket, about)
         soon = timedelta(minutes=5)
         yield f"opened, {cause}, with the reply time", ticket_question.opened(t, ticket, about, soon)
-        yield f"opened by itself, {cause}, with the reply time", ticket_question.by_itself(t, ticket, about, soon)
+        yield (
+            f"opened by itself, {cause}, with the reply time",
+            ticket_question.opened_for_order(t, ticket, about, soon),
+        )
         for known in (ticket, replace(ticket, waits_since=None)):
-            yield f"ticket, {cause}", ticket_page.screen(t, known, about, now, zone, may_reopen=False)
+            yield f"ticket, {cause}", ticket_page.screen(Reader(t, zone, now), known, about, may_reopen=False)
         for reason, rating, may_reopen in product(CloseReason, (None, *Rating), (True, False)):
             closed = a_closed_ticket(now, reason, cause=cause, rating=rating)
-            yield f"closed, {reason}", ticket_page.screen(t, closed, about, now, zone, may_reopen=may_reopen)
+            yield f"closed, {reason}", ticket_page.screen(Reader(t, zone, now), closed, about, may_reopen=may_reopen)
     yield "added", ticket_question.added(t, a_ticket(now))
     yield "unreadable", ticket_question.unreadable(t)
     yield "offer", ticket_question.offer(t, (a_ticket(now), a_ticket(now, reference="T-22222")))
@@ -64,7 +69,7 @@ def of_tickets(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Iter
             mine = (a_ticket(now), a_ticket(now, reference="T-22222", order_reference=""))
             yield (
                 "help",
-                ticket_page.help_screen(
+                help_screens.first_screen(
                     t, a_help_desk(staff, contact), mine if staff else (), {order.reference: order}
                 ),
             )

@@ -1,4 +1,4 @@
-"""How long people waited for support, and what they thought of it: a few lines under other statistics."""
+"""How long users waited for support, and how they rated it: a few lines under other statistics."""
 
 from datetime import timedelta
 
@@ -9,7 +9,7 @@ SHORT = timedelta(minutes=2)
 
 
 def format_ticket_times(t: Translator, statistics: TicketStatistics) -> Html:
-    """Those there is something to say of; empty where no ticket was opened."""
+    """Return the lines that there is something to say in; nothing if no ticket was opened."""
     if not statistics.opened:
         return Html("")
     found = [t("ticket_times.opened", opened=statistics.opened, closed=statistics.closed)]
@@ -24,5 +24,5 @@ def format_ticket_times(t: Translator, statistics: TicketStatistics) -> Html:
 
 
 def format_length(t: Translator, time: timedelta) -> str:
-    """A time, in seconds up to two minutes."""
+    """Return a time, in seconds up to two minutes."""
     return t.n("figures.seconds", round(time.total_seconds())) if time < SHORT else t.duration(time)

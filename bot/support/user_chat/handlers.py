@@ -163,7 +163,7 @@ class UserTicketHandlers:
     async def _page(self, session: Session, ticket: Ticket) -> Screen:
         order = await self._order_of(ticket)
         may_reopen = self._may_be_reopened(session, ticket)
-        return ticket_page.screen(session.t, ticket, order, session.now, session.zone, may_reopen=may_reopen)
+        return ticket_page.screen(session.reader, ticket, order, may_reopen=may_reopen)
 
     def _may_be_reopened(self, session: Session, ticket: Ticket) -> bool:
         return ticket.may_be_reopened(session.now, self._tickets.reopen_within)

@@ -11,7 +11,6 @@ from bot.staff.help import Help
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.buttons import HelpButton, HelpPage
 from bot.support.user_chat.screens import help as screens
-from bot.support.user_chat.screens import page as ticket_page
 from bot.users.provider import Provider
 
 LISTED = 5
@@ -73,4 +72,4 @@ class HelpHandlers:
                 if ticket.order_reference
             ]
         by_reference = {order.reference: order for order in orders if order is not None}
-        return ticket_page.help_screen(session.t, self._contacts, tickets, by_reference, self._provider)
+        return screens.first_screen(session.t, self._contacts, tickets, by_reference, self._provider)

@@ -1,4 +1,4 @@
-"""What a message says, as tickets keep it: its text with its formatting, a picture or a file; nothing else."""
+"""What a message says, as tickets hold it: its text with its formatting, a picture or a file, and nothing else."""
 
 from telegram import Message
 
@@ -6,7 +6,7 @@ from bot.support.model import MediaKind, Written
 
 
 def written_in(message: Message) -> Written | None:
-    """What was written; None where it is something that can't be passed on (a sticker, a voice, a place)."""
+    """Return what was written; None for what can't be passed on (a sticker, a voice message, a place)."""
     if message.photo:
         return _of(message, message.caption_html, MediaKind.PHOTO, message.photo[-1].file_id)
     if message.document is not None:

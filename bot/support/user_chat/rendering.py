@@ -16,6 +16,7 @@ from bot.infra.outbox.delivery import After
 from bot.infra.outbox.model import DeliveryOutcome, Notification, Sent, Undeliverable
 from bot.infra.outbox.rendering import kept, tell_text
 from bot.infra.telegram.outbound.sender import Invalid, Messenger, Outcome, TryLater
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notifications import reference_in
 from bot.orders.order import Order, OrderNotification
 from bot.orders.repository import OrderRepository
@@ -56,7 +57,7 @@ class TicketRenderer:
         ticket, order = await self._read(news)
         if ticket is None:
             return Sent()
-        screen = ticket_question.by_itself(t, ticket, order, await self._reply_time.get())
+        screen = ticket_question.opened_for_order(t, ticket, order, await self._reply_time.get())
         return await tell_text(self._messenger, news, t, screen, lane="money", silent=True)
 
     async def _tell_closed(self, news: Notification, reader: Person | None, t: Translator) -> DeliveryOutcome:
@@ -65,7 +66,7 @@ class TicketRenderer:
             return Sent()
         now, zone = self._clock.now(), reader.zone if reader else PRESUMED
         may_reopen = ticket.may_be_reopened(now, self._within)
-        screen = ticket_page.screen(t, ticket, order, now, zone, may_reopen=may_reopen)
+        screen = ticket_page.screen(Reader(t, zone, now), ticket, order, may_reopen=may_reopen)
         return await tell_text(self._messenger, news, t, screen, lane="money")
 
     async def _remove(self, news: Notification, _: Person | None, __: Translator) -> DeliveryOutcome:

@@ -76,7 +76,7 @@ class ReplyRenderer:
             return GONE
         if entry.message_id is None:
             return Sent()
-        screen = ticket_answer.taken_back(t, entry, order)
+        screen = ticket_answer.withdrawn(t, entry, order)
         deleted = await self._messenger.delete(news.chat_id, entry.message_id, lane="talk")
         if isinstance(deleted, Gone | Invalid):
             blanked = await self._blank(news.chat_id, entry.message_id, entry, screen)

@@ -28,6 +28,7 @@ from bot.infra.telegram.ui.double_taps import DoubleTapGuard
 from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.handling import Context
 from bot.infra.telegram.ui.open_questions import OpenQuestions
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.operations.monitor import Monitor
 from bot.operations.statistics_service import Figures
@@ -213,6 +214,11 @@ class Session:
     def zone(self) -> tzinfo:
         """The person's time zone."""
         return self.person.zone
+
+    @property
+    def reader(self) -> Reader:
+        """Return the language, the zone and the time that screens of this update are written for."""
+        return Reader(self.t, self.zone, self.now)
 
     @property
     def is_replayed(self) -> bool:

@@ -1,6 +1,6 @@
-"""The pages of `/help`: fees and limits, times, Lightning, and what can go wrong."""
+"""`/help`, and its pages on fees and limits, times, Lightning, and what can go wrong."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,10 +8,16 @@ from bot.core.money import SETTLEMENT_FEE_IDR
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.measured_payout_times import in_words
+from bot.orders.order import Order
 from bot.orders.payout_times import PayoutTimes
+from bot.recipients.formatting import format_method
 from bot.staff.help import Help
-from bot.support.user_chat.buttons import HelpButton, HelpPage
-from bot.support.user_chat.screens.question import contact
+from bot.support.ticket import Ticket
+from bot.support.user_chat.buttons import HelpButton, HelpPage, NewTicketButton, UserTicketAction, UserTicketButton
+from bot.support.user_chat.screens.question import contact, elsewhere
+from bot.users.provider import UNNAMED, Provider
+from bot.users.screens import phrase, provider
+from bot.users.screens.buttons import send_row
 
 TOPICS: Final = (HelpPage.COST, HelpPage.TIME, HelpPage.LIGHTNING, HelpPage.TROUBLE)
 """The pages that the first one leads to."""
@@ -27,16 +33,43 @@ class Facts:
     contacts: Help
 
 
-def rows(t: Translator) -> Keyboard:
-    """Return the buttons to the topics, two in a row."""
-    each = [Button(t.plain(f"button.help_{topic}"), data=HelpButton(topic).pack()) for topic in TOPICS]
-    return (tuple(each[:2]), tuple(each[2:]))
+def first_screen(
+    t: Translator,
+    contacts: Help,
+    tickets: Sequence[Ticket] = (),
+    orders: Mapping[str, Order] | None = None,
+    run_by: Provider = UNNAMED,
+) -> Screen:
+    """Return how it works, what to beware of, and how to reach support; `tickets` are the reader's open ones."""
+    said: list[str] = [t("help.text")]
+    if contacts.has_staff:
+        said.append(t("help.write"))
+    if contacts.contact:
+        said.append(elsewhere(t, contacts.contact, too=contacts.has_staff))
+    said += provider.line(t, run_by)
+    write = ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack()),),) if contacts.has_staff else ()
+    mine = tuple((_ticket_button(t, ticket, (orders or {}).get(ticket.order_reference)),) for ticket in tickets)
+    others = (Button(t.plain("settings.phrase"), data=phrase.SHOW), Button(t.plain("button.settings"), data="s:show"))
+    return Screen("\n\n".join(said), (send_row(t), *write, *mine, *_topic_rows(t), others))
 
 
 def screen(t: Translator, topic: HelpPage, facts: Facts) -> Screen:
     """Return the page of a topic, with the way back."""
     back = Button(t.plain("button.back"), data=HelpButton(HelpPage.FIRST).pack())
     return Screen(TEXTS[topic](t, facts), ((back,),))
+
+
+def _topic_rows(t: Translator) -> Keyboard:
+    """Return the buttons to the other pages, two in a row."""
+    each = [Button(t.plain(f"button.help_{topic}"), data=HelpButton(topic).pack()) for topic in TOPICS]
+    return (tuple(each[:2]), tuple(each[2:]))
+
+
+def _ticket_button(t: Translator, ticket: Ticket, order: Order | None) -> Button:
+    about = "" if order is None else f" · {format_method(order.method)} {t.rupiah(order.idr or order.expected_idr)}"
+    return Button(
+        f"🎫 {ticket.reference}{about}", data=UserTicketButton(ticket.reference, UserTicketAction.SHOW).pack()
+    )
 
 
 def _cost(t: Translator, facts: Facts) -> Html:

@@ -1,4 +1,4 @@
-"""Writing to support: the question what is wrong, what may be written, and whom else one can ask."""
+"""Writing to support: the question what is wrong, what comes of the answer, and whom else users can ask."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -16,7 +16,7 @@ PROFILE = "https://t.me/"
 
 
 def screen(t: Translator, order: Order | None, ticket: Ticket | None, contact: str = "") -> Screen:
-    """The question. `ticket` is the one that the words will be added to, where there is one already."""
+    """Return the question; `ticket` is the one that the answer will be added to, if there is one already."""
     about = [t("help.about", line=format_order_line(t, order))] if order is not None else []
     said = [*about, _question(t, ticket), t("ticket.how_to_write")]
     if contact:
@@ -31,42 +31,42 @@ def _question(t: Translator, ticket: Ticket | None) -> Html:
 
 
 def unreadable(t: Translator) -> Screen:
-    """What was sent can't be passed on; the question stays open."""
+    """Return that what was sent can't be passed on. The question stays open."""
     return Screen(
         t("ticket.unreadable"), ((Button(t.plain("button.cancel"), data=LeaveTicketQuestionButton().pack()),),)
     )
 
 
 def left(t: Translator) -> Screen:
-    """The question isn't open any more."""
+    """Return that the question is no longer open."""
     return Screen(t("ticket.left"), ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack()),),))
 
 
 def opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
-    """The first words have been taken in. `reply_time` is how soon support usually replies, where that is known."""
+    """Return that a ticket is open; `reply_time` is how soon support usually replies, if that is known."""
     said = (heading(t, ticket, order), t("ticket.is_open"), *_replies(t, reply_time))
     return Screen("\n\n".join(said), (more_row(t, ticket),))
 
 
 def added(t: Translator, ticket: Ticket) -> Screen:
-    """Further words have been."""
+    """Return that a message was added to a ticket."""
     return Screen(t("ticket.added", ticket=ticket.reference), (more_row(t, ticket),))
 
 
-def by_itself(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
-    """A ticket was opened without its person's doing. `reply_time` as in `opened`."""
+def opened_for_order(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
+    """Return that a ticket was opened about an order that went wrong; `reply_time` is as in `opened`."""
     why = t(f"ticket.by_itself_{ticket.cause}")
     said = (heading(t, ticket, order), why, t("ticket.by_itself"), *_replies(t, reply_time))
     return Screen("\n\n".join(said), (more_row(t, ticket, "button.write_to_support"),))
 
 
 def _replies(t: Translator, reply_time: timedelta | None) -> tuple[Html, ...]:
-    """Say nothing where it isn't known. Otherwise it is rounded up, so that it isn't too little."""
+    """Return the sentence, if the time is known. It is rounded up, so that it isn't too little."""
     return () if reply_time is None else (t("ticket.reply_time", duration=t.within(reply_time)),)
 
 
 def offer(t: Translator, tickets: Sequence[Ticket]) -> Screen:
-    """Something was written that answers nothing: perhaps it is for one of these."""
+    """Return the question whether a message that answers nothing is for one of these tickets."""
     rows = tuple(
         (
             Button(
@@ -80,36 +80,36 @@ def offer(t: Translator, tickets: Sequence[Ticket]) -> Screen:
 
 
 def refused(t: Translator, why: Html) -> Screen:
-    """Words that can't be added any more, with the way to a new ticket."""
+    """Return why a message can't be added any longer, with the way to a new ticket."""
     return Screen(why, ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack(), style="primary"),),))
 
 
 def contact_only(t: Translator, order: Order, contact: str) -> Screen:
-    """Where nobody reads what is written here: whom to write to instead."""
+    """Return whom to write to, where no support agent reads what is written here."""
     about = t("help.about", line=format_order_line(t, order))
     return Screen(f"{about}\n\n{elsewhere(t, contact, order.reference)}")
 
 
 def heading(t: Translator, ticket: Ticket, order: Order | None) -> str:
-    """The ticket's name, and what it is about."""
+    """Return the ticket's reference, and the order that it is about."""
     name = t("ticket.heading", ticket=ticket.reference)
     return name if order is None else f"{name}\n{format_order_line(t, order)}"
 
 
 def more_row(t: Translator, ticket: Ticket, label: str = "button.write_more") -> tuple[Button, ...]:
-    """The button to write more; the same as a reply to any of the ticket's messages."""
+    """Return the button to write more. A reply to any of the ticket's messages does the same."""
     return (Button(t.plain(label), data=UserTicketButton(ticket.reference, UserTicketAction.WRITE).pack()),)
 
 
 def elsewhere(t: Translator, whom: str, reference: str = "", *, too: bool = False) -> Html:
-    """Whom people may write to themselves, and what to quote to them."""
+    """Return whom users can write to themselves, and which reference to quote."""
     if not reference:
         return t("help.contact_too_alone" if too else "help.contact_alone", contact=contact(whom))
     return t("help.contact_too" if too else "help.contact", contact=contact(whom), reference=reference)
 
 
 def contact(whom: str) -> Html:
-    """A contact that can be tapped. Telegram makes a link of a mail address by itself, and takes none made for it."""
+    """Return a contact that can be tapped. Telegram makes links of mail addresses, and accepts none made for them."""
     if whom.startswith("@"):
         return Html(f'<a href="{escape(PROFILE + whom[1:])}">{escape(whom)}</a>')
     if whom.startswith("https://"):

@@ -1,4 +1,4 @@
-"""An answer of support's as its person gets it: in the bot's name, with the ticket and the order that it is about."""
+"""A reply of support as its user gets it: in the bot's name, with the ticket and the order that it is about."""
 
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
@@ -10,15 +10,15 @@ from bot.support.user_chat.buttons import UserTicketAction, UserTicketButton
 
 
 def screen(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
-    """The message; what support wrote stands as a quote, so that nobody takes it for the bot's own words."""
+    """Return the message. What support wrote is a quote, so that nobody takes it for the bot's own words."""
     said = [_heading(t, entry, order)]
     if entry.edited_at is not None:
         said.append(t("ticket.corrected"))
     return Screen(with_quote("\n".join(said), entry.text), _answer(t, entry))
 
 
-def taken_back(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
-    """What stands where an answer stood, or tells that one is gone."""
+def withdrawn(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
+    """Return what takes the place of a withdrawn reply, or reports that one is gone."""
     said = (_heading(t, entry, order), t("ticket.taken_back"))
     return Screen("\n".join(said), _answer(t, entry), silent=True)
 

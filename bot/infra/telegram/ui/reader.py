@@ -1,0 +1,24 @@
+"""Who reads a screen: the language, the time zone and the time that it is written for."""
+
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from bot.infra.i18n import Translator
+from bot.infra.telegram.ui import formatting
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What a screen needs to know of its reader; `now` is in UTC."""
+
+    t: Translator
+    zone: tzinfo
+    now: datetime
+
+    def format_time(self, moment: datetime, *, up: bool = True) -> str:
+        """Return a time in the reader's zone as `formatting.format_time` does."""
+        return formatting.format_time(self.t, moment, self.now, self.zone, up=up)
+
+    def format_day(self, moment: datetime) -> str:
+        """Return a day in the reader's zone as `formatting.format_day` does."""
+        return formatting.format_day(self.t, moment, self.now, self.zone)
