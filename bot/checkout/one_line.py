@@ -5,11 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bot.checkout.draft import OrderDraft
+from bot.checkout.filling import apply_line, with_known_holder, with_recipient
 from bot.checkout.flow import missing
-from bot.checkout.parser import OneLine, apply, looks_like_order, read_line, read_words
-from bot.checkout.parser.reading import LONGEST_LINE
-from bot.checkout.parser.words import Word, words_of
-from bot.checkout.saved_recipients import with_known_holder, with_recipient
+from bot.checkout.parser import LONGEST_LINE, OneLine, Word, looks_like_order, read_line, read_words, words_of
 from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import beginning, current_method, title
 from bot.settlement.model import PayoutMethod
@@ -20,7 +18,7 @@ LEAST_DIGITS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a line says, and whom of the person's own recipients it may mean: one of them, or a method of `line`.
+    """What a line says, and which of the user's own recipients it may mean: one of them, or a method of `line`.
 
     `beginning` is what was said of a recipient's name, where that isn't a whole name.
     """
@@ -31,24 +29,24 @@ class Wanted:
 
     @property
     def person(self) -> SavedRecipient | None:
-        """The one recipient who is surely meant."""
+        """Return the one recipient who is surely meant."""
         is_clear = len(self.people) == 1 and not self.beginning and not self.line.method_candidates
         return self.people[0] if is_clear else None
 
     @property
     def has_choice(self) -> bool:
-        """Whether it is for the person to say where the money goes."""
+        """Return whether it is for the person to say where the money goes."""
         return bool(self.line.method_candidates) or (bool(self.people) and self.person is None)
 
     @property
     def says_more(self) -> bool:
-        """Whether it says more than a destination's name."""
+        """Return whether it says more than a destination's name."""
         line = self.line
         return bool(line.number or line.doubtful_number or line.amount or line.amount_readings or line.rejections)
 
 
 def read(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]) -> Wanted:
-    """What `text` says. A recipient's name counts where the rest of the line says nothing but a sum.
+    """Return what `text` says. A recipient's name counts where the rest of the line says nothing but a sum.
 
     In "500rb bca 1234567890 ibu" it is a holder's name, as it stands there.
     """
@@ -66,12 +64,12 @@ def read(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedR
 
 
 def may_be_order(text: str, recipients: Sequence[SavedRecipient]) -> bool:
-    """Whether it's worth while to look into a plain message."""
+    """Return whether it's worth while to look into a plain message."""
     return sum(map(str.isdecimal, text)) >= LEAST_DIGITS or any(True for _ in _mentioned(text, recipients))
 
 
 def is_order(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]) -> bool:
-    """Whether a plain message, while no draft is open, begins an order: also by a sum and a recipient's name.
+    """Return whether a plain message, while no draft is open, begins an order: also by a sum and a recipient's name.
 
     Without a list of methods, no bank's name is understood: a number and a sum are enough then to have it sent again.
     """
@@ -87,11 +85,11 @@ def is_order(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[Sa
 def fill(
     draft: OrderDraft, wanted: Wanted, methods: Sequence[PayoutMethod], recipients: Sequence[SavedRecipient]
 ) -> OrderDraft:
-    """The draft with all that is sure.
+    """Return the draft with all that is sure.
 
     Who leaves the holder's name out of a line isn't asked for it; who wrote what may be one is.
     """
-    filled = apply(draft, wanted.line)
+    filled = apply_line(draft, wanted.line)
     person = wanted.person
     method = current_method(person, methods) if person is not None else None
     if person is not None and method is not None:
@@ -104,7 +102,7 @@ def fill(
 
 
 def has_vanished(wanted: Wanted, methods: Sequence[PayoutMethod]) -> bool:
-    """Whether a recipient is meant whose destination isn't in the live list any more."""
+    """Return whether a recipient is meant whose destination isn't in the live list any more."""
     return wanted.person is not None and current_method(wanted.person, methods) is None
 
 
@@ -117,12 +115,12 @@ def _names_destination(line: OneLine) -> bool:
 
 
 def _unknown_words(line: OneLine) -> str:
-    """What may be the beginning of a recipient's name, in a line without a destination of its own."""
+    """Return what may begin a recipient's name, in a line without a destination of its own."""
     return "" if _names_destination(line) else line.holder or line.doubtful_holder or " ".join(line.leftover)
 
 
 def _mentioned(text: str, recipients: Sequence[SavedRecipient]) -> list[tuple[tuple[SavedRecipient, ...], list[Word]]]:
-    """The recipients whose whole name stands in `text`, by name, the longest name first; and the words without it."""
+    """Return the recipients whose whole name is in `text`, the longest name first, with the words without it."""
     words = words_of(text) if len(text) <= LONGEST_LINE else []
     found = dict[tuple[str, ...], tuple[SavedRecipient, ...]]()
     for each in recipients:
@@ -141,7 +139,7 @@ def _place(words: Sequence[Word], name: tuple[str, ...]) -> int | None:
 
 
 def _without(words: Sequence[Word], name: tuple[str, ...]) -> list[Word]:
-    """The words around the name, with all that is known of each; those that it stood between stay parted."""
+    """Return the words around the name. Those that it was between stay parted."""
     start = _place(words, name) or 0
     before, after = words[:start], words[start + len(name) :]
     return [*before, *(replace(word, parted=True) for word in after[:1]), *after[1:]]

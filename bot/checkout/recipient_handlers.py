@@ -1,6 +1,6 @@
 """The button that starts an order for a saved recipient."""
 
-from bot.checkout.saved_recipients import with_recipient
+from bot.checkout.filling import with_recipient
 from bot.checkout.screens import limit_warning as too_many
 from bot.checkout.screens.parts import has_answers
 from bot.checkout.steps import show_draft

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.checkout.draft import Ask, OrderDraft, new_draft
-from bot.checkout.parser import apply, confirm_number, read_line, refusal, take_destination, waiting_number
+from bot.checkout.filling import apply_line, confirm_number, refusal, take_destination, waiting_number
+from bot.checkout.parser import read_line
 from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.settlement.model import PayoutMethod
@@ -21,7 +22,7 @@ HALF_A_MILLION = Amount("IDR", 500_000)
 
 
 def filled(text: str, draft: OrderDraft = EMPTY) -> OrderDraft:
-    return apply(draft, read_line(text, METHODS))
+    return apply_line(draft, read_line(text, METHODS))
 
 
 def test_a_whole_line_leads_straight_to_the_review() -> None:

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.checkout.draft import Ask, new_draft
+from bot.checkout.filling import apply_line, take_destination
 from bot.checkout.flow import missing
-from bot.checkout.parser import apply, looks_like_order, read_line, take_destination
+from bot.checkout.parser import looks_like_order, read_line
 from bot.core.money import Amount
 from bot.core.text import plain
 from bot.recipients.numbers import LIKE_MOBILE, clean_number
@@ -115,7 +116,7 @@ lines = st.one_of(st.text(max_size=120), st.lists(st.sampled_from(WORDS), max_si
 @given(text=lines)
 def test_nothing_that_anybody_types_is_too_much(text: str) -> None:
     line = read_line(text, METHODS)
-    draft = apply(EMPTY, line)
+    draft = apply_line(EMPTY, line)
     assert draft.ask is missing(draft)
     assert looks_like_order(text, METHODS) in {True, False}
     for method in METHODS:
@@ -154,4 +155,4 @@ def test_no_digits_are_both_number_and_sum(text: str) -> None:
 def test_the_review_is_reached_only_with_every_part_sure(text: str) -> None:
     line = read_line(text, METHODS)
     is_whole = None not in (line.method, line.number, line.amount, line.holder)
-    assert (apply(EMPTY, line).ask is Ask.REVIEW) == is_whole
+    assert (apply_line(EMPTY, line).ask is Ask.REVIEW) == is_whole

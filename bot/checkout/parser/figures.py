@@ -1,9 +1,25 @@
-"""What a word of digits can be: a piece of a number, a sum, or neither; telling by its form alone."""
+"""What a word of digits can be: a piece of a number, a sum, or neither, such as a time, a date, a code or a house.
+
+Figures that are neither part the words around them, and join nothing.
+"""
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
+from bot.checkout.parser.vocabulary import (
+    ACCOUNT_LABELS,
+    AFTER_CLOCK,
+    ASIDE_LABELS,
+    BEFORE_ONLY,
+    COUNTED,
+    MONTHS,
+    NUMBER_LABELS,
+    NUMBERED_NAMES,
+)
 from bot.checkout.parser.words import Word
+from bot.core.money.vocabulary import CURRENCIES, SCALES
 
 SURE_NUMBER: Final = 10
 """Digits from which on nobody means a sum."""
@@ -11,6 +27,9 @@ SURE_NUMBER: Final = 10
 LONGEST_SUM: Final = SURE_NUMBER - 1
 SHORTEST_NUMBER: Final = 5
 """Digits; fewer are no account, so they can only be a sum in short ("50") or a piece of a spaced number."""
+
+UNITS: Final = frozenset({*CURRENCIES, *(scale for scale in SCALES if len(scale) > 1)})
+"""Words of money that no initial of a name could be."""
 
 _FIGURES = re.compile(r"[+-]?\d[\d.,'\-]*")
 _NUMBER = re.compile(r"\+?\d+(?:\.\d+)*|\+?\d+(?:-\d+)*")
@@ -22,30 +41,69 @@ _SPACED_SUM = re.compile(r"[1-9]\d{0,2}(?: \d{3})+")
 _THOUSANDS = "000"
 _COUNTRY: Final = frozenset({"+62", "62", "0062"})
 _ROUND: Final = re.compile(r"[1-9]\d{0,2}|[1-9]\d00")
+Kind = Literal["number", "sum", "short", "unsure", "huge"]
+"""`short`: a sum with its thousands perhaps left out. `unsure`: a short number, or an odd sum. `huge`: a sum in groups
+of thousands that nobody sends, or a number that was written so."""
+
+_CLOCK: Final = re.compile(r"\d{1,2}(?::\d{2}){1,2}[^\W\d]*")
+_DATE: Final = re.compile(
+    r"(?:0?[1-9]|[12]\d|3[01])([-./])(?:0?[1-9]|1[0-2])\1(?:(?:19|20)?\d{2})"
+    r"|(?:19|20)\d{2}([-./])(?:0?[1-9]|1[0-2])\2(?:0?[1-9]|[12]\d|3[01])"
+)
+_DAY: Final = re.compile(r"0?[1-9]|[12]\d|3[01]")
+_YEAR: Final = re.compile(r"(?:19|20)\d{2}")
+_FIGURE: Final = re.compile(r"#?\d[\d.,/\-]*")
+_TIMES: Final = frozenset({"jam", "pukul", "pkl", "tgl", "tanggal"})
+_OF_DAYS: Final = frozenset({"bulan", "bln", "tahun", "thn"})
+_NEXT: Final = frozenset({"ini", "depan", "lalu"})
+_BETWEEN: Final = (NUMBER_LABELS - ACCOUNT_LABELS) | {"bank"}
+"""What stands between a label and its figure."""
+
+_MOST_COUNTED: Final = 3
+"""Digits of what is counted; longer figures are sums and numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One number or sum of a run, with spaces as typed; `odd` says how unusual this reading of it is.
+
+    `places`: where its words stand in the line. `in_doubt`: what is around it leaves it open whether it's meant.
+    """
+
+    kind: Kind
+    text: str
+    odd: int = 0
+    places: range = range(0)
+    in_doubt: bool = False
+
+    @property
+    def number(self) -> str:
+        """Return the digits, after the plus sign where there is one."""
+        return ("+" if self.text.startswith("+") else "") + digits_of(self.text)
 
 
 def digits_of(text: str) -> str:
-    """The digits alone."""
+    """Return the digits alone."""
     return re.sub(r"\D", "", text)
 
 
 def is_figures(word: Word) -> bool:
-    """Whether the word has digits and no letters."""
+    """Return whether the word has digits and no letters."""
     return not word.odd and _FIGURES.fullmatch(word.text) is not None
 
 
 def is_country(text: str) -> bool:
-    """Whether this is the country code of Indonesia, which stands before a mobile number."""
+    """Return whether this is the country code of Indonesia, which stands before a mobile number."""
     return text in _COUNTRY
 
 
 def starts_as_number(text: str) -> bool:
-    """Sums begin neither with a zero nor with a plus sign."""
+    """Return whether `text` begins as no sum does: with a zero or a plus sign."""
     return text.startswith("+") or (text.startswith("0") and len(digits_of(text)) > 1 and not _has_decimals(text))
 
 
 def is_piece(text: str) -> bool:
-    """Whether `text` may be a number or a piece of one, by its marks; `1.500.000`, `1,5` and `50000-75000` are not."""
+    """Return whether `text` may be a number or a piece of one, by its marks: not `1.500.000`, `1,5`, `50000-75000`."""
     if _NUMBER.fullmatch(text) is None or _has_decimals(text):
         return False
     groups = re.split(r"[.\-]", text)
@@ -57,7 +115,7 @@ def is_piece(text: str) -> bool:
 
 
 def is_sum(text: str) -> bool:
-    """Whether `text` is a sum without more being said: grouped, with decimals, or round thousands below ten digits."""
+    """Return whether `text` is a sum by itself: grouped, with decimals, or round thousands below ten digits."""
     if text.startswith(("0", "+")) and not _has_decimals(text):
         return False
     if _NEARLY_GROUPED.fullmatch(text) or _SPACED.fullmatch(text) or _has_decimals(text):
@@ -67,19 +125,125 @@ def is_sum(text: str) -> bool:
 
 
 def is_short_sum(text: str) -> bool:
-    """Whether `text` may be a sum with its thousands left out, or a small one: "50", "150", "1500"."""
+    """Return whether `text` may be a sum with its thousands left out, or a small one: "50", "150", "1500"."""
     return _ROUND.fullmatch(text) is not None
 
 
 def is_spaced_sum(text: str) -> bool:
-    """Whether `text` is a figure with spaces between its thousands, and short enough to be a sum: "2 350 123"."""
+    """Return whether `text` has spaces between its thousands, and is short enough to be a sum: "2 350 123"."""
     return _SPACED_SUM.fullmatch(text) is not None and len(digits_of(text)) <= LONGEST_SUM
 
 
 def is_spaced_thousands(text: str) -> bool:
-    """Whether `text` is a figure with spaces between its thousands: "1 500 000"."""
+    """Return whether `text` is a figure with spaces between its thousands: "1 500 000"."""
     return _SPACED.fullmatch(text) is not None
 
 
 def _has_decimals(text: str) -> bool:
     return re.fullmatch(r"-?\d{1,9}[.,]\d{1,2}|-?\d{1,9},\d{3}|-?\d{4,9}\.\d{3}|-?0[.,]\d+", text) is not None
+
+
+def set_aside(words: Sequence[Word]) -> list[Word]:
+    """Return the words, with those marked whose figures are a time, a date, a code, or a count of something.
+
+    A label ("jam", "kode", "RT") says so of one figure; those that follow it are whatever they are by themselves.
+    """
+    marked = list(words)
+    place = 0
+    while place < len(marked):
+        place = max(_mark(marked, place), place + 1)
+    return marked
+
+
+def is_of_name(words: Sequence[Word], place: int) -> bool:
+    """Return whether the figure at `place` is part of the destination's name before it ("BNI 46")."""
+    return place > 0 and (words[place - 1].folded, _folded(words, place)) in NUMBERED_NAMES
+
+
+def _mark(words: list[Word], place: int) -> int:
+    """Mark what is aside from `place` on, and return where to go on."""
+    for rule in (_code, _date, _clock, _labelled, _named, _counted):
+        stop = rule(words, place)
+        if stop > place:
+            return stop
+    return place
+
+
+def _aside(words: list[Word], start: int, stop: int) -> int:
+    words[start:stop] = [replace(word, odd=True, aside=True) for word in words[start:stop]]
+    return stop
+
+
+def _code(words: list[Word], place: int) -> int:
+    is_code = words[place].text.startswith("#") and len(words[place].text) > 1
+    return _aside(words, place, place + 1) if is_code else place
+
+
+def _date(words: list[Word], place: int) -> int:
+    """Mark a date in one word, a day and its month with or without the year, or a month with its year."""
+    text = words[place].text
+    if _DATE.fullmatch(text):
+        return _aside(words, place, place + 1)
+    at = place
+    if _DAY.fullmatch(text) and _folded(words, place + 1) in MONTHS:
+        at += 1
+    elif text.casefold() not in MONTHS or not _YEAR.fullmatch(_folded(words, place + 1)):
+        return place
+    has_year = _YEAR.fullmatch(_folded(words, at + 1)) is not None
+    return _aside(words, place, at + 1 + int(has_year))
+
+
+def _clock(words: list[Word], place: int) -> int:
+    text = words[place].text
+    if _CLOCK.fullmatch(text):
+        return _aside(words, place, place + 1)
+    is_time = re.fullmatch(r"\d{1,2}(?:[.]\d{2})?", text) and _folded(words, place + 1) in AFTER_CLOCK
+    return _aside(words, place, place + 2) if is_time else place
+
+
+def _labelled(words: list[Word], place: int) -> int:
+    """Mark a label and its figure: "jam 10", "kode bank no 123", "RT 03/05"; never an account's.
+
+    Such labels are words of their own as well ("token rek 1234567890"), but "rek" says what follows.
+    """
+    label = words[place].folded.strip(".")
+    if label not in ASIDE_LABELS:
+        return place
+    at = place + 1
+    while at <= place + 2 and _folded(words, at) in _BETWEEN:
+        at += 1
+    if not _FIGURE.fullmatch(_folded(words, at)) or _folded(words, at + 1) in UNITS - BEFORE_ONLY:
+        return place
+    is_short = len(words[at].text) <= _MOST_COUNTED
+    if is_short and _folded(words, at + 1) in COUNTED and not (label in _TIMES and _is_time(words, at)):
+        return place
+    stop = _date(words, at)
+    return _aside(words, place, max(stop, at + 1))
+
+
+def _is_time(words: Sequence[Word], place: int) -> bool:
+    """Return whether the figure at `place` is an hour or a day: "10 malam", "3 bulan 12"; three months are a count."""
+    unit, after = _folded(words, place + 1), _folded(words, place + 2)
+    return unit == "malam" or (unit in _OF_DAYS and (after in _NEXT or _FIGURE.fullmatch(after) is not None))
+
+
+def _named(words: list[Word], place: int) -> int:
+    """Mark the figure of a destination's name, but not the name itself."""
+    return _aside(words, place + 1, place + 2) if is_of_name(words, place + 1) else place
+
+
+def _counted(words: list[Word], place: int) -> int:
+    """Mark a small figure that counts. It leaves the sum in doubt, which may be meant so many times."""
+    text = words[place].text
+    counted = _folded(words, place + 1)
+    if not text.isdecimal() or len(text) > _MOST_COUNTED or counted not in COUNTED:
+        return place
+    if counted in ASIDE_LABELS and _FIGURE.fullmatch(_folded(words, place + 2)):
+        return place
+    words[place] = replace(words[place], odd=True)
+    return place + 1
+
+
+def _folded(words: Sequence[Word], place: int) -> str:
+    """Return the word at `place`, or "" where something parts it from the one before."""
+    return words[place].folded if place < len(words) and not words[place].parted else ""

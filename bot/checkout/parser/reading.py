@@ -5,20 +5,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bot.checkout.parser.aside import is_of_name, set_aside
-from bot.checkout.parser.deciding import (
+from bot.checkout.parser.figures import digits_of, is_figures, is_of_name, set_aside
+from bot.checkout.parser.names import (
+    Destination,
+    Name,
+    find_destinations,
+    find_name,
+    is_destination_in_doubt,
+    may_be_name,
+)
+from bot.checkout.parser.numbers import (
     LEAST_OF_RIVAL,
     Number,
-    decide_money,
     decide_number,
+    has_rival,
+    is_phone,
+    may_go_on,
     read_runs,
     takes_any_number,
 )
-from bot.checkout.parser.destinations import Destination, find_destinations, is_in_doubt, may_be_name
-from bot.checkout.parser.figures import digits_of, is_figures
-from bot.checkout.parser.names import Name, find_name
-from bot.checkout.parser.rivals import has_rival, is_phone, may_go_on
-from bot.checkout.parser.sums import Sum, ends_with_initial, find_sums, has_loose_word, loose_currency
+from bot.checkout.parser.sums import Sum, decide_money, ends_with_initial, find_sums, has_loose_word, loose_currency
 from bot.checkout.parser.vocabulary import COUNTED, EACH, LEADS_TO_DESTINATION, MONTHS, ROUGHLY
 from bot.checkout.parser.words import WHOLE_NUMBER, Word, begins_as_figures, words_of
 from bot.core.errors import Rejection, Remark
@@ -37,6 +43,11 @@ _FIGURE_FIRST: Final = re.compile(r"[\W_]*x?[\W_]*\d", re.IGNORECASE)
 _CURRENCY_FIRST: Final = re.compile(r"(?:rp|idr)\.?", re.IGNORECASE)
 _LONGEST_YEAR: Final = 4
 _MOST_SHOWN: Final = 8
+LONGEST_ORDER: Final = 160
+"""Characters; what somebody writes by hand for one order is shorter, forwarded messages seldom are."""
+
+_LEAST_DIGITS: Final = 8
+_TALKS = re.compile(r"[?\uff1f]|https?:|www\.|@|^\s*/|t\.me", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +78,7 @@ class OneLine:
 
 
 def read_line(text: str, methods: Sequence[PayoutMethod]) -> OneLine:
-    """What `text` ("500rb bca 1234567890 Budi", in any order) says of an order among the live `methods`.
+    """Return what `text` ("500rb bca 1234567890 Budi", in any order) says of an order among the live `methods`.
 
     Never raises, and never guesses: two numbers are no number, two sums are two readings of the sum.
     """
@@ -78,7 +89,7 @@ def read_line(text: str, methods: Sequence[PayoutMethod]) -> OneLine:
 
 
 def read_words(words: Sequence[Word], methods: Sequence[PayoutMethod]) -> OneLine:
-    """The same of words that were cut out of a line already."""
+    """Return the same of words that were cut out of a line already."""
     if len(words) > MOST_WORDS:
         return OneLine(leftover=tuple(word.text for word in words[:_MOST_SHOWN]))
     words = set_aside(words)
@@ -153,7 +164,7 @@ def _put_together(
 
 
 def _is_odd(word: Word) -> bool:
-    """Whether the word is neither figures that we read nor letters: "1/2", "⑤", "&"."""
+    """Return whether the word is neither figures that we read nor letters: "1/2", "⑤", "&"."""
     return word.odd or not (is_figures(word) or any(each.isalpha() or each == "₿" for each in word.text))
 
 
@@ -162,24 +173,24 @@ def _is_code(word: Word, method: PayoutMethod | None) -> bool:
 
 
 def _may_be_number(word: Word) -> bool:
-    """Whether a word that wasn't understood may be the number: "8661.8600._1", but no code such as "JX1234567890"."""
+    """Return whether a word that wasn't understood may be the number: "8661.8600._1", but no code ("JX1234567890")."""
     return not word.aside and _FIGURE_FIRST.match(word.text) is not None and len(digits_of(word.text)) >= LEAST_OF_RIVAL
 
 
 def _follows_figures(words: Sequence[Word], found: Sum) -> bool:
-    """Whether figures that make no number stand right before a sum, whose first digits may be theirs."""
+    """Return whether figures that make no number stand right before a sum, whose first digits may be theirs."""
     return found.start > 0 and not words[found.start].parted and is_figures(words[found.start - 1])
 
 
 def _is_rough(words: Sequence[Word], sums: Sequence[Sum]) -> bool:
-    """Whether a word says "each" or, outside of the sums, "about", wherever in the line it stands."""
+    """Return whether a word says "each" or, outside of the sums, "about", wherever in the line it stands."""
     within = {place for each in sums for place in range(each.start, each.stop)}  # "setengah juta"
     said = (word.folded for place, word in enumerate(words) if place not in within)
     return any(word.folded in EACH for word in words) or not ROUGHLY.isdisjoint(said)
 
 
 def _casts_doubt(words: Sequence[Word], place: int) -> bool:
-    """Whether a word that wasn't understood may be part of the sum, or say how often it is meant."""
+    """Return whether a word that wasn't understood may be part of the sum, or say how often it is meant."""
     word = words[place]
     if _may_be_scale(words, place):
         return True
@@ -191,12 +202,12 @@ def _casts_doubt(words: Sequence[Word], place: int) -> bool:
 
 
 def _is_confirmed(words: Sequence[Word], places: Sequence[Destination], number: Number, name: Name) -> bool:
-    """Whether the line says where the money goes without a doubt.
+    """Return whether the line says where the money goes without a doubt.
 
     A misspelt name needs a number that is usual there; one that people and places bear as well needs that, too, where
     the number could be any bank's and the line names no other holder.
     """
-    if any(is_in_doubt(words, place) for place in places):
+    if any(is_destination_in_doubt(words, place) for place in places):
         return False
     if not all(place.sure for place in places):
         return number.number is not None
@@ -210,7 +221,7 @@ def _is_confirmed(words: Sequence[Word], places: Sequence[Destination], number: 
 def _torn(
     words: Sequence[Word], sums: Sequence[Sum], places: Sequence[Destination], method: PayoutMethod | None
 ) -> set[int]:
-    """The places beside a word that may be the rest of a name.
+    """Return the places beside a word that may be the rest of a name.
 
     That is a bank's name that people bear as well, a month's, or the letter at the end of a sum.
     """
@@ -227,31 +238,31 @@ def _torn(
 
 
 def _is_cut_scale(words: Sequence[Word], place: int) -> bool:
-    """Whether a small "k" or "m" behind a few figures is their scale rather than an initial: "500 - k Budi"."""
+    """Return whether a small "k" or "m" behind a few figures is their scale rather than an initial: "500 - k Budi"."""
     before = words[place - 1]
     return words[place].text in {"k", "m"} and is_figures(before) and len(digits_of(before.text)) < WHOLE_NUMBER
 
 
 def _may_be_scale(words: Sequence[Word], place: int) -> bool:
-    """Whether a letter that nobody understood may scale the figures right before it: "37000 k mengirim"."""
+    """Return whether a letter that nobody understood may scale the figures right before it: "37000 k mengirim"."""
     before = words[place - 1]
     is_letter = len(words[place].text) == 1 and words[place].text.isalpha()
     return is_letter and place > 0 and is_figures(before) and len(digits_of(before.text)) < WHOLE_NUMBER
 
 
 def _is_letter_of_code(words: Sequence[Word], place: int, sums: Sequence[Sum]) -> bool:
-    """Whether a letter before a small figure that is in no sum may be that figure's: "Eko H-)1"."""
+    """Return whether a letter before a small figure that is in no sum may be that figure's: "Eko H-)1"."""
     is_in_sum = any(each.start <= place + 1 < each.stop for each in sums)
     return len(words[place].text) == 1 and _is_small_figure(words[place + 1]) and not is_in_sum
 
 
 def _is_counted(words: Sequence[Word], place: int) -> bool:
-    """Whether a stroke makes the word behind a sum what that is for: "50rb/hari"; Hari is a name as well."""
+    """Return whether a stroke makes the word behind a sum what that is for: "50rb/hari"; Hari is a name as well."""
     return place < len(words) and words[place].parted and words[place].folded in COUNTED
 
 
 def _is_small_figure(word: Word) -> bool:
-    """Whether the figure may be a year's or a day's, whatever mark has slipped into it: "202*6"."""
+    """Return whether the figure may be a year's or a day's, whatever mark has slipped into it: "202*6"."""
     return 0 < len(digits_of(word.text)) <= _LONGEST_YEAR and not any(map(str.isalpha, word.text))
 
 
@@ -261,8 +272,25 @@ def _take(free: list[bool], parts: Sequence[Sum] | Sequence[Destination]) -> Non
 
 
 def _meant(places: Sequence[Destination]) -> tuple[PayoutMethod | None, tuple[PayoutMethod, ...]]:
-    """The one method that all `places` mean, or those that they may mean."""
+    """Return the one method that all `places` mean, or those that they may mean."""
     meant = tuple(dict.fromkeys(method for place in places for method in place.methods))
     if len(meant) == 1 and all(place.sure or place.clear for place in places):
         return meant[0], ()
     return None, meant[:MOST_OFFERED]
+
+
+def looks_like_order(text: str, methods: Sequence[PayoutMethod]) -> bool:
+    """Return whether a message without a command, while no draft is open, begins an order.
+
+    It must hold an account or mobile number, with a destination or a sum, and not a word that isn't understood: a draft
+    that nobody asked for is worse than a question too many.
+    """
+    if len(text) > LONGEST_ORDER or _TALKS.search(text) or sum(map(str.isdecimal, text)) < _LEAST_DIGITS:
+        return False
+    line = read_line(text, methods)
+    if line.leftover:
+        return False
+    if line.number is not None:
+        return line.method is not None or line.amount is not None
+    is_number_asked = line.number_doubt is not None or any(each.key.startswith("number.") for each in line.rejections)
+    return is_number_asked and line.method is not None and line.amount is not None

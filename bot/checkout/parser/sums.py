@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.checkout.parser.figures import (
     SURE_NUMBER,
+    Figures,
     digits_of,
     is_figures,
     is_spaced_sum,
@@ -17,6 +18,7 @@ from bot.checkout.parser.figures import (
 from bot.checkout.parser.vocabulary import (
     ABOUT,
     ASIDE_LABELS,
+    BEFORE_ONLY,
     COUNTED,
     EACH,
     FILLERS,
@@ -33,11 +35,11 @@ from bot.core.money.vocabulary import CURRENCIES, HUNDREDS, ONE_OF, SCALES, SLAN
 LONGEST_PHRASE: Final = 8
 """Words of one sum; "dua juta tujuh ratus lima puluh ribu rupiah" has eight."""
 
+MOST_READINGS: Final = 4
 MOST_UNITS: Final = 12
 """Words of money in one line; more are no order, and each is read with all that follow it."""
 
 _TELLING: Final = frozenset({*SCALES, *ONE_OF, *SLANG, *TIMES, *HUNDREDS})
-BEFORE_ONLY: Final = frozenset({"rp", "idr"})
 _INITIALS: Final = frozenset({"k", "m"})
 """Scales of one letter, which are initials of names as well: after a space they need a small figure before them."""
 
@@ -46,7 +48,6 @@ _PRICED: Final = re.compile(r"(?:rp|idr)\.?([1-9]\d{0,2})")
 
 _UNITS: Final = frozenset({*CURRENCIES, *SCALES})
 _SMALL: Final = 4
-
 _BEFORE: Final = SUM_OF_ELSE | ABOUT | EACH | NOT_THIS
 _BEHIND: Final = SUM_OF_ELSE | ABOUT | EACH | COUNTED
 """Words that make the sum beside them doubtful: a fee, "about", "each", "not"."""
@@ -67,7 +68,6 @@ _LETTERS_THEN_SCALE: Final = re.compile(r"[lIOoSB.,]*[lIOoSB](?i:rb|rbu|ribu|jt|
 
 _SMALL_THEN_COMMA: Final = re.compile(r"\d{1,3},\d")
 _MOST_FILLERS: Final = 3
-
 Reading = Amount | Ambiguous | Rejection
 """What a text says as a sum."""
 
@@ -83,7 +83,7 @@ class Sum:
 
 
 def find_sums(words: Sequence[Word]) -> list[Sum]:
-    """All sums that name a unit, from left to right, the longest reading of each."""
+    """Return all sums that name a unit, from left to right, the longest reading of each."""
     if sum(is_money(word) and not is_figures(word) for word in words) > MOST_UNITS:
         return []
     found, place = list[Sum](), 0
@@ -96,7 +96,7 @@ def find_sums(words: Sequence[Word]) -> list[Sum]:
 
 
 def is_in_doubt(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Whether what stands at or beside these words leaves it open that they are what is to be sent.
+    """Return whether what stands at or beside these words leaves it open that they are what is to be sent.
 
     They were cut out of more figures, or a sign says "about"; or they are the sum of a fee, so much for each, not so
     much. Words that only lead to a sum ("biaya sebesar 5rb") are looked past.
@@ -119,20 +119,20 @@ def is_in_doubt(words: Sequence[Word], start: int, stop: int) -> bool:
 
 
 def _is_ending(words: Sequence[Word], place: int) -> bool:
-    """Whether "an" behind a sum leads to no name: "500 rb an" is half a million or so."""
+    """Return whether "an" behind a sum leads to no name: "500 rb an" is half a million or so."""
     is_last = place + 1 == len(words) or words[place + 1].parted
     return is_last and words[place].folded == "an" and not words[place].parted
 
 
 def _begins_before(before: Word, first: Word) -> bool:
-    """Whether a sum's first digits may be in the word before it, or not be its own: "I 800 000", "km 5,26 jt"."""
+    """Return whether a sum's first digits may be in the word before, or aren't its own: "I 800 000", "km 5,26 jt"."""
     if first.text[0].isdecimal() and _DIGIT_LIKE.fullmatch(before.text):
         return True
     return before.folded in ASIDE_LABELS and _SMALL_THEN_COMMA.match(first.text) is not None
 
 
 def _goes_on(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Whether more digits stand right behind a sum with spaces, in a word that is no figure: "Rp1 950 0:00", "O00"."""
+    """Return whether more digits follow a sum with spaces, in a word that is no figure: "Rp1 950 0:00", "O00"."""
     follower = words[stop]
     if stop - start == 1 or follower.parted or is_figures(follower) or not begins_as_figures(follower.text):
         return False
@@ -153,7 +153,7 @@ def _begins_name(words: Sequence[Word], place: int) -> bool:
 
 
 def _may_be_unit(words: Sequence[Word]) -> bool:
-    """Whether the words behind a sum are a unit torn in two, or cut off: "45200 - k", "801000 sa-ts"."""
+    """Return whether the words behind a sum are a unit torn in two, or cut off: "45200 - k", "801000 sa-ts"."""
     first, joined = words[0].folded, "".join(word.folded for word in words)
     if first in _INITIALS:
         after = words[1] if len(words) > 1 else None
@@ -164,12 +164,12 @@ def _may_be_unit(words: Sequence[Word]) -> bool:
 
 
 def in_doubt(value: Reading) -> Reading:
-    """The same as a question."""
+    """Return the same as a question."""
     return Ambiguous((value,)) if isinstance(value, Amount) else value
 
 
 def has_loose_word(word: Word) -> bool:
-    """Whether a word that is in no sum belongs to the language of sums: part of what was meant wasn't understood."""
+    """Return whether a word in no sum belongs to the language of sums: part of what was meant wasn't understood."""
     if word.odd or len(word.text) == 1:
         return False
     if _LETTERS_THEN_SCALE.fullmatch(word.text):
@@ -182,24 +182,24 @@ def has_loose_word(word: Word) -> bool:
 
 
 def loose_currency(words: Sequence[Word], sums: Sequence[Sum]) -> str | None:
-    """A currency other than rupiah that stands apart from every sum: nobody can say whether it is the sum's."""
+    """Return a currency other than rupiah that is in no sum: nobody can say whether it belongs to one."""
     taken = {place for each in sums for place in range(each.start, each.stop)}
     loose = (word.folded for place, word in enumerate(words) if place not in taken)
     return next((text for text in loose if CURRENCIES.get(text, "IDR") != "IDR"), None)
 
 
 def ends_with_initial(words: Sequence[Word], found: Sum) -> bool:
-    """Whether the sum's last word is a letter by itself, which may begin the name behind it: "5 m ali"."""
+    """Return whether the sum's last word is a letter by itself, which may begin the name behind it: "5 m ali"."""
     return found.stop - found.start > 1 and words[found.stop - 1].folded in _INITIALS
 
 
 def is_money(word: Word) -> bool:
-    """Whether the word belongs to the language of sums."""
+    """Return whether the word belongs to the language of sums."""
     return not word.odd and (is_figures(word) or _units(word) is not None)
 
 
 def read_sum(text: str) -> Reading | None:
-    """What `text` says as a sum; None if it says nothing."""
+    """Return what `text` says as a sum; None if it says nothing."""
     try:
         return parse_amount(text)
     except Rejection as refused:
@@ -222,7 +222,7 @@ def _readings(words: Sequence[Word], start: int) -> Iterator[Sum]:
 
 
 def _doubted(phrase: Sequence[Word], value: Reading) -> Reading:
-    """`value`, or the question whether the bare figures at an end ("1 500rb", "1 juta 500") are part of the sum."""
+    """Return `value`, or the question whether bare figures at an end ("1 500rb", "1 juta 500") are part of it."""
     shorter: Sequence[Word] = ()
     if len(phrase) > 1 and is_figures(phrase[0]) and _has_figures(phrase[1]) and not is_figures(phrase[1]):
         shorter = phrase[1:]
@@ -234,7 +234,7 @@ def _doubted(phrase: Sequence[Word], value: Reading) -> Reading:
 
 
 def _ends_with_short_figure(phrase: Sequence[Word]) -> bool:
-    """Whether this is "1 juta 500" or "1jt 5", whose last figures nobody can be sure of."""
+    """Return whether this is "1 juta 500" or "1jt 5", whose last figures nobody can be sure of."""
     last = phrase[-1]
     if len(phrase) == 1 or not is_figures(last) or starts_as_number(last.text) or len(digits_of(last.text)) >= _SMALL:
         return False
@@ -243,14 +243,14 @@ def _ends_with_short_figure(phrase: Sequence[Word]) -> bool:
 
 
 def meanings(value: Reading | None) -> tuple[Amount, ...]:
-    """The sums that `value` may be."""
+    """Return the sums that `value` may be."""
     if isinstance(value, Amount):
         return (value,)
     return value.readings if isinstance(value, Ambiguous) else ()
 
 
 def _may_be_phrase(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Whether these words can be one sum that takes nothing away from a number beside it."""
+    """Return whether these words can be one sum that takes nothing away from a number beside it."""
     phrase = words[start:stop]
     if not any(_tells(word, alone=len(phrase) == 1) for word in phrase):
         return False
@@ -260,7 +260,7 @@ def _may_be_phrase(words: Sequence[Word], start: int, stop: int) -> bool:
 
 
 def _is_scale(before: Sequence[Word]) -> bool:
-    """Whether a letter after these words scales a small figure ("50 k"), rather than begins a name ("50rb M. Ali")."""
+    """Return whether a letter after these words scales a small figure ("50 k"), and begins no name ("50rb M. Ali")."""
     if not before or not is_figures(before[-1]) or len(digits_of(before[-1].text)) > _SMALL:
         return False
     return len(before) == 1 or not _has_figures(before[-2])
@@ -276,7 +276,7 @@ def _tells(word: Word, *, alone: bool) -> bool:
 
 
 def _starts_well(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Figures at the start: one word of them, or thousands with spaces of which none is left out."""
+    """Return whether its first figures are one word, or thousands with spaces of which none is left out."""
     run = _run(words, start, stop)
     if not run:
         return True
@@ -289,7 +289,7 @@ def _starts_well(words: Sequence[Word], start: int, stop: int) -> bool:
 
 
 def _is_unit(word: Word) -> bool:
-    """Whether the word is a unit beyond doubt: one letter after pieces of a number begins a name ("789 M. Ali")."""
+    """Return whether the word is surely a unit: one letter after pieces of a number begins a name ("789 M. Ali")."""
     return word.folded not in _INITIALS and not _has_figures(word)
 
 
@@ -303,7 +303,7 @@ def _is_one_figure(words: Sequence[Word], run: range) -> bool:
 
 
 def _ends_well(words: Sequence[Word], start: int, stop: int) -> bool:
-    """Figures at the end belong to a currency right before them; a currency at the end, not to figures after it."""
+    """Return whether figures at its end follow a currency, and a currency at its end precedes no figures."""
     last = words[stop - 1]
     if is_figures(last):
         is_last = stop == len(words) or not is_figures(words[stop])
@@ -334,7 +334,7 @@ def _is_number_by_itself(text: str) -> bool:
 
 
 def _run(words: Sequence[Word], start: int, stop: int) -> range:
-    """The words of figures alone that begin at `start`."""
+    """Return the words of figures alone that begin at `start`."""
     end = start
     while end < stop and is_figures(words[end]):
         end += 1
@@ -342,14 +342,14 @@ def _run(words: Sequence[Word], start: int, stop: int) -> range:
 
 
 def _is_within_run(words: Sequence[Word], place: int) -> bool:
-    """Whether the figures before may belong to the same number; one that is whole already needs no more."""
+    """Return whether the figures before may belong to the same number; one that is whole already needs no more."""
     if place == 0 or words[place].parted or not is_figures(words[place - 1]):
         return False
     return len(digits_of(words[place - 1].text)) < SURE_NUMBER
 
 
 def _units(word: Word) -> list[str] | None:
-    """The words of money in `word`, figures left out ("500rb", "rp50.000", "juta"); None if there are others."""
+    """Return the words of money in `word`, figures left out ("500rb", "rp50.000"); None if there are others."""
     letters = re.sub(r"-?\d[\d.,']*", " ", word.folded.rstrip("."))
     units = list[str]()
     for run in letters.replace(".", " ").split():
@@ -362,3 +362,66 @@ def _units(word: Word) -> list[str] | None:
 
 def _has_figures(word: Word) -> bool:
     return any(character.isdecimal() for character in word.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """The amount of a line; or the readings of `text`; or why it is refused."""
+
+    amount: Amount | None = None
+    readings: tuple[Amount, ...] = ()
+    text: str = ""
+    rejection: Rejection | None = None
+
+    @property
+    def doubted(self) -> "Money":
+        """Return the same as a question."""
+        if self.amount is None:
+            return self
+        return replace(self, amount=None, readings=(self.amount,))
+
+
+def decide_money(
+    sums: Sequence[Sum], figures: Sequence[Figures], *, has_number: bool, loose: str | None = None
+) -> tuple[Money, list[Figures]]:
+    """Return the amount, and the figures that stay without a meaning.
+
+    `loose`: a currency that is named apart from the sum, which may be in it therefore.
+    """
+    told = [(each.text, each.value) for each in sums] + list(_read(figures, {"sum"}))
+    if loose is not None:
+        told += [(text, other) for text, _ in told if (other := read_sum(f"{text} {loose}")) is not None]
+    if told:
+        return _settled(told), [each for each in figures if each.kind != "sum" or read_sum(each.text) is None]
+    may_be_sum = list(_read(figures, {"short", "unsure"} if has_number else {"short"}))
+    if len(may_be_sum) != 1 or len(may_be_sum) != sum(each.kind != "number" for each in figures):
+        return Money(), list(figures)
+    return _asked(*may_be_sum[0]), [each for each in figures if each.kind == "number"]
+
+
+def _read(figures: Sequence[Figures], kinds: set[str]) -> Iterator[tuple[str, Reading]]:
+    for each in figures:
+        value = read_sum(each.text) if each.kind in kinds else None
+        if value is not None:
+            yield each.text, in_doubt(value) if each.in_doubt else value
+
+
+def _settled(told: Sequence[tuple[str, Reading]]) -> Money:
+    """Return the one sum that was said, or all that it can be."""
+    texts = " / ".join(dict.fromkeys(text for text, _ in told))
+    values = list(dict.fromkeys(meanings(value) for _, value in told))
+    rejection = next((value for _, value in told if isinstance(value, Rejection)), None)
+    sure = next((value for _, value in told if isinstance(value, Amount)), None)
+    if len(values) == 1 and sure is not None and all(isinstance(value, Amount) for _, value in told):
+        return Money(amount=sure, text=texts)
+    readings = tuple(
+        sorted({amount for each in values for amount in each}, key=lambda each: (each.currency, each.value))
+    )
+    return Money(readings=readings if len(readings) <= MOST_READINGS else (), text=texts, rejection=rejection)
+
+
+def _asked(text: str, value: Reading) -> Money:
+    """Return a question about what may be no sum at all, even where it can be read in one way only."""
+    if isinstance(value, Rejection):
+        return Money(text=text, rejection=value)
+    return Money(readings=meanings(value), text=text)

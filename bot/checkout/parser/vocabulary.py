@@ -56,6 +56,9 @@ NUMBER_LABELS: Final = ACCOUNT_LABELS | _listed("number_labels") | {"#"}
 AMOUNT_LABELS: Final = _listed("amount_labels")
 """What leads to the amount."""
 
+BEFORE_ONLY: Final = frozenset({"rp", "idr"})
+"""Currencies that are written before a sum, never after it."""
+
 PHONE_LABELS: Final = _listed("phone_labels")
 """What leads to a mobile number, which no bank has for an account."""
 

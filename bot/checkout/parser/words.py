@@ -86,7 +86,7 @@ class Word:
 
     @property
     def folded(self) -> str:
-        """The text for comparing."""
+        """Return the text for comparing."""
         return self.text.casefold()
 
 
@@ -103,7 +103,7 @@ class _Gap:
 
 
 def words_of(text: str) -> list[Word]:
-    """The words of `text`, in order, without the punctuation around them."""
+    """Return the words of `text`, in order, without the punctuation around them."""
     words, gaps = list[Word](), list[_Gap]()
     for line in text.splitlines():
         gaps = [_Gap(parts=True), *(gap for gap in gaps if gap.about)]
@@ -118,7 +118,7 @@ def words_of(text: str) -> list[Word]:
 
 
 def _before(last: Sequence[Word], gaps: Sequence[_Gap], word: Word | None = None) -> Iterator[Word]:
-    """The last word, in doubt where a sign behind it says "about" of it rather than of `word`: "500rb ~ Budi"."""
+    """Yield the last word, in doubt where a sign behind it says "about" of it, not of `word`: "500rb ~ Budi"."""
     is_next = word is not None and any(map(str.isdecimal, word.text))
     for each in last:
         digits = sum(map(str.isdecimal, each.text))
@@ -134,14 +134,14 @@ def _behind(gaps: Sequence[_Gap], before: Sequence[Word], word: Word) -> Word:
 
 
 def _may_go_on(before: str, after: str) -> bool:
-    """Whether the two would be read as one figure or sum: "10 250", "500rb lima"."""
+    """Return whether the two would be read as one figure or sum: "10 250", "500rb lima"."""
     if before[-1:].isdecimal() and after[:1].isdecimal():
         return True
     return any(map(str.isdecimal, before)) and bool(words_in(after.casefold()))
 
 
 def _pieces(raw: str) -> Iterator[Word | _Gap]:
-    """What one stretch without spaces holds."""
+    """Yield what one stretch without spaces holds."""
     if has_odd_numerals(raw):
         yield from (_Gap(parts=True), Word(raw, odd=True), _Gap(parts=True))
         return
@@ -158,7 +158,7 @@ def _pieces(raw: str) -> Iterator[Word | _Gap]:
 
 
 def _cut(folded: str) -> Iterator[tuple[str, str]]:
-    """The parts of a stretch, each with the marks that stand before it."""
+    """Yield the parts of a stretch, each with the marks before it."""
     if _DIALLED.fullmatch(folded.rstrip(_EDGES)):
         yield "", folded.replace("(", "").replace(")", "-")
         return
@@ -194,7 +194,7 @@ def _at_strokes_and_commas(part: str) -> Iterator[tuple[str, str]]:
 
 
 def _at_commas(text: str) -> Iterator[str]:
-    """`text` cut at its commas, except within a figure; a whole number's digits end at the comma beside them."""
+    """Cut `text` at its commas, except within a figure. A whole number's digits end at the comma beside them."""
     start = 0
     for comma in re.finditer(r",+", text):
         before, after = text[start : comma.start()], text[comma.end() :]
@@ -209,7 +209,7 @@ def _are_one_figure(before: str, after: str) -> bool:
 
 
 def _longest_figure(before: str, after: str) -> int:
-    """The digits of the longer of the two figures that meet at a mark."""
+    """Return how many digits the longer of the two figures has that meet at a mark."""
     ends, begins = re.search(r"[\d.\-']+$", before), re.match(r"[\d.\-']+", after)
     return max((sum(map(str.isdecimal, found[0])) for found in (ends, begins) if found), default=0)
 
@@ -240,7 +240,7 @@ def _words_in(parts: Sequence[tuple[str, str]]) -> Iterator[Word | _Gap]:
 
 
 def _next(parts: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
-    """The next part that holds a word, and the marks before it."""
+    """Return the next part that holds a word, and the marks before it."""
     marks = ""
     for mark, _, text in parts:
         marks += mark
@@ -250,22 +250,22 @@ def _next(parts: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
 
 
 def _are_digits(before: str, after: str) -> bool:
-    """Whether digits stand on both sides of what is between two parts."""
+    """Return whether digits stand on both sides of what is between two parts."""
     return before[-1:].isdecimal() and after[:1].isdecimal()
 
 
 def meant_digits(text: str) -> str:
-    """The digits of `text`, with those for which a letter is typed that looks alike: 1095 for "lO95"."""
+    """Return the digits of `text`, also those for which a letter is typed that looks alike: 1095 for "lO95"."""
     return "".join(filter(str.isdecimal, text.translate(LOOKALIKES)))
 
 
 def begins_as_figures(text: str) -> bool:
-    """Whether a digit begins `text`, or a letter that is typed in the place of one: "O00", "l23"."""
+    """Return whether a digit begins `text`, or a letter that is typed in the place of one: "O00", "l23"."""
     return _FIGURES_FIRST.match(text) is not None
 
 
 def _is_torn(before: str, after: str, marks: str) -> bool:
-    """Whether marks tear figures apart, or a unit from them.
+    """Return whether marks tear figures apart, or a unit from them.
 
     Those that stand between two things do so only where neither is a whole number.
     """
@@ -279,7 +279,7 @@ def _is_torn(before: str, after: str, marks: str) -> bool:
 
 
 def _bare(word: str) -> str:
-    """The word without the marks around it.
+    """Return the word without the marks around it.
 
     A minus before a sum stays, for it is refused later, not overlooked; so does the sign that makes a code of figures.
     """
@@ -295,7 +295,7 @@ def _bare(word: str) -> str:
 
 
 def _without_pictures(text: str) -> str:
-    """`text` with a mark in the place of each emoji, and without their dressing; accents on letters stay."""
+    """Put a mark in the place of each emoji. Accents on letters stay."""
     return "".join(
         "|" if unicodedata.category(each) in {"So", "Sk"} else each
         for each in text

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from bot.checkout.draft import OrderDraft
-from bot.checkout.parser import refusal, take_destination
-from bot.checkout.saved_recipients import with_known_holder, with_recipient
+from bot.checkout.filling import refusal, take_destination, with_known_holder, with_recipient
 from bot.checkout.screens.parts import leave_row
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translator

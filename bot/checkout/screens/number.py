@@ -1,8 +1,7 @@
 """The account or telephone number: cleaned, shown back, and asked about where it looks unusual."""
 
 from bot.checkout.draft import OrderDraft
-from bot.checkout.parser import confirm_number, waiting_number
-from bot.checkout.saved_recipients import with_known_holder
+from bot.checkout.filling import confirm_number, waiting_number, with_known_holder
 from bot.checkout.screens.parts import leave_row
 from bot.core.errors import Rejection, Remark
 from bot.infra.i18n import Translator

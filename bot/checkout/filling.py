@@ -1,17 +1,20 @@
-"""Filling a draft with what one line said, and with the answers to what it left doubtful."""
+"""Drafts that are filled with what is known at once: one line, answers to what it left open, a saved recipient."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.checkout.draft import OrderDraft, with_method, with_number
 from bot.checkout.flow import missing
-from bot.checkout.parser.reading import OneLine
+from bot.checkout.parser import OneLine
 from bot.core.errors import Rejection
+from bot.recipients.model import SavedRecipient
 from bot.recipients.numbers import CleanNumber, clean_number
+from bot.recipients.saved import known_as
 from bot.settlement.model import PayoutMethod
 
 
-def apply(draft: OrderDraft, line: OneLine) -> OrderDraft:
-    """The draft with all that is sure in `line`, asking for the first thing that is missing.
+def apply_line(draft: OrderDraft, line: OneLine) -> OrderDraft:
+    """Return the draft with all that is sure in `line`, asking for the first thing that is missing.
 
     A number that waits, for a yes or for its destination, is kept in `doubtful_number`; see `waiting_number`. Readings
     of the sum, candidates and refusals are no part of a draft: the caller shows them.
@@ -28,7 +31,7 @@ def apply(draft: OrderDraft, line: OneLine) -> OrderDraft:
 
 
 def take_destination(draft: OrderDraft, method: PayoutMethod) -> OrderDraft:
-    """The draft with this destination. A number that waited for it is taken where it is usual there.
+    """Return the draft with this destination. A number that waited for it is taken where it is usual there.
 
     One that is unusual there waits on, for a yes; one that isn't possible there is dropped, and `refusal` says why.
     With another destination after a number was taken, number and holder are asked anew, as ever.
@@ -46,7 +49,7 @@ def take_destination(draft: OrderDraft, method: PayoutMethod) -> OrderDraft:
 
 
 def confirm_number(draft: OrderDraft, number: str) -> OrderDraft:
-    """The draft with the number that the person typed or said yes to.
+    """Return the draft with the number that the user typed or confirmed.
 
     A holder who was named before any number is this number's; another number has another holder (`with_number`).
 
@@ -62,7 +65,7 @@ def confirm_number(draft: OrderDraft, number: str) -> OrderDraft:
 
 
 def waiting_number(draft: OrderDraft) -> CleanNumber | None:
-    """The number that waits for a yes, with the remark to ask about; None where the plain question is to be asked."""
+    """Return the number that waits for a yes, with the remark to ask about; None where the plain question comes."""
     if draft.method is None or draft.number is not None:
         return None
     cleaned = _cleaned(draft.method, draft.doubtful_number)
@@ -70,9 +73,31 @@ def waiting_number(draft: OrderDraft) -> CleanNumber | None:
 
 
 def refusal(draft: OrderDraft, method: PayoutMethod) -> Rejection | None:
-    """Why the number that waits in `draft` can't go to `method`; to be asked before `take_destination` drops it."""
+    """Return why the number that waits in `draft` can't go to `method`, before `take_destination` drops it."""
     cleaned = _cleaned(method, draft.doubtful_number)
     return cleaned if isinstance(cleaned, Rejection) else None
+
+
+def with_recipient(draft: OrderDraft, recipient: SavedRecipient, method: PayoutMethod) -> OrderDraft:
+    """Return the draft for this recipient at their destination of the live list. What is known isn't asked again."""
+    filled = replace(
+        draft,
+        method=method,
+        number=recipient.number,
+        doubtful_number=None,
+        holder=recipient.holder,
+        holder_asked=True,
+    )
+    return replace(filled, ask=missing(filled))
+
+
+def with_known_holder(draft: OrderDraft, recipients: Iterable[SavedRecipient]) -> OrderDraft:
+    """Return the draft with the holder's name of an earlier order to the same number, unless one was given now."""
+    known = known_as(recipients, draft.method, draft.number)
+    if draft.holder is not None or known is None or known.holder is None:
+        return draft
+    filled = replace(draft, holder=known.holder, holder_asked=True)
+    return replace(filled, ask=missing(filled))
 
 
 def _cleaned(method: PayoutMethod, number: str | None) -> CleanNumber | Rejection | None:
@@ -85,7 +110,7 @@ def _cleaned(method: PayoutMethod, number: str | None) -> CleanNumber | Rejectio
 
 
 def _without_recipient(draft: OrderDraft) -> OrderDraft:
-    """The draft without number and holder, who belong together."""
+    """Return the draft without number and holder, which belong together."""
     return replace(draft, number=None, doubtful_number=None, holder=None, holder_asked=False)
 
 

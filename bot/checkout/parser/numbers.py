@@ -1,0 +1,638 @@
+"""The number of a line, out of all figures in it that name no unit: one, or a question.
+
+Figures side by side may be one number with spaces in it, or a sum without its unit. Every way to divide them is weighed
+by how much of it would be odd. Where the two likeliest ways disagree, nothing is taken: half a number, or one with a
+sum grown on, would send money to a stranger.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
+from typing import Final
+
+from bot.checkout.parser.figures import (
+    LONGEST_SUM,
+    SHORTEST_NUMBER,
+    SURE_NUMBER,
+    UNITS,
+    Figures,
+    digits_of,
+    is_country,
+    is_figures,
+    is_piece,
+    is_short_sum,
+    is_spaced_sum,
+    is_spaced_thousands,
+    is_sum,
+    starts_as_number,
+)
+from bot.checkout.parser.sums import Sum, is_in_doubt, read_sum
+from bot.checkout.parser.vocabulary import (
+    ACCOUNT_LABELS,
+    AMOUNT_LABELS,
+    ASIDE_LABELS,
+    BEFORE_ONLY,
+    EITHER,
+    FILLERS,
+    GENERIC,
+    LEADS_TO_NAME,
+    NOT_THIS,
+    NUMBER_LABELS,
+    PHONE_LABELS,
+)
+from bot.checkout.parser.words import WHOLE_NUMBER, Word, meant_digits
+from bot.core.errors import Rejection, Remark
+from bot.recipients.banks import known_as
+from bot.recipients.numbers import LIKE_MOBILE, LONGEST_ACCOUNT, TYPICAL_ACCOUNT, clean_number
+from bot.settlement.model import BANK, PayoutMethod
+
+MOST_PIECES: Final = 7
+"""Words of one run that are weighed, for 2⁶ divisions; a number in more pieces than this isn't written by anybody."""
+
+_MOBILE: Final = re.compile(r"(?:\+?62|0)?8\d{8,11}")
+_DOUBT: Final = 2
+"""How much odder a reading may be that still makes a cut doubtful."""
+
+Division = tuple[Figures, ...]
+LEADING: Final = FILLERS | GENERIC | PHONE_LABELS
+_MOST_LEADING: Final = 4
+LEAST_OF_RIVAL: Final = 8
+"""Digits of figures that may be a number in pieces."""
+
+_LEAST_SPLIT: Final = 3
+"""Words of a sum with spaces of which the first may be something else: "Budi 10 250 000"."""
+
+_PIECES_BESIDE: Final = 3
+"""Words on each side of a number that may be more of it."""
+
+
+def divide(run: Sequence[str], *, has_sum: bool, fits: Callable[[str], bool] | None = None) -> Division | None:
+    """Return the figures that the words of `run` make; None where that can't be told.
+
+    `has_sum`: the line names its sum elsewhere. `fits`: whether a number is usual for the destination, if it's known.
+    """
+    if len(run) > MOST_PIECES:
+        return None
+    weighed = [(_oddness(each, has_sum=has_sum, fits=fits), each) for each in _divisions(tuple(run))]
+    least = min((odd for odd, _ in weighed), default=0)
+    likeliest = [division for odd, division in weighed if odd == least]
+    rivals = [division for odd, division in weighed if odd <= least + _DOUBT]
+    if len(likeliest) != 1 or (len(rivals) > 1 and _is_cut_off(likeliest[0])):
+        return None
+    return likeliest[0]
+
+
+def is_cut_short(number: Figures, as_sent: Callable[[str], str], fits: Callable[[str], bool] | None) -> bool:
+    """Return whether a number in pieces is one without its first or last short pieces, which may be something else.
+
+    `as_sent`: the form that goes to the service, for "62 812 …" without its first piece is the same number.
+    """
+    pieces = number.text.split()
+    whole = as_sent(number.number)
+    for place in range(1, len(pieces)):
+        for kept, dropped in ((pieces[:place], pieces[place:]), (pieces[place:], pieces[:place])):
+            part = Figures("number", " ".join(kept)).number
+            is_short = len(kept) == 1 or all(len(digits_of(piece)) < SHORTEST_NUMBER for piece in dropped)
+            if is_short and not is_country(dropped[0]) and as_sent(part) != whole and could_be_whole(part, fits):
+                return True
+    return False
+
+
+def numbers_in(texts: Sequence[str]) -> Iterator[str]:
+    """Yield every number that neighbours among `texts` make, in pieces or alone; sums are no pieces."""
+    for start in range(len(texts)):
+        for stop in range(start + 1, len(texts) + 1):
+            if any(len(text) >= SHORTEST_NUMBER and is_sum(text) for text in texts[start:stop]):
+                break
+            yield Figures("number", " ".join(texts[start:stop])).number
+
+
+def could_be_whole(number: str, fits: Callable[[str], bool] | None) -> bool:
+    """Return whether `number` needs no more digits: it is usual for the destination, or anywhere if none is known."""
+    if fits is not None:
+        return fits(number)
+    return len(digits_of(number)) in TYPICAL_ACCOUNT or _MOBILE.fullmatch(number) is not None
+
+
+def _is_cut_off(division: Division) -> bool:
+    """Return whether a few digits beside a number in pieces are taken for a sum; they may be one more piece of it."""
+    in_pieces = any(each.kind == "number" and " " in each.text for each in division)
+    return in_pieces and any(each.kind == "short" for each in division)
+
+
+def _divisions(run: tuple[str, ...]) -> Iterator[Division]:
+    if not run:
+        yield ()
+    for end in range(1, len(run) + 1):
+        for first in _figures(run[:end]):
+            yield from ((first, *rest) for rest in _divisions(run[end:]))
+
+
+def _oddness(division: Division, *, has_sum: bool, fits: Callable[[str], bool] | None) -> int:
+    sums = sum(each.kind in {"sum", "short"} for each in division)
+    too_many = max(sums - (0 if has_sum else 1), 0)
+    misfits = sum(each.kind == "number" and fits is not None and not fits(each.number) for each in division)
+    return sum(each.odd for each in division) + 3 * (too_many + misfits)
+
+
+def _figures(words: tuple[str, ...]) -> Iterator[Figures]:
+    """Yield what these words can be, taken as one."""
+    return _alone(words[0]) if len(words) == 1 else _together(words)
+
+
+def _alone(text: str) -> Iterator[Figures]:
+    length = len(digits_of(text))
+    if is_sum(text) and length >= SURE_NUMBER:
+        yield Figures("huge", text, odd=2)
+    elif is_sum(text):
+        yield Figures("sum", text)
+    elif is_piece(text) and (length >= SURE_NUMBER or (starts_as_number(text) and length >= SHORTEST_NUMBER)):
+        yield Figures("number", text)
+    elif is_short_sum(text):
+        yield Figures("short", text)
+    elif is_piece(text) and SHORTEST_NUMBER <= length <= LONGEST_SUM:
+        yield Figures("unsure", text, odd=2)
+    else:
+        yield Figures("short", text, odd=4 if starts_as_number(text) else 2)
+
+
+def _together(words: tuple[str, ...]) -> Iterator[Figures]:
+    text = " ".join(words)
+    if is_spaced_thousands(text):
+        yield Figures("sum" if len(digits_of(text)) < SURE_NUMBER else "huge", text)
+    if not all(is_piece(word) for word in words) or any(word.startswith("+") for word in words[1:]):
+        return
+    if any(len(digits_of(word)) >= SURE_NUMBER for word in words) and not _is_with_country(words):
+        return
+    length = len(digits_of(text))
+    if SURE_NUMBER <= length <= LONGEST_ACCOUNT:
+        yield Figures("number", text, odd=_oddness_of_number(words, length))
+    elif starts_as_number(text) and SHORTEST_NUMBER <= length < SURE_NUMBER:
+        yield Figures("number", text, odd=1)
+
+
+def _is_with_country(words: tuple[str, ...]) -> bool:
+    return len(words) == 2 and is_country(words[0])  # noqa: PLR2004  the code and the rest
+
+
+def _oddness_of_number(words: tuple[str, ...], length: int) -> int:
+    # "62 812 …": nobody means 62 thousand.
+    is_mobile = is_country(words[0]) and digits_of(words[1]).startswith("8")
+    has_sum_within = any(len(word) > 4 and is_sum(word) for word in words)  # noqa: PLR2004  "1000" is a usual piece
+    return (
+        -int(is_mobile)
+        + 2 * int(length >= TYPICAL_ACCOUNT.stop)
+        + int(has_sum_within)
+        + int(words[0].startswith("000"))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The number of a line, sure or doubtful; or why it is refused."""
+
+    number: str | None = None
+    doubtful: str | None = None
+    doubt: Remark | None = None
+    rejection: Rejection | None = None
+    places: range = range(0)
+
+
+def read_runs(
+    words: Sequence[Word],
+    sums: Sequence[Sum],
+    free: Sequence[bool],
+    method: PayoutMethod | None,
+    candidates: Sequence[PayoutMethod] = (),
+) -> tuple[list[Figures], list[int]]:
+    """Return all figures without a unit, and the places of words of which nobody can say what they are.
+
+    `free`: the words that are neither figures nor part of a destination or a sum. `candidates`: the destinations that
+    may be meant where `method` isn't known.
+    """
+    runs = list(_runs(words, sums))
+    sure_sums = sum(len(run) == 1 and is_sum(words[run[0]].text) for run in runs)
+    figures, unclear, rivals = list[Figures](), list[int](), 0
+    has_bank = any(each.kind == BANK for each in ((method,) if method else candidates))
+    for places in runs:
+        run = _Run(words, places, free, method, has_bank)
+        others = len(sums) + sure_sums - (len(places) == 1 and is_sum(words[places[0]].text))
+        read = None if run.is_else else run.figures(sums, has_sum=others > 0)
+        if read is None:
+            unclear += places
+            is_known = run.is_else and len(places) == 1 and method is not None and not words[places.start].doubted
+            rivals += (run.may_be_number or run.is_account) and not is_known
+        else:
+            figures += read
+            rivals += run.is_account and all(each.kind not in {"number", "unsure"} for each in read)
+    if rivals or any(each.kind == "huge" for each in figures):
+        # What isn't understood may be the number, so nothing else is.
+        unclear += [place for each in figures if each.kind in {"number", "unsure"} for place in each.places]
+        figures = [each for each in figures if each.kind not in {"number", "unsure"}]
+    return figures, unclear
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Words of figures that stand side by side, with what is around them."""
+
+    words: Sequence[Word]
+    places: range
+    free: Sequence[bool]
+    method: PayoutMethod | None
+    has_bank: bool
+
+    def figures(self, sums: Sequence[Sum], *, has_sum: bool) -> list[Figures] | None:
+        """Return the numbers and sums that it holds; None where that can't be told."""
+        if _has_loose_unit(self.words, sums, self.places):
+            return None
+        places = self.places[1:] if self._starts_with_code() else self.places
+        texts = [self.words[place].text for place in places]
+        if any(_is_unreadable(text) and (len(texts) == 1 or len(digits_of(text)) >= LEAST_OF_RIVAL) for text in texts):
+            return None
+        divided = self._labelled(texts) or divide(texts, has_sum=has_sum, fits=self._fits)
+        if divided is None or any(self._is_doubtful_number(each) for each in divided):
+            return None
+        has_sum = has_sum or any(each.kind == "sum" for each in divided)
+        if not has_sum and any(_may_hold_sum(each) for each in divided):
+            return None
+        found, start = list[Figures](), places.start
+        for each in divided:
+            at = range(start, start + len(each.text.split()))
+            found.append(replace(each, places=at, in_doubt=self._is_doubtful_sum(each, at)))
+            start = at.stop
+        return found
+
+    def _labelled(self, texts: Sequence[str]) -> tuple[Figures, ...]:
+        """Return the whole run as what the word right before calls it: an amount, or a number."""
+        label, text = "".join(self._labels()[:1]), " ".join(texts)
+        is_amount = label in AMOUNT_LABELS and (is_sum(text) or is_spaced_sum(text) or text.isdecimal())
+        if is_amount and not starts_as_number(text) and len(digits_of(text)) < WHOLE_NUMBER:
+            return (Figures("sum", text),)
+        is_number = label in NUMBER_LABELS and self._fits is not None and self._fits(digits_of(text))
+        if is_number and len(texts) == 1 and text.replace(".", "").isdecimal():
+            return (Figures("number", text),)
+        return ()
+
+    @property
+    def is_account(self) -> bool:
+        """Return whether a word before says that the account's number follows."""
+        return not ACCOUNT_LABELS.isdisjoint(self._labels())
+
+    @property
+    def may_be_number(self) -> bool:
+        """Return whether there are digits enough for a number."""
+        least = SHORTEST_NUMBER if self.words[self.places.start].doubted else LEAST_OF_RIVAL
+        return sum(len(digits_of(self.words[place].text)) for place in self.places) >= least
+
+    @property
+    def is_else(self) -> bool:
+        """Return whether the words before say that the money doesn't go to these figures, or that they aren't sent."""
+        first = self.words[self.places.start]
+        if any(self.words[place].doubted for place in self.places) and (len(self.places) > 1 or not is_sum(first.text)):
+            return True
+        before = self.places.start - 1
+        if first.glued and (self.free[before] and self.words[before].folded not in LEADING):
+            return True  # "trx1234567890"
+        labels = self._labels()
+        return (self.has_bank and not PHONE_LABELS.isdisjoint(labels)) or not NOT_THIS.isdisjoint(labels)
+
+    def _labels(self) -> list[str]:
+        """Return the words right before that lead here, and the one before these."""
+        found, place = list[str](), self.places.start
+        while place > 0 and len(found) < _MOST_LEADING:
+            if self.words[place].parted and self.words[place - 1].folded not in ACCOUNT_LABELS | PHONE_LABELS:
+                break
+            place -= 1
+            found.append(self.words[place].folded.strip("."))
+            if found[-1] not in LEADING:
+                break
+        return found
+
+    def _starts_with_code(self) -> bool:
+        """Return whether the first word is the bank's own code, which stands before numbers by habit ("bca 014 …")."""
+        if self.method is None or len(self.places) == 1 or self.words[self.places.start].text != self.method.code:
+            return False
+        return not is_usual(self.method, "".join(digits_of(self.words[place].text) for place in self.places))
+
+    def _is_doubtful_number(self, figures: Figures) -> bool:
+        if figures.kind != "number" or " " not in figures.text:
+            return False
+        texts = [self.words[place].text for place in self.places]
+        if not AMOUNT_LABELS.isdisjoint(self._labels()[:1]) or any(map(_is_unreadable, texts)):
+            return True
+        if any(len(text) >= SHORTEST_NUMBER and is_sum(text) for text in figures.text.split()):
+            return True
+        if self._is_beside_figures() or is_cut_short(figures, self._as_sent, self._fits):
+            return True
+        if self.method is None or takes_any_number(self.method):
+            return False
+        return len({self._as_sent(each) for each in numbers_in(texts) if is_usual(self.method, each)}) > 1
+
+    def _is_doubtful_sum(self, figures: Figures, at: range) -> bool:
+        if figures.kind == "number":
+            return False
+        is_labelled = at.start == self.places.start and not NUMBER_LABELS.isdisjoint(self._labels()[:1])
+        if is_labelled or is_in_doubt(self.words, at.start, at.stop):
+            return True
+        if len(at) == 1:
+            return False
+        before = at.start - 1
+        is_behind = before >= 0 and not self.words[at.start].parted
+        is_loose = is_behind and self.free[before] and self.words[before].folded not in (LEADING | LEADS_TO_NAME)
+        return self._is_beside_figures(or_behind_marks=True) or (len(at) >= _LEAST_SPLIT and is_loose)
+
+    def _is_beside_figures(self, *, or_behind_marks: bool = False) -> bool:
+        """Return whether a date, a code or a count is right beside, so that nobody can say which figure is whose."""
+        before, after = self.places.start - 1, self.places.stop
+        beside = [(before, self.places.start), (after, after)]
+        return any(
+            0 <= place < len(self.words)
+            and (or_behind_marks or not self.words[joint].parted)
+            and _is_odd_figure(self.words[place])
+            for place, joint in beside
+        )
+
+    @property
+    def _fits(self) -> Callable[[str], bool] | None:
+        return None if self.method is None else partial(is_usual, self.method)
+
+    def _as_sent(self, number: str) -> str:
+        return as_sent(number, self.method)
+
+
+def _is_unreadable(text: str) -> bool:
+    """Return whether the figures are neither a piece of a number nor a sum: "7,12,8397"."""
+    return not is_piece(text) and read_sum(text) is None
+
+
+def _may_hold_sum(figures: Figures) -> bool:
+    """Return whether a piece of the number is long enough for a sum by itself: "1000999 008", where no other sum is."""
+    pieces = figures.text.split() if figures.kind == "number" else []
+    return len(pieces) > 1 and any(
+        SHORTEST_NUMBER <= len(digits_of(piece)) < WHOLE_NUMBER and not starts_as_number(piece) for piece in pieces
+    )
+
+
+def _is_odd_figure(word: Word) -> bool:
+    """Return whether the word has figures that are neither number nor sum: a date, a count, "39/2000"."""
+    if not any(character.isdecimal() for character in word.text):
+        return False
+    return word.odd or not (is_figures(word) or any(character.isalpha() for character in word.text))
+
+
+def _runs(words: Sequence[Word], sums: Sequence[Sum]) -> Iterator[range]:
+    """Yield where words of figures stand side by side with nothing but spaces between."""
+    taken = {place for each in sums for place in range(each.start, each.stop)}
+    start = 0
+    while start < len(words):
+        stop = start
+        while stop < len(words) and is_figures(words[stop]) and stop not in taken:
+            if stop > start and words[stop].parted:
+                break
+            stop += 1
+        if stop > start:
+            yield range(start, stop)
+        start = max(stop, start + 1)
+
+
+def _has_loose_unit(words: Sequence[Word], sums: Sequence[Sum], run: range) -> bool:
+    """Return whether a unit beside the figures belongs to one of them, but nobody can say to how much of them."""
+    taken = {place for each in sums for place in range(each.start, each.stop)}
+    beside = [place for place in (run.start - 1, run.stop) if 0 <= place < len(words) and place not in taken]
+    if len(run) > 1:
+        return any(words[place].folded in UNITS for place in beside)
+    text = words[run.start].text
+    if starts_as_number(text) or len(digits_of(text)) < WHOLE_NUMBER:
+        return False
+    return any(_is_unit_of(words, run.start, place) for place in beside)
+
+
+def _is_unit_of(words: Sequence[Word], figure: int, place: int) -> bool:
+    """Return whether the unit right beside a figure can be its own, and no other figure's: "rp 1234567890"."""
+    if words[max(figure, place)].parted or (words[place].folded in BEFORE_ONLY) != (place < figure):
+        return False
+    beyond = 2 * place - figure
+    return words[place].folded in UNITS and not (0 <= beyond < len(words) and is_figures(words[beyond]))
+
+
+def decide_number(figures: Sequence[Figures], method: PayoutMethod | None) -> tuple[Number, list[Figures]]:
+    """Return the number, and the figures that are still without a meaning. Of two numbers none is taken."""
+    sure = [each for each in figures if each.kind == "number"]
+    unsure = [each for each in figures if each.kind == "unsure"]
+    chosen = [*sure, *(each for each in unsure if _is_rival(each, method))] or unsure
+    if len({as_sent(each.number, method) for each in chosen}) != 1:
+        return Number(), list(figures)
+    rest = [each for each in figures if each not in chosen]
+    return replace(_checked(chosen[0].number, method, sure=bool(sure)), places=chosen[0].places), rest
+
+
+def _is_rival(figures: Figures, method: PayoutMethod | None) -> bool:
+    """Return whether a short number may be the one that is meant, though another one is longer."""
+    return len(figures.number) >= LEAST_OF_RIVAL if method is None else is_usual(method, figures.number)
+
+
+def takes_any_number(method: PayoutMethod) -> bool:
+    """Return whether the length of a number says nothing about its being this bank's."""
+    known = known_as(method.code, method.name)
+    return method.kind == BANK and (known is None or known.digits is None)
+
+
+def is_usual(method: PayoutMethod, number: str) -> bool:
+    """Return whether `method` has numbers of this form."""
+    try:
+        remark = clean_number(method, number).remark
+    except Rejection:
+        return False
+    # That a phone may have the same number is asked, but it makes no other reading of the line likelier.
+    return remark is None or remark.key == LIKE_MOBILE
+
+
+def as_sent(number: str, method: PayoutMethod | None) -> str:
+    """Return the form that goes to the service; as typed where no method is known or it takes no such number."""
+    if method is None:
+        return number
+    try:
+        return clean_number(method, number).number
+    except Rejection:
+        return number
+
+
+def _checked(number: str, method: PayoutMethod | None, *, sure: bool) -> Number:
+    if len(digits_of(number)) > LONGEST_ACCOUNT:
+        return Number(rejection=Rejection("number.too_long", longest=LONGEST_ACCOUNT, actual=len(digits_of(number))))
+    if method is None:
+        return Number(number=number) if sure else Number(doubtful=number)
+    try:
+        cleaned = clean_number(method, number)
+    except Rejection as refused:
+        return Number(rejection=refused)
+    if cleaned.remark is None and sure:
+        return Number(number=cleaned.number)
+    return Number(doubtful=cleaned.number, doubt=cleaned.remark)
+
+
+def has_rival(
+    words: Sequence[Word],
+    sums: Sequence[Sum],
+    number: Number,
+    unread: Collection[int],
+    method: PayoutMethod | None,
+    *,
+    in_doubt: Collection[int] = (),
+) -> bool:
+    """Return whether something else than `number` may be the number that is meant.
+
+    These are figures of which nobody knows what they are, with digits enough for a number between them; what a word
+    such as "rek" leads to, or beside a phone's number "no" as well; and whatever is on the other side of an "atau".
+    What follows a word such as "kode" may be that code, and not the number. `in_doubt`: figures that may be the sum.
+    """
+    if not number.places:
+        return False
+    taken = {place for each in sums for place in range(each.start, each.stop)} | set(number.places)
+    if any(sum(map(_digits, each)) >= LEAST_OF_RIVAL for each in _in_pieces(words, {*unread, *in_doubt})):
+        return True
+    before = _before_labels(words, number.places.start)
+    labels = _labels(words, number.places.start)
+    account = ACCOUNT_LABELS if PHONE_LABELS.isdisjoint(labels) else NUMBER_LABELS
+    for place, word in enumerate(words):
+        if word.folded.strip(".") in account and _leads_elsewhere(words, place, taken, method):
+            return True
+    if method is None and account is NUMBER_LABELS and any(_may_be_account(words, taken)):
+        return True
+    if ACCOUNT_LABELS.isdisjoint(labels) and _is_labelled_aside(words, before, unread):
+        return True
+    return any(0 <= at < len(words) and words[at].folded in EITHER for at in (before, number.places.stop))
+
+
+def is_phone(words: Sequence[Word], number: Number) -> bool:
+    """Return whether a word such as "hp" says that `number` is a phone's, and none that it is an account's."""
+    if not number.places:
+        return False
+    labels = _labels(words, number.places.start)
+    return not PHONE_LABELS.isdisjoint(labels) and ACCOUNT_LABELS.isdisjoint(labels)
+
+
+def _may_be_account(words: Sequence[Word], taken: Collection[int]) -> Iterator[bool]:
+    """Yield of each word that isn't taken whether it has enough digits for an account's number."""
+    return (place not in taken and _digits(word) >= LEAST_OF_RIVAL for place, word in enumerate(words))
+
+
+def _in_pieces(words: Sequence[Word], unread: Collection[int]) -> Iterator[list[Word]]:
+    """Yield figures side by side that aren't understood: "6860 3783 49!60 3", "7/1; 5.50, 9, 34".
+
+    One alone was weighed before.
+    """
+    pieces = list[Word]()
+    for place, word in enumerate(words):
+        if place in unread and _is_piece(word) and not (pieces and word.parted and word.aside):
+            pieces.append(word)
+            continue
+        if len(pieces) > 1:
+            yield pieces
+        pieces = []
+    if len(pieces) > 1:
+        yield pieces
+
+
+def _is_piece(word: Word) -> bool:
+    return _digits(word) > 0 and not any(map(str.isalpha, word.text))
+
+
+def _digits(word: Word) -> int:
+    return len(digits_of(word.text))
+
+
+def _leads_elsewhere(words: Sequence[Word], place: int, taken: Collection[int], method: PayoutMethod | None) -> bool:
+    """Return whether figures that aren't taken follow the word at `place`, which says that the number follows."""
+    before = _before_labels(words, place)
+    if before >= 0 and words[before].folded in NOT_THIS:
+        return False
+    at = place + 1
+    while at < len(words) and (words[at].folded in LEADING or (method is not None and words[at].text == method.code)):
+        at += 1
+    if at == len(words) or at in taken or words[at].aside:
+        return False
+    return any(map(str.isdecimal, words[at].text))
+
+
+def _is_labelled_aside(words: Sequence[Word], place: int, unread: Collection[int]) -> bool:
+    """Return whether the word at `place` leads to a code with a mark between, or the one before it ("resi JX{12…")."""
+    if place < 0:
+        return False
+    if words[place].folded in ASIDE_LABELS:
+        return True
+    is_between = place in unread and not words[place].parted and not _digits(words[place])
+    return is_between and place > 0 and words[place - 1].folded in ASIDE_LABELS
+
+
+def _labels(words: Sequence[Word], place: int) -> set[str]:
+    """Return the words that lead to the one at `place`."""
+    return {word.folded.strip(".") for word in words[_before_labels(words, place) + 1 : place]}
+
+
+def _before_labels(words: Sequence[Word], place: int) -> int:
+    """Return the place before the words that lead to the one at `place`; -1 where there is none."""
+    at = place - 1
+    while at >= 0 and words[at].folded.strip(".") in LEADING - EITHER:
+        at -= 1
+    return at
+
+
+def may_go_on(
+    words: Sequence[Word],
+    sums: Sequence[Sum],
+    number: Number,
+    unread: Collection[int],
+    method: PayoutMethod | None,
+    *,
+    has_sum: bool,
+) -> bool:
+    """Return whether figures beside the number may be the rest of it, or all of it: "0812345678 90", "3733;7308528857".
+
+    Nobody understood them, or only a mark cuts them from it, or both have dots in them ("707.280.467.5; 49.684"); and
+    the number would be as usual with them. `has_sum`: one sum is sure, so figures that are a sum are that one.
+    """
+    if number.doubt is not None or not number.places:
+        return False
+    texts = [digits_of(words[place].text) for place in number.places]
+    before, after = number.places.start - 1, number.places.stop
+    taken = {place for each in sums for place in range(each.start, each.stop)}
+    is_dotted = any("." in words[place].text for place in number.places)
+
+    def piece(place: int, joint: int) -> str:
+        if not 0 <= place < len(words) or (place in taken and (has_sum or not words[joint].cut)):
+            return ""
+        beside = words[place].text[-1 if place < joint else 0]
+        may_be = place in unread or (is_dotted and "." in words[place].text)
+        return _piece(words[place], beside, is_unread=may_be, is_cut=words[joint].cut, has_sum=has_sum)
+
+    first = list(takewhile(bool, (piece(before - step, before - step + 1) for step in range(_PIECES_BESIDE))))[::-1]
+    last = list(takewhile(bool, (piece(after + step, after + step) for step in range(_PIECES_BESIDE))))
+    longer = [*first, *texts, *last]
+    fits = None if method is None else partial(is_usual, method)
+    least = len(texts) if method is None or takes_any_number(method) else 1
+    for start in range(len(longer)):
+        for stop in range(start + least, len(longer) + 1):
+            has_neighbour = start < len(first) or stop > len(first) + len(texts)
+            if has_neighbour and could_be_whole("".join(longer[start:stop]), fits):
+                return True
+    return False
+
+
+def _piece(word: Word, beside: str, *, is_unread: bool, is_cut: bool, has_sum: bool) -> str:
+    """Return the digits that may belong to the number beside them; a few may even where they pass for a sum.
+
+    `beside`: the character that is next to the number.
+    """
+    digits = digits_of(word.text)
+    if not digits or (word.aside and not word.text.isdecimal()):
+        return ""
+    if any(map(str.isalpha, word.text)):
+        return meant_digits(word.text) if is_unread and meant_digits(beside) else ""
+    if has_sum and is_sum(word.text):
+        return digits if is_unread else ""
+    may_be = is_unread or is_cut or (is_figures(word) and (not has_sum or len(digits) < SHORTEST_NUMBER))
+    return digits if may_be else ""
