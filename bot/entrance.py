@@ -48,13 +48,9 @@ from bot.orders.receipts import verify_handlers as verifying
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.recipients import handlers as saved
 from bot.staff import audit_handlers as auditing
-from bot.users import phrase_handlers as phrases
-from bot.users import privacy_handlers as privacy
-from bot.users import settings_handlers as settings
 from bot.users.activity import UserEvent, record_user_event
 from bot.users.arrival import catch_up, load_session
 from bot.users.repository import UserRepository
-from bot.users.screens import start
 
 log = structlog.get_logger(__name__)
 
@@ -71,9 +67,6 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
 ROUTES: tuple[Routes[Session], ...] = (
-    privacy.routes,
-    settings.routes,
-    phrases.routes,
     broadcasting.routes,
     delivering.routes,
     alarms.routes,
@@ -86,8 +79,6 @@ ROUTES: tuple[Routes[Session], ...] = (
 ANSWERS: dict[str, questions.Answer] = {
     saved.NAME: saved.name_typed,
     saved.HOLDER: saved.holder_typed,
-    phrases.QUESTION: phrases.typed,
-    settings.PLACE: settings.place_typed,
     verifying.QUESTION: verifying.code_typed,
     figures.TIME: figures.time_typed,
 }
@@ -218,7 +209,6 @@ async def _explain(_: Update) -> None:
 
 def _shows() -> dict[str, Show]:
     return {
-        "start": start.show,
         "status": alarms.show_status,
     }
 

@@ -69,9 +69,8 @@ from bot.staff.roles import StaffChat
 from bot.support import user_data as support_data
 from bot.support.feature import Support
 from bot.support.staff_chat_hooks import save_moved_chat
+from bot.users.feature import Users
 from bot.users.model import Person
-from bot.users.notifications import FarewellRenderer
-from bot.users.privacy import Privacy
 from bot.users.readers import Readers
 from bot.users.user_data import UserData
 
@@ -98,6 +97,7 @@ class House:
     desk: Desk
     readers: Readers
     renderers: Renderers[Person | None]
+    infra: Infra
     features: Sequence[Feature]
     delivery: OutboxDelivery
     poller: Poller
@@ -136,7 +136,9 @@ def build(settings: Settings) -> House:
         default_locale=settings.default_locale,
         wake_outbox=nudge_outbox,
     )
-    rates = Rates(infra, settlement, market, record_seconds=settings.quote_record_seconds)
+    provider = provider_of(settings)
+    users = Users(infra, provider=provider, retention_days=settings.retention_days, user_data=USER_DATA)
+    rates = Rates(infra, users.service, settlement, market, record_seconds=settings.quote_record_seconds)
     room = StaffChat(settings.support_chat_id, rules.supporter_ids)
     contacts, payout_times = Help(room, settings.support_contact), MeasuredTimes(store, clock)
     support = Support(
@@ -146,12 +148,12 @@ def build(settings: Settings) -> House:
         contacts,
         rules=rules,
         payout_times=payout_times,
-        provider=provider_of(settings),
+        provider=provider,
         operator_ids=settings.operator_ids,
         reopen_within=timedelta(seconds=settings.ticket_reopen_seconds),
         remind_after=timedelta(seconds=settings.ticket_reminder_seconds),
     )
-    features = (rates.feature, support.feature)
+    features = (users.feature, rates.feature, support.feature)
     observer = Observer(orders, room)
     watching = Monitor(
         store=store,
@@ -194,10 +196,8 @@ def build(settings: Settings) -> House:
         market=market,
         drafts=Drafts(store, clock),
         history=History(store),
-        privacy=Privacy(store, clock, settings.retention_days, USER_DATA),
         receipts=receipts,
         charts=rates.charts,
-        on_zone_changed=rates.subscribing.moved,
         recipients=KnownRecipients(store, clock),
         orders=orders,
         payout_times=payout_times,
@@ -225,12 +225,11 @@ def build(settings: Settings) -> House:
         watching=watching,
         viewed=viewed,
         operator_ids=settings.operator_ids,
-        provider=provider_of(settings),
+        provider=provider,
     )
     readers = Readers(store, translations, settings.default_locale)
     renderers = Renderers(
         readers.get,
-        FarewellRenderer(messenger, translations, settings.default_locale).renderers(),
         DraftRenderer(store, messenger).renderers(),
         OrderRenderer(
             store=store,
@@ -252,6 +251,7 @@ def build(settings: Settings) -> House:
         desk=desk,
         readers=readers,
         renderers=renderers,
+        infra=infra,
         features=features,
         delivery=OutboxDelivery(
             store,

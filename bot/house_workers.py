@@ -5,15 +5,13 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from bot.house import USER_DATA, House
+from bot.house import House
 from bot.infra.outbox.worker import OutboxWorker
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.ui import commands
 from bot.infra.workers.loop import Wakeup, run_forever
 from bot.operations.sweeps import Sweeps
 from bot.orders.tables import NEEDS_MESSAGE_IDS
-from bot.users.retention import Retention
-from bot.users.worker import DeletionWorker
 
 
 def loops(house: House, lanes: ChatQueues) -> list[tuple[str, Coroutine[Any, Any, None]]]:
@@ -29,12 +27,6 @@ def loops(house: House, lanes: ChatQueues) -> list[tuple[str, Coroutine[Any, Any
         on_news=house.nudge_outbox,
         keep=(NEEDS_MESSAGE_IDS,),
     )
-    leaving = DeletionWorker(
-        privacy=house.desk.privacy,
-        retention=Retention(house.store, house.clock, house.settings.retention_days, USER_DATA),
-        run_in_lane=lanes.run_in_lane,
-        on_news=house.nudge_outbox,
-    )
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
         ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.nudge_outbox),
         ("poller", house.poller.tick, Wakeup()),
@@ -44,8 +36,6 @@ def loops(house: House, lanes: ChatQueues) -> list[tuple[str, Coroutine[Any, Any
         ("lapses", sweeps.lapses, Wakeup()),
         ("reconciler", sweeps.reconciling, Wakeup()),
         ("housekeeping", sweeps.housekeeping, Wakeup()),
-        ("wishes", leaving.wishes, Wakeup()),
-        ("retention", leaving.retention, Wakeup()),
         ("broadcasts", house.broadcasting.tick, house.nudge_broadcasts),
         ("live", house.live_show.tick, house.nudge_live),
         ("commands", partial(_set_commands, house), Wakeup()),

@@ -18,6 +18,7 @@ from typing import Any
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
+from bot.infra.telegram.inbound.chat_queues import ChatJobs
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.handling import Handler
 from bot.infra.telegram.ui.router import Routes
@@ -35,6 +36,9 @@ class Infra:
     default_locale: str
     wake_outbox: Wakeup
     """Call it after a transaction that added a notification: it is sent at once, not at the next look."""
+
+    chat_jobs: ChatJobs = field(default_factory=ChatJobs)
+    """Runs a job between the updates of a chat, so that it can't overtake an answer."""
 
 
 class Phase(Enum):

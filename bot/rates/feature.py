@@ -14,6 +14,7 @@ from bot.rates.subscriptions import Subscribing
 from bot.rates.user_data import USER_DATA
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
+from bot.users.service import UserService
 
 
 class Rates:
@@ -22,14 +23,17 @@ class Rates:
     `record_seconds` is the time between two quotes that are recorded.
     """
 
-    def __init__(self, infra: Infra, settlement: Settlement, market: Market, *, record_seconds: float) -> None:
+    def __init__(
+        self, infra: Infra, users: UserService, settlement: Settlement, market: Market, *, record_seconds: float
+    ) -> None:
         database, clock = infra.database, infra.clock
         recorded = Wakeup()
         self.quotes = Quotes(database, settlement, clock, on_recorded=recorded)
         self.charts = Charts(self.quotes)
-        self.subscribing = Subscribing(database, clock)
-        rates = RateHandlers(market=market, charts=self.charts, subscribing=self.subscribing)
-        subscriptions = SubscriptionHandlers(database=database, market=market, subscribing=self.subscribing)
+        subscribing = Subscribing(database, clock)
+        users.on_zone_changed.append(subscribing.move_daily_quote)
+        rates = RateHandlers(market=market, charts=self.charts, subscribing=subscribing)
+        subscriptions = SubscriptionHandlers(database=database, market=market, subscribing=subscribing)
         due = RateNotifications(database, market, clock, infra.wake_outbox)
         self.feature = Feature(
             name="rates",

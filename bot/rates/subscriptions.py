@@ -104,13 +104,11 @@ class Subscribing:
         async with self._store.transaction() as tx:
             return await SubscriptionRepository(tx).delete(person_id)
 
-    async def moved(self, person: Person) -> None:
-        """Save a person who lives by another time now; their daily quote comes at the same hour there."""
-        async with self._store.transaction() as tx:
-            await UserRepository(tx).save(person)
-            subscription = await SubscriptionRepository(tx).get(person.id)
-            if subscription is not None and subscription.daily_minute is not None:
-                await SubscriptionRepository(tx).save(_due(subscription, person, self._clock.now()))
+    async def move_daily_quote(self, tx: Transaction, user: Person) -> None:
+        """Plan the daily quote of a user for the same hour in their new time zone (a hook of `UserService`)."""
+        subscription = await SubscriptionRepository(tx).get(user.id)
+        if subscription is not None and subscription.daily_minute is not None:
+            await SubscriptionRepository(tx).save(_due(subscription, user, self._clock.now()))
 
 
 async def _subscribed(tx: Transaction, person_id: int, now: datetime) -> Subscription:

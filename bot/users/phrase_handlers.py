@@ -1,9 +1,11 @@
-"""The phrase of one's own: `/phrase`, and the buttons that choose or change it, at any point of any conversation.
+"""The anti-phishing phrase: `/phrase`, and the buttons that choose or change it, at any point of any conversation.
 
-It is kept with the person alone and shown here, on their invoices and on their receipts; never to anybody else.
+It is stored with the user and shown only to them: here, on their invoices and on their receipts.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui import questions
@@ -12,66 +14,69 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
 from bot.users.buttons import PhraseAction, PhraseButton
 from bot.users.phrase import clean_phrase, suggested
-from bot.users.repository import UserRepository
+from bot.users.phrase_suggestion import suggest_phrase
 from bot.users.screens import phrase
 
-QUESTION = "phrase"
+QUESTION: Final = "phrase"
 
 
-routes = Routes[Session]()
+class PhraseHandlers:
+    """Show, suggest and change the phrase."""
 
+    def routes(self) -> Routes[Session]:
+        """Return the command and the buttons."""
+        routes = Routes[Session]()
+        routes.add_command("phrase", self.show_phrase)
+        routes.add_button(PhraseButton, self.phrase_button)
+        return routes
 
-@routes.command("phrase")
-async def show_phrase(session: Session, _: str) -> None:
-    """Show the user's phrase, or suggest one."""
-    await session.say(session.with_resume(await _shown(session)))
+    def answers(self) -> Mapping[str, questions.Answer]:
+        """Return who takes the typed answer to which question."""
+        return {QUESTION: self.phrase_typed}
 
+    async def show_phrase(self, session: Session, _: str) -> None:
+        """Show the user's phrase, or suggest one."""
+        await session.say(session.with_resume(await self._screen(session)))
 
-@routes.button(PhraseButton)
-async def phrase_button(session: Session, button: PhraseButton) -> None:
-    """Do what a button of the phrase says."""
-    await session.acknowledge()
-    if button.action is PhraseAction.OWN:
-        await questions.ask(session, QUESTION, phrase.own(session.t))
-    elif button.action is PhraseAction.USE:
-        await _use(session, suggested(button.code))
-    else:
-        is_new = button.action is PhraseAction.NEW
-        another = await _offered(session, is_new=True) if is_new else await _shown(session)
-        await session.show(session.with_resume(another))
+    async def phrase_button(self, session: Session, button: PhraseButton) -> None:
+        """Do what a button of the phrase says."""
+        await session.acknowledge()
+        if button.action is PhraseAction.OWN:
+            await questions.ask(session, QUESTION, phrase.own(session.t))
+        elif button.action is PhraseAction.USE:
+            await self._use(session, suggested(button.code))
+        else:
+            is_new = button.action is PhraseAction.NEW
+            another = await self._offer(session, is_new=True) if is_new else await self._screen(session)
+            await session.show(session.with_resume(another))
 
+    async def phrase_typed(self, session: Session, _: str, text: str) -> None:
+        """Save the phrase that was typed, or show why it can't be used and ask again."""
+        try:
+            chosen = clean_phrase(text)
+        except Rejection as rejection:
+            session.notice = session.t.tell(rejection)
+            await session.show(phrase.own(session.t))
+            return
+        questions.answered(session)
+        await self._save(session, chosen)
 
-async def typed(session: Session, _: str, text: str) -> None:
-    """Words of the person's own, or the reason why not these and the question again."""
-    try:
-        chosen = clean_phrase(text)
-    except Rejection as rejection:
-        session.notice = session.t.tell(rejection)
-        await session.show(phrase.own(session.t))
-        return
-    questions.answered(session)
-    await _keep(session, chosen)
+    async def _use(self, session: Session, chosen: str | None) -> None:
+        if chosen is None:
+            await session.explain("stale.button")
+        else:
+            await self._save(session, chosen)
 
+    async def _save(self, session: Session, chosen: str) -> None:
+        await session.save_user(replace(session.person, phrase=chosen, suggestion=None))
+        await session.show(session.with_resume(phrase.kept(session.t, chosen)))
 
-async def _use(session: Session, chosen: str | None) -> None:
-    if chosen is None:
-        await session.explain("stale.button")
-    else:
-        await _keep(session, chosen)
+    async def _screen(self, session: Session) -> Screen:
+        """Return the user's phrase; a suggestion where they have none."""
+        if session.person.phrase is None:
+            return await self._offer(session)
+        return phrase.mine(session.t, session.person.phrase)
 
-
-async def _keep(session: Session, chosen: str) -> None:
-    session.person = replace(session.person, phrase=chosen, suggestion=None)
-    async with session.desk.store.transaction() as tx:
-        await UserRepository(tx).save(session.person)
-    await session.show(session.with_resume(phrase.kept(session.t, chosen)))
-
-
-async def _shown(session: Session) -> Screen:
-    """The person's phrase; where they have none, a suggestion."""
-    return await _offered(session) if session.person.phrase is None else phrase.mine(session.t, session.person.phrase)
-
-
-async def _offered(session: Session, *, is_new: bool = False) -> Screen:
-    suggestion = await session.suggestion(is_new=is_new)
-    return phrase.offer(session.t, suggestion, has_one=session.person.phrase is not None)
+    async def _offer(self, session: Session, *, is_new: bool = False) -> Screen:
+        suggestion = await suggest_phrase(session, is_new=is_new)
+        return phrase.offer(session.t, suggestion, has_one=session.person.phrase is not None)

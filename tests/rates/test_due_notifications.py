@@ -16,6 +16,7 @@ from bot.rates.subscriptions import MOST_ALERTS, AlertWish, Subscribing
 from bot.settlement.model import Quote, ServiceDown, payload_of, quote_in
 from bot.users.model import Person
 from bot.users.repository import UserRepository
+from bot.users.service import UserService
 from tests.orders.order_world import EMMA, SARI, House
 from tests.settlement.fake_settlement import BEGINNING, RATE
 
@@ -154,7 +155,9 @@ async def test_another_hour_or_another_zone_moves_it(world: World) -> None:
     world.goes_to(BEGINNING.replace(hour=11))
     await world.works()
     assert world.heard(DAILY) == 1
-    await world.subscribing.moved(replace(person, time_zone="Asia/Tokyo"))
+    users = UserService(world.house.sql)
+    users.on_zone_changed.append(world.subscribing.move_daily_quote)
+    await users.change_zone(replace(person, time_zone="Asia/Tokyo"))
     world.goes_to(BEGINNING.replace(hour=9) + timedelta(days=1))
     await world.works()
     assert world.heard(DAILY) == 2

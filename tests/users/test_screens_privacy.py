@@ -24,10 +24,10 @@ from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import Step
 from bot.support.ticket import Ticket
 from bot.support.user_data import StoredTickets
+from bot.users.buttons import DeletionButton, PrivacyButton
 from bot.users.export import as_file
 from bot.users.model import Person
 from bot.users.privacy import Overview, Waits
-from bot.users.privacy_handlers import routes
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import privacy
 from tests.architecture.every_screen import (
@@ -98,7 +98,7 @@ def waiting_for(*orders: Order) -> Waits:
 def every_screen(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
     for days in (0, 1, 365):
         for wished in (True, False):
-            yield Seen("what is kept", privacy.screen(t, days, wished=wished), (str(days),) if days else ())
+            yield Seen("what is kept", privacy.screen(t, days, is_leaving=wished), (str(days),) if days else ())
     for times in (0, 1, 3, 500):
         yield Seen("seen", privacy.summary(t, stored(method, typed, times), JAKARTA))
     failed = replace(an_order(method), state="FAILED", phase=Phase.DONE, paid_at=NOW)
@@ -124,7 +124,7 @@ def test_every_screen_is_a_message_that_telegram_takes_and_shows_no_number_in_fu
 def test_every_button_is_one_that_is_answered(locale: str) -> None:
     for seen in every_screen(TRANSLATIONS.get(locale), BCA, "Ibu"):
         for button in seen.buttons:
-            assert type(read_button(button.data or "")) in routes.kinds(), button
+            assert type(read_button(button.data or "")) in {PrivacyButton, DeletionButton}, button
 
 
 def test_the_confirmation_bears_its_person_and_its_moment() -> None:
@@ -175,7 +175,7 @@ def test_what_is_set_up_follows_what_is_stored() -> None:
 
 
 def test_without_retention_nothing_is_said_of_days() -> None:
-    shown = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, wished=False))
+    shown = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, is_leaving=False))
     kept = {"how_long": text("privacy.until_deleted"), "tickets": text("privacy.until_deleted")}
     assert shown.text == text("privacy.text", orders=text("privacy.orders_until_deleted"), **kept)
 
@@ -188,7 +188,7 @@ def test_the_page_says_who_keeps_the_data_and_links_the_policy(locale: str) -> N
         f'<a href="https://kirim.example/t?a=1&amp;b">{text("provider.terms", locale)}</a>',
         f'<a href="https://kirim.example/p">{text("provider.privacy", locale)}</a>',
     )
-    shown = privacy.screen(t, 0, run_by, wished=False)
+    shown = privacy.screen(t, 0, run_by, is_leaving=False)
     assert shown.text.split("\n\n")[-1] == " · ".join((t("provider.name", name="A & B"), *links))
     check(Seen("who runs it", shown))
 
@@ -203,8 +203,8 @@ def test_the_page_says_who_keeps_the_data_and_links_the_policy(locale: str) -> N
     ],
 )
 def test_what_is_not_set_of_who_runs_it_leaves_no_gap(run_by: Provider, last: str | None) -> None:
-    before = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, wished=False)).text
-    shown = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, run_by, wished=False)).text
+    before = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, is_leaving=False)).text
+    shown = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, run_by, is_leaving=False)).text
     assert shown == (before if last is None else f"{before}\n\n{last}")
 
 

@@ -10,8 +10,8 @@ from bot.infra.i18n import LOCALES
 from bot.infra.i18n.cities import names_of_zones
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.preferences import CHOOSABLE, Way, chosen
-from bot.users import settings_handlers as settings
 from bot.users.buttons import PhraseAction, PhraseButton, SettingsAction, SettingsButton
+from bot.users.handlers import SettingsHandlers
 from bot.users.model import Person
 from bot.users.phrase import suggest, suggested
 from bot.users.screens import phrase
@@ -49,7 +49,7 @@ def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> No
         phrase.kept(t, "kopi perahu ungu"),
     )
     actions = {action for screen in screens for _, action, _ in pressed(screen)}
-    assert actions == set(SettingsAction) == set(settings.ACTIONS)
+    assert actions == set(SettingsAction) == set(SettingsHandlers.ACTIONS)
 
 
 @pytest.mark.parametrize("locale", LOCALES)

@@ -23,6 +23,7 @@ from bot.payments.tokens import LIGHTNING
 from bot.rates.quote import Estimate, estimate
 from bot.recipients.formatting import format_full_method, format_method, group_digits
 from bot.settlement.model import ServiceDown
+from bot.users.phrase_suggestion import suggest_phrase
 from bot.users.repository import UserRepository
 
 
@@ -83,7 +84,7 @@ async def confirm(session: Session, draft: OrderDraft, _: str) -> OrderDraft | S
 
 
 async def _place(session: Session, draft: OrderDraft) -> OrderDraft | Screen:
-    new_phrase = (await session.suggestion()).text if session.person.phrase is None else None
+    new_phrase = (await suggest_phrase(session)).text if session.person.phrase is None else None
     try:
         order = await session.desk.orders.place(draft, new_phrase)
     except DraftMoved:

@@ -22,7 +22,7 @@ def moment_of(stamped: str) -> datetime:
     return EPOCH + int(stamped) * TICK
 
 
-def screen(t: Translator, retention_days: int, run_by: Provider = UNNAMED, *, wished: bool) -> Screen:
+def screen(t: Translator, retention_days: int, run_by: Provider = UNNAMED, *, is_leaving: bool) -> Screen:
     """What is kept, why and how long, and what can't be deleted here."""
     parts: list[str] = [
         t(
@@ -32,11 +32,11 @@ def screen(t: Translator, retention_days: int, run_by: Provider = UNNAMED, *, wi
             tickets=_tickets_kept(t, retention_days),
         )
     ]
-    if wished:
+    if is_leaving:
         parts.append(t("privacy.wished"))
     parts += provider.line(t, run_by)
     see = (_button(t, "privacy.see", PrivacyAction.SEE), _button(t, "privacy.file", PrivacyAction.FILE))
-    return Screen("\n\n".join(parts), (see, (_way_out(t, wished=wished),)))
+    return Screen("\n\n".join(parts), (see, (_way_out(t, is_leaving=is_leaving),)))
 
 
 def summary(t: Translator, overview: Overview, zone: tzinfo) -> Screen:
@@ -108,8 +108,8 @@ def _tickets_kept(t: Translator, days: int) -> str:
     return t.n("privacy.tickets_for_days", days) if days else t("privacy.until_deleted")
 
 
-def _way_out(t: Translator, *, wished: bool) -> Button:
-    if wished:
+def _way_out(t: Translator, *, is_leaving: bool) -> Button:
+    if is_leaving:
         return _button(t, "privacy.keep", PrivacyAction.KEEP)
     return Button(t.plain("privacy.delete"), data=PrivacyButton(PrivacyAction.DELETE).pack(), style="danger")
 

@@ -5,6 +5,7 @@ from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Session
 from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton
 from bot.users.phrase import Suggestion
+from bot.users.phrase_suggestion import suggest_phrase
 from bot.users.screens import phrase
 from bot.users.screens.buttons import send_row
 
@@ -24,4 +25,4 @@ def screen(t: Translator, suggestion: Suggestion | None = None) -> Screen:
 
 async def show(session: Session) -> Screen:
     """Return the welcome in the language of the user."""
-    return screen(session.t, await session.suggestion() if session.person.phrase is None else None)
+    return screen(session.t, await suggest_phrase(session) if session.person.phrase is None else None)

@@ -32,6 +32,27 @@ FINISH_SECONDS = 1.0
 Work = Callable[[], Awaitable[None]]
 
 
+class ChatJobs:
+    """Run jobs of features, which are built before the queues are, in the order of a chat."""
+
+    def __init__(self) -> None:
+        self._queues: ChatQueues | None = None
+
+    def connect(self, queues: "ChatQueues") -> None:
+        """Use these queues from now on."""
+        self._queues = queues
+
+    def run(self, chat_id: int, work: Work) -> asyncio.Future[bool]:
+        """Do `work` as `ChatQueues.run_in_lane` does.
+
+        Raises:
+            RuntimeError: there are no queues yet.
+        """
+        if self._queues is None:
+            raise RuntimeError("the queues of the chats are not connected")
+        return self._queues.run_in_lane(chat_id, work)
+
+
 @dataclass(slots=True)
 class _Job:
     """Work that no update asked for, in the chat's order all the same."""

@@ -51,8 +51,6 @@ from bot.support.saved_replies.service import SavedReplies
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.users.model import Person
-from bot.users.phrase import Suggestion, suggest, suggested
-from bot.users.privacy import Privacy
 from bot.users.provider import UNNAMED, Provider
 from bot.users.repository import UserRepository
 
@@ -93,10 +91,8 @@ class Desk:
     drafts: Drafts
     history: History
     recipients: KnownRecipients
-    privacy: Privacy
     receipts: Receipts
     charts: Charts
-    on_zone_changed: Callable[[Person], Awaitable[object]]
     orders: Orders
     payout_times: MeasuredTimes
     observer: Observer
@@ -250,19 +246,10 @@ class Session:
         """Answer a press of a button that no longer works, and show the question that is open, or how to begin."""
         await self.desk.conversation.explain(self, key)
 
-    async def suggestion(self, *, is_new: bool = False) -> Suggestion:
-        """Return the phrase that is suggested to the user, the same one until they ask for another.
-
-        It is kept, because who presses no button finds it on their first invoice.
-        """
-        text = None if is_new else suggested(self.person.suggestion or "")
-        if text is not None and self.person.suggestion is not None:
-            return Suggestion(self.person.suggestion, text)
-        drawn = suggest(self.t.locale)
-        self.person = replace(self.person, suggestion=drawn.code)
-        async with self.desk.store.transaction() as tx:
-            await UserRepository(tx).save(self.person)
-        return drawn
+    def forget(self) -> None:
+        """Forget what was loaded for this update. Nothing of a user who was just deleted may be saved again."""
+        self.draft = self.away_since = None
+        self.state.clear()
 
     async def acknowledge(self, text: str | None = None, *, alert: bool = False) -> None:
         """Answer the press, once; work comes after that."""

@@ -1,0 +1,51 @@
+"""Users: their settings, their phrase, and what is stored about them."""
+
+from collections.abc import Sequence
+
+from bot.infra.feature import Feature, Infra, Worker
+from bot.users.handlers import SettingsHandlers
+from bot.users.notifications import FarewellRenderer
+from bot.users.phrase_handlers import PhraseHandlers
+from bot.users.privacy import Privacy
+from bot.users.privacy_handlers import PrivacyHandlers
+from bot.users.provider import Provider
+from bot.users.retention import Retention
+from bot.users.service import UserService
+from bot.users.user_data import UserData
+from bot.users.workers import DeletionWorkers
+
+
+class Users:
+    """Build the feature.
+
+    Args:
+        infra: what every feature is built on.
+        provider: who runs the bot.
+        retention_days: how long personal data is kept after it was last used; 0 is forever.
+        user_data: what each feature does with the data of a user.
+    """
+
+    def __init__(self, infra: Infra, *, provider: Provider, retention_days: int, user_data: Sequence[UserData]) -> None:
+        database, clock = infra.database, infra.clock
+        self.service = UserService(database)
+        privacy = Privacy(database, clock, retention_days, user_data)
+        settings = SettingsHandlers(users=self.service, translations=infra.translations)
+        phrases = PhraseHandlers()
+        deletion = DeletionWorkers(
+            privacy=privacy,
+            retention=Retention(database, clock, retention_days, user_data),
+            chat_jobs=infra.chat_jobs,
+            on_notification=infra.wake_outbox,
+        )
+        self.feature = Feature(
+            name="users",
+            routes=(
+                settings.routes(),
+                phrases.routes(),
+                PrivacyHandlers(privacy_service=privacy, messenger=infra.messenger, provider=provider).routes(),
+            ),
+            answers={**settings.answers(), **phrases.answers()},
+            handlers=settings.handlers(),
+            renderers=(FarewellRenderer(infra.messenger, infra.translations, infra.default_locale).renderers(),),
+            workers=(Worker("deletion", deletion.delete_users), Worker("retention", deletion.prune)),
+        )

@@ -1,0 +1,154 @@
+"""The welcome and the settings: `/start`, `/settings` and `/language`, and the buttons under them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar, Final
+
+from telegram import Update
+from telegram.ext import CommandHandler
+
+from bot.core.zones import find_zones, offered_zone
+from bot.infra.feature import Phase
+from bot.infra.i18n import LOCALES, Translations
+from bot.infra.i18n.cities import names_of_zones
+from bot.infra.telegram.ui import questions
+from bot.infra.telegram.ui.handling import PRIVATE, Handler
+from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import Session, handle
+from bot.orders.preferences import Way, choose, topic_named
+from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton
+from bot.users.screens import settings, start
+from bot.users.service import UserService
+
+PLACE: Final = "place"
+
+_Action = Callable[["SettingsHandlers", Session, str], Awaitable[bool]]
+
+
+class SettingsHandlers:
+    """Welcome users, and let them choose their language and time zone."""
+
+    def __init__(self, *, users: UserService, translations: Translations) -> None:
+        self._users = users
+        self._translations = translations
+
+    def routes(self) -> Routes[Session]:
+        """Return the commands and the buttons."""
+        routes = Routes[Session]()
+        routes.add_command("settings", self.show_settings)
+        routes.add_command("language", self.show_languages)
+        routes.add_button(LanguageButton, self.language_button)
+        routes.add_button(SettingsButton, self.settings_button)
+        return routes
+
+    def handlers(self) -> Mapping[Phase, Sequence[Handler]]:
+        """Return the handler of `/start`. Those of links come first: Telegram sends a link as `/start` and a word."""
+        return {Phase.CONVERSATION: (CommandHandler("start", handle(self.show_start), filters=PRIVATE),)}
+
+    def answers(self) -> Mapping[str, questions.Answer]:
+        """Return who takes the typed answer to which question."""
+        return {PLACE: self.place_typed}
+
+    async def show_start(self, session: Session, _: Update) -> None:
+        """Show the welcome."""
+        await session.say(session.with_resume(await start.show(session)))
+
+    async def show_settings(self, session: Session, _: str) -> None:
+        """Show the settings."""
+        session.message_id = None
+        await self._show(session)
+
+    async def show_languages(self, session: Session, _: str) -> None:
+        """Show the languages to choose from."""
+        await session.say(session.with_resume(settings.language(session.t)))
+
+    async def language_button(self, session: Session, button: LanguageButton) -> None:
+        """Change the language, and ask the question that is open again in the new one."""
+        await self._change_language(session, button.locale)
+        if not await session.show_question():
+            await session.show(await start.show(session))
+
+    async def settings_button(self, session: Session, button: SettingsButton) -> None:
+        """Do what a button of the settings says."""
+        if not await self.ACTIONS[button.action](self, session, button.argument):
+            await session.explain("stale.button")
+
+    async def place_typed(self, session: Session, _: str, text: str) -> None:
+        """Show the zones that a place may mean, with their time. The question stays open until one is chosen."""
+        names = await asyncio.to_thread(names_of_zones)
+        now = session.now
+        keys = find_zones(text, names, now)
+        if keys:
+            await session.show(settings.found(session.t, text, keys, now))
+            return
+        session.notice = session.t("zone.unknown")
+        await session.show(session.with_resume(settings.place(session.t)))
+
+    async def _show(self, session: Session, _: str = "") -> bool:
+        return await _replace(session, settings.screen(session.t, session.person, session.now))
+
+    async def _show_zones(self, session: Session, _: str) -> bool:
+        return await _replace(session, settings.zones(session.t, session.person, session.now))
+
+    async def _ask_place(self, session: Session, _: str) -> bool:
+        await session.acknowledge()
+        await questions.ask(session, PLACE, settings.place(session.t))
+        return True
+
+    async def _choose_zone(self, session: Session, key: str) -> bool:
+        zone = offered_zone(key, await asyncio.to_thread(names_of_zones))
+        if zone is None:
+            return False
+        session.person = replace(session.person, time_zone=key)
+        await self._users.change_zone(session.person)
+        await session.acknowledge(session.t.plain("zone.changed", time=session.t.clock(session.now, zone)))
+        return await self._show(session)
+
+    async def _notices(self, session: Session, _: str = "") -> bool:
+        return await _replace(session, settings.notices(session.t, session.person))
+
+    async def _choose_notice(self, session: Session, argument: str) -> bool:
+        name, _separator, wished = argument.partition(":")
+        topic = topic_named(name)
+        way = next((way for way in topic.ways if way == wished), None) if topic else None
+        if topic is None or way is None:
+            return False
+        await session.acknowledge(session.t.plain(f"notices.way.{way}"))
+        chosen = choose(session.person.notices, topic, Way(way))
+        await session.save_user(replace(session.person, notices=chosen))
+        return await self._notices(session)
+
+    async def _usual(self, session: Session, _: str) -> bool:
+        await session.save_user(replace(session.person, notices=None))
+        return await self._notices(session)
+
+    async def _choose_language(self, session: Session, locale: str) -> bool:
+        if locale not in LOCALES:
+            return False
+        await self._change_language(session, locale)
+        return await self._show(session)
+
+    async def _change_language(self, session: Session, locale: str) -> None:
+        await session.save_user(replace(session.person, locale=locale))
+        session.t = self._translations.get(locale)
+        await session.acknowledge(session.t.plain("language.changed"))
+
+    ACTIONS: ClassVar[Mapping[SettingsAction, _Action]] = {
+        SettingsAction.SHOW: _show,
+        SettingsAction.LANG: _choose_language,
+        SettingsAction.ZONES: _show_zones,
+        SettingsAction.ZONE: _choose_zone,
+        SettingsAction.PLACE: _ask_place,
+        SettingsAction.NOTICES: _notices,
+        SettingsAction.NOTICE: _choose_notice,
+        SettingsAction.USUAL: _usual,
+    }
+    """What a button does; it returns whether the button could be understood."""
+
+
+async def _replace(session: Session, screen: Screen) -> bool:
+    await session.acknowledge()
+    await session.show(session.with_resume(screen))
+    return True

@@ -1,0 +1,20 @@
+"""Suggest a phrase to a user, and keep it for them."""
+
+from dataclasses import replace
+
+from bot.infra.telegram.ui.session import Session
+from bot.users.phrase import Suggestion, suggest, suggested
+
+
+async def suggest_phrase(session: Session, *, is_new: bool = False) -> Suggestion:
+    """Return the phrase that is suggested to the user, the same one until they ask for another with `is_new`.
+
+    It is saved, because a user who chooses no phrase finds it on their first invoice.
+    """
+    user = session.person
+    text = None if is_new else suggested(user.suggestion or "")
+    if text is not None and user.suggestion is not None:
+        return Suggestion(user.suggestion, text)
+    suggestion = suggest(session.t.locale)
+    await session.save_user(replace(user, suggestion=suggestion.code))
+    return suggestion
