@@ -184,7 +184,9 @@ async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Eve
         staff_chats,
         _clock_offset(bot),
     )
-    lanes = ChatQueues(house.store, entrance.processor(house.application, house.desk, gate), house.clock, bot)
+    lanes = ChatQueues(
+        house.store, entrance.processor(house.application, house.desk, gate, house.sessions), house.clock, bot
+    )
     house.infra.chat_jobs.connect(lanes)
     polls = TelegramRequest(connections=1, may_call=lambda: house.store.is_leading)
     receiver = Receiver(UpdateFeed(bot.base_url, polls), house.store, lanes, house.clock)

@@ -49,8 +49,8 @@ from bot.rates.subscription_repository import SubscriptionRepository
 from bot.recipients import handlers as saved
 from bot.staff import audit_handlers as auditing
 from bot.users.activity import UserEvent, record_user_event
-from bot.users.arrival import catch_up, load_session
 from bot.users.repository import UserRepository
+from bot.users.session_loader import SessionLoader
 
 log = structlog.get_logger(__name__)
 
@@ -163,13 +163,14 @@ def processor(
     application: Application,  # type: ignore[type-arg]
     desk: Desk,
     gate: FloodGate,
+    sessions: SessionLoader,
 ) -> Callable[[Update], Awaitable[None]]:
     """What the lanes hand each update to."""
 
     async def process(update: Update) -> None:
         if await gate.refuses(desk, update):
             return
-        session = await load_session(desk, update)
+        session = await sessions.load(desk, update)
         if session is None:
             return
         # Who has just written or pressed something waits for what comes of it: their orders are polled first.
@@ -183,7 +184,7 @@ def processor(
             if session.failure is not None:
                 raise session.failure
             await session.acknowledge()
-            await catch_up(session)
+            await sessions.finish(session)
         finally:
             SESSION.reset(token)
 
@@ -257,7 +258,7 @@ async def _membership(update: Update, _: Context) -> None:
             await UserRepository(tx).save(replace(session.person, blocked_at=blocked_at))
             await SubscriptionRepository(tx).delete(session.person.id)
             await record_user_event(tx, session.person.id, UserEvent.BLOCKED, now)
-        session.away_since, session.has_missed = None, False
+        session.forget()
     raise ApplicationHandlerStop
 
 

@@ -21,6 +21,7 @@ from bot.checkout import resume
 from bot.checkout import user_data as checkout_data
 from bot.checkout.drafts import Drafts
 from bot.checkout.notifications import DraftRenderer
+from bot.checkout.open_draft import load_draft
 from bot.config import Settings
 from bot.core.clock import SystemClock
 from bot.house_rules import broadcast_rules_of, pace_of, patience_of, provider_of, rules_of, silence_of
@@ -42,10 +43,12 @@ from bot.orders import refused_messages
 from bot.orders import user_data as orders_data
 from bot.orders.history import History
 from bot.orders.measured_payout_times import MeasuredTimes
+from bot.orders.missed_messages import MissedMessages
 from bot.orders.placement.reconciler import Reconciler
 from bot.orders.placement.service import Orders
 from bot.orders.receipts.service import Receipts
 from bot.orders.rendering import OrderRenderer
+from bot.orders.status_messages import show_at_the_end
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
@@ -72,6 +75,7 @@ from bot.support.staff_chat_hooks import save_moved_chat
 from bot.users.feature import Users
 from bot.users.model import Person
 from bot.users.readers import Readers
+from bot.users.session_loader import SessionLoader
 from bot.users.user_data import UserData
 
 USER_DATA: Final[tuple[UserData, ...]] = (
@@ -98,6 +102,7 @@ class House:
     readers: Readers
     renderers: Renderers[Person | None]
     infra: Infra
+    sessions: SessionLoader
     features: Sequence[Feature]
     delivery: OutboxDelivery
     poller: Poller
@@ -137,7 +142,16 @@ def build(settings: Settings) -> House:
         wake_outbox=nudge_outbox,
     )
     provider = provider_of(settings)
-    users = Users(infra, provider=provider, retention_days=settings.retention_days, user_data=USER_DATA)
+    users = Users(
+        infra,
+        provider=provider,
+        operator_ids=settings.operator_ids,
+        retention_days=settings.retention_days,
+        user_data=USER_DATA,
+    )
+    missed = MissedMessages(store, show_at_the_end)
+    users.sessions.on_load += [load_draft, missed.load]
+    users.sessions.after_update.append(missed.show)
     rates = Rates(infra, users.service, settlement, market, record_seconds=settings.quote_record_seconds)
     room = StaffChat(settings.support_chat_id, rules.supporter_ids)
     contacts, payout_times = Help(room, settings.support_contact), MeasuredTimes(store, clock)
@@ -252,6 +266,7 @@ def build(settings: Settings) -> House:
         readers=readers,
         renderers=renderers,
         infra=infra,
+        sessions=users.sessions,
         features=features,
         delivery=OutboxDelivery(
             store,

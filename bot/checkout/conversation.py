@@ -22,10 +22,11 @@ from telegram.ext import (
 from bot.checkout import one_line_handlers as lines
 from bot.checkout.draft import Ask, OrderDraft
 from bot.checkout.flow import STEPS
+from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
 from bot.checkout.screens import limit_warning as too_many
 from bot.checkout.screens.formatting import format_draft_line
 from bot.checkout.screens.parts import has_answers
-from bot.checkout.steps import COMMON, QUESTIONS, leave, open_draft, show_draft, stale, take_button, take_typed
+from bot.checkout.steps import COMMON, QUESTIONS, leave, show_draft, stale, take_button, take_typed
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
@@ -45,9 +46,9 @@ class DraftConversation(ConversationHandler[Context]):
         session = SESSION.get(None)
         if session is None or not isinstance(update, Update):
             return None
-        handlers = list(self.entry_points)
-        if session.draft is not None:
-            handlers = [*self.states[session.draft.ask], *handlers, *self.fallbacks]
+        handlers, draft = list(self.entry_points), session[DRAFT]
+        if draft is not None:
+            handlers = [*self.states[draft.ask], *handlers, *self.fallbacks]
         for handler in handlers:
             check = handler.check_update(update)
             if check is not None and check is not False:
@@ -77,10 +78,11 @@ class QuestionButtons(BaseHandler[Update, Context, object]):
         """Return the press, where it is one of these."""
         session = SESSION.get(None)
         press = press_in(update) if isinstance(update, Update) else None
-        if press is None or session is None or session.draft is None or press.action not in self.actions:
+        draft = None if session is None else session[DRAFT]
+        if press is None or session is None or draft is None or press.action not in self.actions:
             return None
-        is_current = (press.draft_id, press.revision) == (session.draft.id, session.draft.revision)
-        return press if is_current and not session.is_replayed else None
+        is_current = (press.draft_id, press.revision) == (draft.id, draft.revision)
+        return press if is_current and not is_replayed(session) else None
 
 
 def conversation() -> DraftConversation:
@@ -134,15 +136,16 @@ async def _over(_: Update, __: Context) -> None:
 
 async def _begin_or_ask(session: Session) -> None:
     """A new draft; where one with answers is open, the question whether to go on with that."""
-    if session.draft is not None and not session.is_replayed and has_answers(session.draft):
-        await session.show(_unfinished(session, session.draft))
+    draft = session[DRAFT]
+    if draft is not None and not is_replayed(session) and has_answers(draft):
+        await session.show(_unfinished(session, draft))
     else:
         await _begin(session)
 
 
 async def _begin(session: Session) -> None:
-    if not session.is_replayed:
-        session.draft = await session.desk.drafts.begin(session.person.id, session.chat_id, session.update_id)
+    if not is_replayed(session):
+        session[DRAFT] = await session.desk.drafts.begin(session.person.id, session.chat_id, session.update_id)
         session.notice = await too_many.foretold(session) or session.notice
     await show_draft(session)
 
@@ -167,14 +170,14 @@ async def _answer_pressed(update: Update, _: Context) -> None:
 async def _other_press(update: Update, _: Context) -> None:
     """A button that no open question has: it continues a draft, was pressed twice, or explains itself."""
     session, press = SESSION.get(), press_in(update)
-    draft = session.draft
+    draft = session[DRAFT]
     if press is None:
         return
     if press.action == "takeup":
         await _take_up(session, press.draft_id)
     elif draft is None or press.draft_id != draft.id:
         await stale(session, press.draft_id)
-    elif session.is_replayed:
+    elif is_replayed(session):
         await show_draft(session)
     else:
         await _outdated(session)
@@ -201,7 +204,7 @@ async def _take_up(session: Session, draft_id: str) -> None:
     if taken is None:
         await stale(session, draft_id)
         return
-    session.draft = taken
+    session[DRAFT] = taken
     await show_draft(session)
 
 
@@ -236,7 +239,7 @@ async def _idle(update: Update, _: Context) -> None:
 async def _is_order(session: Session, update: Update, text: str) -> bool:
     """What somebody else wrote, and was merely passed on, is no wish of this person's."""
     message = update.effective_message
-    if session.draft is not None or text.startswith("/") or message is None or message.forward_origin is not None:
+    if session[DRAFT] is not None or text.startswith("/") or message is None or message.forward_origin is not None:
         return False
     return await lines.is_order(session, text)
 

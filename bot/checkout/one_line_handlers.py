@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from bot.checkout import one_line as lines
 from bot.checkout.draft import Ask, DraftStatus, OrderDraft
 from bot.checkout.one_line import Wanted
+from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
 from bot.checkout.screens import amount, destination
 from bot.checkout.screens import limit_warning as too_many
 from bot.checkout.screens.formatting import format_amount
 from bot.checkout.screens.parts import has_answers
-from bot.checkout.steps import open_draft, show_draft
+from bot.checkout.steps import show_draft
 from bot.core.money import Ambiguous
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import quote_input
@@ -39,9 +40,10 @@ async def begin(session: Session, text: str) -> None:
         return
     wanted = lines.read(text, methods, known)
     notices = []
-    if not session.is_replayed:
-        put_aside = session.draft is not None and has_answers(session.draft)
-        session.draft = await session.desk.drafts.begin(
+    if not is_replayed(session):
+        before = session[DRAFT]
+        put_aside = before is not None and has_answers(before)
+        session[DRAFT] = await session.desk.drafts.begin(
             session.person.id,
             session.chat_id,
             session.update_id,
@@ -57,7 +59,7 @@ async def begin(session: Session, text: str) -> None:
 async def take_line(session: Session, text: str) -> bool:
     """Do the same where the destination is asked for; False where `text` is no more than a destination's name."""
     draft = open_draft(session)
-    if draft.ask is not Ask.DESTINATION or draft.status is not DraftStatus.OPEN or session.is_replayed:
+    if draft.ask is not Ask.DESTINATION or draft.status is not DraftStatus.OPEN or is_replayed(session):
         return False
     try:
         methods, known = await _listed(session)
@@ -66,9 +68,9 @@ async def take_line(session: Session, text: str) -> bool:
     wanted = lines.read(text, methods, known)
     if not wanted.says_more or _is_a_name(text, methods, known):
         return False
-    session.draft = await session.desk.drafts.save(lines.fill(draft, wanted, methods, known), session.update_id)
-    if session.draft is None:
-        session.draft = await session.desk.drafts.get(draft.id)
+    session[DRAFT] = await session.desk.drafts.save(lines.fill(draft, wanted, methods, known), session.update_id)
+    if session[DRAFT] is None:
+        session[DRAFT] = await session.desk.drafts.get(draft.id)
         await show_draft(session)
     else:
         await _ask(session, wanted, methods, [])

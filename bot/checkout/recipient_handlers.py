@@ -1,6 +1,7 @@
 """The button that starts an order for a saved recipient."""
 
 from bot.checkout.filling import with_recipient
+from bot.checkout.open_draft import DRAFT, is_replayed
 from bot.checkout.screens import limit_warning as too_many
 from bot.checkout.screens.parts import has_answers
 from bot.checkout.steps import show_draft
@@ -14,17 +15,18 @@ from bot.settlement.model import PayoutMethod, SettlementFailure
 
 async def send_to_recipient(session: Session, recipient: SavedRecipient) -> None:
     """Start an order for a saved recipient and ask the next question. A second press finds the draft that is there."""
-    if not session.is_replayed and not _is_begun(session, recipient):
+    if not is_replayed(session) and not _is_begun(session, recipient):
         method = await _method(session, recipient)
-        put_aside = session.draft is not None and has_answers(session.draft)
+        before = session[DRAFT]
+        put_aside = before is not None and has_answers(before)
         drafts = session.desk.drafts
         if method is None:
             session.notice = session.t("recipient.vanished", name=format_method(recipient.method))
-            session.draft = await drafts.begin(session.person.id, session.chat_id, session.update_id)
+            session[DRAFT] = await drafts.begin(session.person.id, session.chat_id, session.update_id)
         else:
             said = (await too_many.foretold(session), session.t("draft.replaced") if put_aside else None)
             session.notice = Html("\n".join(filter(None, said))) or None
-            session.draft = await drafts.begin(
+            session[DRAFT] = await drafts.begin(
                 session.person.id,
                 session.chat_id,
                 session.update_id,
@@ -34,7 +36,7 @@ async def send_to_recipient(session: Session, recipient: SavedRecipient) -> None
 
 
 def _is_begun(session: Session, recipient: SavedRecipient) -> bool:
-    draft = session.draft
+    draft = session[DRAFT]
     if draft is None or draft.method is None or draft.amount is not None:
         return False
     wanted = (recipient.method.code, recipient.method.name, recipient.number)

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from bot.checkout.draft import IDLE_LIMIT, OrderDraft
+from bot.checkout.open_draft import DRAFT, is_replayed
 from bot.checkout.reorder import is_same_wish
 from bot.checkout.screens import requote
 from bot.checkout.screens.parts import has_answers
@@ -50,13 +51,13 @@ async def _wish_again(session: Session, order: Order) -> None:
     await session.acknowledge()
     pressed_in_question = session.desk.prompts.is_current(session.chat_id, session.message_id)
     session.message_id = None
-    before, method = session.draft, await _on_the_list(session, order)
+    before, method = session[DRAFT], await _on_the_list(session, order)
     wished = session.desk.drafts.wish_of(order, method)
-    if before is None or not (session.is_replayed or is_same_wish(before, wished)):
+    if before is None or not (is_replayed(session) or is_same_wish(before, wished)):
         put_aside = before is not None and has_answers(before)
-        session.draft = await session.desk.drafts.begin_with(wished, session.update_id)
+        session[DRAFT] = await session.desk.drafts.begin_with(wished, session.update_id)
         session.notice = session.t("draft.replaced") if put_aside else None
-    elif not (session.is_replayed or pressed_in_question) and _touched_just_now(before, session.desk.clock.now()):
+    elif not (is_replayed(session) or pressed_in_question) and _touched_just_now(before, session.desk.clock.now()):
         return
     gone = session.t("again.vanished", name=format_method(order.method)) if method is None else None
     session.notice = _joined(session.notice, gone or await _difference(session, order))
@@ -87,10 +88,11 @@ async def _let_go(session: Session, order: Order) -> Order:
 
 
 async def _difference(session: Session, order: Order) -> Html | None:
-    if session.draft is None:
+    draft = session[DRAFT]
+    if draft is None:
         return None
     try:
-        _, worth = await session.desk.orders.review(session.draft)
+        _, worth = await session.desk.orders.review(draft)
     except (SettlementFailure, Rejection):
         return None
     return requote.difference(session.t, order, worth)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
+from bot.checkout.open_draft import DRAFT
 from bot.checkout.screens.parts import has_answers
 from bot.checkout.steps import explain, show_draft
 from bot.infra.telegram.ui import callback_data as data
@@ -12,7 +13,7 @@ from bot.infra.telegram.ui.session import ConversationHooks, Session
 
 def add_resume_button(session: Session, screen: Screen) -> Screen:
     """Return `screen` with a button back to the draft in place of the one for a new order, if a draft has answers."""
-    draft = session.draft
+    draft = session[DRAFT]
     if draft is None or not has_answers(draft):
         return screen
     resume = Button(session.t.plain("draft.continue"), data=data.for_draft(draft, "show"), style="primary")
@@ -22,10 +23,17 @@ def add_resume_button(session: Session, screen: Screen) -> Screen:
 
 async def show_question(session: Session) -> bool:
     """Show the question that is open again, and return whether there is one."""
-    if session.draft is None:
+    if session[DRAFT] is None:
         return False
     await show_draft(session)
     return True
 
 
-HOOKS: Final = ConversationHooks(add_resume_button=add_resume_button, explain=explain, show_question=show_question)
+def is_open(session: Session) -> bool:
+    """Return whether a draft is open."""
+    return session[DRAFT] is not None
+
+
+HOOKS: Final = ConversationHooks(
+    add_resume_button=add_resume_button, explain=explain, show_question=show_question, is_open=is_open
+)

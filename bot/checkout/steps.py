@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.checkout.draft import Ask, DraftStatus, OrderDraft
 from bot.checkout.flow import step_back
+from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
 from bot.checkout.screens import amount, channel, destination, holder, number, review
 from bot.checkout.screens import draft_expired as lapsed
 from bot.checkout.screens import limit_warning as too_many
@@ -65,7 +66,7 @@ async def take_button(session: Session, action: str, argument: str) -> None:
     """Do what a button of the open question says; `action` is one of its buttons or of `COMMON`."""
     draft = open_draft(session)
     common = COMMON.get(action)
-    if common is not None and not session.is_replayed:
+    if common is not None and not is_replayed(session):
         await common(session, draft)
     else:
         await _take(session, QUESTIONS[draft.ask].buttons[action], argument)
@@ -73,7 +74,7 @@ async def take_button(session: Session, action: str, argument: str) -> None:
 
 async def _take(session: Session, answer: Answer, given: str) -> None:
     draft = open_draft(session)
-    if session.is_replayed:
+    if is_replayed(session):
         await show_draft(session)
         return
     try:
@@ -90,9 +91,9 @@ async def _take(session: Session, answer: Answer, given: str) -> None:
 
 
 async def _keep(session: Session, draft: OrderDraft) -> None:
-    session.draft = await session.desk.drafts.save(draft, session.update_id)
-    if session.draft is None:
-        session.draft = await session.desk.drafts.get(draft.id)
+    session[DRAFT] = await session.desk.drafts.save(draft, session.update_id)
+    if session[DRAFT] is None:
+        session[DRAFT] = await session.desk.drafts.get(draft.id)
     await show_draft(session)
 
 
@@ -165,7 +166,7 @@ async def stale(session: Session, draft_id: str) -> None:
         await explain(session, "stale.button")
     elif draft.status is DraftStatus.PLACED:
         await _placed(session, draft)
-    elif draft.status is DraftStatus.LAPSED and session.draft is None:
+    elif draft.status is DraftStatus.LAPSED and session[DRAFT] is None:
         await session.acknowledge(session.t.plain("stale.lapsed"))
         await session.say(lapsed.screen(session.t, draft))
     else:
@@ -176,7 +177,8 @@ async def explain(session: Session, key: str) -> None:
     """Answer a press of a button that no longer works, and show the question that is open, or how to begin."""
     await session.acknowledge(session.t.plain(key))
     session.message_id = None
-    if session.draft is not None and session.draft.status is DraftStatus.OPEN:
+    draft = session[DRAFT]
+    if draft is not None and draft.status is DraftStatus.OPEN:
         await show_draft(session)
     else:
         await session.show(Screen(session.t(key), (send_row(session.t),)))
@@ -192,10 +194,3 @@ async def _placed(session: Session, draft: OrderDraft) -> None:
     elif order is not None:
         now, help_offered = session.desk.clock.now(), session.desk.help.is_offered
         await session.post(outcome.state(session.t, order, now, session.zone, help_offered=help_offered))
-
-
-def open_draft(session: Session) -> OrderDraft:
-    """Return the draft of this session, in a step that has one."""
-    if session.draft is None:
-        raise RuntimeError("the conversation was entered without a draft")
-    return session.draft

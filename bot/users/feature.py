@@ -11,6 +11,7 @@ from bot.users.privacy_handlers import PrivacyHandlers
 from bot.users.provider import Provider
 from bot.users.retention import Retention
 from bot.users.service import UserService
+from bot.users.session_loader import SessionLoader
 from bot.users.user_data import UserData
 from bot.users.workers import DeletionWorkers
 
@@ -21,13 +22,23 @@ class Users:
     Args:
         infra: what every feature is built on.
         provider: who runs the bot.
+        operator_ids: the Telegram users who look after the bot.
         retention_days: how long personal data is kept after it was last used; 0 is forever.
         user_data: what each feature does with the data of a user.
     """
 
-    def __init__(self, infra: Infra, *, provider: Provider, retention_days: int, user_data: Sequence[UserData]) -> None:
+    def __init__(
+        self,
+        infra: Infra,
+        *,
+        provider: Provider,
+        operator_ids: frozenset[int],
+        retention_days: int,
+        user_data: Sequence[UserData],
+    ) -> None:
         database, clock = infra.database, infra.clock
         self.service = UserService(database)
+        self.sessions = SessionLoader(infra, operator_ids=operator_ids)
         privacy = Privacy(database, clock, retention_days, user_data)
         settings = SettingsHandlers(users=self.service, translations=infra.translations)
         phrases = PhraseHandlers()

@@ -1,6 +1,5 @@
 """What somebody else wrote, and was merely passed on, begins no order."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,6 +7,7 @@ from telegram import Update
 
 from bot.checkout import conversation as flow
 from bot.checkout import one_line_handlers as lines
+from bot.checkout.open_draft import DRAFT
 
 LINE = "500rb bca 1234567890 Budi"
 ORIGIN = {"type": "hidden_user", "sender_user_name": "Somebody", "date": 1_790_000_000}
@@ -38,5 +38,5 @@ async def test_only_what_a_person_writes_themselves_outside_a_draft_may_begin_on
         return True
 
     monkeypatch.setattr(lines, "is_order", always)
-    session: Any = SimpleNamespace(draft=draft)
+    session: Any = {DRAFT: draft}
     assert await flow._is_order(session, written(text, **more), text) is begins

@@ -13,13 +13,16 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Notification, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
+from bot.orders.missed_messages import MissedMessages
 from bot.orders.order import OrderNotification
 from bot.orders.refused_messages import hooks
 from bot.orders.repository import OrderRepository
-from bot.users.arrival import catch_up, load_session
+from bot.orders.status_messages import show_at_the_end
 from bot.users.repository import UserRepository
+from bot.users.session_loader import SessionLoader
 from tests.architecture.every_screen import TRANSLATIONS, an_order
 from tests.deleting import delete_user
+from tests.infra.built import an_infra
 from tests.orders.crashing import Crash
 from tests.settlement.fake_settlement import MovedClock
 
@@ -58,6 +61,10 @@ class World:
             default_locale="en",
             help=SimpleNamespace(is_offered=False),
         )
+        self.sessions = SessionLoader(an_infra(sqlite_store, clock, self.telegram))
+        missed = MissedMessages(sqlite_store, show_at_the_end)
+        self.sessions.on_load.append(missed.load)
+        self.sessions.after_update.append(missed.show)
 
     async def orders(self, *references: str) -> None:
         """Place orders."""
@@ -84,11 +91,11 @@ class World:
         message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": person, "text": "halo"}
         update = Update.de_json({"update_id": 3, "message": message}, None)
         assert update is not None
-        session = await load_session(self.desk, update)
+        session = await self.sessions.load(self.desk, update)
         assert session is not None
         if does is not None:
             await does()
-        await catch_up(session)
+        await self.sessions.finish(session)
         return self.telegram.chat[before:]
 
 

@@ -8,7 +8,6 @@ from telegram import Update
 
 from bot.core.zones import zone_of
 from bot.infra.db.database import Database
-from bot.infra.i18n import Translations
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.settlement.catalogue import Market
@@ -20,10 +19,11 @@ from bot.support.lookup.service import PAGE, LookupService
 from bot.support.model import TicketFilter
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
-from bot.users.arrival import load_session
 from bot.users.model import Person
 from bot.users.repository import UserRepository
+from bot.users.session_loader import SessionLoader
 from tests.builders import an_order
+from tests.infra.built import an_infra
 from tests.orders.order_world import EMMA, SARI
 from tests.settlement.fake_settlement import BCA, FakeSettlement
 
@@ -169,11 +169,10 @@ async def test_what_is_nobodys_name_finds_nobody(sqlite_store: Database, lookups
 async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
     sqlite_store: Database, lookups: LookupService, service: FakeSettlement
 ) -> None:
-    desk: Any = SimpleNamespace(
-        store=sqlite_store, clock=service.clock, translations=Translations.load(), default_locale="en"
-    )
+    desk: Any = SimpleNamespace(store=sqlite_store)
+    sessions = SessionLoader(an_infra(sqlite_store, service.clock))
     for name in ("Emma_W", "Emma_Baru", None, "emma_baru"):
-        session = await load_session(desk, written_by(EMMA, name))
+        session = await sessions.load(desk, written_by(EMMA, name))
         assert session is not None
         assert session.person.username == (name and name.lower())
         async with sqlite_store.reading() as tx:
@@ -183,12 +182,11 @@ async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
 
 
 async def test_a_name_that_stays_costs_no_write(sqlite_store: Database, service: FakeSettlement) -> None:
-    desk: Any = SimpleNamespace(
-        store=sqlite_store, clock=service.clock, translations=Translations.load(), default_locale="en"
-    )
-    first = await load_session(desk, written_by(EMMA, "emma"))
+    desk: Any = SimpleNamespace(store=sqlite_store)
+    sessions = SessionLoader(an_infra(sqlite_store, service.clock))
+    first = await sessions.load(desk, written_by(EMMA, "emma"))
     service.clock.passes(hours=2)
-    second = await load_session(desk, written_by(EMMA, "Emma"))
+    second = await sessions.load(desk, written_by(EMMA, "Emma"))
     assert first is not None
     assert second is not None
     assert second.person == first.person

@@ -31,7 +31,7 @@ class _CodeOnItsOwn(filters.MessageFilter):
 
     def filter(self, message: Message) -> bool:
         session = SESSION.get(None)
-        return session is not None and session.draft is None and looks_written(message.text or "")
+        return session is not None and not session.is_in_conversation and looks_written(message.text or "")
 
 
 def handlers() -> list[Handler]:

@@ -46,7 +46,7 @@ async def person(staff: StaffSession, typed: str) -> None:
 async def _forwarded(update: Update, _: Context) -> None:
     """A message that somebody else wrote, sent on to the bot in private; not where it answers a question."""
     staff, message = await open_staff_session(update), update.effective_message
-    if staff is None or message is None or staff.session.draft is not None or staff.person.awaits:
+    if staff is None or message is None or staff.session.is_in_conversation or staff.person.awaits:
         return
     await _show_author(staff, message)
     raise ApplicationHandlerStop

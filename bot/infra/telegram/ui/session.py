@@ -14,7 +14,6 @@ from telegram.ext import ApplicationHandlerStop
 from bot.broadcasts.deliveries import Delivering
 from bot.broadcasts.drafts import BroadcastDrafts
 from bot.broadcasts.service import Broadcasts
-from bot.checkout.draft import OrderDraft
 from bot.checkout.drafts import Drafts
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
@@ -22,7 +21,7 @@ from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.i18n import Html, Translations, Translator
-from bot.infra.telegram.inbound.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION
+from bot.infra.telegram.inbound.model import TAKEN_BY_QUESTION
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.infra.telegram.ui.double_taps import DoubleTapGuard
 from bot.infra.telegram.ui.formatting import format_arguments
@@ -74,11 +73,13 @@ class ConversationHooks:
         add_resume_button: returns a screen with a button back to the question that is open, if there is one.
         explain: answers a press of a button that no longer works with the text of a key, and shows what is open.
         show_question: shows the question that is open, and returns whether there is one.
+        is_open: returns whether a question is open.
     """
 
     add_resume_button: "Callable[[Session, Screen], Screen]"
     explain: "Callable[[Session, str], Awaitable[None]]"
     show_question: "Callable[[Session], Awaitable[bool]]"
+    is_open: "Callable[[Session], bool]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,11 +127,15 @@ class Desk:
     second_taps: DoubleTapGuard = field(default_factory=DoubleTapGuard)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class SessionKey(Generic[V]):
-    """Names something that a feature loads for each update, such as the open draft: `session[DRAFT]`."""
+    """Names something that a feature loads for each update, such as the open draft: `session[DRAFT]`.
+
+    `default` is what it is for an update for which nothing was loaded.
+    """
 
     name: str
+    default: V
 
 
 @dataclass(slots=True, kw_only=True)
@@ -141,9 +146,12 @@ class Session:
     person: Person
     t: Translator
     update_id: int
-    draft: OrderDraft | None = None
+    is_private: bool = True
+    """Whether it comes from the user's private chat with the bot, not from a group."""
+    is_operator: bool = False
+    """Whether the user is one of the operators. It is set for each update, so that an old button helps nobody."""
     damage: RowUnreadable | None = None
-    """Why the open draft can't be read, if so. Nothing else is done with such an update."""
+    """Why a row can't be read that every update needs, if so. Nothing else is done with such an update."""
     message_id: int | None = None
     has_text: bool = False
     """Whether the pressed message has text, which another screen can replace; a picture has none."""
@@ -153,8 +161,7 @@ class Session:
     notice: Html | None = None
     failure: Exception | None = None
     away_since: datetime | None = None
-    has_missed: bool = False
-    """Whether there are orders about which the user missed a message."""
+    """When the user blocked the bot, in the first update after they have unblocked it."""
     taken_by: str | None = None
 
     state: dict["SessionKey[Any]", Any] = field(default_factory=dict)
@@ -165,12 +172,8 @@ class Session:
         return self.desk.clock.now()
 
     def __getitem__(self, key: "SessionKey[V]") -> V:
-        """Return what a feature has loaded for this update.
-
-        Raises:
-            KeyError: nothing was loaded under this key.
-        """
-        value: V = self.state[key]
+        """Return what a feature has loaded for this update, or the default."""
+        value: V = self.state.get(key, key.default)
         return value
 
     def __setitem__(self, key: "SessionKey[V]", value: V) -> None:
@@ -202,11 +205,6 @@ class Session:
         return self.person.id
 
     @property
-    def is_operator(self) -> bool:
-        """Whether it is one of the operators: asked anew for each update, so that an old button helps nobody."""
-        return self.person.id in self.desk.operator_ids
-
-    @property
     def zone(self) -> tzinfo:
         """The person's time zone."""
         return self.person.zone
@@ -217,13 +215,9 @@ class Session:
         return Reader(self.t, self.zone, self.now)
 
     @property
-    def is_replayed(self) -> bool:
-        """Whether the draft has taken this update in already, before a crash or in an attempt that failed.
-
-        Ids say nothing by their order: after a week without updates Telegram begins them at random.
-        """
-        took_now = self.draft is not None and self.draft.last_update_id == self.update_id
-        return took_now or self.taken_by == TAKEN_BY_DRAFT
+    def is_in_conversation(self) -> bool:
+        """Whether a question of the conversation is open."""
+        return self.desk.conversation.is_open(self)
 
     @property
     def is_answered(self) -> bool:
@@ -248,7 +242,7 @@ class Session:
 
     def forget(self) -> None:
         """Forget what was loaded for this update. Nothing of a user who was just deleted may be saved again."""
-        self.draft = self.away_since = None
+        self.away_since = None
         self.state.clear()
 
     async def acknowledge(self, text: str | None = None, *, alert: bool = False) -> None:

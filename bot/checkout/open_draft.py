@@ -1,0 +1,44 @@
+"""The draft that is open in the chat of an update, loaded with the session."""
+
+from typing import Final
+
+from bot.checkout.draft import OrderDraft
+from bot.checkout.repository import DraftRepository
+from bot.infra.db.errors import RowUnreadable
+from bot.infra.db.transaction import Transaction
+from bot.infra.telegram.inbound.model import TAKEN_BY_DRAFT
+from bot.infra.telegram.ui.session import Session, SessionKey
+
+DRAFT: Final = SessionKey[OrderDraft | None]("draft", None)
+
+
+async def load_draft(tx: Transaction, session: Session) -> None:
+    """Load the chat's open draft, or note why it can't be read."""
+    if not session.is_private:
+        return
+    try:
+        session[DRAFT] = await DraftRepository(tx).open_of(session.chat_id)
+    except RowUnreadable as damage:
+        session.damage = damage
+
+
+def open_draft(session: Session) -> OrderDraft:
+    """Return the draft of this session, in a step that has one.
+
+    Raises:
+        RuntimeError: no draft is open.
+    """
+    draft = session[DRAFT]
+    if draft is None:
+        raise RuntimeError("the conversation was entered without a draft")
+    return draft
+
+
+def is_replayed(session: Session) -> bool:
+    """Return whether the draft has taken this update in already, before a crash or in an attempt that failed.
+
+    Ids say nothing by their order: after a week without updates Telegram begins them at random.
+    """
+    draft = session[DRAFT]
+    took_now = draft is not None and draft.last_update_id == session.update_id
+    return took_now or session.taken_by == TAKEN_BY_DRAFT

@@ -1,0 +1,94 @@
+"""Load the session of an update, and finish it: the user as they are now, and what features know of them."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from telegram import Chat, Message, Update, User
+
+from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Infra
+from bot.infra.i18n import translator_for
+from bot.infra.telegram.inbound.attempts import TAKEN_BY
+from bot.infra.telegram.ui.session import Desk, Session
+from bot.users.activity import UserEvent, record_user_event
+from bot.users.model import Person
+from bot.users.repository import UserRepository
+
+SEEN_FOR: Final = timedelta(days=1)
+"""How often it is saved that a user is here: once a day is enough to tell who is active."""
+
+LoadHook = Callable[[Transaction, Session], Awaitable[None]]
+"""Reads what a feature needs for each update into `session[KEY]`."""
+
+FinishHook = Callable[[Session], Awaitable[None]]
+"""Does something once an update has been handled."""
+
+
+class SessionLoader:
+    """Load and finish sessions. Features add their hooks when they are built.
+
+    `on_load` run in the transaction that reads the user. `after_update` run once the update was handled, in the chat's
+    own queue.
+    """
+
+    def __init__(self, infra: Infra, *, operator_ids: frozenset[int] = frozenset()) -> None:
+        self._infra = infra
+        self._operator_ids = operator_ids
+        self.on_load: list[LoadHook] = []
+        self.after_update: list[FinishHook] = []
+
+    async def load(self, desk: Desk, update: Update) -> Session | None:
+        """Return the session of an update, or None where no user caused it."""
+        user, chat = update.effective_user, update.effective_chat
+        if user is None or chat is None or user.is_bot:
+            return None
+        async with self._infra.database.reading() as tx:
+            known = await UserRepository(tx).get(user.id)
+            current = _current(known, user, self._infra.clock.now())
+            session = self._session(desk, update, current, chat)
+            for hook in self.on_load:
+                await hook(tx, session)
+        if session.is_private and current != known:
+            await session.save_user(current)
+        return session
+
+    async def finish(self, session: Session) -> None:
+        """Do what follows an update that was handled. A user who had blocked the bot counts as back after that."""
+        now = session.now
+        for hook in self.after_update:
+            await hook(session)
+        if session.away_since is None:
+            return
+        session.person = replace(session.person, blocked_at=None)
+        async with self._infra.database.transaction() as tx:
+            await UserRepository(tx).save(session.person)
+            await record_user_event(tx, session.person.id, UserEvent.CAME_BACK, now)
+
+    def _session(self, desk: Desk, update: Update, user: Person, chat: Chat) -> Session:
+        query = update.callback_query
+        message = query.message if query else None
+        is_private = chat.type == Chat.PRIVATE
+        return Session(
+            desk=desk,
+            person=user,
+            t=translator_for(self._infra.translations, user, self._infra.default_locale),
+            update_id=update.update_id,
+            is_private=is_private,
+            is_operator=user.id in self._operator_ids,
+            message_id=message.message_id if message else None,
+            has_text=bool(getattr(message, "text", None)),
+            pressed=message if isinstance(message, Message) else None,
+            query_id=query.id if query else None,
+            away_since=user.blocked_at if is_private else None,
+            taken_by=TAKEN_BY.get(),
+        )
+
+
+def _current(known: Person | None, user: User, now: datetime) -> Person:
+    """Return the user with the language and the public name of now, and when they were seen where that is long ago."""
+    username = user.username.lower() if user.username else None
+    current = replace(known or Person(id=user.id, created_at=now), language_code=user.language_code, username=username)
+    is_long_ago = current.seen_at is None or now - current.seen_at > SEEN_FOR
+    return replace(current, seen_at=now) if current != known or is_long_ago else current
