@@ -7,17 +7,15 @@ group 0 takes what works at any point of any conversation (orders' buttons, comm
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import structlog
-from telegram import Chat, Update
+from telegram import Update
 from telegram.ext import (
     Application,
     ApplicationHandlerStop,
     CallbackQueryHandler,
-    ChatMemberHandler,
     CommandHandler,
     MessageHandler,
     filters,
@@ -45,11 +43,8 @@ from bot.operations import statistics_handlers as figures
 from bot.orders import handlers as presses
 from bot.orders import history_handlers as history
 from bot.orders.receipts import verify_handlers as verifying
-from bot.rates.subscription_repository import SubscriptionRepository
 from bot.recipients import handlers as saved
 from bot.staff import audit_handlers as auditing
-from bot.users.activity import UserEvent, record_user_event
-from bot.users.repository import UserRepository
 from bot.users.session_loader import SessionLoader
 
 log = structlog.get_logger(__name__)
@@ -101,7 +96,6 @@ def register(application: Application, features: Sequence[Feature]) -> None:  # 
     """Put every handler in its place."""
     application.add_handler(verifying.group_handler())
     application.add_handler(MessageHandler(filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, _in_a_group))
-    application.add_handler(ChatMemberHandler(_membership, ChatMemberHandler.MY_CHAT_MEMBER))
     application.add_handler(questions.forget_handler(), group=FORGETS)
     application.add_handler(_answer_handler(features))
     _add_routes(application, features)
@@ -245,21 +239,6 @@ def _is_for_us(text: str, name: str) -> bool:
     """Whether the bot is spoken to: by its name, or by a command that isn't another bot's."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""
     return f"@{name}".lower() in text.lower() or (first.startswith("/") and "@" not in first)
-
-
-async def _membership(update: Update, _: Context) -> None:
-    change = update.my_chat_member
-    session = SESSION.get()
-    if change is not None and change.chat.type == Chat.PRIVATE and change.new_chat_member.status == "kicked":
-        now = session.desk.clock.now()
-        # Telegram's time: what happened between the block and this update couldn't be sent either.
-        blocked_at = min(change.date, now)
-        async with session.desk.store.transaction() as tx:
-            await UserRepository(tx).save(replace(session.person, blocked_at=blocked_at))
-            await SubscriptionRepository(tx).delete(session.person.id)
-            await record_user_event(tx, session.person.id, UserEvent.BLOCKED, now)
-        session.forget()
-    raise ApplicationHandlerStop
 
 
 async def _apologise(_: object, context: Context) -> None:

@@ -10,7 +10,7 @@ from bot.rates.recording import Quotes
 from bot.rates.rendering import QuoteRenderer
 from bot.rates.subscription_handlers import SubscriptionHandlers
 from bot.rates.subscription_worker import SubscriptionsWorker
-from bot.rates.subscriptions import Subscribing
+from bot.rates.subscriptions import Subscribing, end_subscription
 from bot.rates.user_data import USER_DATA
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
@@ -32,6 +32,7 @@ class Rates:
         self.charts = Charts(self.quotes)
         subscribing = Subscribing(database, clock)
         users.on_zone_changed.append(subscribing.move_daily_quote)
+        users.on_blocked.append(end_subscription)
         rates = RateHandlers(market=market, charts=self.charts, subscribing=subscribing)
         subscriptions = SubscriptionHandlers(database=database, market=market, subscribing=subscribing)
         due = RateNotifications(database, market, clock, infra.wake_outbox)

@@ -142,7 +142,7 @@ def _id_of(person_id: int, wish: AlertWish) -> str:
 
 
 async def end_subscription(tx: Transaction, chat_id: int, now: datetime) -> None:
-    """Delete the subscription and alerts of a user who can't be reached (a hook of the outbox).
+    """Delete the subscription and alerts of a user who can't be reached (a hook of the outbox and of `UserService`).
 
     A user who blocked the bot and comes back doesn't want quotes from before.
     """

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from bot.infra.feature import Feature, Infra, Worker
+from bot.users.block_handlers import BlockHandlers
 from bot.users.handlers import SettingsHandlers
 from bot.users.notifications import FarewellRenderer
 from bot.users.phrase_handlers import PhraseHandlers
@@ -37,7 +38,7 @@ class Users:
         user_data: Sequence[UserData],
     ) -> None:
         database, clock = infra.database, infra.clock
-        self.service = UserService(database)
+        self.service = UserService(database, clock)
         self.sessions = SessionLoader(infra, operator_ids=operator_ids)
         privacy = Privacy(database, clock, retention_days, user_data)
         settings = SettingsHandlers(users=self.service, translations=infra.translations)
@@ -56,7 +57,7 @@ class Users:
                 PrivacyHandlers(privacy_service=privacy, messenger=infra.messenger, provider=provider).routes(),
             ),
             answers={**settings.answers(), **phrases.answers()},
-            handlers=settings.handlers(),
+            handlers={**BlockHandlers(users=self.service).handlers(), **settings.handlers()},
             renderers=(FarewellRenderer(infra.messenger, infra.translations, infra.default_locale).renderers(),),
             workers=(Worker("deletion", deletion.delete_users), Worker("retention", deletion.prune)),
         )

@@ -1,22 +1,31 @@
 """Save what users choose for themselves."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import datetime
 
+from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.users.activity import UserEvent, record_user_event
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 
 ZoneHook = Callable[[Transaction, Person], Awaitable[None]]
 """Moves what a feature has planned for a user to their new time zone."""
 
+BlockHook = Callable[[Transaction, int, datetime], Awaitable[None]]
+"""Ends what a user who has blocked the bot is not sent any longer. The parameters: the user's id, and now."""
+
 
 class UserService:
-    """Save users. Features add what has to follow in the same transaction to `on_zone_changed`."""
+    """Save users. Features add what has to follow in the same transaction."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
+        self._clock = clock
         self.on_zone_changed: list[ZoneHook] = []
+        self.on_blocked: list[BlockHook] = []
 
     async def change_zone(self, user: Person) -> None:
         """Save a user who has chosen another time zone."""
@@ -24,3 +33,12 @@ class UserService:
             await UserRepository(tx).save(user)
             for hook in self.on_zone_changed:
                 await hook(tx, user)
+
+    async def block(self, user: Person, blocked_at: datetime) -> None:
+        """Save that a user has blocked the bot."""
+        now = self._clock.now()
+        async with self._database.transaction() as tx:
+            await UserRepository(tx).save(replace(user, blocked_at=blocked_at))
+            for hook in self.on_blocked:
+                await hook(tx, user.id, now)
+            await record_user_event(tx, user.id, UserEvent.BLOCKED, now)

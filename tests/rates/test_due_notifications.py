@@ -155,7 +155,7 @@ async def test_another_hour_or_another_zone_moves_it(world: World) -> None:
     world.goes_to(BEGINNING.replace(hour=11))
     await world.works()
     assert world.heard(DAILY) == 1
-    users = UserService(world.house.sql)
+    users = UserService(world.house.sql, world.house.clock)
     users.on_zone_changed.append(world.subscribing.move_daily_quote)
     await users.change_zone(replace(person, time_zone="Asia/Tokyo"))
     world.goes_to(BEGINNING.replace(hour=9) + timedelta(days=1))
