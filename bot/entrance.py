@@ -42,6 +42,7 @@ from bot.operations import handlers as alarms
 from bot.operations import statistics_handlers as figures
 from bot.orders import handlers as presses
 from bot.orders import history_handlers as history
+from bot.orders.preference_handlers import PreferenceHandlers
 from bot.orders.receipts import verify_handlers as verifying
 from bot.recipients import handlers as saved
 from bot.staff import audit_handlers as auditing
@@ -68,6 +69,7 @@ ROUTES: tuple[Routes[Session], ...] = (
     figures.routes,
     auditing.routes,
     lightning.routes,
+    PreferenceHandlers().routes(),
 )
 """The commands and buttons that features declare with who may use them."""
 

@@ -48,6 +48,7 @@ from bot.orders.placement.reconciler import Reconciler
 from bot.orders.placement.service import Orders
 from bot.orders.receipts.service import Receipts
 from bot.orders.rendering import OrderRenderer
+from bot.orders.screens import preferences
 from bot.orders.status_messages import show_at_the_end
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
@@ -55,6 +56,7 @@ from bot.orders.tracking.viewed import ViewedOrders
 from bot.rates import user_data as rates_data
 from bot.rates.feature import Rates
 from bot.rates.subscriptions import end_subscription
+from bot.recipients import screens as recipients_screens
 from bot.recipients import user_data as recipients_data
 from bot.recipients.saved import KnownRecipients
 from bot.settlement.adapter import SettlementAdapter
@@ -149,10 +151,11 @@ def build(settings: Settings) -> House:
         retention_days=settings.retention_days,
         user_data=USER_DATA,
     )
+    users.settings_sections += [recipients_screens.SECTION, preferences.SECTION]
     missed = MissedMessages(store, show_at_the_end)
     users.sessions.on_load += [load_draft, missed.load]
     users.sessions.after_update.append(missed.show)
-    rates = Rates(infra, users.service, settlement, market, record_seconds=settings.quote_record_seconds)
+    rates = Rates(infra, users, settlement, market, record_seconds=settings.quote_record_seconds)
     room = StaffChat(settings.support_chat_id, rules.supporter_ids)
     contacts, payout_times = Help(room, settings.support_contact), MeasuredTimes(store, clock)
     support = Support(

@@ -8,13 +8,14 @@ from bot.rates.notifications import RateNotifications
 from bot.rates.quote_worker import QuoteRecorder
 from bot.rates.recording import Quotes
 from bot.rates.rendering import QuoteRenderer
+from bot.rates.screens.subscription import SECTION
 from bot.rates.subscription_handlers import SubscriptionHandlers
 from bot.rates.subscription_worker import SubscriptionsWorker
 from bot.rates.subscriptions import Subscribing, end_subscription
 from bot.rates.user_data import USER_DATA
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
-from bot.users.service import UserService
+from bot.users.feature import Users
 
 
 class Rates:
@@ -24,15 +25,16 @@ class Rates:
     """
 
     def __init__(
-        self, infra: Infra, users: UserService, settlement: Settlement, market: Market, *, record_seconds: float
+        self, infra: Infra, users: Users, settlement: Settlement, market: Market, *, record_seconds: float
     ) -> None:
         database, clock = infra.database, infra.clock
         recorded = Wakeup()
         self.quotes = Quotes(database, settlement, clock, on_recorded=recorded)
         self.charts = Charts(self.quotes)
         subscribing = Subscribing(database, clock)
-        users.on_zone_changed.append(subscribing.move_daily_quote)
-        users.on_blocked.append(end_subscription)
+        users.service.on_zone_changed.append(subscribing.move_daily_quote)
+        users.service.on_blocked.append(end_subscription)
+        users.settings_sections.append(SECTION)
         rates = RateHandlers(market=market, charts=self.charts, subscribing=subscribing)
         subscriptions = SubscriptionHandlers(database=database, market=market, subscribing=subscribing)
         due = RateNotifications(database, market, clock, infra.wake_outbox)

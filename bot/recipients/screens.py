@@ -14,10 +14,13 @@ from bot.recipients.formatting import format_destination, format_full_method, fo
 from bot.recipients.model import SavedRecipient
 from bot.recipients.saved import title
 from bot.users.screens.buttons import send_row
+from bot.users.screens.settings import SettingsSection
 
 PAGE = 8
 LONGEST_LABEL = 40
 """Characters."""
+
+SECTION = SettingsSection(position=40, label="settings.recipients", data=data.for_recipients())
 
 
 def screen(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0) -> Screen:

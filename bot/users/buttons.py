@@ -16,9 +16,6 @@ class SettingsAction(StrEnum):
     ZONES = "zones"
     ZONE = "zone"
     PLACE = "place"
-    NOTICES = "notices"
-    NOTICE = "notice"
-    USUAL = "usual"
 
 
 class PhraseAction(StrEnum):
@@ -52,7 +49,7 @@ class SettingsButton(Callback, prefix="s"):
     """A button of the settings. What `argument` means depends on the action."""
 
     action: SettingsAction
-    argument: Annotated[str, Pattern("[A-Za-z0-9_+/:-]{1,48}")] = ""
+    argument: Annotated[str, Pattern("[A-Za-z0-9_+/-]{1,48}")] = ""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from bot.users.privacy import Privacy
 from bot.users.privacy_handlers import PrivacyHandlers
 from bot.users.provider import Provider
 from bot.users.retention import Retention
+from bot.users.screens.settings import SECTIONS
 from bot.users.service import UserService
 from bot.users.session_loader import SessionLoader
 from bot.users.user_data import UserData
@@ -41,7 +42,11 @@ class Users:
         self.service = UserService(database, clock)
         self.sessions = SessionLoader(infra, operator_ids=operator_ids)
         privacy = Privacy(database, clock, retention_days, user_data)
-        settings = SettingsHandlers(users=self.service, translations=infra.translations)
+        self.settings_sections = list(SECTIONS)
+        """Features add theirs."""
+        settings = SettingsHandlers(
+            users=self.service, sections=self.settings_sections, translations=infra.translations
+        )
         phrases = PhraseHandlers()
         deletion = DeletionWorkers(
             privacy=privacy,

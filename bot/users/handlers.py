@@ -17,9 +17,9 @@ from bot.infra.telegram.ui.handling import PRIVATE, Handler
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session, handle
-from bot.orders.preferences import Way, choose, topic_named
 from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton
 from bot.users.screens import settings, start
+from bot.users.screens.settings import SettingsSection
 from bot.users.service import UserService
 
 PLACE: Final = "place"
@@ -30,8 +30,9 @@ _Action = Callable[["SettingsHandlers", Session, str], Awaitable[bool]]
 class SettingsHandlers:
     """Welcome users, and let them choose their language and time zone."""
 
-    def __init__(self, *, users: UserService, translations: Translations) -> None:
+    def __init__(self, *, users: UserService, sections: Sequence[SettingsSection], translations: Translations) -> None:
         self._users = users
+        self._sections = sections
         self._translations = translations
 
     def routes(self) -> Routes[Session]:
@@ -87,7 +88,7 @@ class SettingsHandlers:
         await session.show(session.with_resume(settings.place(session.t)))
 
     async def _show(self, session: Session, _: str = "") -> bool:
-        return await _replace(session, settings.screen(session.t, session.person, session.now))
+        return await _replace(session, settings.screen(session.t, session.person, session.now, self._sections))
 
     async def _show_zones(self, session: Session, _: str) -> bool:
         return await _replace(session, settings.zones(session.t, session.person, session.now))
@@ -106,24 +107,6 @@ class SettingsHandlers:
         await session.acknowledge(session.t.plain("zone.changed", time=session.t.clock(session.now, zone)))
         return await self._show(session)
 
-    async def _notices(self, session: Session, _: str = "") -> bool:
-        return await _replace(session, settings.notices(session.t, session.person))
-
-    async def _choose_notice(self, session: Session, argument: str) -> bool:
-        name, _separator, wished = argument.partition(":")
-        topic = topic_named(name)
-        way = next((way for way in topic.ways if way == wished), None) if topic else None
-        if topic is None or way is None:
-            return False
-        await session.acknowledge(session.t.plain(f"notices.way.{way}"))
-        chosen = choose(session.person.notices, topic, Way(way))
-        await session.save_user(replace(session.person, notices=chosen))
-        return await self._notices(session)
-
-    async def _usual(self, session: Session, _: str) -> bool:
-        await session.save_user(replace(session.person, notices=None))
-        return await self._notices(session)
-
     async def _choose_language(self, session: Session, locale: str) -> bool:
         if locale not in LOCALES:
             return False
@@ -141,9 +124,6 @@ class SettingsHandlers:
         SettingsAction.ZONES: _show_zones,
         SettingsAction.ZONE: _choose_zone,
         SettingsAction.PLACE: _ask_place,
-        SettingsAction.NOTICES: _notices,
-        SettingsAction.NOTICE: _choose_notice,
-        SettingsAction.USUAL: _usual,
     }
     """What a button does; it returns whether the button could be understood."""
 

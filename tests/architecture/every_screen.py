@@ -24,7 +24,7 @@ from bot.orders.order import EventNote, Order, OrderEvent, OrderNotification, Ph
 from bot.orders.preferences import CHOOSABLE
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.screens import receipt, verify
-from bot.orders.screens import card, history, outcome, status
+from bot.orders.screens import card, history, outcome, preferences, status
 from bot.orders.screens import page as order_page
 from bot.orders.screens import payment as pay
 from bot.payments.erc681 import checksummed
@@ -32,7 +32,7 @@ from bot.payments.tokens import CODES, TOKENS
 from bot.rates.charts import Chart
 from bot.rates.history import Period, history_of, points_of
 from bot.rates.quote import estimate
-from bot.rates.screens import rate
+from bot.rates.screens import rate, subscription
 from bot.recipients import screens as recipients
 from bot.recipients.model import SavedRecipient
 from bot.sandbox.bot_api.text import html, utf16
@@ -58,6 +58,7 @@ PHRASE = "\U00020000" * 30 + " & kopi'"
 """As long as one may be, in Telegram's units: letters that count twice."""
 LONG_NUMBER = "1234 5678 9012 3456 7890"
 """The longest account number, as the review shows it."""
+SECTIONS = (*settings.SECTIONS, preferences.SECTION, recipients.SECTION, subscription.SECTION)
 SUGGESTION = Suggestion("en-1-2-3", "purple coffee boat")
 TRANSLATIONS = Translations.load(strict=True)
 LINE = text("order.line", amount="Rp500,000", destination="BCA ••••7890", reference="ABC2345")
@@ -407,8 +408,8 @@ def _of_settings(t: Translator, typed: str) -> Iterator[Seen]:
     for zone in ("", "Asia/Jakarta", "Asia/Makassar", "America/Argentina/Buenos_Aires", "Etc/GMT-2", "Asia/Kathmandu"):
         for notices in (None, {"sent": "silent"}, everything):
             person = Person(id=1001, created_at=NOW, time_zone=zone, notices=notices)
-            yield Seen("settings", settings.screen(t, person, NOW))
-            yield Seen("notices", settings.notices(t, person))
+            yield Seen("settings", settings.screen(t, person, NOW, SECTIONS))
+            yield Seen("notices", preferences.screen(t, person))
             yield Seen("zones", settings.zones(t, person, NOW))
     yield Seen("language", settings.language(t))
     yield Seen("place asked", settings.place(t))

@@ -1,6 +1,5 @@
 """What the settings show is what holds, and each of their buttons does what it says."""
 
-from itertools import product
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -9,14 +8,13 @@ from bot.core.zones import INDONESIAN, offered_zone
 from bot.infra.i18n import LOCALES
 from bot.infra.i18n.cities import names_of_zones
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.preferences import CHOOSABLE, Way, chosen
 from bot.users.buttons import PhraseAction, PhraseButton, SettingsAction, SettingsButton
 from bot.users.handlers import SettingsHandlers
 from bot.users.model import Person
 from bot.users.phrase import suggest, suggested
 from bot.users.screens import phrase
 from bot.users.screens import settings as shown
-from tests.architecture.every_screen import NOW, TRANSLATIONS, Seen
+from tests.architecture.every_screen import NOW, SECTIONS, TRANSLATIONS, Seen
 from tests.texts import says, text
 
 
@@ -39,10 +37,9 @@ def pressed(screen: Screen) -> list[tuple[str, str, str]]:
 def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> None:
     t, somebody = TRANSLATIONS.get(locale), person(notices={"sent": "silent"})
     screens = (
-        shown.screen(t, somebody, NOW),
+        shown.screen(t, somebody, NOW, SECTIONS),
         shown.zones(t, somebody, NOW),
         shown.place(t),
-        shown.notices(t, somebody),
         shown.found(t, "usa", ("America/New_York", "America/Chicago"), NOW),
         shown.found(t, "utc+2", ("Etc/GMT-2",), NOW),
         phrase.mine(t, "kopi perahu ungu"),
@@ -53,33 +50,14 @@ def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> No
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_a_line_of_the_notices_shows_what_holds_and_its_tap_brings_another_way(locale: str) -> None:
+def test_the_sections_of_the_settings_are_in_their_order(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    for ways in product(*(topic.ways for topic in CHOOSABLE)):
-        choices = {topic.name: str(way) for topic, way in zip(CHOOSABLE, ways, strict=True)}
-        screen = shown.notices(t, person(notices=choices))
-        lines = [each for each in pressed(screen) if each[1] == "notice"]
-        assert len(lines) == len(CHOOSABLE)
-        for topic, way, (label, _, argument) in zip(CHOOSABLE, ways, lines, strict=True):
-            assert label.startswith(shown.SIGNS[way])
-            name, _, wished = argument.partition(":")
-            assert name == topic.name
-            assert wished != way
-            assert Way(wished) in topic.ways
-
-
-def test_the_summary_counts_what_differs_from_the_usual() -> None:
-    t = TRANSLATIONS.get("en")
-    for choices, changed in (
-        (None, 0),
-        ({"sent": "sound"}, 0),
-        ({"making": "card", "weather": "sound", "failed": "card"}, 0),
-        ({"sent": "silent"}, 1),
-        ({"sent": "silent", "paid": "card"}, 2),
-    ):
-        counted = text("settings.notices_changed", count=changed) if changed else text("settings.notices_usual")
-        assert says(read(shown.screen(t, person(notices=choices), NOW)), "settings.text", notices=counted)
-        assert sum(chosen(topic, choices) is not topic.usual for topic in CHOOSABLE) == changed
+    rows = shown.screen(t, person(), NOW, SECTIONS).keyboard[1:]
+    assert [[button.label for button in row] for row in rows] == [
+        [text("settings.zone", locale), text("settings.notices", locale)],
+        [text("settings.phrase", locale), text("settings.recipients", locale)],
+        [text("settings.rate_news", locale), text("settings.privacy", locale)],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +74,7 @@ def test_the_summary_counts_what_differs_from_the_usual() -> None:
 )
 def test_a_time_zone_is_shown_as_its_clock_and_its_place(zone: str, time: str) -> None:
     t = TRANSLATIONS.get("en")
-    assert says(read(shown.screen(t, person(time_zone=zone), NOW)), "settings.text", time=time)
+    assert says(read(shown.screen(t, person(time_zone=zone), NOW, SECTIONS)), "settings.text", time=time)
     assert read(shown.zones(t, person(time_zone=zone), NOW)) == text("zone.ask", time=time)
 
 

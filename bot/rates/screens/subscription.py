@@ -11,10 +11,14 @@ from bot.rates.buttons import SubscriptionAction, SubscriptionButton
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.subscriptions import Wishes
 from bot.users.buttons import SettingsAction, SettingsButton
+from bot.users.screens.settings import SettingsSection
 
 NONE = "none"
 HOURS = (6, 7, 8, 9, 12, 17, 19, 21)
 IN_A_ROW = 4
+SECTION = SettingsSection(
+    position=50, label="settings.rate_news", data=SubscriptionButton(SubscriptionAction.SHOW).pack()
+)
 SPANS = ((21 * 60, 6 * 60), USUAL_QUIET, (23 * 60, 8 * 60))
 
 

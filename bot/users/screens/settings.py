@@ -1,7 +1,9 @@
-"""Settings: language, time zone, and which news come how; from here to the phrase, the recipients and one's data."""
+"""The settings: language, time zone, and the way to what else features let users choose."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.core.zones import INDONESIAN, PRESUMED, zone_of
@@ -9,118 +11,103 @@ from bot.infra.i18n import LOCALES, Html, Translator, other_locales
 from bot.infra.i18n.cities import city
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.orders.preferences import CHOOSABLE, Topic, Way, chosen, next_way
 from bot.users.buttons import LanguageButton, PrivacyAction, PrivacyButton, SettingsAction, SettingsButton
 from bot.users.model import Person
 from bot.users.screens import phrase
 
-SIGNS = {Way.SOUND: "🔔", Way.SILENT: "🔕", Way.CARD: "📄"}
+IN_A_ROW: Final = 2
+"""Buttons of sections side by side."""
 
 
-def screen(t: Translator, person: Person, now: datetime) -> Screen:
-    """All of it at a glance."""
-    text = t("settings.text", time=_time(t, person.zone, now), notices=_summary(t, person))
+def _says_nothing(_: Translator, __: Person) -> Mapping[str, Html]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsSection:
+    """A part of the settings that a feature brings.
+
+    Attributes:
+        position: where its button is among those of all sections; the lowest comes first.
+        label: the key of the button's text.
+        data: what the button does.
+        summary: returns what `settings.text` says about it: placeholder -> its text.
+    """
+
+    position: int
+    label: str
+    data: str
+    summary: Callable[[Translator, Person], Mapping[str, Html]] = _says_nothing
+
+
+SECTIONS: Final = (
+    SettingsSection(position=10, label="settings.zone", data=SettingsButton(SettingsAction.ZONES).pack()),
+    SettingsSection(position=30, label="settings.phrase", data=phrase.SHOW),
+    SettingsSection(position=60, label="settings.privacy", data=PrivacyButton(PrivacyAction.SHOW).pack()),
+)
+"""The sections of users themselves."""
+
+
+def screen(t: Translator, user: Person, now: datetime, sections: Sequence[SettingsSection]) -> Screen:
+    """Return the settings with all their sections."""
+    summaries = {name: text for section in sections for name, text in section.summary(t, user).items()}
+    text = t("settings.text", time=_time(t, user.zone, now), **summaries)
     others = tuple(
         Button(
             t.plain("language.other", name=LOCALES[code].name), data=SettingsButton(SettingsAction.LANG, code).pack()
         )
         for code in other_locales(t.locale)
     )
-    zones, notices_button = (
-        Button(t.plain("settings.zone"), data=SettingsButton(SettingsAction.ZONES).pack()),
-        Button(t.plain("settings.notices"), data=SettingsButton(SettingsAction.NOTICES).pack()),
-    )
-    return Screen(
-        text,
-        (
-            others,
-            (zones, notices_button),
-            (
-                Button(t.plain("settings.phrase"), data=phrase.SHOW),
-                Button(t.plain("settings.recipients"), data="r:list"),
-            ),
-            (
-                Button(t.plain("settings.rate_news"), data="sub:show"),
-                Button(t.plain("settings.privacy"), data=PrivacyButton(PrivacyAction.SHOW).pack()),
-            ),
-        ),
-    )
+    ordered = sorted(sections, key=lambda section: section.position)
+    buttons = [Button(t.plain(section.label), data=section.data) for section in ordered]
+    rows = (tuple(buttons[first : first + IN_A_ROW]) for first in range(0, len(buttons), IN_A_ROW))
+    return Screen(text, (others, *rows))
 
 
 def language(t: Translator) -> Screen:
-    """All languages, each in its own words."""
+    """Return all languages, each in its own words."""
     return Screen(
         t("language.ask"),
         (tuple(Button(locale.name, data=LanguageButton(code).pack()) for code, locale in LOCALES.items()),),
     )
 
 
-def zones(t: Translator, person: Person, now: datetime) -> Screen:
-    """Indonesia's three in one tap, with the time there; and any other."""
+def zones(t: Translator, user: Person, now: datetime) -> Screen:
+    """Return Indonesia's three zones in one tap each, with the time there, and the way to any other."""
     three = tuple(Button(t.clock(now, ZoneInfo(key)), data=_zone(key)) for key in INDONESIAN)
     other = Button(t.plain("zone.other"), data=SettingsButton(SettingsAction.PLACE).pack())
-    return Screen(t("zone.ask", time=_time(t, person.zone, now)), (three, (other,), _back(t)))
+    return Screen(t("zone.ask", time=_time(t, user.zone, now)), (three, (other,), back_row(t)))
 
 
 def place(t: Translator) -> Screen:
-    """The question for another place."""
+    """Return the question for another place."""
     return Screen(
         t("zone.ask_place"), ((Button(t.plain("button.back"), data=SettingsButton(SettingsAction.ZONES).pack()),),)
     )
 
 
 def found(t: Translator, query: str, keys: Sequence[str], now: datetime) -> Screen:
-    """What is understood by a place, with the time there now: it is taken with a tap, never without."""
+    """Return what is understood by a place, with the time there now. A zone is only chosen by a tap."""
     if len(keys) == 1:
         text = t("zone.is_it", time=_time(t, zone_of(keys[0]), now))
         rows: Keyboard = ((Button(t.plain("zone.use"), data=_zone(keys[0]), style="success"),),)
     else:
         text = t("zone.which", query=quote_input(query))
         rows = tuple((Button(_time(t, zone_of(key), now), data=_zone(key)),) for key in keys)
-    return Screen(
-        text, (*rows, (Button(t.plain("zone.another"), data=SettingsButton(SettingsAction.PLACE).pack()),), _back(t))
-    )
+    another = Button(t.plain("zone.another"), data=SettingsButton(SettingsAction.PLACE).pack())
+    return Screen(text, (*rows, (another,), back_row(t)))
 
 
-def notices(t: Translator, person: Person) -> Screen:
-    """One line for each topic; a tap takes the next way there is."""
-    rows = tuple((_topic_button(t, topic, chosen(topic, person.notices)),) for topic in CHOOSABLE)
-    usual = (
-        ((Button(t.plain("notices.usual"), data=SettingsButton(SettingsAction.USUAL).pack()),),)
-        if person.notices
-        else ()
-    )
-    signs = {f"{way}_sign": sign for way, sign in SIGNS.items()}
-    always = ", ".join(f"“{_name(t, topic)}”" for topic in CHOOSABLE if not topic.may_stay_on_the_card)
-    text = t("notices.text", **signs, always=always)
-    return Screen(text, (*rows, *usual, _back(t)))
+def back_row(t: Translator) -> tuple[Button, ...]:
+    """Return the row with the way back to the settings."""
+    return (Button(t.plain("button.settings"), data=SettingsButton(SettingsAction.SHOW).pack()),)
 
 
 def _zone(key: str) -> str:
     return SettingsButton(SettingsAction.ZONE, key).pack()
 
 
-def _topic_button(t: Translator, topic: Topic, way: Way) -> Button:
-    label = f"{SIGNS[way]} {_name(t, topic)}"
-    # The button says what a tap makes of it, not "the next one": a double tap is one change.
-    changed = SettingsButton(SettingsAction.NOTICE, f"{topic.name}:{next_way(topic, way)}")
-    return Button(label, data=changed.pack())
-
-
-def _name(t: Translator, topic: Topic) -> str:
-    return t.plain(f"notices.{topic.name}")
-
-
 def _time(t: Translator, zone: tzinfo, now: datetime) -> str:
-    """A zone as its clock and its place: "17:05 UTC+9 · Tokyo", "10:05 WIB"."""
+    """Return a zone as its clock and its place: "17:05 UTC+9 · Tokyo", "10:05 WIB"."""
     where = "" if zone is PRESUMED else city(getattr(zone, "key", ""), t.locale)
     return f"{t.clock(now, zone)} · {where}" if where else t.clock(now, zone)
-
-
-def _summary(t: Translator, person: Person) -> Html:
-    changed = sum(chosen(topic, person.notices) is not topic.usual for topic in CHOOSABLE)
-    return t.n("settings.notices_changed", changed) if changed else t("settings.notices_usual")
-
-
-def _back(t: Translator) -> tuple[Button, ...]:
-    return (Button(t.plain("button.settings"), data=SettingsButton(SettingsAction.SHOW).pack()),)

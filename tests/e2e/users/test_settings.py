@@ -256,12 +256,12 @@ async def trouble_is_told_and_a_double_tap_is_one_change(shared_world: World) ->
     emma = await newcomer(shared_world)
     await choose(emma)
     message, silently = await emma.button(label("notices.failed"))
-    assert silently == "s:notice:failed:silent"
+    assert silently == "np:set:failed:silent"
     for _ in range(2):
         await emma.presses(message, silently, force=True)
     await emma.waits_for(lambda shown: f"🔕 {label('notices.failed')}" in str(shown.get("reply_markup")), anywhere=True)
     assert says(words_of(await emma.finds(message) or {}), "notices.text")
-    await emma.presses(message, "s:notice:failed:card", force=True)
+    await emma.presses(message, "np:set:failed:card", force=True)
     await emma.sees(like("stale.button"))
     _, order = await taps_to_invoice(shared_world, emma)
     await shared_world.service.pays(order)
@@ -310,7 +310,7 @@ async def forged_buttons_change_nothing(shared_world: World) -> None:
         "s:zone:Etc/GMT-99",
         "s:nothing",
         "s:lang:de",
-        "s:notice:making:card",
+        "np:set:making:card",
         "ph:use:id-1-1-1",
     )
     for data in forged:

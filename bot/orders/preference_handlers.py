@@ -1,0 +1,40 @@
+"""The buttons under the notification preferences, which are a section of the settings."""
+
+from dataclasses import replace
+
+from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.session import Session
+from bot.orders.buttons import PreferenceButton, PreferencesAction, PreferencesButton
+from bot.orders.preferences import choose, topic_named
+from bot.orders.screens import preferences
+
+
+class PreferenceHandlers:
+    """Let users choose which notifications reach them how."""
+
+    def routes(self) -> Routes[Session]:
+        """Return the buttons."""
+        routes = Routes[Session]()
+        routes.add_button(PreferencesButton, self.preferences_button)
+        routes.add_button(PreferenceButton, self.preference_button)
+        return routes
+
+    async def preferences_button(self, session: Session, button: PreferencesButton) -> None:
+        """Show the preferences, after a reset if the button says so."""
+        if button.action is PreferencesAction.RESET:
+            await session.save_user(replace(session.person, notices=None))
+        await self._show(session)
+
+    async def preference_button(self, session: Session, button: PreferenceButton) -> None:
+        """Save how notifications of a topic arrive, if they may arrive that way."""
+        topic = topic_named(button.topic)
+        if topic is None or button.way not in topic.ways:
+            await session.explain("stale.button")
+            return
+        await session.acknowledge(session.t.plain(f"notices.way.{button.way}"))
+        await session.save_user(replace(session.person, notices=choose(session.person.notices, topic, button.way)))
+        await self._show(session)
+
+    async def _show(self, session: Session) -> None:
+        await session.acknowledge()
+        await session.show(session.with_resume(preferences.screen(session.t, session.person)))

@@ -1,0 +1,47 @@
+"""The notification preferences: one line for each topic, and a section of the settings."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.screen import Button, Screen
+from bot.orders.buttons import PreferenceButton, PreferencesAction, PreferencesButton
+from bot.orders.preferences import CHOOSABLE, Topic, Way, chosen, next_way
+from bot.users.model import Person
+from bot.users.screens.settings import SettingsSection, back_row
+
+SIGNS: Final = {Way.SOUND: "🔔", Way.SILENT: "🔕", Way.CARD: "📄"}
+
+
+def screen(t: Translator, user: Person) -> Screen:
+    """Return the preferences. A tap on a topic takes the next way there is."""
+    rows = tuple((_topic_button(t, topic, chosen(topic, user.notices)),) for topic in CHOOSABLE)
+    reset = Button(t.plain("notices.usual"), data=PreferencesButton(PreferencesAction.RESET).pack())
+    signs = {f"{way}_sign": sign for way, sign in SIGNS.items()}
+    always = ", ".join(f"“{_name(t, topic)}”" for topic in CHOOSABLE if not topic.may_stay_on_the_card)
+    text = t("notices.text", **signs, always=always)
+    return Screen(text, (*rows, *(((reset,),) if user.notices else ()), back_row(t)))
+
+
+def summary(t: Translator, user: Person) -> Mapping[str, Html]:
+    """Return how many preferences the user has changed, for the settings."""
+    changed = sum(chosen(topic, user.notices) is not topic.usual for topic in CHOOSABLE)
+    return {"notices": t.n("settings.notices_changed", changed) if changed else t("settings.notices_usual")}
+
+
+SECTION: Final = SettingsSection(
+    position=20,
+    label="settings.notices",
+    data=PreferencesButton(PreferencesAction.SHOW).pack(),
+    summary=summary,
+)
+
+
+def _topic_button(t: Translator, topic: Topic, way: Way) -> Button:
+    # The button says what a tap makes of it, not "the next one": a double tap is one change.
+    changed = PreferenceButton(topic.name, next_way(topic, way))
+    return Button(f"{SIGNS[way]} {_name(t, topic)}", data=changed.pack())
+
+
+def _name(t: Translator, topic: Topic) -> str:
+    return t.plain(f"notices.{topic.name}")

@@ -1,0 +1,63 @@
+"""The notification preferences show what holds, and each of their buttons does what it says."""
+
+from itertools import product
+
+import pytest
+
+from bot.infra.i18n import LOCALES
+from bot.infra.telegram.ui.callbacks import read_button
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.buttons import PreferenceButton, PreferencesAction, PreferencesButton
+from bot.orders.preferences import CHOOSABLE, chosen
+from bot.orders.screens import preferences
+from bot.users.buttons import SettingsAction, SettingsButton
+from bot.users.model import Person
+from bot.users.screens import settings
+from tests.architecture.every_screen import NOW, SECTIONS, TRANSLATIONS, Seen
+from tests.texts import says, text
+
+
+def user(**changes: object) -> Person:
+    return Person(id=1001, created_at=NOW, **changes)  # type: ignore[arg-type]
+
+
+def topics(screen: Screen) -> list[tuple[str, PreferenceButton]]:
+    """Return the button of each topic, with its label."""
+    buttons = [(button.label, read_button(button.data or "")) for row in screen.keyboard for button in row]
+    return [(label, button) for label, button in buttons if isinstance(button, PreferenceButton)]
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_line_shows_what_holds_and_its_tap_brings_another_way(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    for ways in product(*(topic.ways for topic in CHOOSABLE)):
+        choices = {topic.name: str(way) for topic, way in zip(CHOOSABLE, ways, strict=True)}
+        lines = topics(preferences.screen(t, user(notices=choices)))
+        for topic, way, (label, button) in zip(CHOOSABLE, ways, lines, strict=True):
+            assert label.startswith(preferences.SIGNS[way])
+            assert button.topic == topic.name
+            assert button.way != way
+            assert button.way in topic.ways
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_only_a_user_who_has_changed_something_can_reset_it(locale: str) -> None:
+    reset, back = PreferencesButton(PreferencesAction.RESET), SettingsButton(SettingsAction.SHOW)
+    for choices, expected in ((None, [back]), ({"sent": "silent"}, [reset, back])):
+        rows = preferences.screen(TRANSLATIONS.get(locale), user(notices=choices)).keyboard
+        assert [read_button(button.data or "") for row in rows[len(CHOOSABLE) :] for button in row] == expected
+
+
+def test_the_settings_count_what_differs_from_the_usual() -> None:
+    t = TRANSLATIONS.get("en")
+    for choices, changed in (
+        (None, 0),
+        ({"sent": "sound"}, 0),
+        ({"making": "card", "weather": "sound", "failed": "card"}, 0),
+        ({"sent": "silent"}, 1),
+        ({"sent": "silent", "paid": "card"}, 2),
+    ):
+        counted = text("settings.notices_changed", count=changed) if changed else text("settings.notices_usual")
+        shown = Seen("settings", settings.screen(t, user(notices=choices), NOW, SECTIONS))
+        assert says(shown.text, "settings.text", notices=counted)
+        assert sum(chosen(topic, choices) is not topic.usual for topic in CHOOSABLE) == changed
