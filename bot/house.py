@@ -30,6 +30,7 @@ from bot.infra.db.vault import Vault, new_key
 from bot.infra.feature import Feature, Infra
 from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.follow_ups import chain
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.sender import Messenger
@@ -276,7 +277,7 @@ def build(settings: Settings) -> House:
             renderers,
             clock,
             on_room=nudge_outbox,
-            after={**refused_messages.hooks(settings.operator_ids), **support.after},
+            after=chain(refused_messages.hooks(settings.operator_ids), *(feature.after for feature in features)),
             on_chat_unreachable=(end_subscription,),
             on_chat_moved=(save_moved_chat,),
         ),

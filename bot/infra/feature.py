@@ -18,6 +18,7 @@ from typing import Any
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
+from bot.infra.outbox.delivery import After
 from bot.infra.telegram.inbound.chat_queues import ChatJobs
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.handling import Handler
@@ -88,6 +89,9 @@ class Feature:
 
     renderers: Sequence[Mapping[str, Callable[..., Awaitable[Any]]]] = ()
     """Kind of notification -> what turns it into a message."""
+
+    after: Mapping[str, After] = field(default_factory=dict)
+    """Kind of notification -> what follows in the transaction that saves that it was sent or given up."""
 
     workers: Sequence[Worker] = ()
     close: Callable[[float], Awaitable[None]] | None = None

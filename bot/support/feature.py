@@ -105,10 +105,6 @@ class Support:
         self.offer_to_forward = handlers.offer_to_forward
         """Offers to forward a message that is no answer to anything to the user's open tickets."""
         waits = WaitRenderer(database, messenger, clock, staff_chat)
-        self.after = RoomHooks(staff_chat, operator_ids).around(
-            {**TicketRelay(staff_chat).after(), **waits.after(), **user_rendering.AFTER}
-        )
-        """Kind of notification -> what follows when it was sent or given up."""
         self.feature = Feature(
             name="support",
             routes=(handlers.routes(), help_handlers.routes(), *staff_handlers.ROUTES),
@@ -130,6 +126,9 @@ class Support:
                 TicketRenderer(
                     database, messenger, clock, reopen_within=reopen_within, reply_time=reply_time
                 ).renderers(),
+            ),
+            after=RoomHooks(staff_chat, operator_ids).around(
+                {**TicketRelay(staff_chat).after(), **waits.after(), **user_rendering.AFTER}
             ),
             workers=(
                 Worker("tickets", reminders.tick),

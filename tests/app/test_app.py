@@ -15,15 +15,18 @@ from bot.config import load
 from bot.entrance import processor
 from bot.house import House, build
 from bot.infra.http import server
-from bot.infra.outbox.model import Sent
+from bot.infra.outbox.model import Notification, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.workers.group import WorkerGroup
+from bot.orders.notifications import subject_of
 from bot.orders.order import OrderNotification
 from bot.orders.repository import OrderRepository
 from bot.rates.notifications import ALERT, DAILY
 from bot.settlement.client.errors import RateLimited
 from bot.settlement.model import SlowDown
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarms import OVER, RAISED, REMINDER
 from bot.support.tickets.notifications import ToStaffChat, ToUser
 from bot.users.model import FAREWELL
@@ -95,6 +98,18 @@ async def test_a_rejection_of_anybodys_request_halves_the_budget_of_the_poller(
 def test_each_kind_of_message_has_a_renderer(house: House) -> None:
     others = {FAREWELL, DAILY, ALERT, RAISED, OVER, REMINDER, WAITS}
     assert house.renderers.kinds == {*OrderNotification, *ToUser, *ToStaffChat, *others}
+
+
+@pytest.mark.parametrize("kind", [OrderNotification.PAID, OrderNotification.FAILED, OrderNotification.STUCK])
+async def test_operators_hear_of_a_message_about_money_that_telegram_refuses(
+    house: House, kind: OrderNotification
+) -> None:
+    order, now = an_order(), house.clock.now()
+    notification = Notification(chat_id=order.chat_id, subject=subject_of(order), kind=kind, due_at=now, created_at=now)
+    async with house.store.transaction() as tx:
+        assert await OrderRepository(tx).add(order)
+        await house.delivery._follow(tx, [notification], Undeliverable("message is too long"), now)
+        assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.MESSAGE_REFUSED]
 
 
 def test_no_kind_of_message_has_two_renderers(house: House) -> None:
