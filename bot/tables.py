@@ -5,7 +5,7 @@
 from bot.broadcasts import tables as broadcasts
 from bot.checkout import tables as checkout
 from bot.infra.db import key_tables as keys
-from bot.infra.db.metadata import metadata
+from bot.infra.db.metadata import IS_COMPLETE, metadata
 from bot.infra.outbox import tables as outbox
 from bot.infra.telegram.inbound import tables as inbox
 from bot.orders import tables as orders
@@ -19,3 +19,5 @@ from bot.support.tickets import tables as tickets
 from bot.users import tables as users
 
 __all__ = ["metadata"]
+
+metadata.info[IS_COMPLETE] = True

@@ -99,7 +99,7 @@ class DeliveryRepository:
         """Waiting -> sending, in the order of the persons' ids, all `but` these."""
         known = {"broadcast": broadcast_id, "limit": limit, "now": at, "but": tuple(but)}
         found = await self._connection.execute(CLAIM, known)
-        claimed = sealing.readable(self._vault, deliveries.name, found.mappings(), _delivery)
+        claimed = sealing.readable(self._vault, deliveries, found.mappings(), _delivery)
         return tuple(sorted(claimed, key=lambda each: each.person_id))
 
     async def record(self, deliveries: Sequence[Delivery]) -> None:
@@ -140,7 +140,7 @@ class DeliveryRepository:
         found = await self._connection.execute(
             WITH_STATUS, {"broadcast": broadcast_id, "status": status, "limit": limit}
         )
-        return sealing.readable(self._vault, deliveries.name, found.mappings(), _delivery)
+        return sealing.readable(self._vault, deliveries, found.mappings(), _delivery)
 
 
 def _reads(default_locale: str) -> ColumnElement[str]:

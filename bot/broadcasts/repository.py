@@ -53,7 +53,7 @@ class BroadcastRepository:
     async def get(self, broadcast_id: str) -> Broadcast | None:
         """The broadcast with this id."""
         row = (await self._connection.execute(ONE, {"id": broadcast_id})).mappings().first()
-        return sealing.read(self._vault, broadcasts.name, dict(row), _broadcast) if row else None
+        return sealing.read(self._vault, broadcasts, dict(row), _broadcast) if row else None
 
     async def add(self, broadcast: Broadcast) -> None:
         """Keep a new one; nothing happens where its id is kept already."""
@@ -88,7 +88,7 @@ class BroadcastRepository:
 
     async def _all(self, statement: Any, parameters: Mapping[str, object]) -> tuple[Broadcast, ...]:  # noqa: ANN401  SQLAlchemy's
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return sealing.readable(self._vault, broadcasts.name, found, _broadcast)
+        return sealing.readable(self._vault, broadcasts, found, _broadcast)
 
 
 def _row(broadcast: Broadcast) -> dict[str, Any]:

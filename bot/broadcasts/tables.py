@@ -3,14 +3,14 @@
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, Table, Text
 
 from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
-from bot.infra.db.columns import BigId, Instant, Json, constant
+from bot.infra.db.columns import STAFF, USER, BigId, Instant, Json, constant, not_exported
 from bot.infra.db.metadata import metadata
 
 broadcasts = Table(
     "broadcasts",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("operator_id", BigInteger, nullable=False),
+    Column("operator_id", BigInteger, nullable=False, info=STAFF),
     Column("status", Text, nullable=False),
     Column("revision", Integer, nullable=False),
     Column("is_rate", Boolean, nullable=False),
@@ -23,10 +23,10 @@ broadcasts = Table(
     Column("series", Text),
     Column("created_at", Instant, nullable=False),
     Column("confirmed_at", Instant),
-    Column("confirmed_by", BigInteger),
+    Column("confirmed_by", BigInteger, info=STAFF),
     Column("started_at", Instant),
     Column("ended_at", Instant),
-    Column("chat_id", BigInteger),
+    Column("chat_id", BigInteger, info=STAFF),
     Column("message_id", BigInteger),
     Column("report", Json),
     Index(None, "created_at"),
@@ -48,12 +48,13 @@ deliveries = Table(
     "deliveries",
     metadata,
     Column("broadcast_id", Text, ForeignKey("broadcasts.id", ondelete="CASCADE"), primary_key=True),
-    Column("person_id", BigId, primary_key=True, autoincrement=False),
+    Column("person_id", BigId, primary_key=True, autoincrement=False, info=USER),
     Column("locale", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("at", Instant),
     Column("failure", Text),
     Index(None, "person_id"),
+    info=not_exported("who was sent which broadcast: the user has it in the chat"),
 )
 IS_TO_SEND = deliveries.c.status == constant(DeliveryStatus.WAITING)
 Index(

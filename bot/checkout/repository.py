@@ -97,10 +97,10 @@ class DraftRepository:
     async def of_person(self, person_id: int) -> tuple[OrderDraft, ...]:
         """All that are kept and can be read, whatever their status."""
         found = (await self._connection.execute(OF_PERSON, {"person": person_id})).mappings()
-        return sealing.readable(self._vault, drafts.name, found, _draft)
+        return sealing.readable(self._vault, drafts, found, _draft)
 
     def _draft(self, row: Mapping[Any, Any]) -> OrderDraft:
-        return sealing.read(self._vault, drafts.name, dict(row), _draft)
+        return sealing.read(self._vault, drafts, dict(row), _draft)
 
 
 def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
@@ -109,7 +109,7 @@ def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
     row["method"] = draft.method and nested.from_method(draft.method)
     row["amount"] = draft.amount and nested.from_amount(draft.amount)
     row["quote"] = draft.quote and nested.from_quote(draft.quote)
-    return sealing.seal_row(vault, drafts.name, row)
+    return sealing.seal_row(vault, drafts, row)
 
 
 def _draft(known: dict[str, Any]) -> OrderDraft:

@@ -3,22 +3,22 @@
 from sqlalchemy import BigInteger, Boolean, Column, ColumnElement, FromClause, Index, Integer, Table, Text
 
 from bot.checkout.draft import DraftStatus
-from bot.infra.db.columns import Instant, Json, constant
+from bot.infra.db.columns import SEALED, USER, Instant, Json, constant, digest
 from bot.infra.db.metadata import metadata
 
 drafts = Table(
     "drafts",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("chat_id", BigInteger, nullable=False),
-    Column("person_id", BigInteger, nullable=False),
+    Column("chat_id", BigInteger, nullable=False, info=USER),
+    Column("person_id", BigInteger, nullable=False, info=USER),
     Column("ask", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("revision", Integer, nullable=False),
     Column("method", Json),
-    Column("number", Text),
-    Column("doubtful_number", Text),
-    Column("holder", Text),
+    Column("number", Text, info=SEALED),
+    Column("doubtful_number", Text, info=SEALED),
+    Column("holder", Text, info=SEALED),
     Column("holder_asked", Boolean, nullable=False),
     Column("amount", Json),
     Column("channel", Text, nullable=False),
@@ -26,12 +26,31 @@ drafts = Table(
     Column("message_id", BigInteger),
     Column("last_update_id", BigInteger, nullable=False),
     Column("expires_at", Instant, nullable=False),
-    Column("payout_seal", Text),  # the sealed digest of what its review shows (`sealing.DIGESTS`)
+    # What the review shows. Buttons carry the revision, so answers of an earlier one can't be put back either.
+    Column(
+        "payout_seal",
+        Text,
+        info=digest(
+            covers=(
+                "person_id",
+                "chat_id",
+                "revision",
+                "method",
+                "number",
+                "doubtful_number",
+                "holder",
+                "amount",
+                "channel",
+                "quote",
+            ),
+            while_any=("method", "number", "doubtful_number", "holder", "amount", "quote"),
+        ),
+    ),
 )
 
 
 def is_open(draft: FromClause) -> ColumnElement[bool]:
-    """The condition of the partial indexes of drafts, in so many words."""
+    """Return the condition of the partial indexes of drafts, word for word."""
     return draft.c.status == constant(DraftStatus.OPEN)
 
 

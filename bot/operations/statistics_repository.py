@@ -148,7 +148,7 @@ class StatisticsRepository:
         else:
             behind = {"at": after.created_at, "reference": after.reference}
             found = await self._connection.execute(LINES_BEHIND, {**asked, **behind})
-        lines = (sealing.read_unopened(self._vault, orders.name, dict(row), _line) for row in found.mappings())
+        lines = (sealing.read_unopened(self._vault, orders, dict(row), _line) for row in found.mappings())
         return tuple(line for line in lines if line is not None)
 
 

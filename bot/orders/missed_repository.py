@@ -38,7 +38,7 @@ class MissedOrderRepository:
     async def of_person(self, person_id: int) -> tuple[MissedOrder, ...]:
         """Return what a user has to see, oldest first."""
         found = (await self._connection.execute(OF_PERSON, {"person": person_id})).mappings()
-        return sealing.readable(self._vault, missed_orders.name, found, _missed_order)
+        return sealing.readable(self._vault, missed_orders, found, _missed_order)
 
     async def delete(self, seen: Sequence[MissedOrder]) -> None:
         """Delete what the user has seen, but not an order about which another message was refused since."""

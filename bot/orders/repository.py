@@ -280,7 +280,7 @@ class OrderRepository:
     async def events(self, reference: str) -> tuple[OrderEvent, ...]:
         """The order's timeline, as it was written."""
         found = (await self._connection.execute(EVENTS, {"reference": reference})).mappings()
-        return sealing.readable(self._vault, order_events.name, found, _event)
+        return sealing.readable(self._vault, order_events, found, _event)
 
     async def _first(self, statement: Select[Any], **values: object) -> Order | None:
         row = (await self._connection.execute(statement, values)).first()

@@ -24,7 +24,7 @@ UNFOLLOWED = {"number": "", "holder": None, "refusal": None, "bolt11": None, "de
 
 
 def to_row(order: Order, vault: Vault) -> dict[str, object]:
-    """The columns' values."""
+    """Return the values of the columns."""
     row: dict[str, object] = {name: getattr(order, name) for name in NAMES}
     row["phase"], row["step"] = order.phase.value, int(order.step)
     row["method"] = nested.from_method(order.method)
@@ -32,23 +32,26 @@ def to_row(order: Order, vault: Vault) -> dict[str, object]:
     row["deposit"] = order.deposit and nested.from_deposit(order.deposit)
     row["method_code"], row["is_paid"] = order.method.code, order.is_paid
     row["deposit_key"], row["hold"] = order.deposit_key, order.hold and order.hold.value
-    return sealing.seal_row(vault, orders.name, row)
+    return sealing.seal_row(vault, orders, row)
 
 
 def to_order(row: Sequence[Any], vault: Vault) -> Order:
-    """The order of a row of `COLUMNS`. By place: a thousand due orders are looked up by name 32,000 times."""
-    return sealing.read(vault, orders.name, dict(zip(READ, row, strict=True)), _order)
+    """Return the order of a row of `COLUMNS`.
+
+    Values are found by their place: by name, a thousand due orders would need 32,000 lookups.
+    """
+    return sealing.read(vault, orders, dict(zip(READ, row, strict=True)), _order)
 
 
 def to_order_if_readable(row: Sequence[Any], vault: Vault) -> Order | None:
     """Return the order of a row of `COLUMNS`; None where it can't be read, which is noted."""
-    return sealing.read_or_none(vault, orders.name, dict(zip(READ, row, strict=True)), _order)
+    return sealing.read_or_none(vault, orders, dict(zip(READ, row, strict=True)), _order)
 
 
 def to_order_without_next_look(row: Sequence[Any], vault: Vault) -> Order | None:
     """Return the order of a row of `COLUMNS` as if it had no `next_look_at`; None where it can't be read even so."""
     known: dict[str, Any] = dict(zip(READ, row, strict=True))
-    return sealing.read_or_none(vault, orders.name, {**known, "next_look_at": None}, _order)
+    return sealing.read_or_none(vault, orders, {**known, "next_look_at": None}, _order)
 
 
 def to_followed(row: Sequence[Any], vault: Vault) -> Order | None:
@@ -58,7 +61,7 @@ def to_followed(row: Sequence[Any], vault: Vault) -> Order | None:
     malformed, which is noted.
     """
     known: dict[str, Any] = dict(zip(NAMES, row, strict=True))
-    return sealing.read_unopened(vault, orders.name, {**known, **UNFOLLOWED}, _order)
+    return sealing.read_unopened(vault, orders, {**known, **UNFOLLOWED}, _order)
 
 
 def _order(known: dict[str, Any]) -> Order:

@@ -17,7 +17,18 @@ from sqlalchemy import (
     true,
 )
 
-from bot.infra.db.columns import BigId, ExactDecimal, Instant, Json, constant
+from bot.infra.db.columns import (
+    PERSONAL,
+    SEALED,
+    USER,
+    BigId,
+    ExactDecimal,
+    Instant,
+    Json,
+    constant,
+    digest,
+    not_exported,
+)
 from bot.infra.db.metadata import metadata
 from bot.infra.outbox.tables import outbox
 from bot.orders.notifications import ORDER_SUBJECT
@@ -27,14 +38,14 @@ orders = Table(
     "orders",
     metadata,
     Column("reference", Text, primary_key=True),
-    Column("person_id", BigInteger, nullable=False),
-    Column("chat_id", BigInteger, nullable=False),
+    Column("person_id", BigInteger, nullable=False, info=USER),
+    Column("chat_id", BigInteger, nullable=False, info=USER),
     Column("draft_id", Text, nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("method", Json, nullable=False),
     Column("method_code", Text, nullable=False),  # the method's own, to look for
-    Column("number", Text, nullable=False),
-    Column("holder", Text),
+    Column("number", Text, nullable=False, info=SEALED),
+    Column("holder", Text, info=SEALED),
     Column("given", Json, nullable=False),
     Column("channel", Text, nullable=False),
     Column("expected_sats", BigInteger, nullable=False),
@@ -48,8 +59,8 @@ orders = Table(
     Column("sats", BigInteger),
     Column("idr", BigInteger),
     Column("btc_idr", ExactDecimal),
-    Column("bolt11", Text),
-    Column("deposit", Json),
+    Column("bolt11", Text, info=PERSONAL),
+    Column("deposit", Json, info=PERSONAL),
     Column("deposit_key", Text),  # while a deposit may still come: what it is recognised by on its chain
     Column("payment_hash", Text),
     Column("expires_at", Instant),
@@ -57,14 +68,22 @@ orders = Table(
     Column("is_paid", Boolean, nullable=False),  # follows from step and paid_at, to sort by
     Column("ended_at", Instant),
     Column("expiry_told", Boolean, nullable=False),
-    Column("refusal", Text),
+    Column("refusal", Text, info=SEALED),  # the service's own text, which may quote a number
     Column("looked_at", Instant),
     Column("next_look_at", Instant),
-    Column("page_token", Text),
+    Column("page_token", Text, info={**PERSONAL, **not_exported("the address of a page, and no fact")}),
     Column("stuck_told_at", Instant),
     Column("hold", Text),
     Column("payable_since", Instant),
-    Column("payment_seal", Text),  # the sealed digest of what it is paid with (`sealing.DIGESTS`)
+    # To whom the order is shown, and all that decides where a payment for it goes.
+    Column(
+        "payment_seal",
+        Text,
+        info=digest(
+            covers=("person_id", "chat_id", "page_token", "method", "channel", "sats", "bolt11", "deposit"),
+            while_any=("number", "bolt11", "deposit"),
+        ),
+    ),
     # A confirmation places one order, whoever sees it how often: a second intent for it can't be written.
     UniqueConstraint("draft_id", "attempt"),
 )
@@ -165,7 +184,7 @@ receipts = Table(
     metadata,
     Column("reference", Text, ForeignKey("orders.reference", ondelete="CASCADE"), primary_key=True),
     # The code itself is sealed, to draw the picture again; to look one up, its hash is enough.
-    Column("code", Text, nullable=False),
+    Column("code", Text, nullable=False, info=SEALED),
     Column("code_hash", Text, nullable=False),
     Column("created_at", Instant, nullable=False),
     UniqueConstraint("code_hash"),
@@ -175,7 +194,7 @@ receipts = Table(
 missed_orders = Table(
     "missed_orders",
     metadata,
-    Column("person_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("person_id", BigInteger, primary_key=True, autoincrement=False, info=USER),
     Column("reference", Text, primary_key=True),
     Column("at", Instant, nullable=False),
     Index(None, "at"),

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import BindParameter, Integer, bindparam, delete, false, null, or_, select, update
+from sqlalchemy import BindParameter, Integer, bindparam, delete, false, or_, select, update
 
-from bot.infra.db.columns import constant
+from bot.infra.db.columns import blank, constant
 from bot.infra.db.transaction import Transaction
 from bot.orders.missed_orders import MissedOrder
 from bot.orders.missed_repository import MissedOrderRepository
@@ -36,22 +36,13 @@ LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 BEFORE = bindparam("before", type_=orders.c.created_at.type)
 
 # The version increases, so that who read an order before can't write its recipient back.
-WITHOUT_RECIPIENT = {
-    "number": "",
-    "holder": null(),
-    "refusal": null(),
-    "bolt11": null(),
-    "deposit": null(),
-    "page_token": null(),
-    "payment_seal": null(),  # nothing is left that it covers (`sealing.DIGESTS`)
-    "version": orders.c.version + 1,
-}
+WITHOUT_RECIPIENT = {**blank(orders), "version": orders.c.version + 1}
 DELETE = (
     delete(missed_orders).where(missed_orders.c.person_id == USER),
     # The hash stays: a receipt that was passed on can still be told from a forged one.
     update(receipts)
     .where(receipts.c.reference.in_(select(orders.c.reference).where(orders.c.person_id == USER)))
-    .values(code=""),
+    .values(blank(receipts)),
     update(orders).where(orders.c.person_id == USER).values(person_id=NOBODY, chat_id=NOBODY, **WITHOUT_RECIPIENT),
 )
 
@@ -76,7 +67,7 @@ OLD = (
     .limit(LIMIT)
 )
 THESE: BindParameter[tuple[str, ...]] = bindparam("these", expanding=True)
-BLANK_CODES = update(receipts).where(receipts.c.reference.in_(THESE)).values(code="")
+BLANK_CODES = update(receipts).where(receipts.c.reference.in_(THESE)).values(blank(receipts))
 BLANK_ORDERS = update(orders).where(orders.c.reference.in_(THESE)).values(**WITHOUT_RECIPIENT)
 
 

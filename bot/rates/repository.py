@@ -42,12 +42,12 @@ class QuoteRepository:
     async def between(self, since: datetime, until: datetime) -> tuple[Quote, ...]:
         """Oldest first."""
         found = await self._connection.execute(BETWEEN, {"since": since, "until": until})
-        return sealing.readable(self._vault, quotes.name, found.mappings(), _quote)
+        return sealing.readable(self._vault, quotes, found.mappings(), _quote)
 
     async def latest(self) -> Quote | None:
         """The newest by the service's time."""
         row = (await self._connection.execute(LATEST)).mappings().first()
-        return sealing.read_or_none(self._vault, quotes.name, dict(row), _quote) if row else None
+        return sealing.read_or_none(self._vault, quotes, dict(row), _quote) if row else None
 
     async def forget(self, before: datetime) -> int:
         """Delete those of before; how many they were."""

@@ -65,7 +65,7 @@ class SubscriptionRepository:
     async def get(self, person_id: int) -> Subscription | None:
         """A person's subscription."""
         row = (await self._connection.execute(ONE, {"person": person_id})).mappings().first()
-        return sealing.read(self._vault, subscriptions.name, dict(row), _subscription) if row else None
+        return sealing.read(self._vault, subscriptions, dict(row), _subscription) if row else None
 
     async def save(self, subscription: Subscription) -> None:
         """Insert or replace."""
@@ -92,7 +92,7 @@ class SubscriptionRepository:
     async def due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
         """Those whose daily quote is due, the longest waiting first."""
         found = await self._connection.execute(DUE, {"now": now, "limit": limit})
-        return sealing.readable(self._vault, subscriptions.name, found.mappings(), _subscription)
+        return sealing.readable(self._vault, subscriptions, found.mappings(), _subscription)
 
     async def advance(self, person_id: int, due_at: datetime, next_at: datetime | None) -> bool:
         """The daily quote that was due at `due_at` is taken up; False where somebody has changed it since."""
@@ -106,12 +106,12 @@ class SubscriptionRepository:
     async def alerts_of(self, person_id: int) -> tuple[RateAlert, ...]:
         """Oldest first."""
         found = await self._connection.execute(ALERTS_OF, {"person": person_id})
-        return sealing.readable(self._vault, rate_alerts.name, found.mappings(), _alert)
+        return sealing.readable(self._vault, rate_alerts, found.mappings(), _alert)
 
     async def alert(self, alert_id: str) -> RateAlert | None:
         """The alert with this id, whoever's it is."""
         row = (await self._connection.execute(ALERT, {"id": alert_id})).mappings().first()
-        return sealing.read(self._vault, rate_alerts.name, dict(row), _alert) if row else None
+        return sealing.read(self._vault, rate_alerts, dict(row), _alert) if row else None
 
     async def save_alert(self, alert: RateAlert) -> None:
         """Insert or replace."""
@@ -129,7 +129,7 @@ class SubscriptionRepository:
     async def awake_alerts(self, now: datetime) -> tuple[RateAlert, ...]:
         """All that neither rest nor have expired."""
         found = await self._connection.execute(AWAKE, {"now": now})
-        return sealing.readable(self._vault, rate_alerts.name, found.mappings(), _alert)
+        return sealing.readable(self._vault, rate_alerts, found.mappings(), _alert)
 
     async def forget_alerts(self, expired_before: datetime) -> int:
         """Delete those that expired before; how many they were."""

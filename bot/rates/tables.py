@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, Text
 
-from bot.infra.db.columns import BigId, ExactDecimal, Instant
+from bot.infra.db.columns import USER, BigId, ExactDecimal, Instant
 from bot.infra.db.metadata import metadata
 
 quotes = Table(
@@ -18,7 +18,14 @@ quotes = Table(
 subscriptions = Table(
     "subscriptions",
     metadata,
-    Column("person_id", BigId, ForeignKey("people.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column(
+        "person_id",
+        BigId,
+        ForeignKey("people.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+        info=USER,
+    ),
     Column("since", Instant, nullable=False),
     Column("daily_minute", Integer),
     Column("next_daily_at", Instant),
@@ -34,7 +41,7 @@ rate_alerts = Table(
     "rate_alerts",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("person_id", BigId, ForeignKey("people.id", ondelete="CASCADE"), nullable=False),
+    Column("person_id", BigId, ForeignKey("people.id", ondelete="CASCADE"), nullable=False, info=USER),
     Column("is_above", Boolean, nullable=False),
     Column("threshold", ExactDecimal, nullable=False),
     Column("cool_down", Integer),

@@ -35,17 +35,17 @@ class RecipientRepository:
     async def get(self, recipient_id: str) -> SavedRecipient | None:
         """The recipient with this id, whoever's it is."""
         row = (await self._connection.execute(ONE, {"id": recipient_id})).mappings().first()
-        return sealing.read(self._vault, recipients.name, dict(row), _recipient) if row else None
+        return sealing.read(self._vault, recipients, dict(row), _recipient) if row else None
 
     async def of_person(self, person_id: int, *, limit: int = 100) -> tuple[SavedRecipient, ...]:
         """The last used first."""
         found = (await self._connection.execute(OF_PERSON, {"person": person_id, "limit": limit})).mappings()
-        return sealing.readable(self._vault, recipients.name, found, _recipient)
+        return sealing.readable(self._vault, recipients, found, _recipient)
 
     async def save(self, recipient: SavedRecipient) -> None:
         """Insert or replace."""
         row = {**asdict(recipient), "method": nested.from_method(recipient.method)}
-        await writing.put(self._connection, recipients, sealing.seal_row(self._vault, recipients.name, row))
+        await writing.put(self._connection, recipients, sealing.seal_row(self._vault, recipients, row))
 
     async def delete(self, recipient_id: str) -> None:
         """Delete one; nothing happens where there is none."""

@@ -29,7 +29,7 @@ class AlarmRepository:
 
     async def open(self) -> tuple[Alarm, ...]:
         """Those not cleared, oldest first."""
-        found = sealing.readable(self._vault, alarms.name, (await self._connection.execute(OPEN)).mappings(), _alarm)
+        found = sealing.readable(self._vault, alarms, (await self._connection.execute(OPEN)).mappings(), _alarm)
         # Sorted here: for an order by time SQLite would walk through all that ever was wrong.
         return tuple(sorted(found, key=lambda alarm: (alarm.raised_at, alarm.id)))
 
@@ -47,7 +47,7 @@ class AlarmRepository:
     async def since(self, moment: datetime) -> tuple[Alarm, ...]:
         """Those raised since, newest first."""
         found = (await self._connection.execute(SINCE, {"moment": moment})).mappings()
-        return sealing.readable(self._vault, alarms.name, found, _alarm)
+        return sealing.readable(self._vault, alarms, found, _alarm)
 
 
 def _row(alarm: Alarm) -> dict[str, Any]:

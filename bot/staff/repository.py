@@ -37,7 +37,7 @@ class AuditRepository:
     async def add(self, entry: AuditEntry) -> None:
         """Write it down; its id is made here, and sorts by time."""
         named = replace(entry, id=_audit_id(entry.at))
-        row = sealing.seal_row(self._vault, audit.name, asdict(named))
+        row = sealing.seal_row(self._vault, audit, asdict(named))
         await self._connection.execute(insert(audit).inline(), row)
 
     async def page(self, *, before: str = "", actor_id: int = 0, limit: int = 10) -> tuple[AuditEntry, ...]:
@@ -57,7 +57,7 @@ class AuditRepository:
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[AuditEntry, ...]:
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return sealing.readable(self._vault, audit.name, found, _entry)
+        return sealing.readable(self._vault, audit, found, _entry)
 
 
 def _entry(known: dict[str, Any]) -> AuditEntry:

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 
-from bot.infra.db.columns import Instant
+from bot.infra.db.columns import SEALED, STAFF, USER, Instant, not_exported, not_pruned
 from bot.infra.db.metadata import metadata
 
 audit = Table(
@@ -10,11 +10,15 @@ audit = Table(
     metadata,
     Column("id", Text, primary_key=True),  # its time and something random: rows are sorted by it
     Column("at", Instant, nullable=False),
-    Column("actor_id", BigInteger, nullable=False),
+    Column("actor_id", BigInteger, nullable=False, info=STAFF),
     Column("action", Text, nullable=False),
     Column("subject", Text, nullable=False),
-    Column("person_id", BigInteger, nullable=False),
-    Column("detail", Text, nullable=False),  # sealed
+    Column("person_id", BigInteger, nullable=False, info=USER),
+    Column("detail", Text, nullable=False, info=SEALED),
     Index(None, "actor_id", "id"),
     Index(None, "person_id"),
+    info={
+        **not_exported("what staff did: it belongs to the operator"),
+        **not_pruned("what staff did stays; about whom, and what they said about it, is removed with the user"),
+    },
 )

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, update
 
+from bot.infra.db.columns import blank
 from bot.infra.db.transaction import Transaction
 from bot.staff.tables import audit
 from bot.users.user_data import NOBODY, UserData
@@ -11,7 +12,7 @@ from bot.users.user_data import NOBODY, UserData
 BLANK = (
     update(audit)
     .where(audit.c.person_id == bindparam("user", type_=audit.c.person_id.type))
-    .values(person_id=NOBODY, detail="")
+    .values(person_id=NOBODY, **blank(audit))
 )
 
 

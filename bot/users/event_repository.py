@@ -61,7 +61,7 @@ class UserEventRepository:
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[PersonAct, ...]:
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return sealing.readable(self._vault, person_acts.name, found, _act)
+        return sealing.readable(self._vault, person_acts, found, _act)
 
 
 def _act(known: dict[str, Any]) -> PersonAct:

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 
-from bot.infra.db.columns import BigId, Instant, Json, constant
+from bot.infra.db.columns import PERSONAL, SEALED, USER, BigId, Instant, Json, constant, not_exported, not_pruned
 from bot.infra.db.metadata import metadata
 from bot.infra.outbox.tables import outbox
 from bot.users.model import FAREWELL
@@ -10,21 +10,22 @@ from bot.users.model import FAREWELL
 people = Table(
     "people",
     metadata,
-    Column("id", BigId, primary_key=True, autoincrement=False),
-    Column("language_code", Text),
-    Column("locale", Text),
-    Column("time_zone", Text, nullable=False),
+    Column("id", BigId, primary_key=True, autoincrement=False, info=USER),
+    Column("language_code", Text, info=PERSONAL),
+    Column("locale", Text, info=PERSONAL),
+    Column("time_zone", Text, nullable=False, info=PERSONAL),
     Column("blocked_at", Instant),
     Column("created_at", Instant, nullable=False),
-    Column("phrase", Text),  # sealed
-    Column("suggestion", Text),  # sealed
-    Column("notices", Json),
+    Column("phrase", Text, info=SEALED),
+    Column("suggestion", Text, info={**SEALED, **not_exported("the bot suggested it, and nobody chose it")}),
+    Column("notices", Json, info=PERSONAL),
     Column("awaits", Text),
     Column("answered_update_id", BigInteger),
     Column("delete_asked_at", Instant),
     Column("seen_at", Instant),
-    Column("username", Text),  # in small letters, to be found by
+    Column("username", Text, info=PERSONAL),  # in small letters, to be found by
     Index(None, "created_at"),
+    info=not_pruned("it stays until the user deletes it, or has blocked the bot for the retention period"),
 )
 IS_LEAVING = people.c.delete_asked_at.is_not(None)
 Index("ix_people_leaving", people.c.delete_asked_at, sqlite_where=IS_LEAVING, postgresql_where=IS_LEAVING)
@@ -41,10 +42,11 @@ person_acts = Table(
     "person_acts",
     metadata,
     Column("id", BigId, primary_key=True),
-    Column("person_id", BigInteger, nullable=False),
+    Column("person_id", BigInteger, nullable=False, info=USER),
     Column("reference", Text, nullable=False),
     Column("at", Instant, nullable=False),
     Column("what", Text, nullable=False),
     Index(None, "person_id", "at"),
     Index(None, "at"),
+    info=not_exported("which buttons were pressed, for support; what came of it is exported with the orders"),
 )

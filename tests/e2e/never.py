@@ -30,7 +30,7 @@ from bot.broadcasts.buttons import (
 from bot.checkout.buttons import LightningButton
 from bot.core.locales import LOCALES
 from bot.house import declared_features
-from bot.infra.db.encryption import SEALED, open_row
+from bot.infra.db.encryption import open_row
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.router import Audience
 from bot.operations.buttons import StatisticsAction, StatisticsButton
@@ -306,7 +306,7 @@ def _looked_up(matters: Matters) -> Iterator[str]:
 
 def _still(vault: Vault, table: str, row: dict[str, Any]) -> dict[str, object]:
     """What a row says: the poller writes an open order anew at each look, and seals the same words otherwise."""
-    opened = open_row(vault, table, dict(row)) if table in SEALED else row
+    opened = open_row(vault, metadata.tables[table], dict(row))
     return {name: value for name, value in opened.items() if name not in MOVING.get(table, ())}
 
 

@@ -16,7 +16,7 @@ from bot.checkout.repository import DraftRepository
 from bot.infra.db import erasing, migrate
 from bot.infra.db.address import address
 from bot.infra.db.database import Database
-from bot.infra.db.encryption import SEALED
+from bot.infra.db.encryption import sealed_tables
 from bot.infra.db.engine import writer
 from bot.infra.db.vault import NoKeys
 from bot.infra.telegram.inbound.inbox import InboxRepository
@@ -147,12 +147,12 @@ def contents(database: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in files_of(database)}
 
 
-async def every_text(url: str, tables: Iterable[str] = SEALED) -> list[str]:
-    """All that stands in any column of any row."""
+async def every_text(url: str, tables: Iterable[str] = ()) -> list[str]:
+    """All that stands in any column of any row, in these tables or in all with sealed columns."""
     found: list[str] = []
     engine = writer(address(url))
     async with engine.connect() as connection:
-        for table in tables:
+        for table in tables or [each.name for each in sealed_tables()]:
             rows = await connection.execute(text(f"SELECT * FROM {table}"))  # noqa: S608  names of ours
             found += [str(value) for row in rows for value in row]
     await engine.dispose()

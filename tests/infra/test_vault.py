@@ -5,10 +5,12 @@ import base64
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import Table
 
 from bot.config import _keys
-from bot.infra.db.encryption import DIGESTS, SEALED, open_row, place, seal_row
+from bot.infra.db.encryption import open_row, place, seal_row, sealed_tables, sealing_of
 from bot.infra.db.errors import StoreFailure
+from bot.infra.db.metadata import IS_COMPLETE
 from bot.infra.db.vault import NoKeys, Vault, name_in, new_key
 from bot.tables import metadata
 from tests.keys import KEY, OLDER_KEY, VAULT
@@ -51,8 +53,9 @@ def test_it_opens_nowhere_but_in_its_place() -> None:
 
 
 def test_places_of_different_columns_and_rows_never_meet() -> None:
-    places = {place(table, column, key) for table, (_, columns) in SEALED.items() for column in columns for key in "12"}
-    assert len(places) == 2 * sum(len(columns) for _, columns in SEALED.values())
+    columns = [(table.name, column) for table in sealed_tables() for column in sealing_of(table).columns]
+    places = {place(table, column, key) for table, column in columns for key in "12"}
+    assert len(places) == 2 * len(columns)
 
 
 @pytest.mark.parametrize("text", ["8620123456", "86201234567", "862012345678"])
@@ -94,17 +97,30 @@ def test_a_new_key_is_one_that_the_settings_take() -> None:
 
 
 def test_every_sealed_column_is_a_text_column_of_its_table_beside_its_key() -> None:
-    for table, (key, columns) in SEALED.items():
-        known = metadata.tables[table].c
-        assert known[key].primary_key
-        assert [column for column in columns if str(known[column].type) != "TEXT"] == []
+    assert {"inbox", "drafts", "orders", "recipients", "audit"} <= {table.name for table in sealed_tables()}
+    for table in sealed_tables():
+        sealing = sealing_of(table)
+        assert [column.key for column in table.primary_key] == [sealing.key]
+        assert [column for column in sealing.columns if str(table.c[column].type) != "TEXT"] == []
 
 
-@pytest.mark.parametrize("table", SEALED)
-def test_a_row_is_sealed_in_all_its_columns_and_nothing_stays_nothing(table: str) -> None:
-    key, columns = SEALED[table]
-    digest = DIGESTS.get(table)
-    made = {digest.column} if digest else set()
+def test_a_digest_covers_columns_of_its_own_table() -> None:
+    for table in sealed_tables():
+        digest = sealing_of(table).digest
+        assert digest is None or set(digest.while_any) | set(digest.covers) <= set(table.c.keys())
+
+
+def test_nobody_goes_through_all_tables_before_all_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(metadata.info, IS_COMPLETE)
+    with pytest.raises(RuntimeError, match=r"bot\.tables"):
+        sealed_tables()
+
+
+@pytest.mark.parametrize("table", sealed_tables(), ids=str)
+def test_a_row_is_sealed_in_all_its_columns_and_nothing_stays_nothing(table: Table) -> None:
+    sealing = sealing_of(table)
+    key, columns, digest = sealing.key, sealing.columns, sealing.digest
+    made = {sealing.digest_column} if digest else set()
     covered = {"beside": "plain", **dict.fromkeys(digest.covers if digest else ())}
     row = {key: "7", **covered, **dict.fromkeys(columns, "8620123456")}
     sealed = seal_row(VAULT, table, dict(row))

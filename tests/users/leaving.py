@@ -68,7 +68,9 @@ async def live(store: Database, person_id: int, n: int = 0) -> Order:
         **DONE,
     )
     async with store.transaction() as tx:
-        await UserRepository(tx).save(a_person(person_id, phrase="MANGO LAUT", locale="id"))
+        chosen: dict[str, object] = {"locale": "id", "time_zone": "Asia/Makassar", "notices": {"converting": "sound"}}
+        named = {"phrase": "MANGO LAUT", "suggestion": "MANGO-77", "username": f"u{person_id}"}
+        await UserRepository(tx).save(a_person(person_id, **chosen, **named))
         await RecipientRepository(tx).save(a_recipient(f"r{person_id}.{n}", person_id, label="Ibu Kost"))
         await SubscriptionRepository(tx).save(Subscription(person_id=person_id, since=NOW))
         await SubscriptionRepository(tx).save_alert(
@@ -92,7 +94,8 @@ async def live(store: Database, person_id: int, n: int = 0) -> Order:
             Receipt(reference=order.reference, code=f"CODE-{person_id}", code_hash=f"{person_id}.{n}", created_at=NOW)
         )
         await MissedOrderRepository(tx).save(MissedOrder(person_id=person_id, reference=order.reference, at=NOW))
-        placed = a_draft(f"d{person_id}.{n}", chat_id=person_id, person_id=person_id, number="7731004455")
+        answers = {"number": "7731004455", "doubtful_number": "7731004456", "holder": "SARI DEWI"}
+        placed = a_draft(f"d{person_id}.{n}", chat_id=person_id, person_id=person_id, **answers)
         await DraftRepository(tx).add(replace(placed, status=DraftStatus.PLACED))
         await OutboxRepository(tx).add([some_news(f"order:{order.reference}", chat_id=person_id)])
         await _writes_to_support(tx, order, n)
@@ -122,6 +125,7 @@ async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
             author_id=author,
             at=NOW,
             text="about 7731004455",
+            file_id=f"AgAC-{person_id}",
             source_chat_id=chat_id,
             source_message_id=person_id * 1_000 + n * 3 + list(EntryKind).index(kind),
         )

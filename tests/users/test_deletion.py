@@ -11,7 +11,6 @@ from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
 from bot.house import USER_DATA
 from bot.infra.db.database import Database
-from bot.infra.db.encryption import SEALED
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.orders.order import Order, Phase
@@ -184,20 +183,6 @@ async def test_updates_that_wait_are_still_answered(store: Database, privacy: Pr
     await privacy.delete(a_person())
     async with store.reading() as tx:
         assert [item.update_id for item in await InboxRepository(tx).waiting(EMMA)] == [99_999]
-
-
-def test_no_sealed_column_is_forgotten_by_the_forgetting() -> None:
-    # Whoever seals a new column sees here that it has to be forgotten, too.
-    assert {table: columns for table, (_, columns) in SEALED.items()} == {
-        "people": ("phrase", "suggestion"),
-        "inbox": ("body",),
-        "drafts": ("number", "doubtful_number", "holder", "payout_seal"),
-        "orders": ("number", "holder", "refusal", "payment_seal"),
-        "recipients": ("number", "holder", "label", "payout_seal"),
-        "receipts": ("code",),
-        "ticket_entries": ("text", "file_id"),
-        "audit": ("detail",),
-    }
 
 
 async def test_what_support_s_chats_show_of_a_forgotten_person_is_to_be_taken_away(

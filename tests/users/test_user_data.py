@@ -1,45 +1,60 @@
-"""No table can name a user without a feature that deletes and exports what is in it."""
+"""What the columns say about users holds: it is deleted with them, exported, and pruned, in every feature's tables."""
 
 import importlib
+import json
 import pkgutil
 import re
 import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
-from sqlalchemy import Table
+from sqlalchemy import BigInteger, Column, Table, select
 
 import bot
 from bot.house import USER_DATA
 from bot.infra.db.database import Database
+from bot.infra.db.encryption import open_row
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.support.ticket import TicketStatus
+from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata
+from bot.users.privacy import Privacy
+from bot.users.retention import Retention
+from tests.builders import NOW
 from tests.deleting import delete_user
-from tests.infra.test_query_plans import statements
-from tests.users.leaving import EMMA
+from tests.keys import VAULT
+from tests.settlement.fake_settlement import MovedClock
+from tests.users.leaving import DAY, EMMA, SARI, a_person, live
 
-NAMES_A_USER = re.compile(r"(person|user|customer|sender|author|chat)_id$")
-STAFF_S_OWN = {
-    "broadcasts": "the chat is the operator's, who wrote the broadcast",
-}
-BY_USERS = {"people", "person_acts", "inbox", "outbox"}
-"""Tables of users and of what is below them: `bot.users.deletion` deletes these after all features."""
+SOMEBODY = re.compile(r"(person|user|chat|customer|sender|author|staff|actor|operator)_id$|_by$")
+OF_THE_KERNEL = {"inbox", "outbox"}
+"""Tables below the features: `bot.users.deletion` deletes what is in them, with its own."""
 
-NOT_EXPORTED = {
-    "inbox": "the updates as Telegram sent them, until they are handled; what came of them is exported",
-    "outbox": "the notifications of the last days: the user has them in the chat",
-    "person_acts": "which buttons were pressed, for support; what they did is exported with the orders",
-    "deliveries": "who was sent which broadcast: the user has it in the chat",
-    "audit": "what staff did: it belongs to the operator, and is blanked when the user is deleted",
-}
+HANDLED = "inbox.body"
+"""Emptied as soon as the update was handled. One that waits is answered first, even if its user was deleted."""
+
+LATER = NOW + DAY * 1000
+
+Values = Mapping[str, list[Any]]
+"""Column -> what is in it, of all rows, without what is empty."""
 
 
-def user_tables() -> list[Table]:
-    """The tables with a column that names a user."""
-    return [
-        table
-        for table in metadata.tables.values()
-        if table.name not in STAFF_S_OWN
-        and (table.name == "people" or any(NAMES_A_USER.search(column.name) for column in table.columns))
-    ]
+def columns(**info: object) -> Iterator[Column[Any]]:
+    """The columns of all tables that say this about themselves."""
+    for table in metadata.sorted_tables:
+        yield from (column for column in table.columns if info.items() <= column.info.items())
+
+
+USERS = [*columns(names="user")]
+PERSONAL = [*columns(personal=True)]
+
+
+def says(name: str, column: Column[Any]) -> bool:
+    """Whether the column or its whole table gives a reason for this."""
+    return name in column.info or name in column.table.info
 
 
 def feature_of(table: Table) -> str:
@@ -52,20 +67,45 @@ def feature_of(table: Table) -> str:
     return name
 
 
-def test_the_tables_that_name_a_user_are_found() -> None:
-    assert {"people", "orders", "drafts", "recipients", "tickets", "deliveries"} <= {
-        each.name for each in user_tables()
-    }
-    assert set(STAFF_S_OWN) | BY_USERS | set(NOT_EXPORTED) <= set(metadata.tables)
+async def contents(store: Database) -> Values:
+    """What is in each column as the tables have it: sealed texts stay sealed."""
+    found = {}
+    async with store._reader.connect() as connection:
+        for table in metadata.sorted_tables:
+            for column in table.columns:
+                every = (await connection.execute(select(column))).scalars()
+                found[str(column)] = [value for value in every if value is not None and value != ""]
+    return found
 
 
-@pytest.mark.parametrize("table", user_tables(), ids=str)
-def test_a_table_that_names_a_user_belongs_to_a_feature_that_deletes_and_exports_it(table: Table) -> None:
-    if table.name in BY_USERS:
-        assert table.name in NOT_EXPORTED or table.name == "people"
+def strings_in(value: object) -> list[str]:
+    """The texts of a value: JSON may have several."""
+    if isinstance(value, dict):
+        return [text for each in value.values() for text in strings_in(each)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize(
+    "column",
+    [each for table in metadata.sorted_tables for each in table.columns if isinstance(each.type, BigInteger)],
+    ids=str,
+)
+def test_a_column_with_the_id_of_somebody_says_whose(column: Column[Any]) -> None:
+    assert column.info.get("names") in {"user", "staff"} or not SOMEBODY.search(column.name)
+
+
+def test_the_columns_of_users_are_found() -> None:
+    assert {"people.id", "orders.person_id", "deliveries.person_id", "outbox.chat_id"} <= {*map(str, USERS)}
+    assert {"people.phrase", "orders.number", "audit.detail", HANDLED} <= {*map(str, PERSONAL)}
+
+
+@pytest.mark.parametrize("table", {column.table: None for column in (*USERS, *PERSONAL)}, ids=str)
+def test_a_table_about_users_belongs_to_a_feature_that_deletes_and_exports_it(table: Table) -> None:
+    if table.name in OF_THE_KERNEL or feature_of(table) == "users":
         return
     (owner,) = [each for each in USER_DATA if each.feature == feature_of(table)]
-    assert (owner.export_user is not None) or table.name in NOT_EXPORTED
+    assert owner.delete_user.__module__ == f"bot.{owner.feature}.user_data"
+    assert owner.export_user is not None or "not_exported" in table.info
 
 
 def test_every_feature_with_user_data_is_registered_once() -> None:
@@ -77,15 +117,56 @@ def test_every_feature_with_user_data_is_registered_once() -> None:
         and any(each.name == "user_data" for each in pkgutil.iter_modules([f"{bot.__path__[0]}/{package.name}"]))
     ]
     assert sorted(each.feature for each in USER_DATA) == sorted(each.feature for each in declared)
-    assert all(each.delete_user.__module__ == f"bot.{each.feature}.user_data" for each in USER_DATA)
 
 
-async def test_a_deletion_writes_to_every_table_that_names_a_user(store: Database) -> None:
-    with statements(store) as seen:
-        async with store.transaction() as tx:
-            await delete_user(tx, EMMA)
-    written = {found[1] for sql, _ in seen if (found := re.match(r"(?:DELETE FROM|UPDATE) (\w+)", sql))}
-    deleted = {found[1] for sql, _ in seen if (found := re.match(r"DELETE FROM (\w+)", sql))}
-    for table in user_tables():
-        with_its_parent = {key.column.table.name for key in table.foreign_keys if key.ondelete == "CASCADE"}
-        assert table.name in written or with_its_parent & deleted, table.name
+async def test_a_deletion_leaves_no_id_of_the_user_and_nothing_personal(store: Database) -> None:
+    await live(store, EMMA)
+    before = await contents(store)
+    assert [str(column) for column in USERS if EMMA not in before[str(column)]] == [], "or this test shows nothing"
+    assert [str(column) for column in PERSONAL if not before[str(column)]] == [HANDLED], "or this test shows nothing"
+    async with store.transaction() as tx:
+        await delete_user(tx, EMMA)
+    after = await contents(store)
+    assert [str(column) for column in USERS if EMMA in after[str(column)]] == []
+    assert {str(column): after[str(column)] for column in PERSONAL if after[str(column)]} == {}
+
+
+async def test_a_deletion_touches_nobody_else_s(store: Database) -> None:
+    await live(store, SARI)
+    before = await contents(store)
+    await live(store, EMMA)
+    async with store.transaction() as tx:
+        await delete_user(tx, EMMA)
+    after = await contents(store)
+    for column in (*USERS, *PERSONAL):
+        assert [value for value in before[str(column)] if value not in after[str(column)]] == [], str(column)
+
+
+async def test_the_exported_file_has_everything_personal(store: Database) -> None:
+    await live(store, EMMA)
+    exported = (await Privacy(store, MovedClock(), 365, USER_DATA).export(a_person())).decode()
+    assert isinstance(json.loads(exported), dict)
+    async with store._reader.connect() as connection:
+        for table in {column.table for column in PERSONAL}:
+            for row in (await connection.execute(select(table))).mappings():
+                opened = open_row(VAULT, table, dict(row))
+                for column in PERSONAL:
+                    if column.table is table and "digest" not in column.info and not says("not_exported", column):
+                        texts = strings_in(opened[column.name])
+                        assert any(text in exported for text in texts), str(column)
+
+
+async def test_what_is_old_is_pruned_but_for_what_says_why_it_stays(store: Database) -> None:
+    await live(store, EMMA)
+    async with store.transaction() as tx:
+        (ticket,) = await TicketRepository(tx).of_person(EMMA)
+        await TicketRepository(tx).save(replace(ticket, status=TicketStatus.CLOSED, closed_at=NOW))
+    clock = MovedClock()
+    clock.at = LATER
+    await Retention(store, clock, 30, USER_DATA).run_once()
+    async with store.transaction() as tx:
+        await InboxRepository(tx).forget_finished(LATER)
+        await OutboxRepository(tx).forget_told(LATER, ())
+    after = await contents(store)
+    stays = {str(column) for column in PERSONAL if after[str(column)]}
+    assert stays == {str(column) for column in PERSONAL if says("not_pruned", column)}

@@ -1,11 +1,25 @@
-"""Column types that mean the same on SQLite and PostgreSQL: instants, exact decimals, JSON, big ids."""
+"""Columns: types that mean the same on SQLite and PostgreSQL, and what a column says about itself.
+
+A column says in its `info` whether it is personal, encrypted, or the id of a user. Encryption, key rotation, and the
+tests of deletion, export and retention go by that:
+
+- `USER` and `STAFF`: the column holds the id of a user or of their chat, or the id of an agent, an operator or their
+  chat.
+- `PERSONAL`: the column tells something about a user or their recipient. It is deleted or emptied with the user.
+- `SEALED`: the column is personal, and encrypted. The text is bound to table, column and row.
+- `digest(…)`: the column holds a sealed hash of other columns, so that nobody can change them unnoticed.
+- `not_exported(why)` and `not_pruned(why)`: reasons why a personal column, or a whole table, isn't in the file that
+  users export, or stays however old it is.
+"""
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, ColumnElement, Dialect, Integer, Text, literal_column
+from sqlalchemy import BigInteger, Column, ColumnElement, Dialect, Integer, Table, Text, literal_column, null
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
@@ -13,6 +27,50 @@ BigId = BigInteger().with_variant(Integer(), "sqlite")
 """64 bits. Only a column spelled INTEGER is SQLite's own row id, and that needs no index of its own."""
 
 POSTGRESQL = "postgresql"
+
+Info = dict[Any, Any]
+
+USER: Final[Info] = {"names": "user"}
+STAFF: Final[Info] = {"names": "staff"}
+PERSONAL: Final[Info] = {"personal": True}
+SEALED: Final[Info] = {"personal": True, "sealed": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """Which columns a digest covers.
+
+    A row needs no digest while all columns in `while_any` are empty, like an order without its recipient or a draft
+    without answers.
+    """
+
+    covers: tuple[str, ...]
+    while_any: tuple[str, ...]
+
+
+def digest(*, covers: Sequence[str], while_any: Sequence[str]) -> Info:
+    """Return the info of a column with the sealed digest of others, which can be read and searched."""
+    return {**SEALED, "digest": Digest(tuple(covers), tuple(while_any))}
+
+
+def not_exported(why: str) -> Info:
+    """Return the info of a column or a table that isn't in the file that users export."""
+    return {"not_exported": why}
+
+
+def not_pruned(why: str) -> Info:
+    """Return the info of a column or a table that stays however old it is."""
+    return {"not_pruned": why}
+
+
+def blank(table: Table) -> dict[str, object]:
+    """Return the values of a row of `table` without anything personal. The ids of users stay."""
+    return {column.key: null() if column.nullable else "" for column in table.columns if column.info.get("personal")}
+
+
+def is_sealed(column: Column[Any]) -> bool:
+    """Return whether the column is encrypted."""
+    return bool(column.info.get("sealed"))
 
 
 class _Malformed:

@@ -14,9 +14,8 @@ from sqlalchemy import Table, Update, bindparam, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import keys
-from bot.infra.db.encryption import SEALED, place
+from bot.infra.db.encryption import place, sealed_tables, sealing_of
 from bot.infra.db.errors import StoreFailure
-from bot.infra.db.metadata import metadata
 from bot.infra.db.vault import Vault
 
 AT_ONCE = 200
@@ -36,32 +35,32 @@ class Progress:
 
 async def rotate(transaction: Transaction, vault: Vault) -> AsyncIterator[Progress]:
     """Seal every table's waiting rows anew; yields after each transaction."""
-    for name in SEALED:
-        table, last, sealed, refused = metadata.tables[name], None, 0, 0
+    for table in sealed_tables():
+        last, sealed, refused = None, 0, 0
         while True:
             async with transaction() as connection:
                 rows = await _waiting(connection, table, vault, last)
                 done = [await _seal(connection, table, vault, row) for row in rows]
             sealed, refused = sealed + sum(done), refused + len(done) - sum(done)
             if rows:
-                last = rows[-1][SEALED[name][0]]
-                yield Progress(name, sealed, refused)
+                last = rows[-1][sealing_of(table).key]
+                yield Progress(table.name, sealed, refused)
             if len(rows) < AT_ONCE:
                 break
 
 
 async def _waiting(connection: AsyncConnection, table: Table, vault: Vault, last: object) -> Sequence[Any]:
-    key, columns = SEALED[table.name]
-    of_interest = select(table.c[key], *(table.c[column] for column in columns))
+    key, columns = table.c[sealing_of(table).key], sealing_of(table).columns
+    of_interest = select(key, *(table.c[column] for column in columns))
     wanted = of_interest.where(or_(*(keys.waits(table.c[column], vault) for column in columns)))
-    beyond = wanted if last is None else wanted.where(table.c[key] > last)
-    return (await connection.execute(beyond.order_by(table.c[key]).limit(AT_ONCE))).mappings().all()
+    beyond = wanted if last is None else wanted.where(key > last)
+    return (await connection.execute(beyond.order_by(key).limit(AT_ONCE))).mappings().all()
 
 
 async def _seal(connection: AsyncConnection, table: Table, vault: Vault, row: Any) -> bool:  # noqa: ANN401  a row
     """Seal the row's columns anew, each where it hasn't changed; False where one of them doesn't open."""
-    key, columns = SEALED[table.name]
-    for column in columns:
+    key = sealing_of(table).key
+    for column in sealing_of(table).columns:
         before = row[column]
         if not before or before.startswith(vault.mark):
             continue
@@ -77,5 +76,5 @@ async def _seal(connection: AsyncConnection, table: Table, vault: Vault, row: An
 
 @cache
 def _replacing(table: Table, column: str) -> Update:
-    here = (table.c[SEALED[table.name][0]] == bindparam("key"), table.c[column] == bindparam("before"))
+    here = (table.c[sealing_of(table).key] == bindparam("key"), table.c[column] == bindparam("before"))
     return update(table).where(*here).values({column: bindparam("after")})

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, case, delete, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Select, Table, and_, case, delete, func, literal_column, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.infra.db import upsert as writing
-from bot.infra.db.encryption import SEALED
+from bot.infra.db.encryption import sealed_tables, sealing_of
 from bot.infra.db.key_tables import sealing_keys
-from bot.infra.db.metadata import metadata
 from bot.infra.db.vault import VERSION, UnfitKeys, Vault
 
 NAME_AT, NAME_LENGTH = len(VERSION) + 2, 8
@@ -63,17 +62,16 @@ async def standing(connection: AsyncConnection, vault: Vault) -> Mapping[str, St
         UnfitKeys: a row is sealed with a key that the program wasn't given.
     """
     found = {}
-    for table in SEALED:
+    for table in sealed_tables():
         sealed, waiting, strange = (await connection.execute(_counts(table, vault))).one()
         if strange:
             raise UnfitKeys(MISSING)
-        found[table] = Standing(int(sealed), int(waiting))
+        found[table.name] = Standing(int(sealed), int(waiting))
     return found
 
 
-def _counts(name: str, vault: Vault) -> Select[Any]:
-    table = metadata.tables[name]
-    columns = [table.c[column] for column in SEALED[name][1]]
+def _counts(table: Table, vault: Vault) -> Select[Any]:
+    columns = [table.c[column] for column in sealing_of(table).columns]
     sealed = or_(*(_is_sealed(column) for column in columns))
     waiting = or_(*(waits(column, vault) for column in columns))
     strange = or_(*(and_(_is_sealed(column), _key_name(column).not_in(vault.names)) for column in columns))

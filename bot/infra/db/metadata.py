@@ -1,6 +1,11 @@
 """What all tables are collected in, and how their indexes and constraints are named."""
 
+from typing import Final
+
 from sqlalchemy import MetaData
+
+IS_COMPLETE: Final = "is_complete"
+"""Set in the metadata's `info` once every feature's tables are in it (`bot/tables.py`)."""
 
 metadata = MetaData(
     naming_convention={

@@ -143,7 +143,7 @@ class OutboxRepository:
         No queue waits for another.
         """
         found = await self._connection.execute(HEADS[queue], {"now": now, "limit": limit})
-        return sealing.readable(self._vault, outbox.name, found.mappings(), _notification)
+        return sealing.readable(self._vault, outbox, found.mappings(), _notification)
 
     async def next_due(self) -> datetime | None:
         """When the next head falls due."""
@@ -153,7 +153,7 @@ class OutboxRepository:
     async def due_after(self, moment: datetime, limit: int = 100) -> tuple[Notification, ...]:
         """Return waiting rows that fall due after `moment`, heads or not, the latest first."""
         found = await self._connection.execute(DUE_AFTER, {"now": moment, "limit": limit})
-        return sealing.readable(self._vault, outbox.name, found.mappings(), _notification)
+        return sealing.readable(self._vault, outbox, found.mappings(), _notification)
 
     async def count_due(self, subject_start: str, now: datetime) -> int:
         """How many rows of such subjects are due, or on their way."""
@@ -193,17 +193,17 @@ class OutboxRepository:
     async def to_tell_in(self, chat_id: int) -> tuple[Notification, ...]:
         """What waits for its way to a chat, or is on it."""
         found = await self._connection.execute(TO_TELL_IN, {"chat": chat_id})
-        return sealing.readable(self._vault, outbox.name, found.mappings(), _notification)
+        return sealing.readable(self._vault, outbox, found.mappings(), _notification)
 
     async def of_subject(self, subject: str) -> tuple[Notification, ...]:
         """All that was or is to be told of a subject, whatever became of it, in its order."""
         found = await self._connection.execute(OF_SUBJECT, {"about": subject})
-        return sealing.readable(self._vault, outbox.name, found.mappings(), _notification)
+        return sealing.readable(self._vault, outbox, found.mappings(), _notification)
 
     async def left_sending(self) -> tuple[Notification, ...]:
         """Rows that a crash has left in the middle of a request."""
         rows = (await self._connection.execute(LEFT_SENDING)).mappings()
-        found = sealing.readable(self._vault, outbox.name, rows, _notification)
+        found = sealing.readable(self._vault, outbox, rows, _notification)
         # Sorted here: for an order by id SQLite would walk through all that was ever told.
         return tuple(sorted(found, key=lambda notification: notification.id))
 

@@ -13,7 +13,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from bot.infra.db.columns import BigId, Instant, Json, constant
+from bot.infra.db.columns import USER, BigId, Instant, Json, constant, not_exported
 from bot.infra.db.metadata import metadata
 from bot.infra.outbox.model import NotificationStatus
 
@@ -21,7 +21,7 @@ outbox = Table(
     "outbox",
     metadata,
     Column("id", BigId, primary_key=True),
-    Column("chat_id", BigInteger, nullable=False),
+    Column("chat_id", BigInteger, nullable=False, info=USER),
     Column("subject", Text, nullable=False),
     Column("kind", Text, nullable=False),
     Column("queue", Text, nullable=False, server_default="money"),
@@ -38,6 +38,7 @@ outbox = Table(
     UniqueConstraint("subject", "kind", "chat_id"),
     # An id is never given again after its row was forgotten: a late answer must not hit another row.
     sqlite_autoincrement=True,
+    info=not_exported("the notifications of the last days: the user has them in the chat"),
 )
 
 

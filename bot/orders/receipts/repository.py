@@ -24,7 +24,7 @@ class ReceiptRepository:
 
     async def add(self, receipt: Receipt) -> bool:
         """Keep it; False where the order has one, or another has this code."""
-        row = sealing.seal_row(self._vault, receipts.name, asdict(receipt))
+        row = sealing.seal_row(self._vault, receipts, asdict(receipt))
         return await writing.add(self._connection, receipts, row)
 
     async def of_order(self, reference: str) -> Receipt | None:
@@ -37,7 +37,7 @@ class ReceiptRepository:
 
     async def _first(self, statement: Select[Any], **values: object) -> Receipt | None:
         row = (await self._connection.execute(statement, values)).mappings().first()
-        return sealing.read(self._vault, receipts.name, dict(row), _receipt) if row else None
+        return sealing.read(self._vault, receipts, dict(row), _receipt) if row else None
 
 
 def _receipt(known: dict[str, Any]) -> Receipt:

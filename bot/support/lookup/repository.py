@@ -86,13 +86,13 @@ class LookupRepository:
     async def methods(self) -> tuple[PayoutMethod, ...]:
         """Where orders have gone so far, each code once: also what the live list doesn't have any more."""
         found = (await self._connection.execute(METHODS)).mappings()
-        read = (sealing.read_unopened(self._vault, orders.name, dict(row), _method) for row in found)
+        read = (sealing.read_unopened(self._vault, orders, dict(row), _method) for row in found)
         return tuple(filter(None, read))
 
     async def people_called(self, username: str) -> tuple[Person, ...]:
         """Those whose public name it was when they were last here; that may be several, the last seen first."""
         found = (await self._connection.execute(CALLED, {"called": username})).mappings()
-        return sealing.readable(self._vault, people.name, found, to_person)
+        return sealing.readable(self._vault, people, found, to_person)
 
     async def tally(self, person_id: int) -> PersonTally:
         """The person's orders in figures."""

@@ -41,7 +41,7 @@ class RevealRepository:
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[Reveal, ...]:
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return sealing.readable(self._vault, reveals.name, found, _reveal)
+        return sealing.readable(self._vault, reveals, found, _reveal)
 
 
 def _reveal(known: dict[str, Any]) -> Reveal:

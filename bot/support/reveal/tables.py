@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 
-from bot.infra.db.columns import Instant
+from bot.infra.db.columns import STAFF, Instant
 from bot.infra.db.metadata import metadata
 
 reveals = Table(
@@ -10,7 +10,7 @@ reveals = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("reference", Text, nullable=False),
-    Column("staff_id", BigInteger, nullable=False),
+    Column("staff_id", BigInteger, nullable=False, info=STAFF),
     Column("message_id", BigInteger),
     Column("at", Instant, nullable=False),
     Column("until", Instant, nullable=False),

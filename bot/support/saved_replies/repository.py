@@ -25,7 +25,7 @@ class SavedReplyRepository:
     async def all(self) -> tuple[SavedReply, ...]:
         """By name."""
         found = (await self._connection.execute(ANSWERS)).mappings()
-        return sealing.readable(self._vault, saved_answers.name, found, _saved_answer)
+        return sealing.readable(self._vault, saved_answers, found, _saved_answer)
 
     async def get(self, name: str) -> SavedReply | None:
         """The one of this name."""

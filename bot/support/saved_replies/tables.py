@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, Table, Text
 
-from bot.infra.db.columns import Instant, Json
+from bot.infra.db.columns import STAFF, Instant, Json
 from bot.infra.db.metadata import metadata
 
 saved_answers = Table(
@@ -11,5 +11,5 @@ saved_answers = Table(
     Column("name", Text, primary_key=True),
     Column("texts", Json, nullable=False),
     Column("updated_at", Instant, nullable=False),
-    Column("updated_by", BigInteger, nullable=False),
+    Column("updated_by", BigInteger, nullable=False, info=STAFF),
 )

@@ -59,15 +59,15 @@ class TicketEntryRepository:
         await self._connection.execute(SAVE.values({name: row[name] for name in CHANGES}), {"key": entry.id})
 
     def _row(self, entry: TicketEntry) -> dict[str, Any]:
-        return sealing.seal_row(self._vault, ticket_entries.name, {"id": entry.id, **asdict(entry)})
+        return sealing.seal_row(self._vault, ticket_entries, {"id": entry.id, **asdict(entry)})
 
     async def _one(self, statement: Select[Any], parameters: Mapping[str, object]) -> TicketEntry | None:
         row = (await self._connection.execute(statement, parameters)).mappings().first()
-        return sealing.read(self._vault, ticket_entries.name, dict(row), _entry) if row else None
+        return sealing.read(self._vault, ticket_entries, dict(row), _entry) if row else None
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketEntry, ...]:
         found = await self._connection.execute(statement, parameters)
-        return sealing.readable(self._vault, ticket_entries.name, found.mappings(), _entry)
+        return sealing.readable(self._vault, ticket_entries, found.mappings(), _entry)
 
 
 def _entry(known: dict[str, Any]) -> TicketEntry:

@@ -118,7 +118,7 @@ class TicketPostRepository:
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketPost, ...]:
         found = await self._connection.execute(statement, parameters)
-        return sealing.readable(self._vault, ticket_posts.name, found.mappings(), _post)
+        return sealing.readable(self._vault, ticket_posts, found.mappings(), _post)
 
 
 def _post(known: dict[str, Any]) -> TicketPost:

@@ -117,15 +117,15 @@ class TicketRepository:
     async def times(self, since: datetime, until: datetime) -> tuple[TicketTimes, ...]:
         """Of those opened within a time."""
         found = await self._connection.execute(TIMES, {"since": since, "until": until})
-        return sealing.readable(self._vault, tickets.name, found.mappings(), _times)
+        return sealing.readable(self._vault, tickets, found.mappings(), _times)
 
     async def _one(self, statement: Select[Any], parameters: Mapping[str, object]) -> Ticket | None:
         row = (await self._connection.execute(statement, parameters)).mappings().first()
-        return sealing.read(self._vault, tickets.name, dict(row), _ticket) if row else None
+        return sealing.read(self._vault, tickets, dict(row), _ticket) if row else None
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[Ticket, ...]:
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return sealing.readable(self._vault, tickets.name, found, _ticket)
+        return sealing.readable(self._vault, tickets, found, _ticket)
 
 
 def _times(known: dict[str, Any]) -> TicketTimes:

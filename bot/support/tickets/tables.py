@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
 
-from bot.infra.db.columns import Instant, constant
+from bot.infra.db.columns import SEALED, STAFF, USER, Instant, constant, not_exported
 from bot.infra.db.metadata import metadata
 from bot.support.ticket import TicketStatus
 
@@ -10,20 +10,20 @@ tickets = Table(
     "tickets",
     metadata,
     Column("reference", Text, primary_key=True),
-    Column("person_id", BigInteger, nullable=False),
+    Column("person_id", BigInteger, nullable=False, info=USER),
     Column("order_reference", Text, nullable=False),
     Column("cause", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("version", Integer, nullable=False),
-    Column("claimed_by", BigInteger),
+    Column("claimed_by", BigInteger, info=STAFF),
     Column("claimed_at", Instant),
     Column("waits_since", Instant),
     Column("reminded_at", Instant),
     Column("escalated_at", Instant),
     Column("first_answer_at", Instant),
     Column("closed_at", Instant),
-    Column("closed_by", BigInteger),
+    Column("closed_by", BigInteger, info=STAFF),
     Column("close_reason", Text),
     Column("reopened", Integer, nullable=False),
     Column("rating", Text),
@@ -52,16 +52,16 @@ Index(
 ticket_entries = Table(
     "ticket_entries",
     metadata,
-    Column("id", Text, primary_key=True),  # the ticket and the number: what its sealed columns are bound to
+    Column("id", Text, primary_key=True),  # the ticket and the number
     Column("ticket", Text, ForeignKey("tickets.reference", ondelete="CASCADE"), nullable=False),
     Column("number", Integer, nullable=False),
     Column("kind", Text, nullable=False),
-    Column("author_id", BigInteger, nullable=False),
+    Column("author_id", BigInteger, nullable=False, info=USER),
     Column("at", Instant, nullable=False),
-    Column("text", Text),  # this one and the file's id are sealed
+    Column("text", Text, info=SEALED),
     Column("media", Text),
-    Column("file_id", Text),
-    Column("source_chat_id", BigInteger, nullable=False),
+    Column("file_id", Text, info={**SEALED, **not_exported("Telegram's name of a file that the user has in the chat")}),
+    Column("source_chat_id", BigInteger, nullable=False, info=USER),
     Column("source_message_id", BigInteger, nullable=False),
     Column("message_id", BigInteger),
     Column("delivered_at", Instant),
@@ -76,7 +76,7 @@ ticket_entries = Table(
 ticket_posts = Table(
     "ticket_posts",
     metadata,
-    Column("chat_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("chat_id", BigInteger, primary_key=True, autoincrement=False, info=USER),
     Column("message_id", BigInteger, primary_key=True, autoincrement=False),
     Column("ticket", Text, ForeignKey("tickets.reference", ondelete="CASCADE"), nullable=False),
     Column("role", Text, nullable=False),

@@ -51,7 +51,7 @@ class InboxRepository:
 
     async def add(self, items: Sequence[InboxItem]) -> frozenset[int]:
         """Keep those not seen before; their update ids."""
-        rows = [sealing.seal_row(self._vault, inbox.name, {**asdict(item), "finished_at": None}) for item in items]
+        rows = [sealing.seal_row(self._vault, inbox, {**asdict(item), "finished_at": None}) for item in items]
         return await writing.add_all(self._connection, inbox, rows, inbox.c.update_id)
 
     async def waiting(self, chat_id: int, *, known: Collection[int] = (), limit: int = 50) -> tuple[InboxItem, ...]:
@@ -61,7 +61,7 @@ class InboxRepository:
 
     def _item(self, row: Mapping[Any, Any]) -> InboxItem:
         """Return the item. An unreadable one has no body, and is set aside like an update that isn't understood."""
-        item = sealing.read_or_none(self._vault, inbox.name, dict(row), _item)
+        item = sealing.read_or_none(self._vault, inbox, dict(row), _item)
         if item is not None:
             return item
         received_at = LONG_AGO if row["received_at"] is MALFORMED else row["received_at"]

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, Index, Integer, Table, Text
 
-from bot.infra.db.columns import BigId, Instant
+from bot.infra.db.columns import SEALED, USER, BigId, Instant, not_exported
 from bot.infra.db.metadata import metadata
 
 inbox = Table(
@@ -10,13 +10,14 @@ inbox = Table(
     metadata,
     # Telegram delivers an update again until it is told that it arrived: its id is what makes it one.
     Column("update_id", BigId, primary_key=True, autoincrement=False),
-    Column("chat_id", BigInteger, nullable=False),
-    Column("body", Text, nullable=False),
+    Column("chat_id", BigInteger, nullable=False, info=USER),
+    Column("body", Text, nullable=False, info=SEALED),
     Column("received_at", Instant, nullable=False),
     Column("attempts", Integer, nullable=False),
     # Set in the transaction that takes the update in, by whom: from then on it changes nothing there.
     Column("taken_by", Text),
     Column("finished_at", Instant),
+    info=not_exported("updates as Telegram sent them, until they are handled; what came of them is exported"),
 )
 
 
