@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from alembic import command
-from sqlalchemy import Connection, text
+from sqlalchemy import text
 
 from bot import app
 from bot.core.money import Amount
@@ -14,7 +13,6 @@ from bot.house import build
 from bot.infra.db import leader, migrate
 from bot.infra.db.address import address
 from bot.infra.db.database import Database
-from bot.infra.db.engine import writer
 from bot.infra.db.errors import SchemaMismatch
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.telegram.errors import Unsent
@@ -22,11 +20,9 @@ from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from bot.settlement.model import NotMade, OutOfReach, PayoutMethod, Wish
 from tests.app.app_process import running, settings_of
+from tests.infra.next_version import become_the_next_version
 from tests.infra.test_leader import end_leaders_session
-from tests.keys import VAULT
 from tests.waiting import PATIENCE
-
-OLDER = "0001"
 
 
 @pytest.fixture(autouse=True)
@@ -45,26 +41,12 @@ async def lose_the_lead(database: str) -> None:
         await end_leaders_session(database)
 
 
-async def brought_to(revision: str, database: str) -> None:
-    """Make the tables of an older program."""
-
-    def upgrade(connection: Connection) -> None:
-        config = migrate._config()
-        config.attributes.update(connection=connection, vault=VAULT, is_new=True)
-        command.upgrade(config, revision)
-
-    engine = writer(address(database))
-    async with engine.begin() as connection:
-        await connection.run_sync(upgrade)
-    await engine.dispose()
-
-
-@pytest.mark.parametrize("tables", [None, OLDER])
+@pytest.mark.parametrize("has_tables", [False, True])
 async def test_who_stands_by_leaves_the_tables_alone_and_migrates_when_it_leads(
-    bare_database: str, tables: str | None
+    bare_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_tables: bool
 ) -> None:
-    if tables:
-        await brought_to(tables, bare_database)
+    tables = await migrate.upgrade(bare_database) if has_tables else None
+    become_the_next_version(tmp_path, monkeypatch)
     other = Database(bare_database)
     async with other.lead():
         async with running(bare_database) as standby:

@@ -7,7 +7,7 @@ import bot.tables  # noqa: F401  encryption goes through the tables of all featu
 from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.infra.db.vault import Vault
-from tests.keys import KEY, OLDER_KEY, VAULT
+from tests.keys import KEY, OLDER_KEY
 
 
 def main() -> None:
@@ -18,7 +18,7 @@ def main() -> None:
 
 async def migrated(url: str) -> None:
     """Bring it up to date."""
-    await migrate.upgrade(url, VAULT)
+    await migrate.upgrade(url)
 
 
 async def rotate(url: str) -> None:

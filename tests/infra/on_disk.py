@@ -1,7 +1,13 @@
-"""What stands in a database's files, byte by byte."""
+"""What stands in a database's rows, and in its files byte by byte."""
 
 from collections.abc import Iterable
 from pathlib import Path
+
+from sqlalchemy import text
+
+from bot.infra.db.address import address
+from bot.infra.db.encryption import sealed_tables
+from bot.infra.db.engine import writer
 
 BEGINNING = 5
 
@@ -33,3 +39,15 @@ def found_in(database: str | Path, texts: Iterable[str]) -> dict[str, list[str]]
 
 def _forms(text: str) -> tuple[bytes, ...]:
     return (text.encode(), text.encode("utf-16-le"), text.encode().hex().encode())
+
+
+async def every_text(url: str) -> list[str]:
+    """All that stands in any column of any row of the tables with sealed columns."""
+    found: list[str] = []
+    engine = writer(address(url))
+    async with engine.connect() as connection:
+        for table in sealed_tables():
+            rows = await connection.execute(text(f"SELECT * FROM {table.name}"))  # noqa: S608  names of ours
+            found += [str(value) for row in rows for value in row]
+    await engine.dispose()
+    return found

@@ -15,6 +15,11 @@ from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.infra.db.errors import SchemaMismatch, StoreFailure
 from bot.tables import metadata
+from bot.users.repository import UserRepository
+from tests.e2e.nursery import nursery
+from tests.infra.next_version import REVISION, become_the_next_version
+from tests.keys import VAULT
+from tests.users.leaving import EMMA, a_person
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,6 +103,27 @@ async def test_tables_of_a_newer_program_are_not_touched(store: Database) -> Non
         await connection.execute(back, {"head": migrate.head()})
 
 
+async def test_tables_of_an_older_program_are_brought_up_to_date(
+    bare_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Database(bare_database, VAULT)
+    older = await store.upgrade()
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(a_person())
+    become_the_next_version(tmp_path, monkeypatch)
+    assert not await store.is_current()
+    with pytest.raises(SchemaMismatch) as caught:
+        await store.check()
+    assert (caught.value.found, caught.value.expected, caught.value.is_newer) == (older, REVISION, False)
+    await store.check_before_leading()
+    assert await store.upgrade() == REVISION == await migrate.current(bare_database)
+    assert await store.is_current()
+    async with store.reading() as tx:
+        kept = await tx.connection.execute(text("SELECT id, nickname FROM people"))
+        assert [tuple(row) for row in kept] == [(EMMA, None)]
+    await store.close()
+
+
 async def test_several_may_migrate_at_once(bare_database: str) -> None:
     assert await asyncio.gather(*(migrate.upgrade(bare_database) for _ in range(4))) == [migrate.head()] * 4
 
@@ -117,13 +143,31 @@ async def test_a_migration_that_fails_leaves_the_tables_as_they_were(bare_databa
     store = Database(bare_database)
     async with store._writer.begin() as connection:
         only = MetaData()
-        metadata.tables["outbox"].to_metadata(only)
+        metadata.tables["sealing_keys"].to_metadata(only)
         await connection.run_sync(only.create_all)  # the last of the tables is in the way
     with pytest.raises(StoreFailure):
         await store.upgrade()
     async with store._writer.connect() as connection:
         left = await connection.run_sync(lambda raw: inspect(raw).get_table_names())
-    assert left == ["outbox"]
+    assert left == ["sealing_keys"]
+    await store.close()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("after", [0.05, 0.15, 0.25, 0.35])
+async def test_kill_9_at_any_moment_of_it_is_made_up_for_at_the_next_start(tmp_path: Path, after: float) -> None:
+    database = str(tmp_path / "kirim.db")
+    with (tmp_path / "log").open("wb") as log:
+        process = await nursery().start(
+            ["migrate", database], program="tests.infra.database_child", environment={}, log=log.fileno()
+        )
+    await asyncio.wait({asyncio.ensure_future(process.wait())}, timeout=after)
+    process.kill()
+    await process.wait()
+    assert await migrate.upgrade(database) == migrate.head()
+    store = Database(database)
+    async with store._writer.begin() as connection:
+        assert await connection.run_sync(differences) == []
     await store.close()
 
 

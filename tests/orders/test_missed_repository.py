@@ -1,16 +1,12 @@
-"""The orders about which users missed a message, in both databases, and those of the program before."""
+"""The orders about which users missed a message, in both databases."""
 
 from datetime import datetime
 
-from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.orders.missed_orders import MissedOrder
 from bot.orders.missed_repository import MissedOrderRepository
-from bot.users.repository import UserRepository
 from tests.builders import NOW, SECOND
-from tests.infra.older_tables import UNDO_0015
-from tests.keys import VAULT
-from tests.users.leaving import EMMA, SARI, a_person
+from tests.users.leaving import EMMA, SARI
 
 
 def missed(reference: str, at: datetime = NOW, person_id: int = EMMA) -> MissedOrder:
@@ -44,22 +40,3 @@ async def test_what_was_refused_again_since_it_was_shown_is_not_deleted(store: D
         await MissedOrderRepository(tx).delete(shown)
     assert await of_person(store) == (missed("R2", NOW + SECOND),)
     assert await of_person(store, SARI) == (missed("R1", NOW, SARI),)
-
-
-async def test_the_one_order_of_the_program_before_is_carried_over(bare_database: str) -> None:
-    await migrate.upgrade(bare_database)
-    store = Database(bare_database, VAULT)
-    async with store.transaction() as tx:
-        await UserRepository(tx).save(a_person(EMMA))
-        await UserRepository(tx).save(a_person(SARI))
-    async with store._writer.begin() as connection:
-        before = (f"UPDATE people SET missed = 'R2345AB' WHERE id = {EMMA}",)  # noqa: S608  a number of ours
-        for statement in (*UNDO_0015, *before, "UPDATE alembic_version SET version_num = '0014'"):
-            await connection.exec_driver_sql(statement)
-    assert await migrate.upgrade(bare_database) == migrate.head()
-    (carried,) = await of_person(store)
-    assert carried == missed("R2345AB", carried.at)
-    assert await of_person(store, SARI) == ()
-    async with store.reading() as tx:
-        assert await UserRepository(tx).get(EMMA) == a_person(EMMA)
-    await store.close()

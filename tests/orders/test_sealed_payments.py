@@ -1,6 +1,5 @@
 """Who can write a row can't redirect a payment: what an order is paid with opens only as it was written."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -8,17 +7,15 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
-from bot.infra.db.vault import NoKeys, UnfitKeys, Vault
+from bot.infra.db.vault import Vault
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders
 from bot.orders.user_data import WITHOUT_RECIPIENT
 from bot.settlement.model import Deposit
 from tests.builders import NOW, an_order
-from tests.infra.older_tables import UNDO_0014
 from tests.infra.test_key_rotation import rotated
 from tests.keys import KEY, OLDER_KEY, VAULT
 
@@ -165,62 +162,3 @@ async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
         assert (await OrderRepository(tx).get("R2")).deposit == SAFE  # type: ignore[union-attr]
     for each in (old, both, new):
         await each.close()
-
-
-async def written_by_the_program_before(url: str, *kept: Order) -> None:
-    """A database of revision 0009 with these orders."""
-    await migrate.upgrade(url)
-    store = Database(url, VAULT)
-    await keep(store, *kept)
-    await execute(
-        store,
-        "ALTER TABLE orders DROP COLUMN payment_seal",
-        "ALTER TABLE drafts DROP COLUMN payout_seal",
-        "ALTER TABLE recipients DROP COLUMN payout_seal",
-        *UNDO_0014,
-        "UPDATE alembic_version SET version_num = '0009'",
-    )
-    await store.close()
-
-
-@pytest.fixture
-async def migrated(bare_database: str) -> AsyncIterator[Database]:
-    """Such a database brought up to date, with more orders than are sealed at once."""
-    many = (shown(f"N{n:04}", number="1" * (n % 2)) for n in range(1001))
-    blank = an_order("BLANK", number="", holder=None, phase=Phase.DONE)
-    await written_by_the_program_before(bare_database, shown("R1"), by_deposit("R2"), blank, *many)
-    await migrate.upgrade(bare_database, VAULT)
-    store = Database(bare_database, VAULT)
-    yield store
-    await store.close()
-
-
-async def test_open_orders_of_the_program_before_go_on(migrated: Database) -> None:
-    async with migrated.reading() as tx:
-        assert await OrderRepository(tx).get("R1") == shown("R1")
-        assert await OrderRepository(tx).get("R2") == by_deposit("R2")
-        assert await OrderRepository(tx).get("BLANK") is not None
-        assert len(await OrderRepository(tx).of_person(1001, limit=2000)) == 1004
-    await migrated.check_keys()
-    async with migrated._writer.connect() as connection:
-        assert (await connection.execute(text("SELECT name FROM sealing_keys"))).scalars().all() == [VAULT.first]
-
-
-async def test_after_the_migration_an_order_without_a_seal_is_refused(migrated: Database, bare_database: str) -> None:
-    await execute(migrated, "UPDATE orders SET payment_seal = NULL, bolt11 = 'lnbc of a thief' WHERE reference = 'R1'")
-    await migrate.upgrade(bare_database, VAULT)
-    async with migrated.reading() as tx:
-        assert await OrderRepository(tx).get_if_readable("R1") is None
-
-
-async def test_nothing_is_migrated_without_the_keys_of_this_database(bare_database: str) -> None:
-    await written_by_the_program_before(bare_database, shown("R1"))
-    with pytest.raises(NoKeys):
-        await migrate.upgrade(bare_database)
-    store = Database(bare_database, VAULT)
-    await store.adopt_keys()
-    await store.close()
-    with pytest.raises(UnfitKeys, match="at the end of ENCRYPTION_KEYS"):
-        await migrate.upgrade(bare_database, Vault([OLDER_KEY]))
-    assert await migrate.current(bare_database) == "0009"
-    await migrate.upgrade(bare_database, VAULT)

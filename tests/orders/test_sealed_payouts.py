@@ -10,19 +10,17 @@ from sqlalchemy import text
 from bot.checkout.draft import Ask, DraftStatus, ExpiredDraft, OrderDraft
 from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
-from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
-from bot.infra.db.vault import NoKeys, UnfitKeys, Vault
+from bot.infra.db.vault import Vault
 from bot.orders.repository import OrderRepository
 from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
 from bot.settlement.model import Quote
 from bot.support.lookup.repository import LookupRepository
 from tests.builders import BCA, NOW, a_draft, an_order
-from tests.infra.older_tables import UNDO_0014
 from tests.infra.test_key_rotation import rotated
-from tests.keys import KEY, OLDER_KEY, VAULT
+from tests.keys import KEY, OLDER_KEY
 from tests.orders.test_sealed_payments import execute
 
 DRAFT_CHANGES = {
@@ -169,49 +167,6 @@ async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
         assert await RecipientRepository(tx).get("r1") == saved()
     for each in (old, both, new):
         await each.close()
-
-
-async def written_by_the_program_before(url: str) -> None:
-    """A database of revision 0011 with more drafts than are sealed at once, and one row that is damaged."""
-    await migrate.upgrade(url)
-    store = Database(url, VAULT)
-    many = (reviewed(f"N{n:04}", chat_id=n, number="1" * (n % 2) or None) for n in range(1001))
-    await keep(store, *many, reviewed("BAD", chat_id=5000), a_draft("EMPTY", chat_id=5001), saved())
-    await execute(
-        store,
-        "ALTER TABLE drafts DROP COLUMN payout_seal",
-        "ALTER TABLE recipients DROP COLUMN payout_seal",
-        "UPDATE drafts SET quote = '{' WHERE id = 'BAD'",
-        *UNDO_0014,
-        "UPDATE alembic_version SET version_num = '0011'",
-    )
-    await store.close()
-
-
-async def test_open_drafts_and_recipients_of_the_program_before_go_on(bare_database: str) -> None:
-    await written_by_the_program_before(bare_database)
-    await migrate.upgrade(bare_database, VAULT)
-    store = Database(bare_database, VAULT)
-    async with store.reading() as tx:
-        assert len(await DraftRepository(tx).of_person(1001)) == 1002
-        assert await DraftRepository(tx).get("N0001") == reviewed("N0001", chat_id=1, number="1")
-        assert await DraftRepository(tx).get("EMPTY") == a_draft("EMPTY", chat_id=5001)
-        assert await RecipientRepository(tx).of_person(1001) == (saved(),)
-    assert store.unreadable_rows() == {"drafts BAD"}
-    await store.check_keys()
-    await store.close()
-
-
-async def test_nothing_is_migrated_without_the_keys_of_this_database(bare_database: str) -> None:
-    await written_by_the_program_before(bare_database)
-    with pytest.raises(NoKeys):
-        await migrate.upgrade(bare_database)
-    store = Database(bare_database, VAULT)
-    await store.adopt_keys()
-    await store.close()
-    with pytest.raises(UnfitKeys, match="at the end of ENCRYPTION_KEYS"):
-        await migrate.upgrade(bare_database, Vault([OLDER_KEY]))
-    assert await migrate.current(bare_database) == "0011"
 
 
 MALFORMED_ORDERS = {

@@ -1,4 +1,4 @@
-"""A new installation has six saved replies in both languages; nobody's own are ever touched."""
+"""A new installation has six saved replies in both languages."""
 
 from importlib import import_module
 from typing import Final
@@ -12,10 +12,9 @@ from bot.infra.telegram.outbound.truncate import visible_units
 from bot.migrations import versions
 from bot.support.saved_replies.model import LONGEST, OF_ORDERS, read_name, read_text
 from bot.support.saved_replies.repository import SavedReplyRepository
-from tests.infra.older_tables import UNDO_0014
 from tests.keys import VAULT
 
-REPLIES: Final[dict[str, dict[str, str]]] = import_module(f"{versions.__name__}.0013_first_saved_replies").REPLIES
+REPLIES: Final[dict[str, dict[str, str]]] = import_module(f"{versions.__name__}.0001_first_tables").REPLIES
 NAMES: Final = ("bank-delay", "confirm-number", "done", "failed-checking", "paid-expired", "payment-received")
 
 
@@ -24,31 +23,11 @@ async def kept(store: Database) -> dict[str, dict[str, str]]:
         return {answer.name: dict(answer.texts) for answer in await SavedReplyRepository(tx).all()}
 
 
-async def goes_back(store: Database, *statements: str) -> None:
-    """Make the database one of the revision before, after these statements."""
-    async with store._writer.begin() as connection:
-        for statement in (*statements, *UNDO_0014, "UPDATE alembic_version SET version_num = '0012'"):
-            await connection.exec_driver_sql(statement)
-
-
 async def test_a_new_installation_has_them_in_both_languages(bare_database: str) -> None:
     await migrate.upgrade(bare_database)
     store = Database(bare_database, VAULT)
     assert await kept(store) == REPLIES
     assert tuple(sorted(REPLIES)) == NAMES
-    await store.close()
-
-
-async def test_an_earlier_installation_gets_them_only_where_it_has_none(bare_database: str) -> None:
-    await migrate.upgrade(bare_database)
-    store = Database(bare_database, VAULT)
-    own = "UPDATE saved_answers SET texts = '{\"en\": \"our own\"}' WHERE name = 'done'"
-    await goes_back(store, "DELETE FROM saved_answers WHERE name <> 'done'", own)
-    await migrate.upgrade(bare_database)
-    assert await kept(store) == {"done": {"en": "our own"}}
-    await goes_back(store, "DELETE FROM saved_answers")
-    await migrate.upgrade(bare_database)
-    assert await kept(store) == REPLIES
     await store.close()
 
 

@@ -29,8 +29,7 @@ from bot.users.repository import UserRepository
 from tests.builders import NOW, a_draft, an_order, an_update, some_news
 from tests.examples import examples
 from tests.harness.databases import on_sqlite
-from tests.infra.on_disk import found_in
-from tests.infra.test_sealing import every_text
+from tests.infra.on_disk import every_text, found_in
 from tests.settlement.fake_settlement import MovedClock
 from tests.users.leaving import DAY, EMMA, GROUP, RINA, SARI, a_person, live, rows_that_name
 
@@ -95,6 +94,26 @@ async def test_a_reader_in_the_way_only_puts_the_erasing_off(store: Database, pr
         await privacy.delete(a_person())
         assert found_in(database, sealed)
     await privacy.tidy()
+    assert found_in(database, sealed) == {}
+
+
+@on_sqlite  # PostgreSQL's files belong to its operator
+async def test_a_crash_between_deletion_and_erasing_is_made_up_for_at_the_next_start(
+    store: Database, privacy: Privacy, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await live(store, EMMA)
+    sealed = [each for each in await every_text(database) if each.startswith("s1.")]
+
+    async def crashes(_: Database) -> bool:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Database, "erase", crashes)
+        with pytest.raises(KeyboardInterrupt):
+            await privacy.delete(a_person())
+    assert await rows_that_name(store, EMMA) == []
+    assert found_in(database, sealed), "the log has them, or this test shows nothing"
+    await store.upgrade()
     assert found_in(database, sealed) == {}
 
 

@@ -71,7 +71,7 @@ class Database:
 
     async def upgrade(self) -> str:
         """Bring the tables up to date; the revision they are at then."""
-        return await migrate.upgrade_at(self._address, self._vault)
+        return await migrate.upgrade_at(self._address)
 
     async def check(self) -> str:
         """Return the revision of the tables.

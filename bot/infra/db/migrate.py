@@ -12,9 +12,8 @@ from sqlalchemy.exc import DBAPIError
 
 from bot.infra.db.address import Address, address
 from bot.infra.db.engine import writer
-from bot.infra.db.erasing import erase_old_pages
+from bot.infra.db.erasing import AT_START_SECONDS, empty_log
 from bot.infra.db.errors import SchemaMismatch, failure, unreachable
-from bot.infra.db.vault import Vault
 
 MIGRATIONS: Final = Path(__file__).resolve().parents[2] / "migrations"
 
@@ -22,20 +21,18 @@ LOCK_KEY: Final = 0x6B_69_72_69_6D + 1
 """PostgreSQL's advisory lock for migrations, beside the leader's."""
 
 
-async def upgrade(url: str, vault: Vault | None = None) -> str:
-    """Bring the tables of a database up to date, creating what isn't there; the revision they are at then.
+async def upgrade(url: str) -> str:
+    """Bring the tables of a database up to date, create what isn't there, and return their revision.
 
-    Safe while others do the same: one migrates, the rest wait and find it done. It is one transaction, so a
-    crash leaves the tables as they were. `vault` seals what an older program has left readable; SQLite's file is
-    then written anew, so that its old pages don't go on telling it.
+    It is safe while other processes do the same: one migrates, and the others wait. It is one transaction, so a crash
+    leaves the tables as they were. On SQLite it also empties the log of what a crash kept from being erased.
 
     Raises:
-        SchemaMismatch: a newer program has been here.
-        NoKeys: an older program has left something readable, and there is no key to seal it with.
+        SchemaMismatch: a newer program has upgraded them.
         StoreFailure: the database can't be reached or refused.
         UnusableUrl: the URL names no database.
     """
-    return await upgrade_at(address(url), vault or Vault())
+    return await upgrade_at(address(url))
 
 
 async def current(url: str) -> str | None:
@@ -61,19 +58,19 @@ def head() -> str:
     return revision
 
 
-async def upgrade_at(place: Address, vault: Vault) -> str:
-    """`upgrade`, of an address."""
+async def upgrade_at(place: Address) -> str:
+    """Do what `upgrade` does, with an address."""
     engine = writer(place)
     try:
         async with engine.begin() as connection:
-            await connection.run_sync(_upgrade, vault)
+            await connection.run_sync(_upgrade)
     except DBAPIError as error:
         raise failure(error) from None
     except OSError as error:
         raise unreachable(error) from error
     finally:
         await engine.dispose()
-    await erase_old_pages(place)
+    await empty_log(place, AT_START_SECONDS)
     return head()
 
 
@@ -93,7 +90,7 @@ async def current_at(place: Address) -> str | None:
         await engine.dispose()
 
 
-def _upgrade(connection: Connection, vault: Vault) -> None:
+def _upgrade(connection: Connection) -> None:
     # SQLite's transaction holds the only write lock already.
     if connection.dialect.name != "sqlite":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK_KEY})
@@ -101,8 +98,6 @@ def _upgrade(connection: Connection, vault: Vault) -> None:
     if not is_known(found):
         raise SchemaMismatch(found, head(), is_newer=True)
     config.attributes["connection"] = connection
-    config.attributes["vault"] = vault
-    config.attributes["is_new"] = found is None
     command.upgrade(config, "head")
 
 

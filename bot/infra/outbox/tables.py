@@ -24,7 +24,7 @@ outbox = Table(
     Column("chat_id", BigInteger, nullable=False, info=USER),
     Column("subject", Text, nullable=False),
     Column("kind", Text, nullable=False),
-    Column("queue", Text, nullable=False, server_default="money"),
+    Column("queue", Text, nullable=False),
     Column("payload", Json, nullable=False),
     Column("status", Text, nullable=False),
     Column("attempts", Integer, nullable=False),

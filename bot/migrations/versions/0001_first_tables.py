@@ -1,11 +1,15 @@
-"""People, inbox, drafts, orders and their events, outbox. `bot/tables.py` names them all.
+"""All tables, and the saved replies that support begins with.
 
 A migration is frozen: it names its own types, and never imports the tables, which go on changing.
 """
 
+from datetime import UTC, datetime
+
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import TIMESTAMP
+
+from bot.infra.db.columns import Instant, Json
 
 revision = "0001"
 down_revision = None
@@ -15,15 +19,61 @@ depends_on = None
 BIG_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 INSTANT = sa.Text().with_variant(TIMESTAMP(timezone=True), "postgresql")
 
+NOBODY = 0
+"""Who wrote the first saved replies: none of the staff."""
+
+REPLIES = {
+    "payment-received": {
+        "en": "We've received your payment for order {reference} and are working on it. You don't need to do anything."
+        " Please don't pay again.",
+        "id": "Pembayaran untuk transaksi {reference} sudah kami terima dan sedang kami proses. Kamu tidak perlu"
+        " melakukan apa-apa. Jangan bayar lagi.",
+    },
+    "bank-delay": {
+        "en": "We've sent the {amount} to {destination}. The bank or e-wallet may need more time to show it. Please"
+        " tell us here if it still isn't there tomorrow.",
+        "id": "{amount} ke {destination} sudah kami kirim. Bank atau e-wallet mungkin perlu waktu sampai uangnya"
+        " kelihatan. Kabari kami di sini kalau besok belum masuk juga.",
+    },
+    "failed-checking": {
+        "en": "We're sorry. The payout for order {reference} failed after your payment. We've asked our payment"
+        " partner and will write to you here as soon as we know more. Please don't pay again.",
+        "id": "Mohon maaf, pengiriman rupiah untuk transaksi {reference} gagal setelah kamu membayar. Kami sudah"
+        " menanyakannya ke mitra pembayaran kami dan akan mengabarimu di sini. Jangan bayar lagi.",
+    },
+    "confirm-number": {
+        "en": "Could you check the number for {destination} with the recipient? The last digits may be wrong.",
+        "id": "Boleh dicek lagi nomor {destination} ke penerimanya? Digit terakhirnya mungkin salah.",
+    },
+    "paid-expired": {
+        "en": "The invoice for order {reference} had expired when you paid. We're checking whether the payment reached"
+        " us. Please don't pay again.",
+        "id": "Invoice untuk transaksi {reference} sudah kedaluwarsa saat kamu membayar. Kami sedang mengecek apakah"
+        " pembayarannya masuk. Jangan bayar lagi.",
+    },
+    "done": {
+        "en": "Your order {reference} is complete. Thank you for your patience. Reply here if you still need help.",
+        "id": "Transaksi {reference} sudah selesai. Terima kasih atas kesabaranmu. Balas di sini kalau masih perlu"
+        " bantuan.",
+    },
+}
+
 
 def upgrade() -> None:
-    """Create them all."""
-    _people_and_inbox()
+    """Create all tables, and add the first saved replies."""
+    _users()
+    _inbox_and_outbox()
     _drafts()
     _orders()
-    _order_indexes()
-    _order_events()
-    _outbox()
+    _order_history()
+    _recipients()
+    _rates()
+    _broadcasts()
+    _staff()
+    _tickets()
+    _support()
+    _keys()
+    _first_saved_replies()
 
 
 def _index(name: str, table: str, columns: list[str], where: str | None = None, *, unique: bool = False) -> None:
@@ -31,7 +81,7 @@ def _index(name: str, table: str, columns: list[str], where: str | None = None, 
     op.create_index(name, table, columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
 
 
-def _people_and_inbox() -> None:
+def _users() -> None:
     op.create_table(
         "people",
         sa.Column("id", BIG_ID, autoincrement=False, nullable=False),
@@ -40,8 +90,34 @@ def _people_and_inbox() -> None:
         sa.Column("time_zone", sa.Text, nullable=False),
         sa.Column("blocked_at", INSTANT),
         sa.Column("created_at", INSTANT, nullable=False),
+        sa.Column("phrase", sa.Text),
+        sa.Column("suggestion", sa.Text),
+        sa.Column("notices", sa.Text),
+        sa.Column("awaits", sa.Text),
+        sa.Column("answered_update_id", sa.BigInteger),
+        sa.Column("delete_asked_at", INSTANT),
+        sa.Column("seen_at", INSTANT),
+        sa.Column("username", sa.Text),
         sa.PrimaryKeyConstraint("id", name="pk_people"),
     )
+    _index("ix_people_blocked_at", "people", ["blocked_at"], "blocked_at IS NOT NULL")
+    _index("ix_people_created_at", "people", ["created_at"])
+    _index("ix_people_leaving", "people", ["delete_asked_at"], "delete_asked_at IS NOT NULL")
+    _index("ix_people_username", "people", ["username"], "username IS NOT NULL")
+    op.create_table(
+        "person_acts",
+        sa.Column("id", BIG_ID, nullable=False),
+        sa.Column("person_id", sa.BigInteger, nullable=False),
+        sa.Column("reference", sa.Text, nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.Column("what", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_person_acts"),
+    )
+    _index("ix_person_acts_at", "person_acts", ["at"])
+    _index("ix_person_acts_person_id_at", "person_acts", ["person_id", "at"])
+
+
+def _inbox_and_outbox() -> None:
     op.create_table(
         "inbox",
         sa.Column("update_id", BIG_ID, autoincrement=False, nullable=False),
@@ -49,11 +125,37 @@ def _people_and_inbox() -> None:
         sa.Column("body", sa.Text, nullable=False),
         sa.Column("received_at", INSTANT, nullable=False),
         sa.Column("attempts", sa.Integer, nullable=False),
+        sa.Column("taken_by", sa.Text),
         sa.Column("finished_at", INSTANT),
         sa.PrimaryKeyConstraint("update_id", name="pk_inbox"),
     )
-    _index("ix_inbox_unfinished", "inbox", ["chat_id", "update_id"], "finished_at IS NULL")
     _index("ix_inbox_finished_at", "inbox", ["finished_at"], "finished_at IS NOT NULL")
+    _index("ix_inbox_unfinished", "inbox", ["chat_id", "update_id"], "finished_at IS NULL")
+    op.create_table(
+        "outbox",
+        sa.Column("id", BIG_ID, nullable=False),
+        sa.Column("chat_id", sa.BigInteger, nullable=False),
+        sa.Column("subject", sa.Text, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("queue", sa.Text, nullable=False),
+        sa.Column("payload", sa.Text, nullable=False),
+        sa.Column("status", sa.Text, nullable=False),
+        sa.Column("attempts", sa.Integer, nullable=False),
+        sa.Column("maybe_told", sa.Boolean, nullable=False),
+        sa.Column("due_at", INSTANT, nullable=False),
+        sa.Column("created_at", INSTANT, nullable=False),
+        sa.Column("message_id", sa.BigInteger),
+        sa.Column("told_at", INSTANT),
+        sa.Column("failure", sa.Text),
+        sa.PrimaryKeyConstraint("id", name="pk_outbox"),
+        sa.UniqueConstraint("subject", "kind", "chat_id", name="uq_outbox_subject_kind_chat_id"),
+        sqlite_autoincrement=True,
+    )
+    _index("ix_outbox_farewells", "outbox", ["id"], "kind = 'farewell'")
+    _index("ix_outbox_given_up", "outbox", ["created_at"], "status = 'undeliverable'")
+    _index("ix_outbox_to_tell", "outbox", ["chat_id", "id"], "status IN ('waiting', 'sending')")
+    _index("ix_outbox_told_at", "outbox", ["told_at"], "told_at IS NOT NULL")
+    _index("ix_outbox_waiting", "outbox", ["due_at", "id"], "status = 'waiting'")
 
 
 def _drafts() -> None:
@@ -76,13 +178,17 @@ def _drafts() -> None:
         sa.Column("message_id", sa.BigInteger),
         sa.Column("last_update_id", sa.BigInteger, nullable=False),
         sa.Column("expires_at", INSTANT, nullable=False),
+        sa.Column("payout_seal", sa.Text),
         sa.PrimaryKeyConstraint("id", name="pk_drafts"),
     )
-    _index("uq_drafts_open_chat", "drafts", ["chat_id"], "status = 'open'", unique=True)
+    _index("ix_drafts_closed_expires_at", "drafts", ["expires_at"], "status != 'open'")
     _index("ix_drafts_open_expires_at", "drafts", ["expires_at"], "status = 'open'")
+    _index("ix_drafts_person_id", "drafts", ["person_id"])
+    _index("uq_drafts_open_chat", "drafts", ["chat_id"], "status = 'open'", unique=True)
 
 
 def _orders() -> None:
+    false, true = ("0", "1") if op.get_bind().dialect.name == "sqlite" else ("false", "true")
     op.create_table(
         "orders",
         sa.Column("reference", sa.Text, nullable=False),
@@ -109,6 +215,8 @@ def _orders() -> None:
         sa.Column("btc_idr", sa.Text),
         sa.Column("bolt11", sa.Text),
         sa.Column("deposit", sa.Text),
+        sa.Column("deposit_key", sa.Text),
+        sa.Column("payment_hash", sa.Text),
         sa.Column("expires_at", INSTANT),
         sa.Column("paid_at", INSTANT),
         sa.Column("is_paid", sa.Boolean, nullable=False),
@@ -117,23 +225,40 @@ def _orders() -> None:
         sa.Column("refusal", sa.Text),
         sa.Column("looked_at", INSTANT),
         sa.Column("next_look_at", INSTANT),
+        sa.Column("page_token", sa.Text),
+        sa.Column("stuck_told_at", INSTANT),
+        sa.Column("hold", sa.Text),
+        sa.Column("payable_since", INSTANT),
+        sa.Column("payment_seal", sa.Text),
         sa.PrimaryKeyConstraint("reference", name="pk_orders"),
         sa.UniqueConstraint("draft_id", "attempt", name="uq_orders_draft_id_attempt"),
     )
-
-
-def _order_indexes() -> None:
-    false = "0" if op.get_bind().dialect.name == "sqlite" else "false"
-    may_expire = f"phase = 'open' AND expiry_told IS {false} AND is_paid IS {false}"
-    _index("uq_orders_service_id", "orders", ["service_id"], "service_id IS NOT NULL", unique=True)
-    _index("ix_orders_due", "orders", ["next_look_at"], "next_look_at IS NOT NULL")
-    _index("ix_orders_unclaimed", "orders", ["method_code", "created_at"], "service_id IS NULL")
-    _index("ix_orders_expiring", "orders", ["phase", "expires_at"], may_expire)
+    _index("ix_orders_created_at_reference", "orders", ["created_at", "reference"])
+    _index("ix_orders_deposit_key", "orders", ["deposit_key"], "deposit_key IS NOT NULL")
+    _index("ix_orders_due", "orders", ["is_paid", "next_look_at"], "next_look_at IS NOT NULL")
+    _index(
+        "ix_orders_expiring",
+        "orders",
+        ["phase", "expires_at"],
+        f"phase = 'open' AND expiry_told IS {false} AND is_paid IS {false}",
+    )
+    _index("ix_orders_method_code_created_at", "orders", ["method_code", "created_at", "reference"])
     _index("ix_orders_person_id_created_at", "orders", ["person_id", "created_at"])
     _index("ix_orders_phase_created_at", "orders", ["phase", "created_at"])
+    _index(
+        "ix_orders_stuck",
+        "orders",
+        ["phase", "paid_at"],
+        f"phase = 'open' AND is_paid IS {true} AND stuck_told_at IS NULL",
+    )
+    _index("ix_orders_unclaimed", "orders", ["method_code", "created_at", "reference"], "service_id IS NULL")
+    _index("ix_orders_with_recipient", "orders", ["phase", "created_at"], "number != ''")
+    _index("uq_orders_page_token", "orders", ["page_token"], "page_token IS NOT NULL", unique=True)
+    _index("uq_orders_payment_hash", "orders", ["payment_hash"], "payment_hash IS NOT NULL", unique=True)
+    _index("uq_orders_service_id", "orders", ["service_id"], "service_id IS NOT NULL", unique=True)
 
 
-def _order_events() -> None:
+def _order_history() -> None:
     op.create_table(
         "order_events",
         sa.Column("id", BIG_ID, nullable=False),
@@ -142,35 +267,283 @@ def _order_events() -> None:
         sa.Column("phase", sa.Text, nullable=False),
         sa.Column("state", sa.Text, nullable=False),
         sa.Column("note", sa.Text, nullable=False),
+        sa.Column("service_at", INSTANT),
         sa.PrimaryKeyConstraint("id", name="pk_order_events"),
         sa.ForeignKeyConstraint(
             ["reference"], ["orders.reference"], name="fk_order_events_reference", ondelete="CASCADE"
         ),
     )
     _index("ix_order_events_reference_id", "order_events", ["reference", "id"])
-
-
-def _outbox() -> None:
     op.create_table(
-        "outbox",
-        sa.Column("id", BIG_ID, nullable=False),
-        sa.Column("chat_id", sa.BigInteger, nullable=False),
-        sa.Column("subject", sa.Text, nullable=False),
-        sa.Column("kind", sa.Text, nullable=False),
-        sa.Column("payload", sa.Text, nullable=False),
-        sa.Column("status", sa.Text, nullable=False),
-        sa.Column("attempts", sa.Integer, nullable=False),
-        sa.Column("maybe_told", sa.Boolean, nullable=False),
-        sa.Column("due_at", INSTANT, nullable=False),
+        "receipts",
+        sa.Column("reference", sa.Text, nullable=False),
+        sa.Column("code", sa.Text, nullable=False),
+        sa.Column("code_hash", sa.Text, nullable=False),
         sa.Column("created_at", INSTANT, nullable=False),
-        sa.Column("message_id", sa.BigInteger),
-        sa.Column("told_at", INSTANT),
-        sa.Column("failure", sa.Text),
-        sa.PrimaryKeyConstraint("id", name="pk_outbox"),
-        sa.UniqueConstraint("subject", "kind", "chat_id", name="uq_outbox_subject_kind_chat_id"),
-        sqlite_autoincrement=True,
+        sa.PrimaryKeyConstraint("reference", name="pk_receipts"),
+        sa.UniqueConstraint("code_hash", name="uq_receipts_code_hash"),
+        sa.ForeignKeyConstraint(["reference"], ["orders.reference"], name="fk_receipts_reference", ondelete="CASCADE"),
     )
-    _index("ix_outbox_waiting", "outbox", ["due_at", "id"], "status = 'waiting'")
-    _index("ix_outbox_to_tell", "outbox", ["chat_id", "id"], "status IN ('waiting', 'sending')")
-    _index("ix_outbox_told_at", "outbox", ["told_at"], "told_at IS NOT NULL")
-    _index("ix_outbox_given_up", "outbox", ["created_at"], "status = 'undeliverable'")
+    op.create_table(
+        "missed_orders",
+        sa.Column("person_id", sa.BigInteger, autoincrement=False, nullable=False),
+        sa.Column("reference", sa.Text, nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.PrimaryKeyConstraint("person_id", "reference", name="pk_missed_orders"),
+    )
+    _index("ix_missed_orders_at", "missed_orders", ["at"])
+
+
+def _recipients() -> None:
+    op.create_table(
+        "recipients",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("person_id", sa.BigInteger, nullable=False),
+        sa.Column("method", sa.Text, nullable=False),
+        sa.Column("number", sa.Text, nullable=False),
+        sa.Column("holder", sa.Text),
+        sa.Column("label", sa.Text),
+        sa.Column("created_at", INSTANT, nullable=False),
+        sa.Column("used_at", INSTANT, nullable=False),
+        sa.Column("payout_seal", sa.Text),
+        sa.PrimaryKeyConstraint("id", name="pk_recipients"),
+    )
+    _index("ix_recipients_person_id_used_at", "recipients", ["person_id", "used_at"])
+    _index("ix_recipients_used_at", "recipients", ["used_at"])
+
+
+def _rates() -> None:
+    op.create_table(
+        "quotes",
+        sa.Column("fetched_at", INSTANT, nullable=False),
+        sa.Column("btc_idr", sa.Text, nullable=False),
+        sa.Column("usdc_idr", sa.Text),
+        sa.Column("source", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("fetched_at", name="pk_quotes"),
+    )
+    op.create_table(
+        "subscriptions",
+        sa.Column("person_id", BIG_ID, autoincrement=False, nullable=False),
+        sa.Column("since", INSTANT, nullable=False),
+        sa.Column("daily_minute", sa.Integer),
+        sa.Column("next_daily_at", INSTANT),
+        sa.Column("quiet_from", sa.Integer),
+        sa.Column("quiet_until", sa.Integer),
+        sa.PrimaryKeyConstraint("person_id", name="pk_subscriptions"),
+        sa.ForeignKeyConstraint(["person_id"], ["people.id"], name="fk_subscriptions_person_id", ondelete="CASCADE"),
+    )
+    _index("ix_subscriptions_next_daily_at", "subscriptions", ["next_daily_at"], "next_daily_at IS NOT NULL")
+    op.create_table(
+        "rate_alerts",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("person_id", BIG_ID, nullable=False),
+        sa.Column("is_above", sa.Boolean, nullable=False),
+        sa.Column("threshold", sa.Text, nullable=False),
+        sa.Column("cool_down", sa.Integer),
+        sa.Column("rests_until", INSTANT),
+        sa.Column("created_at", INSTANT, nullable=False),
+        sa.Column("expires_at", INSTANT, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_rate_alerts"),
+        sa.ForeignKeyConstraint(["person_id"], ["people.id"], name="fk_rate_alerts_person_id", ondelete="CASCADE"),
+    )
+    _index("ix_rate_alerts_expires_at", "rate_alerts", ["expires_at"])
+    _index("ix_rate_alerts_person_id", "rate_alerts", ["person_id"])
+
+
+def _broadcasts() -> None:
+    op.create_table(
+        "broadcasts",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("operator_id", sa.BigInteger, nullable=False),
+        sa.Column("status", sa.Text, nullable=False),
+        sa.Column("revision", sa.Integer, nullable=False),
+        sa.Column("is_rate", sa.Boolean, nullable=False),
+        sa.Column("texts", sa.Text, nullable=False),
+        sa.Column("picture", sa.Text),
+        sa.Column("audience", sa.Text, nullable=False),
+        sa.Column("quote", sa.Text),
+        sa.Column("starts_at", INSTANT),
+        sa.Column("daily_minute", sa.Integer),
+        sa.Column("series", sa.Text),
+        sa.Column("created_at", INSTANT, nullable=False),
+        sa.Column("confirmed_at", INSTANT),
+        sa.Column("confirmed_by", sa.BigInteger),
+        sa.Column("started_at", INSTANT),
+        sa.Column("ended_at", INSTANT),
+        sa.Column("chat_id", sa.BigInteger),
+        sa.Column("message_id", sa.BigInteger),
+        sa.Column("report", sa.Text),
+        sa.PrimaryKeyConstraint("id", name="pk_broadcasts"),
+    )
+    _index("ix_broadcasts_created_at", "broadcasts", ["created_at"])
+    _index("ix_broadcasts_drafts", "broadcasts", ["operator_id", "created_at"], "status = 'draft'")
+    _index("ix_broadcasts_under_way", "broadcasts", ["starts_at"], "status IN ('scheduled', 'running', 'paused')")
+    op.create_table(
+        "deliveries",
+        sa.Column("broadcast_id", sa.Text, nullable=False),
+        sa.Column("person_id", BIG_ID, autoincrement=False, nullable=False),
+        sa.Column("locale", sa.Text, nullable=False),
+        sa.Column("status", sa.Text, nullable=False),
+        sa.Column("at", INSTANT),
+        sa.Column("failure", sa.Text),
+        sa.PrimaryKeyConstraint("broadcast_id", "person_id", name="pk_deliveries"),
+        sa.ForeignKeyConstraint(
+            ["broadcast_id"], ["broadcasts.id"], name="fk_deliveries_broadcast_id", ondelete="CASCADE"
+        ),
+    )
+    _index("ix_deliveries_claimed", "deliveries", ["broadcast_id"], "status = 'sending'")
+    _index("ix_deliveries_person_id", "deliveries", ["person_id"])
+    _index("ix_deliveries_to_send", "deliveries", ["broadcast_id", "person_id"], "status = 'waiting'")
+
+
+def _staff() -> None:
+    op.create_table(
+        "alarms",
+        sa.Column("id", BIG_ID, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("subject", sa.Text, nullable=False),
+        sa.Column("facts", sa.Text, nullable=False),
+        sa.Column("raised_at", INSTANT, nullable=False),
+        sa.Column("reminded_at", INSTANT),
+        sa.Column("cleared_at", INSTANT),
+        sa.PrimaryKeyConstraint("id", name="pk_alarms"),
+    )
+    _index("ix_alarms_raised_at", "alarms", ["raised_at"])
+    _index("uq_alarms_raised", "alarms", ["kind", "subject"], "cleared_at IS NULL", unique=True)
+    op.create_table(
+        "audit",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.Column("actor_id", sa.BigInteger, nullable=False),
+        sa.Column("action", sa.Text, nullable=False),
+        sa.Column("subject", sa.Text, nullable=False),
+        sa.Column("person_id", sa.BigInteger, nullable=False),
+        sa.Column("detail", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_audit"),
+    )
+    _index("ix_audit_actor_id_id", "audit", ["actor_id", "id"])
+    _index("ix_audit_person_id", "audit", ["person_id"])
+
+
+def _tickets() -> None:
+    op.create_table(
+        "tickets",
+        sa.Column("reference", sa.Text, nullable=False),
+        sa.Column("person_id", sa.BigInteger, nullable=False),
+        sa.Column("order_reference", sa.Text, nullable=False),
+        sa.Column("cause", sa.Text, nullable=False),
+        sa.Column("status", sa.Text, nullable=False),
+        sa.Column("created_at", INSTANT, nullable=False),
+        sa.Column("version", sa.Integer, nullable=False),
+        sa.Column("claimed_by", sa.BigInteger),
+        sa.Column("claimed_at", INSTANT),
+        sa.Column("waits_since", INSTANT),
+        sa.Column("reminded_at", INSTANT),
+        sa.Column("escalated_at", INSTANT),
+        sa.Column("first_answer_at", INSTANT),
+        sa.Column("closed_at", INSTANT),
+        sa.Column("closed_by", sa.BigInteger),
+        sa.Column("close_reason", sa.Text),
+        sa.Column("reopened", sa.Integer, nullable=False),
+        sa.Column("rating", sa.Text),
+        sa.Column("rated_at", INSTANT),
+        sa.PrimaryKeyConstraint("reference", name="pk_tickets"),
+    )
+    _index("ix_tickets_closed_at", "tickets", ["closed_at"])
+    _index("ix_tickets_created_at", "tickets", ["created_at"])
+    _index("ix_tickets_open_created_at", "tickets", ["created_at"], "status = 'open'")
+    _index("ix_tickets_order_reference", "tickets", ["order_reference"])
+    _index("ix_tickets_person_id_created_at", "tickets", ["person_id", "created_at"])
+    _index("ix_tickets_waits_since", "tickets", ["waits_since"], "waits_since IS NOT NULL")
+    _index("uq_tickets_open", "tickets", ["person_id", "order_reference"], "status = 'open'", unique=True)
+    op.create_table(
+        "ticket_entries",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("ticket", sa.Text, nullable=False),
+        sa.Column("number", sa.Integer, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("author_id", sa.BigInteger, nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.Column("text", sa.Text),
+        sa.Column("media", sa.Text),
+        sa.Column("file_id", sa.Text),
+        sa.Column("source_chat_id", sa.BigInteger, nullable=False),
+        sa.Column("source_message_id", sa.BigInteger, nullable=False),
+        sa.Column("message_id", sa.BigInteger),
+        sa.Column("delivered_at", INSTANT),
+        sa.Column("failure", sa.Text),
+        sa.Column("edited_at", INSTANT),
+        sa.Column("withdrawn_at", INSTANT),
+        sa.PrimaryKeyConstraint("id", name="pk_ticket_entries"),
+        sa.UniqueConstraint("ticket", "number", name="uq_ticket_entries_ticket_number"),
+        sa.UniqueConstraint(
+            "source_chat_id", "source_message_id", name="uq_ticket_entries_source_chat_id_source_message_id"
+        ),
+        sa.ForeignKeyConstraint(["ticket"], ["tickets.reference"], name="fk_ticket_entries_ticket", ondelete="CASCADE"),
+    )
+    op.create_table(
+        "ticket_posts",
+        sa.Column("chat_id", sa.BigInteger, autoincrement=False, nullable=False),
+        sa.Column("message_id", sa.BigInteger, autoincrement=False, nullable=False),
+        sa.Column("ticket", sa.Text, nullable=False),
+        sa.Column("role", sa.Text, nullable=False),
+        sa.Column("topic_id", sa.BigInteger),
+        sa.Column("entry", sa.Integer, nullable=False),
+        sa.Column("argument", sa.Text, nullable=False),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.PrimaryKeyConstraint("chat_id", "message_id", name="pk_ticket_posts"),
+        sa.ForeignKeyConstraint(["ticket"], ["tickets.reference"], name="fk_ticket_posts_ticket", ondelete="CASCADE"),
+    )
+    _index("ix_ticket_posts_chat_id_topic_id", "ticket_posts", ["chat_id", "topic_id"])
+    _index("ix_ticket_posts_ticket_entry", "ticket_posts", ["ticket", "entry", "chat_id", "message_id"])
+    op.create_table(
+        "moved_chats",
+        sa.Column("old_id", sa.BigInteger, autoincrement=False, nullable=False),
+        sa.Column("new_id", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("old_id", name="pk_moved_chats"),
+    )
+
+
+def _support() -> None:
+    op.create_table(
+        "reveals",
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("reference", sa.Text, nullable=False),
+        sa.Column("staff_id", sa.BigInteger, nullable=False),
+        sa.Column("message_id", sa.BigInteger),
+        sa.Column("at", INSTANT, nullable=False),
+        sa.Column("until", INSTANT, nullable=False),
+        sa.Column("masked_at", INSTANT),
+        sa.PrimaryKeyConstraint("id", name="pk_reveals"),
+    )
+    _index("ix_reveals_until", "reveals", ["until"], "masked_at IS NULL")
+    op.create_table(
+        "saved_answers",
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("texts", sa.Text, nullable=False),
+        sa.Column("updated_at", INSTANT, nullable=False),
+        sa.Column("updated_by", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("name", name="pk_saved_answers"),
+    )
+
+
+def _keys() -> None:
+    op.create_table(
+        "sealing_keys",
+        sa.Column("name", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("name", name="pk_sealing_keys"),
+    )
+
+
+def _first_saved_replies() -> None:
+    """Add them once: those that support deletes later don't come back."""
+    replies = sa.table(
+        "saved_answers",
+        sa.column("name", sa.Text),
+        sa.column("texts", Json),
+        sa.column("updated_at", Instant),
+        sa.column("updated_by", sa.BigInteger),
+    )
+    now = datetime.now(UTC)
+    rows = [{"name": name, "texts": texts, "updated_at": now, "updated_by": NOBODY} for name, texts in REPLIES.items()]
+    op.bulk_insert(replies, rows)

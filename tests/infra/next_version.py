@@ -1,0 +1,33 @@
+"""A program with one more migration than this one: for what happens to a database of an older version."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bot.infra.db import migrate
+
+REVISION = "0002"
+MIGRATION = f'''
+"""One more column."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "{REVISION}"
+down_revision = "{migrate.head()}"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("people", sa.Column("nickname", sa.Text))
+'''
+
+
+def become_the_next_version(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process have one more migration until the test ends; `folder` is an empty one for its files."""
+    migrations = folder / "migrations"
+    shutil.copytree(migrate.MIGRATIONS, migrations)
+    (migrations / "versions" / f"{REVISION}_one_more.py").write_text(MIGRATION)
+    monkeypatch.setattr(migrate, "MIGRATIONS", migrations)
