@@ -13,7 +13,7 @@ from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
 from bot.rates.tables import subscriptions
-from bot.users.tables import people
+from bot.users.tables import users
 
 BROADCAST = bindparam("broadcast", type_=deliveries.c.broadcast_id.type)
 LIMIT: Any = bindparam("limit", type_=Integer())
@@ -73,8 +73,8 @@ class DeliveryRepository:
         """Write one waiting row for each subscriber in the audience who can be reached; how many they are."""
         reads = _reads(default_locale)
         those = (
-            select(literal(broadcast.id), people.c.id, reads, literal(str(DeliveryStatus.WAITING)))
-            .join_from(people, subscriptions, subscriptions.c.person_id == people.c.id)
+            select(literal(broadcast.id), users.c.id, reads, literal(str(DeliveryStatus.WAITING)))
+            .join_from(users, subscriptions, subscriptions.c.person_id == users.c.id)
             .where(*_is_in(broadcast.audience, reads, now))
         )
         written = await self._connection.execute(
@@ -87,7 +87,7 @@ class DeliveryRepository:
         reads = _reads(default_locale).label("reads")
         those = (
             select(reads, func.count())
-            .join_from(people, subscriptions, subscriptions.c.person_id == people.c.id)
+            .join_from(users, subscriptions, subscriptions.c.person_id == users.c.id)
             .where(*_is_in(audience, reads, now))
             .group_by(reads)
         )
@@ -145,7 +145,7 @@ class DeliveryRepository:
 
 def _reads(default_locale: str) -> ColumnElement[str]:
     """Return the language that a user reads, as `i18n.choose` has it: chosen, or of their app, or the default."""
-    chosen_then_of_app = (people.c.locale, people.c.language_code)
+    chosen_then_of_app = (users.c.locale, users.c.language_code)
     return case(
         *((_means(tag, locale), literal(locale)) for tag in chosen_then_of_app for locale in LOCALES),
         else_=literal(default_locale),
@@ -162,12 +162,12 @@ def _means(tag: ColumnElement[str | None], locale: str) -> ColumnElement[bool]:
 
 
 def _is_in(audience: Audience, reads: ColumnElement[str], now: datetime) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = [people.c.blocked_at.is_(None), people.c.delete_asked_at.is_(None)]
+    conditions: list[ColumnElement[bool]] = [users.c.blocked_at.is_(None), users.c.delete_asked_at.is_(None)]
     if audience.locale is not None:
         conditions.append(reads == audience.locale)
     if audience.active_days is not None:
         since = now - timedelta(days=audience.active_days)
-        conditions.append(or_(people.c.seen_at >= since, people.c.created_at >= since))
+        conditions.append(or_(users.c.seen_at >= since, users.c.created_at >= since))
     return conditions
 
 

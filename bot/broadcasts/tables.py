@@ -34,7 +34,7 @@ broadcasts = Table(
 IS_UNDER_WAY = broadcasts.c.status.in_(
     [constant(BroadcastStatus.SCHEDULED), constant(BroadcastStatus.RUNNING), constant(BroadcastStatus.PAUSED)]
 )
-Index("ix_broadcasts_under_way", broadcasts.c.starts_at, sqlite_where=IS_UNDER_WAY, postgresql_where=IS_UNDER_WAY)
+Index("ix_broadcasts_in_progress", broadcasts.c.starts_at, sqlite_where=IS_UNDER_WAY, postgresql_where=IS_UNDER_WAY)
 IS_DRAFT = broadcasts.c.status == constant(BroadcastStatus.DRAFT)
 Index(
     "ix_broadcasts_drafts",
@@ -48,7 +48,7 @@ deliveries = Table(
     "deliveries",
     metadata,
     Column("broadcast_id", Text, ForeignKey("broadcasts.id", ondelete="CASCADE"), primary_key=True),
-    Column("person_id", BigId, primary_key=True, autoincrement=False, info=USER),
+    Column("user_id", BigId, key="person_id", primary_key=True, autoincrement=False, info=USER),
     Column("locale", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("at", Instant),

@@ -11,8 +11,8 @@ drafts = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("chat_id", BigInteger, nullable=False, info=USER),
-    Column("person_id", BigInteger, nullable=False, info=USER),
-    Column("ask", Text, nullable=False),
+    Column("user_id", BigInteger, key="person_id", nullable=False, info=USER),
+    Column("step", Text, key="ask", nullable=False),
     Column("status", Text, nullable=False),
     Column("revision", Integer, nullable=False),
     Column("method", Json),
@@ -76,4 +76,4 @@ Index(
     sqlite_where=IS_CLOSED_DRAFT,
     postgresql_where=IS_CLOSED_DRAFT,
 )
-Index("ix_drafts_person_id", drafts.c.person_id)
+Index("ix_drafts_user_id", drafts.c.person_id)

@@ -33,7 +33,7 @@ from bot.payments.tokens import LIGHTNING
 from bot.rates.tables import rate_alerts, subscriptions
 from bot.settlement import json_values as nested
 from bot.settlement.steps import COMPLETED, FAILED
-from bot.users.tables import people
+from bot.users.tables import users
 
 SINCE, UNTIL, NOW = (bindparam(name, type_=Instant()) for name in ("since", "until", "now"))
 ONE = literal_column("1", Integer)
@@ -77,10 +77,10 @@ IDR = func.coalesce(orders.c.idr, orders.c.expected_idr)
 SATS = func.coalesce(orders.c.sats, orders.c.expected_sats)
 PLACED_WITHIN = _within(orders.c.created_at)
 
-EVERYBODY = select(func.count(), func.count(people.c.blocked_at), _how_many(people.c.seen_at >= SINCE))
-HAS_ORDERED = exists().where(orders.c.person_id == people.c.id).correlate(people)
-HAS_PAID = exists().where(orders.c.person_id == people.c.id, orders.c.is_paid).correlate(people)
-NEWCOMERS = select(func.count(), _how_many(HAS_ORDERED), _how_many(HAS_PAID)).where(_within(people.c.created_at))
+EVERYBODY = select(func.count(), func.count(users.c.blocked_at), _how_many(users.c.seen_at >= SINCE))
+HAS_ORDERED = exists().where(orders.c.person_id == users.c.id).correlate(users)
+HAS_PAID = exists().where(orders.c.person_id == users.c.id, orders.c.is_paid).correlate(users)
+NEWCOMERS = select(func.count(), _how_many(HAS_ORDERED), _how_many(HAS_PAID)).where(_within(users.c.created_at))
 
 SUBSCRIBERS = select(func.count(), _how_many(_within(subscriptions.c.since)), func.count(subscriptions.c.daily_minute))
 ALERTS = select(func.count()).select_from(rate_alerts).where(rate_alerts.c.expires_at > NOW)

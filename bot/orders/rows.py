@@ -18,7 +18,7 @@ FOLLOWED = tuple(orders.c[name] for name in NAMES)
 COLUMNS = (*FOLLOWED, orders.c.payment_seal)
 """What an order is read from, in this order."""
 
-READ = tuple(column.name for column in COLUMNS)
+READ = tuple(column.key for column in COLUMNS)
 
 UNFOLLOWED = {"number": "", "holder": None, "refusal": None, "bolt11": None, "deposit": None}
 

@@ -38,7 +38,7 @@ orders = Table(
     "orders",
     metadata,
     Column("reference", Text, primary_key=True),
-    Column("person_id", BigInteger, nullable=False, info=USER),
+    Column("user_id", BigInteger, key="person_id", nullable=False, info=USER),
     Column("chat_id", BigInteger, nullable=False, info=USER),
     Column("draft_id", Text, nullable=False),
     Column("attempt", Integer, nullable=False),
@@ -46,7 +46,7 @@ orders = Table(
     Column("method_code", Text, nullable=False),  # the method's own, to look for
     Column("number", Text, nullable=False, info=SEALED),
     Column("holder", Text, info=SEALED),
-    Column("given", Json, nullable=False),
+    Column("requested_amount", Json, key="given", nullable=False),
     Column("channel", Text, nullable=False),
     Column("expected_sats", BigInteger, nullable=False),
     Column("expected_idr", BigInteger, nullable=False),
@@ -67,13 +67,13 @@ orders = Table(
     Column("paid_at", Instant),
     Column("is_paid", Boolean, nullable=False),  # follows from step and paid_at, to sort by
     Column("ended_at", Instant),
-    Column("expiry_told", Boolean, nullable=False),
+    Column("expiry_notified", Boolean, key="expiry_told", nullable=False),
     Column("refusal", Text, info=SEALED),  # the service's own text, which may quote a number
-    Column("looked_at", Instant),
-    Column("next_look_at", Instant),
+    Column("last_polled_at", Instant, key="looked_at"),
+    Column("next_poll_at", Instant, key="next_look_at"),
     Column("page_token", Text, info={**PERSONAL, **not_exported("the address of a page, and no fact")}),
-    Column("stuck_told_at", Instant),
-    Column("hold", Text),
+    Column("overdue_notified_at", Instant, key="stuck_told_at"),
+    Column("hold_reason", Text, key="hold"),
     Column("payable_since", Instant),
     # To whom the order is shown, and all that decides where a payment for it goes.
     Column(
@@ -152,7 +152,7 @@ MAY_BE_STUCK = and_(
     orders.c.stuck_told_at.is_(None),
 )
 # The phase first, as above.
-Index("ix_orders_stuck", orders.c.phase, orders.c.paid_at, sqlite_where=MAY_BE_STUCK, postgresql_where=MAY_BE_STUCK)
+Index("ix_orders_overdue", orders.c.phase, orders.c.paid_at, sqlite_where=MAY_BE_STUCK, postgresql_where=MAY_BE_STUCK)
 HAS_RECIPIENT = orders.c.number != constant("")
 Index(
     "ix_orders_with_recipient",
@@ -161,7 +161,7 @@ Index(
     sqlite_where=HAS_RECIPIENT,
     postgresql_where=HAS_RECIPIENT,
 )
-Index("ix_orders_person_id_created_at", orders.c.person_id, orders.c.created_at)
+Index("ix_orders_user_id_created_at", orders.c.person_id, orders.c.created_at)
 Index("ix_orders_created_at_reference", orders.c.created_at, orders.c.reference)
 Index("ix_orders_method_code_created_at", orders.c.method_code, orders.c.created_at, orders.c.reference)
 Index("ix_orders_phase_created_at", orders.c.phase, orders.c.created_at)
@@ -194,7 +194,7 @@ receipts = Table(
 missed_orders = Table(
     "missed_orders",
     metadata,
-    Column("person_id", BigInteger, primary_key=True, autoincrement=False, info=USER),
+    Column("user_id", BigInteger, key="person_id", primary_key=True, autoincrement=False, info=USER),
     Column("reference", Text, primary_key=True),
     Column("at", Instant, nullable=False),
     Index(None, "at"),

@@ -14,15 +14,15 @@ from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.tables import HAS_DAILY, rate_alerts, subscriptions
-from bot.users.tables import people
+from bot.users.tables import users
 
 PERSON = bindparam("person", type_=subscriptions.c.person_id.type)
 NOW = bindparam("now", type_=rate_alerts.c.expires_at.type)
 ONE = select(subscriptions).where(subscriptions.c.person_id == PERSON)
 COUNT = select(func.count()).select_from(subscriptions)
 QUIET = (
-    select(subscriptions.c.person_id, people.c.time_zone, subscriptions.c.quiet_from, subscriptions.c.quiet_until)
-    .join_from(subscriptions, people, people.c.id == subscriptions.c.person_id)
+    select(subscriptions.c.person_id, users.c.time_zone, subscriptions.c.quiet_from, subscriptions.c.quiet_until)
+    .join_from(subscriptions, users, users.c.id == subscriptions.c.person_id)
     .where(
         subscriptions.c.quiet_from.is_not(None),
         subscriptions.c.person_id.in_(bindparam("these", expanding=True)),

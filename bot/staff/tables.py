@@ -13,7 +13,7 @@ audit = Table(
     Column("actor_id", BigInteger, nullable=False, info=STAFF),
     Column("action", Text, nullable=False),
     Column("subject", Text, nullable=False),
-    Column("person_id", BigInteger, nullable=False, info=USER),
+    Column("user_id", BigInteger, key="person_id", nullable=False, info=USER),
     Column("detail", Text, nullable=False, info=SEALED),
     Index(None, "actor_id", "id"),
     Index(None, "person_id"),

@@ -10,32 +10,30 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import NotificationStatus
 from bot.infra.outbox.tables import outbox, to_tell
 from bot.infra.telegram.inbound.tables import IS_FINISHED, inbox
-from bot.users.tables import IS_AWAY, IS_FAREWELL, IS_LEAVING, people, person_acts
+from bot.users.tables import IS_AWAY, IS_FAREWELL, IS_LEAVING, user_events, users
 from bot.users.user_data import NOBODY, UserData
 
-USER: BindParameter[int] = bindparam("user", type_=people.c.id.type)
+USER: BindParameter[int] = bindparam("user", type_=users.c.id.type)
 CHAT = bindparam("user", type_=outbox.c.chat_id.type)
 LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 
 LEAVING = (
-    select(people.c.id)
+    select(users.c.id)
     .where(IS_LEAVING)
-    .order_by(people.c.delete_asked_at, people.c.id)
+    .order_by(users.c.delete_asked_at, users.c.id)
     .limit(LIMIT)
     .offset(bindparam("skipped", type_=Integer()))
 )
-BLOCKED_BEFORE = bindparam("before", type_=people.c.blocked_at.type)
-AWAY = (
-    select(people.c.id).where(IS_AWAY, people.c.blocked_at < BLOCKED_BEFORE).order_by(people.c.blocked_at).limit(LIMIT)
-)
+BLOCKED_BEFORE = bindparam("before", type_=users.c.blocked_at.type)
+AWAY = select(users.c.id).where(IS_AWAY, users.c.blocked_at < BLOCKED_BEFORE).order_by(users.c.blocked_at).limit(LIMIT)
 HAS_NOTIFICATIONS = select(exists().where(to_tell(outbox), outbox.c.chat_id == CHAT))
 DELETE_TRACES: tuple[Delete | Update, ...] = (
     delete(outbox).where(outbox.c.chat_id == CHAT),
-    delete(person_acts).where(person_acts.c.person_id == USER),
+    delete(user_events).where(user_events.c.person_id == USER),
     # That an update has been dealt with must be known for as long as Telegram may deliver it again.
     update(inbox).where(IS_FINISHED, inbox.c.chat_id == CHAT).values(chat_id=NOBODY),
 )
-DELETE_USER = delete(people).where(people.c.id == USER)
+DELETE_USER = delete(users).where(users.c.id == USER)
 IS_OVER = outbox.c.status.in_([constant(NotificationStatus.TOLD), constant(NotificationStatus.UNDELIVERABLE)])
 DELETE_FAREWELLS = delete(outbox).where(IS_FAREWELL, IS_OVER)
 

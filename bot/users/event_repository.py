@@ -10,30 +10,30 @@ from sqlalchemy import Integer, Select, bindparam, delete, insert, or_, select
 from bot.infra.db import encryption as sealing
 from bot.infra.db.transaction import Transaction
 from bot.users.model import PersonAct
-from bot.users.tables import person_acts
+from bot.users.tables import user_events
 
 LIMIT = bindparam("limit", type_=Integer())
-ACT = select(*(person_acts.c[name] for name in ("id", "person_id", "reference", "at", "what")))
-ACT_AT = person_acts.c.at.type
+ACT = select(*(user_events.c[name] for name in ("id", "person_id", "reference", "at", "what")))
+ACT_AT = user_events.c.at.type
 OF_ORDER = (
     ACT.where(
-        person_acts.c.person_id == bindparam("person"),
+        user_events.c.person_id == bindparam("person"),
         or_(
-            person_acts.c.reference == bindparam("about"),
-            (person_acts.c.reference == "") & (person_acts.c.at >= bindparam("since", type_=ACT_AT)),
+            user_events.c.reference == bindparam("about"),
+            (user_events.c.reference == "") & (user_events.c.at >= bindparam("since", type_=ACT_AT)),
         ),
     )
-).order_by(person_acts.c.at, person_acts.c.id)
+).order_by(user_events.c.at, user_events.c.id)
 
 
 OF_PERSON = (
-    ACT.where(person_acts.c.person_id == bindparam("person"))
-    .order_by(person_acts.c.at.desc(), person_acts.c.id.desc())
+    ACT.where(user_events.c.person_id == bindparam("person"))
+    .order_by(user_events.c.at.desc(), user_events.c.id.desc())
     .limit(LIMIT)
 )
 
 
-FORGET_ACTS = delete(person_acts).where(person_acts.c.at < bindparam("before", type_=ACT_AT))
+FORGET_ACTS = delete(user_events).where(user_events.c.at < bindparam("before", type_=ACT_AT))
 
 
 class UserEventRepository:
@@ -45,7 +45,7 @@ class UserEventRepository:
 
     async def add(self, act: PersonAct) -> None:
         """Write it down."""
-        await self._connection.execute(insert(person_acts).inline(), asdict(act))
+        await self._connection.execute(insert(user_events).inline(), asdict(act))
 
     async def of_order(self, person_id: int, reference: str, since: datetime) -> tuple[PersonAct, ...]:
         """Those about this order, and those about none since then (blocked the bot, came back); oldest first."""
@@ -61,7 +61,7 @@ class UserEventRepository:
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[PersonAct, ...]:
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return sealing.readable(self._vault, person_acts, found, _act)
+        return sealing.readable(self._vault, user_events, found, _act)
 
 
 def _act(known: dict[str, Any]) -> PersonAct:

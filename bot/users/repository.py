@@ -11,9 +11,9 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.inbox import TAKE
 from bot.infra.telegram.inbound.model import TAKEN_BY_QUESTION
 from bot.users.model import Person
-from bot.users.tables import people
+from bot.users.tables import users
 
-ONE = select(people).where(people.c.id == bindparam("id"))
+ONE = select(users).where(users.c.id == bindparam("id"))
 
 
 def to_person(known: dict[str, Any]) -> Person:
@@ -31,15 +31,15 @@ class UserRepository:
     async def get(self, person_id: int) -> Person | None:
         """The person with this Telegram id."""
         row = (await self._connection.execute(ONE, {"id": person_id})).mappings().first()
-        return sealing.read(self._vault, people, dict(row), to_person) if row else None
+        return sealing.read(self._vault, users, dict(row), to_person) if row else None
 
     async def get_if_readable(self, person_id: int) -> Person | None:
         """Return the person, or None where the row can't be read, which is noted."""
         row = (await self._connection.execute(ONE, {"id": person_id})).mappings().first()
-        return sealing.read_or_none(self._vault, people, dict(row), to_person) if row else None
+        return sealing.read_or_none(self._vault, users, dict(row), to_person) if row else None
 
     async def save(self, person: Person) -> None:
         """Insert or replace."""
         if person.answered_update_id is not None:
             await self._connection.execute(TAKE, {"taken": person.answered_update_id, "by": TAKEN_BY_QUESTION})
-        await writing.put(self._connection, people, sealing.seal_row(self._vault, people, asdict(person)))
+        await writing.put(self._connection, users, sealing.seal_row(self._vault, users, asdict(person)))

@@ -7,8 +7,8 @@ from bot.infra.db.metadata import metadata
 from bot.infra.outbox.tables import outbox
 from bot.users.model import FAREWELL
 
-people = Table(
-    "people",
+users = Table(
+    "users",
     metadata,
     Column("id", BigId, primary_key=True, autoincrement=False, info=USER),
     Column("language_code", Text, info=PERSONAL),
@@ -17,35 +17,40 @@ people = Table(
     Column("blocked_at", Instant),
     Column("created_at", Instant, nullable=False),
     Column("phrase", Text, info=SEALED),
-    Column("suggestion", Text, info={**SEALED, **not_exported("the bot suggested it, and nobody chose it")}),
-    Column("notices", Json, info=PERSONAL),
-    Column("awaits", Text),
+    Column(
+        "suggested_phrase",
+        Text,
+        key="suggestion",
+        info={**SEALED, **not_exported("the bot suggested it, and nobody chose it")},
+    ),
+    Column("notification_preferences", Json, key="notices", info=PERSONAL),
+    Column("open_question", Text, key="awaits"),
     Column("answered_update_id", BigInteger),
-    Column("delete_asked_at", Instant),
-    Column("seen_at", Instant),
+    Column("deletion_requested_at", Instant, key="delete_asked_at"),
+    Column("last_seen_at", Instant, key="seen_at"),
     Column("username", Text, info=PERSONAL),  # in small letters, to be found by
     Index(None, "created_at"),
     info=not_pruned("it stays until the user deletes it, or has blocked the bot for the retention period"),
 )
-IS_LEAVING = people.c.delete_asked_at.is_not(None)
-Index("ix_people_leaving", people.c.delete_asked_at, sqlite_where=IS_LEAVING, postgresql_where=IS_LEAVING)
-HAS_USERNAME = people.c.username.is_not(None)
-Index("ix_people_username", people.c.username, sqlite_where=HAS_USERNAME, postgresql_where=HAS_USERNAME)
-IS_AWAY = people.c.blocked_at.is_not(None)
-Index("ix_people_blocked_at", people.c.blocked_at, sqlite_where=IS_AWAY, postgresql_where=IS_AWAY)
+IS_LEAVING = users.c.delete_asked_at.is_not(None)
+Index("ix_users_deletion_requested_at", users.c.delete_asked_at, sqlite_where=IS_LEAVING, postgresql_where=IS_LEAVING)
+HAS_USERNAME = users.c.username.is_not(None)
+Index("ix_users_username", users.c.username, sqlite_where=HAS_USERNAME, postgresql_where=HAS_USERNAME)
+IS_AWAY = users.c.blocked_at.is_not(None)
+Index("ix_users_blocked_at", users.c.blocked_at, sqlite_where=IS_AWAY, postgresql_where=IS_AWAY)
 
 # No row may name the chat of a deleted user, so these rows are deleted as soon as they were sent or given up.
 IS_FAREWELL = outbox.c.kind == constant(FAREWELL)
-Index("ix_outbox_farewells", outbox.c.id, sqlite_where=IS_FAREWELL, postgresql_where=IS_FAREWELL)
+Index("ix_outbox_last_messages", outbox.c.id, sqlite_where=IS_FAREWELL, postgresql_where=IS_FAREWELL)
 
-person_acts = Table(
-    "person_acts",
+user_events = Table(
+    "user_events",
     metadata,
     Column("id", BigId, primary_key=True),
-    Column("person_id", BigInteger, nullable=False, info=USER),
+    Column("user_id", BigInteger, key="person_id", nullable=False, info=USER),
     Column("reference", Text, nullable=False),
     Column("at", Instant, nullable=False),
-    Column("what", Text, nullable=False),
+    Column("event", Text, key="what", nullable=False),
     Index(None, "person_id", "at"),
     Index(None, "at"),
     info=not_exported("which buttons were pressed, for support; what came of it is exported with the orders"),

@@ -37,7 +37,7 @@ BREAKS = {
 }
 MALFORMED = {
     "method": "UPDATE orders SET method = '{' WHERE reference = :key",
-    "given": "UPDATE orders SET given = '{' WHERE reference = :key",
+    "requested_amount": "UPDATE orders SET requested_amount = '{' WHERE reference = :key",
     "phase": "UPDATE orders SET phase = 'lost' WHERE reference = :key",
     "created_at": "UPDATE orders SET created_at = 'today' WHERE reference = :key",
     "expires_at": "UPDATE orders SET expires_at = '' WHERE reference = :key",
@@ -63,7 +63,7 @@ def sweeps(house: House, ran: list[int] | None = None) -> Sweeps:
 async def due(house: House) -> set[str]:
     """What the poller's table says is due within a day, read or not."""
     async with house.sql._writer.connect() as connection:
-        found = await connection.execute(text("SELECT reference FROM orders WHERE next_look_at IS NOT NULL"))
+        found = await connection.execute(text("SELECT reference FROM orders WHERE next_poll_at IS NOT NULL"))
         return set(found.scalars())
 
 
@@ -123,7 +123,7 @@ async def test_an_order_whose_next_look_alone_is_malformed_is_looked_at_now_with
     if is_paid:
         service.becomes(bad.service_id or "", "LN_INVOICE_PAID")
         await house.polls()
-    await breaks(house, "UPDATE orders SET next_look_at = :at WHERE reference = :key", at=never, key=bad.reference)
+    await breaks(house, "UPDATE orders SET next_poll_at = :at WHERE reference = :key", at=never, key=bad.reference)
     await sweeps(house).housekeeping()
     await sweeps(house).expiries()
     assert await due(house) == {good.reference, bad.reference}
@@ -138,7 +138,7 @@ async def test_an_order_whose_next_look_alone_is_malformed_is_looked_at_now_with
 @pytest.mark.parametrize("broken", ["state = 'COMPLETED'", "phase = 'done'", "btc_idr = 'much'"])
 async def test_an_order_that_is_over_or_broken_elsewhere_is_not_looked_at_again(house: House, broken: str) -> None:
     bad, good = await house.place(), await house.place(SARI)
-    await breaks(house, f"UPDATE orders SET next_look_at = 'today', {broken} WHERE reference = :key", key=bad.reference)  # noqa: S608  our own words
+    await breaks(house, f"UPDATE orders SET next_poll_at = 'today', {broken} WHERE reference = :key", key=bad.reference)  # noqa: S608  our own words
     await sweeps(house).housekeeping()
     await sweeps(house).expiries()
     assert await due(house) == {good.reference}
@@ -281,7 +281,7 @@ async def a_damaged_user(house: House, user_id: int) -> None:
     """A user whose phrase doesn't open."""
     async with house.store.transaction() as tx:
         await UserRepository(tx).save(Person(id=user_id, created_at=house.clock.now(), phrase="winter stair harp"))
-    await breaks(house, "UPDATE people SET phrase = 's1.no.key' WHERE id = :key", key=user_id)
+    await breaks(house, "UPDATE users SET phrase = 's1.no.key' WHERE id = :key", key=user_id)
 
 
 async def test_an_order_is_followed_though_its_users_phrase_does_not_open(
@@ -296,7 +296,7 @@ async def test_an_order_is_followed_though_its_users_phrase_does_not_open(
     assert (await house.order(order.reference)).state == "LN_SWAP_PENDING"
     assert OrderNotification.PAID in house.ears.kinds()
     assert await due(house) == {order.reference}
-    assert await rows_of_the_alarm(house) == f"people {EMMA}"
+    assert await rows_of_the_alarm(house) == f"users {EMMA}"
 
 
 async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(house: House) -> None:
@@ -309,15 +309,15 @@ async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(house: Hous
                 Subscription(person_id=user_id, since=now, daily_minute=480, next_daily_at=now - timedelta(minutes=1))
             )
     await a_damaged_user(house, EMMA)
-    await breaks(house, "UPDATE subscriptions SET since = 'today' WHERE person_id = :key", key=OSCAR)
+    await breaks(house, "UPDATE subscriptions SET subscribed_at = 'today' WHERE user_id = :key", key=OSCAR)
     assert await news.tell_due()
     await house.tells()
     assert house.ears.kinds(SARI) == ["daily_quote"]
     assert not await news.tell_due()
     async with house.sql._writer.connect() as connection:
-        found = await connection.execute(text("SELECT person_id FROM subscriptions WHERE next_daily_at IS NOT NULL"))
+        found = await connection.execute(text("SELECT user_id FROM subscriptions WHERE next_daily_at IS NOT NULL"))
         assert set(found.scalars()) == {SARI}
-    assert set((await rows_of_the_alarm(house)).split(", ")) == {f"people {EMMA}", f"subscriptions {OSCAR}"}
+    assert set((await rows_of_the_alarm(house)).split(", ")) == {f"users {EMMA}", f"subscriptions {OSCAR}"}
 
 
 async def test_while_all_rows_open_there_is_no_alarm(house: House) -> None:

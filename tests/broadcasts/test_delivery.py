@@ -116,7 +116,7 @@ async def test_those_who_blocked_the_bot_are_unsubscribed(desk: Desk) -> None:
 async def test_a_user_who_cannot_be_read_holds_up_nobody(desk: Desk) -> None:
     await desk.subscribers(10)
     async with desk.store._writer.begin() as connection:
-        await connection.execute(text("UPDATE people SET phrase = 's1.no.key' WHERE id = 3"))
+        await connection.execute(text("UPDATE users SET phrase = 's1.no.key' WHERE id = 3"))
     desk.courier.says([3], BLOCKED)
     await desk.begins()
     await desk.delivering.settle()

@@ -328,12 +328,12 @@ async def test_a_daily_one_begins_though_its_operator_cannot_be_read(office: Off
         await UserRepository(tx).save(Person(id=OSCAR, created_at=office.clock.now(), phrase="winter stair harp"))
     daily = await office.confirmed(daily_minute=17 * 60)
     async with office.store._writer.begin() as connection:
-        await connection.execute(text("UPDATE people SET phrase = 's1.no.key' WHERE id = :key"), {"key": OSCAR})
+        await connection.execute(text("UPDATE users SET phrase = 's1.no.key' WHERE id = :key"), {"key": OSCAR})
     office.clock.passes(hours=1)
     (due,) = await office.broadcasts.due()
     assert due.series == daily.id
     assert (await office.as_it_is(daily)).starts_at == office.clock.now() + timedelta(days=1)
-    assert office.store.unreadable_rows() == {f"people {OSCAR}"}
+    assert office.store.unreadable_rows() == {f"users {OSCAR}"}
 
 
 async def test_a_day_on_which_the_bot_was_away_is_left_out(office: Office) -> None:

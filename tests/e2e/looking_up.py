@@ -56,7 +56,7 @@ async def has_ordered(shared_world: World, person: Newcomer, count: int) -> None
 def looked(shared_world: World, subject: str = "") -> list[tuple[int, str, int]]:
     """Who looked at what of whom, as the audit trail says; oldest first."""
     with closing(sqlite3.connect(shared_world.state / "kirim.db")) as database:
-        rows = database.execute("SELECT actor_id, subject, person_id FROM audit WHERE action = 'looked' ORDER BY id")
+        rows = database.execute("SELECT actor_id, subject, user_id FROM audit WHERE action = 'looked' ORDER BY id")
         return [row for row in rows if row[1].startswith(subject)]
 
 

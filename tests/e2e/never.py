@@ -76,7 +76,7 @@ BOOKKEEPING = frozenset({"inbox", "quotes", "sealing_keys"})
 MOVING = {"orders": frozenset({"looked_at", "next_look_at", "version"})}
 """What the poller changes all the time."""
 
-THEIR_OWN = frozenset({"people", "drafts", "recipients", "subscriptions", "rate_alerts", "person_acts", "outbox"})
+THEIR_OWN = frozenset({"users", "drafts", "recipients", "subscriptions", "rate_alerts", "user_events", "outbox"})
 """Where something of whoever tries may stand afterwards: their language, a draft they have begun."""
 
 ABOUT_SOMETHING = re.compile(r"^(?:[dorht]|tk|rv|lu|sa|au|bc|bd|al):")
@@ -311,5 +311,5 @@ def _still(vault: Vault, table: str, row: dict[str, Any]) -> dict[str, object]:
 
 
 def _is_of(table: str, row: Mapping[str, object], own: frozenset[int]) -> bool:
-    names = ("person_id", "chat_id", *(("id",) if table == "people" else ()))
+    names = ("user_id", "chat_id", *(("id",) if table == "users" else ()))
     return table in THEIR_OWN and any(row.get(name) in own for name in names)

@@ -117,7 +117,7 @@ async def order_of(world: World, person: Chatter) -> Json:
     """The newest order of this person, as the service has it. The bot's own row says which: others order as well."""
 
     async def service_id() -> str | None:
-        newest = "SELECT service_id FROM orders WHERE person_id = ? ORDER BY created_at DESC LIMIT 1"
+        newest = "SELECT service_id FROM orders WHERE user_id = ? ORDER BY created_at DESC LIMIT 1"
         with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
             row = database.execute(newest, (person.id,)).fetchone()
         return str(row[0]) if row and row[0] else None
@@ -132,7 +132,7 @@ async def expires(world: World, order: Json) -> None:
     with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
         # Another version: what the bot has read before must not be written over this.
         changed = database.execute(
-            "UPDATE orders SET expires_at = :now, next_look_at = :now, version = version + 1 WHERE service_id = :id",
+            "UPDATE orders SET expires_at = :now, next_poll_at = :now, version = version + 1 WHERE service_id = :id",
             {"now": now, "id": order["id"]},
         ).rowcount
         database.commit()

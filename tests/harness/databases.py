@@ -78,7 +78,7 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("store") / "template.db"
     asyncio.run(migrate.upgrade(str(path)))
     with closing(sqlite3.connect(path)) as database, database:
-        database.execute("DELETE FROM saved_answers")  # a new installation begins with a few
+        database.execute("DELETE FROM saved_replies")  # a new installation begins with a few
     return path
 
 

@@ -21,7 +21,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("people", sa.Column("nickname", sa.Text))
+    op.add_column("users", sa.Column("nickname", sa.Text))
 '''
 
 

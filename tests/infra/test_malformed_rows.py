@@ -175,9 +175,9 @@ ANYWHERE = {
     ),
     "saved answer": Case(
         two_answers,
-        "UPDATE saved_answers SET texts = '{' WHERE name = 'bad'",
+        "UPDATE saved_replies SET texts = '{' WHERE name = 'bad'",
         lambda tx: SavedReplyRepository(tx).all(),
-        "saved_answers bad",
+        "saved_replies bad",
     ),
     "audit entry": Case(
         two_audit_entries,
@@ -187,9 +187,9 @@ ANYWHERE = {
     ),
     "user": Case(
         two_people,
-        "UPDATE people SET notices = '{' WHERE id = 1001",
+        "UPDATE users SET notification_preferences = '{' WHERE id = 1001",
         lambda tx: LookupRepository(tx).people_called("her"),
-        "people 1001",
+        "users 1001",
     ),
     "ticket": Case(
         two_tickets,
@@ -219,7 +219,7 @@ ON_SQLITE = {
     ),
     "subscription's time": Case(
         two_subscriptions,
-        "UPDATE subscriptions SET since = 'today' WHERE person_id = 1001",
+        "UPDATE subscriptions SET subscribed_at = 'today' WHERE user_id = 1001",
         lambda tx: SubscriptionRepository(tx).due(LATER),
         "subscriptions 1001",
     ),
@@ -310,7 +310,7 @@ async def test_one_row_that_is_asked_for_by_its_key_is_refused(store: Database) 
         await two_people(tx)
     async with store._writer.begin() as connection:
         await connection.execute(text("UPDATE ticket_entries SET kind = 'lost' WHERE source_message_id = 1"))
-        await connection.execute(text("UPDATE people SET notices = '{' WHERE id = 1001"))
+        await connection.execute(text("UPDATE users SET notification_preferences = '{' WHERE id = 1001"))
     async with store.transaction() as tx:
         with pytest.raises(RowUnreadable):  # None would say that the message is new
             await TicketEntryRepository(tx).of_source(1001, 1)

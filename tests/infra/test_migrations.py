@@ -73,7 +73,7 @@ async def test_a_new_column_would_be_noticed(bare_database: str) -> None:
     await migrate.upgrade(bare_database)
     store = Database(bare_database)
     async with store._writer.begin() as connection:
-        await connection.exec_driver_sql("ALTER TABLE people ADD COLUMN nickname TEXT")
+        await connection.exec_driver_sql("ALTER TABLE users ADD COLUMN nickname TEXT")
         assert await connection.run_sync(differences) != []
     await store.close()
 
@@ -119,7 +119,7 @@ async def test_tables_of_an_older_program_are_brought_up_to_date(
     assert await store.upgrade() == REVISION == await migrate.current(bare_database)
     assert await store.is_current()
     async with store.reading() as tx:
-        kept = await tx.connection.execute(text("SELECT id, nickname FROM people"))
+        kept = await tx.connection.execute(text("SELECT id, nickname FROM users"))
         assert [tuple(row) for row in kept] == [(EMMA, None)]
     await store.close()
 

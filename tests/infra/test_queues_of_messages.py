@@ -235,7 +235,7 @@ async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(hous
     async with house.sql.transaction() as tx:
         await UserRepository(tx).save(Person(id=EMMA, created_at=house.clock.now(), phrase="winter stair harp"))
     async with house.sql._writer.begin() as connection:
-        await connection.execute(text("UPDATE people SET phrase = 's1.no.key'"))
+        await connection.execute(text("UPDATE users SET phrase = 's1.no.key'"))
     order, telegram = await house.place(), Sending()
     (news,) = news_of(order, (OrderNotification.PAID,), house.clock.now())
     assert await teller(house, telegram).tell(news) == Sent(1)

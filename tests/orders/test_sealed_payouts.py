@@ -33,15 +33,15 @@ DRAFT_CHANGES = {
     "quote_malformed": "quote = 'NaN'",
     "channel": "channel = 'bsc'",
     "revision": "revision = revision + 1",
-    "person_id": "person_id = 6666",
+    "person_id": "user_id = 6666",
     "seal_taken_away": "payout_seal = NULL",
     "seal_emptied": "payout_seal = ''",
-    "unknown_question": "ask = 'money'",
+    "unknown_question": "step = 'money'",
 }
 RECIPIENT_CHANGES = {
     "method": "method = replace(method, 'BANK BCA', 'BANK BRI')",
     "method_malformed": "method = '{'",
-    "person_id": "person_id = 6666",
+    "person_id": "user_id = 6666",
     "seal_taken_away": "payout_seal = NULL",
 }
 LATER = NOW.replace(year=2027)
@@ -172,11 +172,11 @@ async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
 MALFORMED_ORDERS = {
     "method": "method = '{'",
     "deposit": "deposit = '{'",
-    "given": "given = '{'",
-    "given_of_another_shape": "given = '[]'",
+    "given": "requested_amount = '{'",
+    "given_of_another_shape": "requested_amount = '[]'",
     "phase": "phase = 'lost'",
     "step": "step = 77",
-    "hold": "hold = 'lost'",
+    "hold": "hold_reason = 'lost'",
 }
 
 

@@ -142,7 +142,7 @@ async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(
         await OrderRepository(tx).save(replace(order, phase=Phase.DONE))
     assert await privacy.ready() == ()
     assert not await privacy.carry_out(EMMA)
-    assert "people" in await rows_that_name(store, EMMA)
+    assert "users" in await rows_that_name(store, EMMA)
 
 
 @pytest.mark.parametrize("phase", [Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.HELD, Phase.OPEN])

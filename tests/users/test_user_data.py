@@ -95,8 +95,8 @@ def test_a_column_with_the_id_of_somebody_says_whose(column: Column[Any]) -> Non
 
 
 def test_the_columns_of_users_are_found() -> None:
-    assert {"people.id", "orders.person_id", "deliveries.person_id", "outbox.chat_id"} <= {*map(str, USERS)}
-    assert {"people.phrase", "orders.number", "audit.detail", HANDLED} <= {*map(str, PERSONAL)}
+    assert {"users.id", "orders.user_id", "deliveries.user_id", "outbox.chat_id"} <= {*map(str, USERS)}
+    assert {"users.phrase", "orders.number", "audit.detail", HANDLED} <= {*map(str, PERSONAL)}
 
 
 @pytest.mark.parametrize("table", {column.table: None for column in (*USERS, *PERSONAL)}, ids=str)
@@ -152,7 +152,7 @@ async def test_the_exported_file_has_everything_personal(store: Database) -> Non
                 opened = open_row(VAULT, table, dict(row))
                 for column in PERSONAL:
                     if column.table is table and "digest" not in column.info and not says("not_exported", column):
-                        texts = strings_in(opened[column.name])
+                        texts = strings_in(opened[column.key])
                         assert any(text in exported for text in texts), str(column)
 
 

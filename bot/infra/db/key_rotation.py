@@ -51,7 +51,7 @@ async def rotate(transaction: Transaction, vault: Vault) -> AsyncIterator[Progre
 
 async def _waiting(connection: AsyncConnection, table: Table, vault: Vault, last: object) -> Sequence[Any]:
     key, columns = table.c[sealing_of(table).key], sealing_of(table).columns
-    of_interest = select(key, *(table.c[column] for column in columns))
+    of_interest = select(key, *(table.c[column].label(column) for column in columns))
     wanted = of_interest.where(or_(*(keys.waits(table.c[column], vault) for column in columns)))
     beyond = wanted if last is None else wanted.where(key > last)
     return (await connection.execute(beyond.order_by(key).limit(AT_ONCE))).mappings().all()

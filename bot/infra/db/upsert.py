@@ -64,6 +64,5 @@ def _insert_new(dialect: str, table: Table) -> Any:  # noqa: ANN401  either dial
 @cache
 def _insert_or_replace(dialect: str, table: Table) -> Any:  # noqa: ANN401  either dialect's own class
     statement = _insert(dialect, table)
-    keys = [column.name for column in table.primary_key]
-    changed = {name: value for name, value in statement.excluded.items() if name not in keys}
-    return statement.on_conflict_do_update(index_elements=keys, set_=changed)
+    changed = {key: statement.excluded[key] for key, column in table.columns.items() if not column.primary_key}
+    return statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=changed)

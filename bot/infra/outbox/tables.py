@@ -28,11 +28,11 @@ outbox = Table(
     Column("payload", Json, nullable=False),
     Column("status", Text, nullable=False),
     Column("attempts", Integer, nullable=False),
-    Column("maybe_told", Boolean, nullable=False),
+    Column("maybe_sent", Boolean, key="maybe_told", nullable=False),
     Column("due_at", Instant, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("message_id", BigInteger),
-    Column("told_at", Instant),
+    Column("sent_at", Instant, key="told_at"),
     Column("failure", Text),
     # A change that is seen twice is reported once.
     UniqueConstraint("subject", "kind", "chat_id"),
@@ -58,7 +58,7 @@ Index(
     postgresql_where=IS_WAITING,
 )
 Index(
-    "ix_outbox_to_tell",
+    "ix_outbox_unsent",
     outbox.c.chat_id,
     outbox.c.id,
     sqlite_where=to_tell(outbox),
@@ -66,5 +66,5 @@ Index(
 )
 IS_TOLD = outbox.c.told_at.is_not(None)
 IS_GIVEN_UP = outbox.c.status == constant(NotificationStatus.UNDELIVERABLE)
-Index("ix_outbox_told_at", outbox.c.told_at, sqlite_where=IS_TOLD, postgresql_where=IS_TOLD)
+Index("ix_outbox_sent_at", outbox.c.told_at, sqlite_where=IS_TOLD, postgresql_where=IS_TOLD)
 Index("ix_outbox_given_up", outbox.c.created_at, sqlite_where=IS_GIVEN_UP, postgresql_where=IS_GIVEN_UP)

@@ -83,7 +83,7 @@ def _index(name: str, table: str, columns: list[str], where: str | None = None, 
 
 def _users() -> None:
     op.create_table(
-        "people",
+        "users",
         sa.Column("id", BIG_ID, autoincrement=False, nullable=False),
         sa.Column("language_code", sa.Text),
         sa.Column("locale", sa.Text),
@@ -91,30 +91,30 @@ def _users() -> None:
         sa.Column("blocked_at", INSTANT),
         sa.Column("created_at", INSTANT, nullable=False),
         sa.Column("phrase", sa.Text),
-        sa.Column("suggestion", sa.Text),
-        sa.Column("notices", sa.Text),
-        sa.Column("awaits", sa.Text),
+        sa.Column("suggested_phrase", sa.Text),
+        sa.Column("notification_preferences", sa.Text),
+        sa.Column("open_question", sa.Text),
         sa.Column("answered_update_id", sa.BigInteger),
-        sa.Column("delete_asked_at", INSTANT),
-        sa.Column("seen_at", INSTANT),
+        sa.Column("deletion_requested_at", INSTANT),
+        sa.Column("last_seen_at", INSTANT),
         sa.Column("username", sa.Text),
-        sa.PrimaryKeyConstraint("id", name="pk_people"),
+        sa.PrimaryKeyConstraint("id", name="pk_users"),
     )
-    _index("ix_people_blocked_at", "people", ["blocked_at"], "blocked_at IS NOT NULL")
-    _index("ix_people_created_at", "people", ["created_at"])
-    _index("ix_people_leaving", "people", ["delete_asked_at"], "delete_asked_at IS NOT NULL")
-    _index("ix_people_username", "people", ["username"], "username IS NOT NULL")
+    _index("ix_users_blocked_at", "users", ["blocked_at"], "blocked_at IS NOT NULL")
+    _index("ix_users_created_at", "users", ["created_at"])
+    _index("ix_users_deletion_requested_at", "users", ["deletion_requested_at"], "deletion_requested_at IS NOT NULL")
+    _index("ix_users_username", "users", ["username"], "username IS NOT NULL")
     op.create_table(
-        "person_acts",
+        "user_events",
         sa.Column("id", BIG_ID, nullable=False),
-        sa.Column("person_id", sa.BigInteger, nullable=False),
+        sa.Column("user_id", sa.BigInteger, nullable=False),
         sa.Column("reference", sa.Text, nullable=False),
         sa.Column("at", INSTANT, nullable=False),
-        sa.Column("what", sa.Text, nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_person_acts"),
+        sa.Column("event", sa.Text, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_user_events"),
     )
-    _index("ix_person_acts_at", "person_acts", ["at"])
-    _index("ix_person_acts_person_id_at", "person_acts", ["person_id", "at"])
+    _index("ix_user_events_at", "user_events", ["at"])
+    _index("ix_user_events_user_id_at", "user_events", ["user_id", "at"])
 
 
 def _inbox_and_outbox() -> None:
@@ -125,7 +125,7 @@ def _inbox_and_outbox() -> None:
         sa.Column("body", sa.Text, nullable=False),
         sa.Column("received_at", INSTANT, nullable=False),
         sa.Column("attempts", sa.Integer, nullable=False),
-        sa.Column("taken_by", sa.Text),
+        sa.Column("handled_by", sa.Text),
         sa.Column("finished_at", INSTANT),
         sa.PrimaryKeyConstraint("update_id", name="pk_inbox"),
     )
@@ -141,20 +141,20 @@ def _inbox_and_outbox() -> None:
         sa.Column("payload", sa.Text, nullable=False),
         sa.Column("status", sa.Text, nullable=False),
         sa.Column("attempts", sa.Integer, nullable=False),
-        sa.Column("maybe_told", sa.Boolean, nullable=False),
+        sa.Column("maybe_sent", sa.Boolean, nullable=False),
         sa.Column("due_at", INSTANT, nullable=False),
         sa.Column("created_at", INSTANT, nullable=False),
         sa.Column("message_id", sa.BigInteger),
-        sa.Column("told_at", INSTANT),
+        sa.Column("sent_at", INSTANT),
         sa.Column("failure", sa.Text),
         sa.PrimaryKeyConstraint("id", name="pk_outbox"),
         sa.UniqueConstraint("subject", "kind", "chat_id", name="uq_outbox_subject_kind_chat_id"),
         sqlite_autoincrement=True,
     )
-    _index("ix_outbox_farewells", "outbox", ["id"], "kind = 'farewell'")
     _index("ix_outbox_given_up", "outbox", ["created_at"], "status = 'undeliverable'")
-    _index("ix_outbox_to_tell", "outbox", ["chat_id", "id"], "status IN ('waiting', 'sending')")
-    _index("ix_outbox_told_at", "outbox", ["told_at"], "told_at IS NOT NULL")
+    _index("ix_outbox_last_messages", "outbox", ["id"], "kind = 'farewell'")
+    _index("ix_outbox_sent_at", "outbox", ["sent_at"], "sent_at IS NOT NULL")
+    _index("ix_outbox_unsent", "outbox", ["chat_id", "id"], "status IN ('waiting', 'sending')")
     _index("ix_outbox_waiting", "outbox", ["due_at", "id"], "status = 'waiting'")
 
 
@@ -163,8 +163,8 @@ def _drafts() -> None:
         "drafts",
         sa.Column("id", sa.Text, nullable=False),
         sa.Column("chat_id", sa.BigInteger, nullable=False),
-        sa.Column("person_id", sa.BigInteger, nullable=False),
-        sa.Column("ask", sa.Text, nullable=False),
+        sa.Column("user_id", sa.BigInteger, nullable=False),
+        sa.Column("step", sa.Text, nullable=False),
         sa.Column("status", sa.Text, nullable=False),
         sa.Column("revision", sa.Integer, nullable=False),
         sa.Column("method", sa.Text),
@@ -183,7 +183,7 @@ def _drafts() -> None:
     )
     _index("ix_drafts_closed_expires_at", "drafts", ["expires_at"], "status != 'open'")
     _index("ix_drafts_open_expires_at", "drafts", ["expires_at"], "status = 'open'")
-    _index("ix_drafts_person_id", "drafts", ["person_id"])
+    _index("ix_drafts_user_id", "drafts", ["user_id"])
     _index("uq_drafts_open_chat", "drafts", ["chat_id"], "status = 'open'", unique=True)
 
 
@@ -192,7 +192,7 @@ def _orders() -> None:
     op.create_table(
         "orders",
         sa.Column("reference", sa.Text, nullable=False),
-        sa.Column("person_id", sa.BigInteger, nullable=False),
+        sa.Column("user_id", sa.BigInteger, nullable=False),
         sa.Column("chat_id", sa.BigInteger, nullable=False),
         sa.Column("draft_id", sa.Text, nullable=False),
         sa.Column("attempt", sa.Integer, nullable=False),
@@ -200,7 +200,7 @@ def _orders() -> None:
         sa.Column("method_code", sa.Text, nullable=False),
         sa.Column("number", sa.Text, nullable=False),
         sa.Column("holder", sa.Text),
-        sa.Column("given", sa.Text, nullable=False),
+        sa.Column("requested_amount", sa.Text, nullable=False),
         sa.Column("channel", sa.Text, nullable=False),
         sa.Column("expected_sats", sa.BigInteger, nullable=False),
         sa.Column("expected_idr", sa.BigInteger, nullable=False),
@@ -221,13 +221,13 @@ def _orders() -> None:
         sa.Column("paid_at", INSTANT),
         sa.Column("is_paid", sa.Boolean, nullable=False),
         sa.Column("ended_at", INSTANT),
-        sa.Column("expiry_told", sa.Boolean, nullable=False),
+        sa.Column("expiry_notified", sa.Boolean, nullable=False),
         sa.Column("refusal", sa.Text),
-        sa.Column("looked_at", INSTANT),
-        sa.Column("next_look_at", INSTANT),
+        sa.Column("last_polled_at", INSTANT),
+        sa.Column("next_poll_at", INSTANT),
         sa.Column("page_token", sa.Text),
-        sa.Column("stuck_told_at", INSTANT),
-        sa.Column("hold", sa.Text),
+        sa.Column("overdue_notified_at", INSTANT),
+        sa.Column("hold_reason", sa.Text),
         sa.Column("payable_since", INSTANT),
         sa.Column("payment_seal", sa.Text),
         sa.PrimaryKeyConstraint("reference", name="pk_orders"),
@@ -235,23 +235,23 @@ def _orders() -> None:
     )
     _index("ix_orders_created_at_reference", "orders", ["created_at", "reference"])
     _index("ix_orders_deposit_key", "orders", ["deposit_key"], "deposit_key IS NOT NULL")
-    _index("ix_orders_due", "orders", ["is_paid", "next_look_at"], "next_look_at IS NOT NULL")
+    _index("ix_orders_due", "orders", ["is_paid", "next_poll_at"], "next_poll_at IS NOT NULL")
     _index(
         "ix_orders_expiring",
         "orders",
         ["phase", "expires_at"],
-        f"phase = 'open' AND expiry_told IS {false} AND is_paid IS {false}",
+        f"phase = 'open' AND expiry_notified IS {false} AND is_paid IS {false}",
     )
     _index("ix_orders_method_code_created_at", "orders", ["method_code", "created_at", "reference"])
-    _index("ix_orders_person_id_created_at", "orders", ["person_id", "created_at"])
-    _index("ix_orders_phase_created_at", "orders", ["phase", "created_at"])
     _index(
-        "ix_orders_stuck",
+        "ix_orders_overdue",
         "orders",
         ["phase", "paid_at"],
-        f"phase = 'open' AND is_paid IS {true} AND stuck_told_at IS NULL",
+        f"phase = 'open' AND is_paid IS {true} AND overdue_notified_at IS NULL",
     )
+    _index("ix_orders_phase_created_at", "orders", ["phase", "created_at"])
     _index("ix_orders_unclaimed", "orders", ["method_code", "created_at", "reference"], "service_id IS NULL")
+    _index("ix_orders_user_id_created_at", "orders", ["user_id", "created_at"])
     _index("ix_orders_with_recipient", "orders", ["phase", "created_at"], "number != ''")
     _index("uq_orders_page_token", "orders", ["page_token"], "page_token IS NOT NULL", unique=True)
     _index("uq_orders_payment_hash", "orders", ["payment_hash"], "payment_hash IS NOT NULL", unique=True)
@@ -286,10 +286,10 @@ def _order_history() -> None:
     )
     op.create_table(
         "missed_orders",
-        sa.Column("person_id", sa.BigInteger, autoincrement=False, nullable=False),
+        sa.Column("user_id", sa.BigInteger, autoincrement=False, nullable=False),
         sa.Column("reference", sa.Text, nullable=False),
         sa.Column("at", INSTANT, nullable=False),
-        sa.PrimaryKeyConstraint("person_id", "reference", name="pk_missed_orders"),
+        sa.PrimaryKeyConstraint("user_id", "reference", name="pk_missed_orders"),
     )
     _index("ix_missed_orders_at", "missed_orders", ["at"])
 
@@ -298,18 +298,18 @@ def _recipients() -> None:
     op.create_table(
         "recipients",
         sa.Column("id", sa.Text, nullable=False),
-        sa.Column("person_id", sa.BigInteger, nullable=False),
+        sa.Column("user_id", sa.BigInteger, nullable=False),
         sa.Column("method", sa.Text, nullable=False),
         sa.Column("number", sa.Text, nullable=False),
         sa.Column("holder", sa.Text),
         sa.Column("label", sa.Text),
         sa.Column("created_at", INSTANT, nullable=False),
-        sa.Column("used_at", INSTANT, nullable=False),
+        sa.Column("last_used_at", INSTANT, nullable=False),
         sa.Column("payout_seal", sa.Text),
         sa.PrimaryKeyConstraint("id", name="pk_recipients"),
     )
-    _index("ix_recipients_person_id_used_at", "recipients", ["person_id", "used_at"])
-    _index("ix_recipients_used_at", "recipients", ["used_at"])
+    _index("ix_recipients_last_used_at", "recipients", ["last_used_at"])
+    _index("ix_recipients_user_id_last_used_at", "recipients", ["user_id", "last_used_at"])
 
 
 def _rates() -> None:
@@ -323,31 +323,31 @@ def _rates() -> None:
     )
     op.create_table(
         "subscriptions",
-        sa.Column("person_id", BIG_ID, autoincrement=False, nullable=False),
-        sa.Column("since", INSTANT, nullable=False),
+        sa.Column("user_id", BIG_ID, autoincrement=False, nullable=False),
+        sa.Column("subscribed_at", INSTANT, nullable=False),
         sa.Column("daily_minute", sa.Integer),
         sa.Column("next_daily_at", INSTANT),
         sa.Column("quiet_from", sa.Integer),
         sa.Column("quiet_until", sa.Integer),
-        sa.PrimaryKeyConstraint("person_id", name="pk_subscriptions"),
-        sa.ForeignKeyConstraint(["person_id"], ["people.id"], name="fk_subscriptions_person_id", ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("user_id", name="pk_subscriptions"),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name="fk_subscriptions_user_id", ondelete="CASCADE"),
     )
     _index("ix_subscriptions_next_daily_at", "subscriptions", ["next_daily_at"], "next_daily_at IS NOT NULL")
     op.create_table(
         "rate_alerts",
         sa.Column("id", sa.Text, nullable=False),
-        sa.Column("person_id", BIG_ID, nullable=False),
+        sa.Column("user_id", BIG_ID, nullable=False),
         sa.Column("is_above", sa.Boolean, nullable=False),
         sa.Column("threshold", sa.Text, nullable=False),
-        sa.Column("cool_down", sa.Integer),
-        sa.Column("rests_until", INSTANT),
+        sa.Column("cooldown_seconds", sa.Integer),
+        sa.Column("cooldown_until", INSTANT),
         sa.Column("created_at", INSTANT, nullable=False),
         sa.Column("expires_at", INSTANT, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_rate_alerts"),
-        sa.ForeignKeyConstraint(["person_id"], ["people.id"], name="fk_rate_alerts_person_id", ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name="fk_rate_alerts_user_id", ondelete="CASCADE"),
     )
     _index("ix_rate_alerts_expires_at", "rate_alerts", ["expires_at"])
-    _index("ix_rate_alerts_person_id", "rate_alerts", ["person_id"])
+    _index("ix_rate_alerts_user_id", "rate_alerts", ["user_id"])
 
 
 def _broadcasts() -> None:
@@ -377,23 +377,23 @@ def _broadcasts() -> None:
     )
     _index("ix_broadcasts_created_at", "broadcasts", ["created_at"])
     _index("ix_broadcasts_drafts", "broadcasts", ["operator_id", "created_at"], "status = 'draft'")
-    _index("ix_broadcasts_under_way", "broadcasts", ["starts_at"], "status IN ('scheduled', 'running', 'paused')")
+    _index("ix_broadcasts_in_progress", "broadcasts", ["starts_at"], "status IN ('scheduled', 'running', 'paused')")
     op.create_table(
         "deliveries",
         sa.Column("broadcast_id", sa.Text, nullable=False),
-        sa.Column("person_id", BIG_ID, autoincrement=False, nullable=False),
+        sa.Column("user_id", BIG_ID, autoincrement=False, nullable=False),
         sa.Column("locale", sa.Text, nullable=False),
         sa.Column("status", sa.Text, nullable=False),
         sa.Column("at", INSTANT),
         sa.Column("failure", sa.Text),
-        sa.PrimaryKeyConstraint("broadcast_id", "person_id", name="pk_deliveries"),
+        sa.PrimaryKeyConstraint("broadcast_id", "user_id", name="pk_deliveries"),
         sa.ForeignKeyConstraint(
             ["broadcast_id"], ["broadcasts.id"], name="fk_deliveries_broadcast_id", ondelete="CASCADE"
         ),
     )
     _index("ix_deliveries_claimed", "deliveries", ["broadcast_id"], "status = 'sending'")
-    _index("ix_deliveries_person_id", "deliveries", ["person_id"])
-    _index("ix_deliveries_to_send", "deliveries", ["broadcast_id", "person_id"], "status = 'waiting'")
+    _index("ix_deliveries_to_send", "deliveries", ["broadcast_id", "user_id"], "status = 'waiting'")
+    _index("ix_deliveries_user_id", "deliveries", ["user_id"])
 
 
 def _staff() -> None:
@@ -417,19 +417,19 @@ def _staff() -> None:
         sa.Column("actor_id", sa.BigInteger, nullable=False),
         sa.Column("action", sa.Text, nullable=False),
         sa.Column("subject", sa.Text, nullable=False),
-        sa.Column("person_id", sa.BigInteger, nullable=False),
+        sa.Column("user_id", sa.BigInteger, nullable=False),
         sa.Column("detail", sa.Text, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_audit"),
     )
     _index("ix_audit_actor_id_id", "audit", ["actor_id", "id"])
-    _index("ix_audit_person_id", "audit", ["person_id"])
+    _index("ix_audit_user_id", "audit", ["user_id"])
 
 
 def _tickets() -> None:
     op.create_table(
         "tickets",
         sa.Column("reference", sa.Text, nullable=False),
-        sa.Column("person_id", sa.BigInteger, nullable=False),
+        sa.Column("user_id", sa.BigInteger, nullable=False),
         sa.Column("order_reference", sa.Text, nullable=False),
         sa.Column("cause", sa.Text, nullable=False),
         sa.Column("status", sa.Text, nullable=False),
@@ -437,14 +437,14 @@ def _tickets() -> None:
         sa.Column("version", sa.Integer, nullable=False),
         sa.Column("claimed_by", sa.BigInteger),
         sa.Column("claimed_at", INSTANT),
-        sa.Column("waits_since", INSTANT),
+        sa.Column("waiting_since", INSTANT),
         sa.Column("reminded_at", INSTANT),
         sa.Column("escalated_at", INSTANT),
-        sa.Column("first_answer_at", INSTANT),
+        sa.Column("first_reply_at", INSTANT),
         sa.Column("closed_at", INSTANT),
         sa.Column("closed_by", sa.BigInteger),
         sa.Column("close_reason", sa.Text),
-        sa.Column("reopened", sa.Integer, nullable=False),
+        sa.Column("reopen_count", sa.Integer, nullable=False),
         sa.Column("rating", sa.Text),
         sa.Column("rated_at", INSTANT),
         sa.PrimaryKeyConstraint("reference", name="pk_tickets"),
@@ -453,9 +453,9 @@ def _tickets() -> None:
     _index("ix_tickets_created_at", "tickets", ["created_at"])
     _index("ix_tickets_open_created_at", "tickets", ["created_at"], "status = 'open'")
     _index("ix_tickets_order_reference", "tickets", ["order_reference"])
-    _index("ix_tickets_person_id_created_at", "tickets", ["person_id", "created_at"])
-    _index("ix_tickets_waits_since", "tickets", ["waits_since"], "waits_since IS NOT NULL")
-    _index("uq_tickets_open", "tickets", ["person_id", "order_reference"], "status = 'open'", unique=True)
+    _index("ix_tickets_user_id_created_at", "tickets", ["user_id", "created_at"])
+    _index("ix_tickets_waiting_since", "tickets", ["waiting_since"], "waiting_since IS NOT NULL")
+    _index("uq_tickets_open", "tickets", ["user_id", "order_reference"], "status = 'open'", unique=True)
     op.create_table(
         "ticket_entries",
         sa.Column("id", sa.Text, nullable=False),
@@ -518,12 +518,12 @@ def _support() -> None:
     )
     _index("ix_reveals_until", "reveals", ["until"], "masked_at IS NULL")
     op.create_table(
-        "saved_answers",
+        "saved_replies",
         sa.Column("name", sa.Text, nullable=False),
         sa.Column("texts", sa.Text, nullable=False),
         sa.Column("updated_at", INSTANT, nullable=False),
         sa.Column("updated_by", sa.BigInteger, nullable=False),
-        sa.PrimaryKeyConstraint("name", name="pk_saved_answers"),
+        sa.PrimaryKeyConstraint("name", name="pk_saved_replies"),
     )
 
 
@@ -538,7 +538,7 @@ def _keys() -> None:
 def _first_saved_replies() -> None:
     """Add them once: those that support deletes later don't come back."""
     replies = sa.table(
-        "saved_answers",
+        "saved_replies",
         sa.column("name", sa.Text),
         sa.column("texts", Json),
         sa.column("updated_at", Instant),

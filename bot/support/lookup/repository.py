@@ -18,7 +18,7 @@ from bot.support.lookup.model import PersonTally
 from bot.support.lookup.query import Sought
 from bot.users.model import Person
 from bot.users.repository import to_person
-from bot.users.tables import HAS_USERNAME, people
+from bot.users.tables import HAS_USERNAME, users
 
 MOST_ALIKE = 200
 """Orders that a fragment is looked for in; with more, it is too short to name one."""
@@ -50,9 +50,9 @@ METHODS = (
 )
 
 CALLED = (
-    select(people)
-    .where(HAS_USERNAME, people.c.username == bindparam("called"))
-    .order_by(people.c.seen_at.desc(), people.c.id)
+    select(users)
+    .where(HAS_USERNAME, users.c.username == bindparam("called"))
+    .order_by(users.c.seen_at.desc(), users.c.id)
 )
 HAS_PAID = orders.c.is_paid.is_(true())
 IS_UNDER_WAY = orders.c.phase.in_([constant(phase) for phase in NOT_ENDED])
@@ -92,7 +92,7 @@ class LookupRepository:
     async def people_called(self, username: str) -> tuple[Person, ...]:
         """Those whose public name it was when they were last here; that may be several, the last seen first."""
         found = (await self._connection.execute(CALLED, {"called": username})).mappings()
-        return sealing.readable(self._vault, people, found, to_person)
+        return sealing.readable(self._vault, users, found, to_person)
 
     async def tally(self, person_id: int) -> PersonTally:
         """The person's orders in figures."""

@@ -9,10 +9,10 @@ from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
 from bot.support.saved_replies.model import SavedReply
-from bot.support.saved_replies.tables import saved_answers
+from bot.support.saved_replies.tables import saved_replies
 
-ANSWERS = select(saved_answers).order_by(saved_answers.c.name)
-DELETE_ANSWER = delete(saved_answers).where(saved_answers.c.name == bindparam("called"))
+ANSWERS = select(saved_replies).order_by(saved_replies.c.name)
+DELETE_ANSWER = delete(saved_replies).where(saved_replies.c.name == bindparam("called"))
 
 
 class SavedReplyRepository:
@@ -25,7 +25,7 @@ class SavedReplyRepository:
     async def all(self) -> tuple[SavedReply, ...]:
         """By name."""
         found = (await self._connection.execute(ANSWERS)).mappings()
-        return sealing.readable(self._vault, saved_answers, found, _saved_answer)
+        return sealing.readable(self._vault, saved_replies, found, _saved_answer)
 
     async def get(self, name: str) -> SavedReply | None:
         """The one of this name."""
@@ -33,7 +33,7 @@ class SavedReplyRepository:
 
     async def save(self, answer: SavedReply) -> None:
         """Insert or replace."""
-        await writing.put(self._connection, saved_answers, asdict(answer))
+        await writing.put(self._connection, saved_replies, asdict(answer))
 
     async def delete(self, name: str) -> bool:
         """Delete one; whether there was one."""

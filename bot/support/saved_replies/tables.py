@@ -5,8 +5,8 @@ from sqlalchemy import BigInteger, Column, Table, Text
 from bot.infra.db.columns import STAFF, Instant, Json
 from bot.infra.db.metadata import metadata
 
-saved_answers = Table(
-    "saved_answers",
+saved_replies = Table(
+    "saved_replies",
     metadata,
     Column("name", Text, primary_key=True),
     Column("texts", Json, nullable=False),

@@ -10,7 +10,7 @@ tickets = Table(
     "tickets",
     metadata,
     Column("reference", Text, primary_key=True),
-    Column("person_id", BigInteger, nullable=False, info=USER),
+    Column("user_id", BigInteger, key="person_id", nullable=False, info=USER),
     Column("order_reference", Text, nullable=False),
     Column("cause", Text, nullable=False),
     Column("status", Text, nullable=False),
@@ -18,14 +18,14 @@ tickets = Table(
     Column("version", Integer, nullable=False),
     Column("claimed_by", BigInteger, info=STAFF),
     Column("claimed_at", Instant),
-    Column("waits_since", Instant),
+    Column("waiting_since", Instant, key="waits_since"),
     Column("reminded_at", Instant),
     Column("escalated_at", Instant),
-    Column("first_answer_at", Instant),
+    Column("first_reply_at", Instant, key="first_answer_at"),
     Column("closed_at", Instant),
     Column("closed_by", BigInteger, info=STAFF),
     Column("close_reason", Text),
-    Column("reopened", Integer, nullable=False),
+    Column("reopen_count", Integer, key="reopened", nullable=False),
     Column("rating", Text),
     Column("rated_at", Instant),
     Index(None, "person_id", "created_at"),
@@ -46,7 +46,10 @@ Index(
 Index("ix_tickets_open_created_at", tickets.c.created_at, sqlite_where=IS_OPEN_TICKET, postgresql_where=IS_OPEN_TICKET)
 IS_WAITING_TICKET = tickets.c.waits_since.is_not(None)
 Index(
-    "ix_tickets_waits_since", tickets.c.waits_since, sqlite_where=IS_WAITING_TICKET, postgresql_where=IS_WAITING_TICKET
+    "ix_tickets_waiting_since",
+    tickets.c.waits_since,
+    sqlite_where=IS_WAITING_TICKET,
+    postgresql_where=IS_WAITING_TICKET,
 )
 
 ticket_entries = Table(

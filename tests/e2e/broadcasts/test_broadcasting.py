@@ -20,7 +20,8 @@ def subscribe(shared_world: World, *people: Chatter) -> None:
     with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
         for person in people:
             database.execute(
-                "INSERT INTO subscriptions (person_id, since) VALUES (?, '2026-01-01 00:00:00.000000')", (person.id,)
+                "INSERT INTO subscriptions (user_id, subscribed_at) VALUES (?, '2026-01-01 00:00:00.000000')",
+                (person.id,),
             )
         database.commit()
 

@@ -69,6 +69,6 @@ async def test_a_recipient_that_was_changed_is_not_sent_to(kirim: World) -> None
     await emma.sees(like("card.pay_before"))
     await emma.says("/recipients")
     await emma.sees(like("recipients.ask"))
-    changes(kirim, "UPDATE recipients SET method = json_set(method, '$.name', 'BANK BRI') WHERE person_id = ?", emma.id)
+    changes(kirim, "UPDATE recipients SET method = json_set(method, '$.name', 'BANK BRI') WHERE user_id = ?", emma.id)
     await emma.taps("Budi Santoso")
     await emma.sees(like("recipient.unreadable"))

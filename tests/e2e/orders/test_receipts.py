@@ -200,7 +200,7 @@ async def not_sent_unasked_to_whom_leaves_the_end_to_the_card(shared_world: Worl
     emma = await newcomer(shared_world)
     order = await orders(shared_world, emma)
     with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
-        database.execute("UPDATE people SET notices = ? WHERE id = ?", ('{"sent": "card"}', emma.id))
+        database.execute("UPDATE users SET notification_preferences = ? WHERE id = ?", ('{"sent": "card"}', emma.id))
         database.commit()
     await shared_world.service.pays(order)
     await completes(shared_world, order)

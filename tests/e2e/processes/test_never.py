@@ -228,7 +228,7 @@ async def nothing_comes_of(stage: Stage, *all_of_them: Try) -> None:
 
 def changed(before: never.Rows, after: never.Rows) -> list[tuple[str, str]]:
     """What is other than it was, but for those who have come meanwhile only to ask whether all is heard."""
-    return sorted(row for row in before ^ after if row[0] != "people" or row in before)
+    return sorted(row for row in before ^ after if row[0] != "users" or row in before)
 
 
 async def posts_in(room: Chatter) -> list[Json]:

@@ -48,20 +48,20 @@ def executed(shared_world: World, statement: str, *values: object) -> list[tuple
 
 def daily_falls_due(shared_world: World, person: Newcomer, *, ago: timedelta = timedelta()) -> None:
     due = (datetime.now(UTC) - ago).strftime("%Y-%m-%d %H:%M:%S.%f")
-    executed(shared_world, "UPDATE subscriptions SET next_daily_at = ? WHERE person_id = ?", due, person.id)
+    executed(shared_world, "UPDATE subscriptions SET next_daily_at = ? WHERE user_id = ?", due, person.id)
 
 
 def price_comes(shared_world: World, person: Newcomer) -> None:
     """The bot has recorded the price that this person's alert waits for."""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
-    (rate,) = executed(shared_world, "SELECT threshold FROM rate_alerts WHERE person_id = ? AND is_above", person.id)[0]
+    (rate,) = executed(shared_world, "SELECT threshold FROM rate_alerts WHERE user_id = ? AND is_above", person.id)[0]
     executed(shared_world, "INSERT INTO quotes (fetched_at, btc_idr, source) VALUES (?, ?, 'test')", now, rate)
 
 
 def wishes_of(shared_world: World, person: Newcomer) -> tuple[int, int]:
     """Subscriptions and alerts."""
-    (subscribed,) = executed(shared_world, "SELECT count(*) FROM subscriptions WHERE person_id = ?", person.id)[0]
-    (alerts,) = executed(shared_world, "SELECT count(*) FROM rate_alerts WHERE person_id = ?", person.id)[0]
+    (subscribed,) = executed(shared_world, "SELECT count(*) FROM subscriptions WHERE user_id = ?", person.id)[0]
+    (alerts,) = executed(shared_world, "SELECT count(*) FROM rate_alerts WHERE user_id = ?", person.id)[0]
     return int(str(subscribed)), int(str(alerts))
 
 
@@ -112,7 +112,7 @@ async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path
         await sari.sees(f"{RINGS}(.|\n)*{like('news.again')}", anywhere=True)
         assert [await emma.count(DAILY), await sari.count(RINGS)] == [1, 2]
         assert wishes_of(kirim, sari) == (1, 0)
-        ((due,),) = executed(kirim, "SELECT next_daily_at FROM subscriptions WHERE person_id = ?", emma.id)
+        ((due,),) = executed(kirim, "SELECT next_daily_at FROM subscriptions WHERE user_id = ?", emma.id)
         assert str(due) > datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 

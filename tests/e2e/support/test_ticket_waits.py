@@ -44,8 +44,9 @@ async def an_hour_passes(world: World) -> None:
         with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
             changed = database.execute(
                 "UPDATE tickets SET version = version + 1,"
-                " waits_since = strftime('%Y-%m-%d %H:%M:%f000', waits_since, '-1 hours'),"
-                " reminded_at = strftime('%Y-%m-%d %H:%M:%f000', reminded_at, '-1 hours') WHERE waits_since IS NOT NULL"
+                " waiting_since = strftime('%Y-%m-%d %H:%M:%f000', waiting_since, '-1 hours'),"
+                " reminded_at = strftime('%Y-%m-%d %H:%M:%f000', reminded_at, '-1 hours')"
+                " WHERE waiting_since IS NOT NULL"
             ).rowcount
             database.commit()
         return changed == 1

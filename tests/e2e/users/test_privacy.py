@@ -22,10 +22,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 def rows_of(shared_world: World, person: Newcomer) -> dict[str, list[sqlite3.Row]]:
     """What the database has of a person, table by table; tables without anything are left out."""
     where = {
-        "people": "id",
-        "recipients": "person_id",
-        "drafts": "person_id",
-        "orders": "person_id",
+        "users": "id",
+        "recipients": "user_id",
+        "drafts": "user_id",
+        "orders": "user_id",
         "outbox": "chat_id",
         "inbox": "chat_id",
     }
@@ -41,8 +41,8 @@ def sealed_of(shared_world: World, person: Newcomer) -> list[str]:
     """The sealed texts that the database has of a person's recipients."""
     with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
         rows = database.execute(
-            "SELECT number FROM orders WHERE person_id = :p UNION SELECT number FROM recipients WHERE person_id = :p"
-            " UNION SELECT number FROM drafts WHERE person_id = :p AND number IS NOT NULL",
+            "SELECT number FROM orders WHERE user_id = :p UNION SELECT number FROM recipients WHERE user_id = :p"
+            " UNION SELECT number FROM drafts WHERE user_id = :p AND number IS NOT NULL",
             {"p": person.id},
         )
         return [row[0] for row in rows]
@@ -111,7 +111,7 @@ async def test_a_person_sees_takes_along_and_deletes_everything_and_no_file_tell
     await becomes_unknown(shared_world, emma)
     assert found_in(shared_world.state / "kirim.db", [number, *sealed]) == {}
     kept = row_of(shared_world, order)
-    assert (kept["state"], kept["person_id"], kept["chat_id"]) == ("COMPLETED", 0, 0)
+    assert (kept["state"], kept["user_id"], kept["chat_id"]) == ("COMPLETED", 0, 0)
     assert (kept["number"], kept["holder"], kept["bolt11"], kept["page_token"]) == ("", None, None, None)
 
 
@@ -140,8 +140,8 @@ async def test_a_strangers_button_deletes_nobody(shared_world: World) -> None:
     theirs = await sari.sees(like("privacy.text"))
     toast = await sari.presses(theirs, yes, force=True)
     assert toast["text"] == label("privacy.not_yours")
-    assert {"people", "drafts"} <= rows_of(shared_world, sari).keys()
-    assert {"people", "drafts"} <= rows_of(shared_world, emma).keys()
+    assert {"users", "drafts"} <= rows_of(shared_world, sari).keys()
+    assert {"users", "drafts"} <= rows_of(shared_world, emma).keys()
 
 
 async def test_what_is_open_finishes_first_and_the_rest_happens_by_itself(shared_world: World) -> None:
@@ -161,7 +161,7 @@ async def test_what_is_open_finishes_first_and_the_rest_happens_by_itself(shared
     await emma.sees(like("privacy.noted"))
     await shared_world.service.pays(order)
     await emma.sees(like("news.paid"), anywhere=True)
-    assert rows_of(shared_world, emma)["people"]
+    assert rows_of(shared_world, emma)["users"]
     await completes(shared_world, order)
     await emma.sees(like("privacy.deleted"))
     told = [words_of(message) for message in await emma.messages()]

@@ -64,8 +64,14 @@ class InboxRepository:
         item = sealing.read_or_none(self._vault, inbox, dict(row), _item)
         if item is not None:
             return item
-        received_at = LONG_AGO if row["received_at"] is MALFORMED else row["received_at"]
-        return InboxItem(**{**row, "body": "", "received_at": received_at})
+        return InboxItem(
+            update_id=row["update_id"],
+            chat_id=row["chat_id"],
+            body="",
+            received_at=LONG_AGO if row["received_at"] is MALFORMED else row["received_at"],
+            attempts=row["attempts"],
+            taken_by=row["handled_by"],
+        )
 
     async def chats_waiting(self) -> tuple[int, ...]:
         """Return the chats that have unfinished updates, the longest waiting first."""
