@@ -4,9 +4,11 @@ Days begin and end at midnight in the user's zone. That also holds on days when 
 """
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import StrEnum
+from functools import partial
 from typing import Final
 
 from bot.core.text import plain
@@ -17,6 +19,7 @@ LONGEST_DAYS: Final = 366
 
 DAY: Final = timedelta(days=1)
 HOUR: Final = timedelta(hours=1)
+_A_MOMENT: Final = timedelta(microseconds=1)
 
 
 class Period(StrEnum):
@@ -75,6 +78,21 @@ def this_month(now: datetime, zone: tzinfo, back: int = 0) -> Span:
     today = now.astimezone(zone).date()
     months = today.year * 12 + today.month - 1 - back
     return days(*_month(months // 12, months % 12 + 1), zone)
+
+
+NAMED_SPANS: Final[Mapping[str, Callable[[datetime, tzinfo], Span]]] = {
+    "day": partial(last, Period.DAY),
+    "week": partial(last, Period.WEEK),
+    "month": partial(last, Period.MONTH),
+    "this_month": this_month,
+    "last_month": partial(this_month, back=1),
+}
+"""The periods that a file can be made of with one tap, each from the current time and a zone."""
+
+
+def first_and_last_day(span: Span, zone: tzinfo) -> tuple[date, date]:
+    """Return the days on which a period begins and ends, both included."""
+    return span.since.astimezone(zone).date(), (span.until - _A_MOMENT).astimezone(zone).date()
 
 
 def _midnight(day: date, zone: tzinfo) -> datetime:

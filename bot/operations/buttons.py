@@ -17,7 +17,7 @@ class StatisticsAction(StrEnum):
 
 @dataclass(frozen=True)
 class StatisticsButton(Callback, prefix="st"):
-    """A button of the statistics; `period` is one of the screen's or, for a file, one of `export.TIMES`."""
+    """A button of the statistics; `period` is one of the screen's or, for a file, one of `NAMED_SPANS`."""
 
     action: StatisticsAction
     period: Annotated[str, Pattern("[a-z_]{1,12}")] = ""

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
 from typing import Final
 
+from bot.core import csv
 from bot.core import date_ranges as spans
 from bot.core.date_ranges import Period, Span
 from bot.infra.drawing.chart import render_bars_off_loop
@@ -88,7 +89,7 @@ async def _ask(session: Session, _: str) -> bool:
 
 
 async def _file(session: Session, argument: str) -> bool:
-    find = export.TIMES.get(argument)
+    find = spans.NAMED_SPANS.get(argument)
     if find is None:
         return False
     desk, button = session.desk, StatisticsButton(StatisticsAction.CSV, argument).pack()
@@ -114,7 +115,7 @@ async def _hand_out(session: Session, span: Span) -> None:
     sent = await session.desk.messenger.send_document(
         session.chat_id,
         made.content,
-        export.file_name(span, session.zone),
+        csv.file_name("orders", span, session.zone),
         export.caption(session.t, made, span, session.zone),
         lane="talk",
     )

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from bot.core import csv
 from bot.core.clock import Clock
 from bot.core.date_ranges import Span
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.operations.export import instant, safe, table
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 
@@ -61,7 +61,7 @@ class AuditLog:
 
     async def export(self, span: Span, by: int) -> AuditFile:
         """The trail of a time, oldest first. That it was taken along is written down before it can be."""
-        content, count = bytearray(table([list(COLUMNS)])), 0
+        content, count = bytearray(csv.write_rows([list(COLUMNS)])), 0
         async with self._store.reading() as tx:
             found = await AuditRepository(tx).between(span.since, span.until, "", AT_ONCE)
             while found and count <= MOST_ENTRIES:
@@ -97,19 +97,19 @@ async def write_broadcast(tx: Transaction, by: int, broadcast_id: str, record_us
 
 def of_time(span: Span) -> str:
     """A time as a detail."""
-    return f"{instant(span.since)}/{instant(span.until)}"
+    return f"{csv.format_time(span.since)}/{csv.format_time(span.until)}"
 
 
 COLUMNS: Final[dict[str, Callable[[AuditEntry], object]]] = {
-    "at": lambda entry: instant(entry.at),
+    "at": lambda entry: csv.format_time(entry.at),
     "actor_id": lambda entry: entry.actor_id,
     "action": lambda entry: entry.action,
-    "subject": lambda entry: safe(entry.subject),
+    "subject": lambda entry: csv.format_text(entry.subject),
     "person_id": lambda entry: entry.person_id or "",
-    "detail": lambda entry: safe(entry.detail),
+    "detail": lambda entry: csv.format_text(entry.detail),
 }
 """The columns, from the left. docs/operating.md says what each holds."""
 
 
 def _lines(entries: Iterable[AuditEntry]) -> bytes:
-    return table([column(entry) for column in COLUMNS.values()] for entry in entries)
+    return csv.write_rows([column(entry) for column in COLUMNS.values()] for entry in entries)

@@ -5,10 +5,11 @@ Whoever is no operator meets what an unknown command or an old button gives.
 
 import re
 
+from bot.core import csv
+from bot.core.date_ranges import NAMED_SPANS
 from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.session import Session
-from bot.operations.screens import export
 from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
 from bot.staff.screens import audit as screens
 
@@ -40,7 +41,7 @@ async def export_button(session: Session, _: AuditExportButton) -> None:
 @routes.button(AuditFileButton)
 async def file_button(session: Session, button: AuditFileButton) -> None:
     """Send the entries of a period as a file; a second tap sends nothing."""
-    find = export.TIMES.get(button.period)
+    find = NAMED_SPANS.get(button.period)
     if find is None:
         await session.explain("stale.button")
         return
@@ -53,7 +54,7 @@ async def file_button(session: Session, button: AuditFileButton) -> None:
     if made.content is None:
         await session.show(screens.nothing(session.t, made, span, session.zone))
         return
-    name, caption = screens.file_name(span, session.zone), screens.caption(session.t, made, span, session.zone)
+    name, caption = csv.file_name("audit", span, session.zone), screens.caption(session.t, made, span, session.zone)
     sent = await desk.messenger.send_document(session.chat_id, made.content, name, caption, lane="talk")
     if not isinstance(sent, Delivered):
         await session.say(screens.not_sent(session.t))

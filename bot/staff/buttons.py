@@ -41,6 +41,6 @@ class AuditExportButton(Callback, prefix="au:export"):
 
 @dataclass(frozen=True)
 class AuditFileButton(Callback, prefix="au:csv"):
-    """A button that sends the log as a file; `period` is one of `export.TIMES`."""
+    """A button that sends the log as a file; `period` is one of `NAMED_SPANS`."""
 
     period: Annotated[str, Pattern("[a-z_]{1,12}")]

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.core.date_ranges import Period, last
+from bot.core import csv
+from bot.core.date_ranges import NAMED_SPANS, Period, last
 from bot.infra.drawing.chart import render_bars
 from bot.infra.i18n import LOCALES
 from bot.operations.buttons import StatisticsAction, StatisticsButton
@@ -211,13 +212,13 @@ def test_the_export_asks_for_a_time_and_says_which_it_was(locale: str) -> None:
     asking = Seen("which time", export.asking(t))
     check(asking)
     assert {StatisticsButton.read(str(button.data)) for button in asking.buttons} == {
-        StatisticsButton(StatisticsAction.CSV, name) for name in export.TIMES
+        StatisticsButton(StatisticsAction.CSV, name) for name in NAMED_SPANS
     }
-    for find in export.TIMES.values():
+    for find in NAMED_SPANS.values():
         span = find(NOW, JAKARTA)
         for count in (0, MOST_ORDERS + 1):
             check(Seen("no file", export.nothing(t, Export(count, None), span, JAKARTA)))
         assert t.n("export.orders", 12) in export.caption(t, Export(12, b""), span, JAKARTA)
-    assert export.file_name(export.TIMES["last_month"](NOW, JAKARTA), JAKARTA) == (
+    assert csv.file_name("orders", NAMED_SPANS["last_month"](NOW, JAKARTA), JAKARTA) == (
         "kirim-orders-2026-10-01-to-2026-10-31.csv"
     )

@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
 from typing import Final
 
-from bot.core.date_ranges import Span
+from bot.core.date_ranges import NAMED_SPANS, Span
 from bot.core.text import plain
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import clip, format_day
+from bot.infra.telegram.ui.formatting import clip, format_day, format_span
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.operations.screens import export
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.audit import MOST_ENTRIES, AuditFile, AuditPage
 from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
@@ -44,30 +43,25 @@ def screen(t: Translator, page: AuditPage, now: datetime, zone: tzinfo) -> Scree
 def asking(t: Translator) -> Screen:
     """Of which time the file is to be."""
     day, week, month, this, before = (
-        Button(t.plain(f"export.{name}"), data=AuditFileButton(name).pack()) for name in export.TIMES
+        Button(t.plain(f"export.{name}"), data=AuditFileButton(name).pack()) for name in NAMED_SPANS
     )
     return Screen(t("audit.ask"), ((day, week, month), (this, before), _back_row(t)))
 
 
 def caption(t: Translator, made: AuditFile, span: Span, zone: tzinfo) -> Html:
     """How many entries the file holds, and of which time."""
-    return t("audit.caption", entries=t.n("audit.entries", made.entries), time=export.time_of(t, span, zone))
+    return t("audit.caption", entries=t.n("audit.entries", made.entries), time=format_span(t, span, zone))
 
 
 def nothing(t: Translator, made: AuditFile, span: Span, zone: tzinfo) -> Screen:
     """That there is no file: no entries, or too many for one."""
     key = "audit.too_many" if made.entries else "audit.none_then"
-    return Screen(t(key, time=export.time_of(t, span, zone), most=MOST_ENTRIES), (_export_row(t), _back_row(t)))
+    return Screen(t(key, time=format_span(t, span, zone), most=MOST_ENTRIES), (_export_row(t), _back_row(t)))
 
 
 def not_sent(t: Translator) -> Screen:
     """Telegram took no file."""
     return Screen(t("export.not_sent"), (_export_row(t),))
-
-
-def file_name(span: Span, zone: tzinfo) -> str:
-    """The first and the last day, so that files stand in order."""
-    return export.file_name(span, zone, of="audit")
 
 
 def _entry(t: Translator, entry: AuditEntry, now: datetime, zone: tzinfo) -> Html:

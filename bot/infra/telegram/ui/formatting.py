@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta, tzinfo
 
+from bot.core.date_ranges import Span
 from bot.core.errors import Rejection, Remark
 from bot.core.text import plain
 from bot.core.zones import PRESUMED
@@ -47,6 +48,12 @@ def format_day(t: Translator, moment: datetime, now: datetime, zone: tzinfo) -> 
     """Return the day in the user's zone: "today", "17 Aug", in another year "17 Aug 2025"."""
     day, today = moment.astimezone(zone).date(), now.astimezone(zone).date()
     return t.plain("time.today") if day == today else t.date(moment, zone, with_year=day.year != today.year)
+
+
+def format_span(t: Translator, span: Span, zone: tzinfo) -> str:
+    """Return a period in the user's zone, from when to when."""
+    first, end = t.date_time(span.since, zone), t.date_time(span.until, zone)
+    return f"{first} – {end}"  # noqa: RUF001  a dash between two times
 
 
 def format_arguments(t: Translator, said: Rejection | Remark, now: datetime, zone: tzinfo) -> dict[str, object]:
