@@ -1,7 +1,7 @@
 """Where support works: its group, or the private chat of each supporter where there is no group."""
 
 from bot.infra.db.transaction import Transaction
-from bot.support.tickets.post_repository import TicketPostRepository
+from bot.staff.chat_repository import MovedChatRepository
 
 
 class StaffChat:
@@ -20,8 +20,8 @@ class StaffChat:
         """The chats in which tickets are told and answered."""
         if not self._chat_id:
             return tuple(sorted(self.supporters))
-        return (await TicketPostRepository(tx).current_chat(self._chat_id),)
+        return (await MovedChatRepository(tx).current(self._chat_id),)
 
     async def group(self, tx: Transaction) -> int | None:
         """The group's id as it is now; None where there is no group."""
-        return await TicketPostRepository(tx).current_chat(self._chat_id) if self._chat_id else None
+        return await MovedChatRepository(tx).current(self._chat_id) if self._chat_id else None

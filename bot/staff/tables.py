@@ -1,4 +1,4 @@
-"""The table of the audit log."""
+"""The tables of the audit log and of staff's groups."""
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 
@@ -21,4 +21,11 @@ audit = Table(
         **not_exported("what staff did: it belongs to the operator"),
         **not_pruned("what staff did stays; about whom, and what they said about it, is removed with the user"),
     },
+)
+
+moved_chats = Table(
+    "moved_chats",
+    metadata,
+    Column("old_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("new_id", BigInteger, nullable=False),
 )

@@ -13,6 +13,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import staff_news
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import RAISED, add, over, subject_of, told_of
+from bot.staff.chat_repository import MovedChatRepository
 from bot.staff.roles import StaffChat
 from bot.support.model import PostRole
 from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, tell_room, ticket_in
@@ -94,4 +95,5 @@ async def _keep_entry(tx: Transaction, news: Notification, how: End, now: dateti
 
 async def save_moved_chat(tx: Transaction, old: int, new: int) -> None:
     """Remember that Telegram gave the staff's group another id (a hook of the outbox)."""
-    await TicketPostRepository(tx).chat_moved(old, new)
+    await MovedChatRepository(tx).save(old, new)
+    await TicketPostRepository(tx).delete_in_chat(old)

@@ -28,6 +28,7 @@ from bot.rates.repository import QuoteRepository
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
 from bot.staff.alarm_repository import AlarmRepository
+from bot.staff.chat_repository import MovedChatRepository
 from bot.staff.repository import AuditRepository
 from bot.support import user_data as support_data
 from bot.support.lookup.query import Sought
@@ -136,7 +137,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "topic of a ticket": (lambda tx: TicketPostRepository(tx).topic("T-2345A", -1001), "ix_ticket_posts_ticket_entry"),
     "topic_gone": (lambda tx: TicketPostRepository(tx).topic_gone(-1001, 5), "ix_ticket_posts_chat_id_topic_id"),
     "posts in_rooms": (lambda tx: TicketPostRepository(tx).in_rooms(1001), "ix_tickets_user_id_created_at"),
-    "where a chat is now": (lambda tx: TicketPostRepository(tx).current_chat(-1001), "pk_moved_chats"),
+    "where a chat is now": (lambda tx: MovedChatRepository(tx).current(-1001), "pk_moved_chats"),
     "acts of_order": (lambda tx: UserEventRepository(tx).of_order(1001, "R1", NOW), "ix_user_events_user_id_at"),
     "acts of_person": (lambda tx: UserEventRepository(tx).of_person(1001), "ix_user_events_user_id_at"),
     "forget acts": (lambda tx: UserEventRepository(tx).forget(NOW), "ix_user_events_at"),

@@ -7,7 +7,9 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
+from bot.staff.chat_repository import MovedChatRepository
 from bot.support.model import PostRole, TicketPost
+from bot.support.staff_chat_hooks import save_moved_chat
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from tests.builders import NOW, SECOND, a_post, a_ticket, some_news
@@ -92,21 +94,21 @@ async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_
         assert await OutboxRepository(tx).start(told.id)
         await OutboxRepository(tx).told(told.id, 5, NOW)
         await OutboxRepository(tx).move_chat(GROUP, NEW_GROUP)
-        await TicketPostRepository(tx).chat_moved(GROUP, NEW_GROUP)
+        await save_moved_chat(tx, GROUP, NEW_GROUP)
     async with store.reading() as tx:
         news = await OutboxRepository(tx).of_subject("ticket:T-2345A")
         assert sorted(each.chat_id for each in news) == [NEW_GROUP, NEW_GROUP, GROUP]
         assert await TicketPostRepository(tx).get(GROUP, 1) is None
         assert await TicketPostRepository(tx).get(OTHER, 2) is not None
-        assert await TicketPostRepository(tx).current_chat(GROUP) == NEW_GROUP
-        assert await TicketPostRepository(tx).current_chat(OTHER) == OTHER
+        assert await MovedChatRepository(tx).current(GROUP) == NEW_GROUP
+        assert await MovedChatRepository(tx).current(OTHER) == OTHER
 
 
 @pytest.mark.usefixtures("tickets")
 async def test_being_told_twice_of_a_move_changes_nothing(store: Database) -> None:
     for _ in range(2):
         async with store.transaction() as tx:
-            await TicketPostRepository(tx).chat_moved(GROUP, NEW_GROUP)
+            await save_moved_chat(tx, GROUP, NEW_GROUP)
     await adds(store, a_post(1, chat_id=NEW_GROUP))
     async with store.reading() as tx:
         assert await TicketPostRepository(tx).head("T-2345A", NEW_GROUP) is not None

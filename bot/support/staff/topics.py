@@ -25,6 +25,7 @@ from bot.infra.telegram.outbound.sender import (
 )
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.repository import OrderRepository
+from bot.staff.chat_repository import MovedChatRepository
 from bot.support.cases import Cases
 from bot.support.model import PostRole, TicketPost
 from bot.support.staff.entries import Place
@@ -111,7 +112,8 @@ class TicketRoom:
     async def moved(self, old: int, new: int) -> None:
         """The group has another id from now on."""
         async with self._store.transaction() as tx:
-            await TicketPostRepository(tx).chat_moved(old, new)
+            await MovedChatRepository(tx).save(old, new)
+            await TicketPostRepository(tx).delete_in_chat(old)
             await OutboxRepository(tx).move_chat(old, new)
 
     async def _topic(self, reading: Reading, ticket: Ticket) -> int | DeliveryOutcome | None:

@@ -1,4 +1,4 @@
-"""Which messages of the bot's belong to which ticket, and where the staff's chat has moved to."""
+"""Which messages of the bot's belong to which ticket."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -10,7 +10,7 @@ from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
 from bot.support.model import PostRole, TicketPost
-from bot.support.tickets.tables import moved_chats, ticket_posts, tickets
+from bot.support.tickets.tables import ticket_posts, tickets
 
 CHAT = bindparam("chat", type_=BigInteger())
 ONE = select(ticket_posts).where(
@@ -53,12 +53,11 @@ TOPICS = (
 TOPIC_GONE = delete(ticket_posts).where(
     ticket_posts.c.chat_id == CHAT, ticket_posts.c.topic_id == bindparam("topic", type_=BigInteger())
 )
-NOW_AT = select(moved_chats.c.new_id).where(moved_chats.c.old_id == CHAT)
-LEAVE_BEHIND = delete(ticket_posts).where(ticket_posts.c.chat_id == CHAT)
+DELETE_IN_CHAT = delete(ticket_posts).where(ticket_posts.c.chat_id == CHAT)
 
 
 class TicketPostRepository:
-    """Which messages of the bot's belong to which ticket, and where the staff's chat has moved to."""
+    """Which messages of the bot's belong to which ticket."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
@@ -106,15 +105,9 @@ class TicketPostRepository:
         """Somebody has deleted a topic, and all that stood in it."""
         await self._connection.execute(TOPIC_GONE, {"chat": chat_id, "topic": topic_id})
 
-    async def current_chat(self, chat_id: int) -> int:
-        """The id that a group has by now: it gets another one when it becomes a supergroup."""
-        moved = (await self._connection.execute(NOW_AT, {"chat": chat_id})).scalar_one_or_none()
-        return chat_id if moved is None else int(moved)
-
-    async def chat_moved(self, old: int, new: int) -> None:
-        """Save the new id, and delete the posts of the old chat: nobody can reply to them any more."""
-        await writing.put(self._connection, moved_chats, {"old_id": old, "new_id": new})
-        await self._connection.execute(LEAVE_BEHIND, {"chat": old})
+    async def delete_in_chat(self, chat_id: int) -> None:
+        """Delete the posts in a group that got another id: nobody can reply to them any more."""
+        await self._connection.execute(DELETE_IN_CHAT, {"chat": chat_id})
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketPost, ...]:
         found = await self._connection.execute(statement, parameters)

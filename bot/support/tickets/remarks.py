@@ -9,10 +9,10 @@ from enum import StrEnum
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
+from bot.staff.chat_repository import MovedChatRepository
 from bot.staff.roles import StaffChat
 from bot.support.model import TicketEntry
 from bot.support.tickets.notifications import ToStaffChat, marked, tell_chats
-from bot.support.tickets.post_repository import TicketPostRepository
 
 
 class Remark(StrEnum):
@@ -67,4 +67,4 @@ async def everywhere(tx: Transaction, room: StaffChat, entry: TicketEntry) -> tu
 
 async def source_chat(tx: Transaction, entry: TicketEntry) -> int:
     """The chat of the message that the entry was made of, by the id that it has now."""
-    return await TicketPostRepository(tx).current_chat(entry.source_chat_id)
+    return await MovedChatRepository(tx).current(entry.source_chat_id)

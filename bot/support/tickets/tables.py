@@ -91,10 +91,3 @@ ticket_posts = Table(
     Index("ix_ticket_posts_ticket_entry", "ticket", "entry", "chat_id", "message_id"),
     Index(None, "chat_id", "topic_id"),
 )
-
-moved_chats = Table(
-    "moved_chats",
-    metadata,
-    Column("old_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("new_id", BigInteger, nullable=False),
-)
