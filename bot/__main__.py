@@ -110,11 +110,12 @@ def new_key() -> None:
 def rotate_keys() -> None:
     """Re-encrypt the database with the first key in ENCRYPTION_KEYS. The bot can keep running."""
     settings = _settings()
+    from bot.house import store_of  # noqa: PLC0415  see run
     from bot.operations import rotate_keys as rotating  # noqa: PLC0415  see run
 
     logs.configure("error", settings.log_format)
     with _database_trouble():
-        sys.exit(asyncio.run(rotating.run(settings, typer.echo)))
+        sys.exit(asyncio.run(rotating.run(store_of(settings), typer.echo)))
 
 
 @cli.command()
@@ -124,10 +125,13 @@ def check(
 ) -> None:
     """Check settings, database, keys, Telegram and the service. Changes nothing."""
     settings = _settings()
-    from bot.operations import check as checks  # noqa: PLC0415  see run
+    from bot.house import store_of, telegram_application  # noqa: PLC0415  see run
+    from bot.operations import check as checking  # noqa: PLC0415  see run
 
     logs.configure("error", settings.log_format)
-    sys.exit(asyncio.run(checks.run(settings, typer.echo, verbose=verbose)))
+    checks = checking.checks_of(settings, lambda: store_of(settings), lambda: telegram_application(settings).bot)
+    listed = checking.list_settings(settings) if verbose else ()
+    sys.exit(asyncio.run(checking.run(checks, typer.echo, listed)))
 
 
 @cli.command()

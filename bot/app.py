@@ -193,7 +193,7 @@ async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Eve
     workers = WorkerGroup()
     try:
         await house.delivery.recover()
-        await house.live_show.recover()
+        await house.broadcasts.live_progress.recover()
         await lanes.replay()
         for name, loop in loops(house, lanes):
             workers.start(name, loop)
@@ -258,7 +258,7 @@ async def _wind_up(house: House, lanes: ChatQueues, workers: WorkerGroup) -> Non
         lanes.drain(FINISH_UPDATES * has_time),
         house.desk.orders.posting.close(FINISH_POSTS),
         house.delivery.close(FINISH_NEWS * has_time),
-        house.desk.delivering.close(FINISH_NEWS * has_time),
+        house.broadcasts.deliveries.close(FINISH_NEWS * has_time),
     )
     # After the updates, none of which begins anything any more.
     closing = [feature.close for feature in house.features if feature.close is not None]

@@ -6,7 +6,7 @@ group 0 takes what works at any point of any conversation (orders' buttons, comm
 `CONVERSATION` is the conversation, and what is said outside one.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,14 +16,10 @@ from telegram.ext import (
     Application,
     ApplicationHandlerStop,
     CallbackQueryHandler,
-    CommandHandler,
     MessageHandler,
     filters,
 )
 
-from bot.broadcasts import delivery_handlers as delivering
-from bot.broadcasts import handlers as broadcasting
-from bot.broadcasts.typed import WHOLE_MESSAGES
 from bot.checkout import lightning_handlers as lightning
 from bot.checkout.conversation import around_the_conversation, conversation
 from bot.checkout.recipient_handlers import send_to_recipient
@@ -38,14 +34,11 @@ from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.router import Audience, OpenSession, Route, Routes
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import SESSION, Desk, Session
-from bot.operations import handlers as alarms
-from bot.operations import statistics_handlers as figures
 from bot.orders import handlers as presses
 from bot.orders import history_handlers as history
 from bot.orders.preference_handlers import PreferenceHandlers
 from bot.orders.receipts import verify_handlers as verifying
 from bot.recipients import handlers as saved
-from bot.staff import audit_handlers as auditing
 from bot.users.session_loader import SessionLoader
 
 log = structlog.get_logger(__name__)
@@ -63,11 +56,6 @@ PARTS: tuple[Callable[[], list[Handler]], ...] = (
 """What works at any point of any conversation: each part of the house brings its own commands and buttons."""
 
 ROUTES: tuple[Routes[Session], ...] = (
-    broadcasting.routes,
-    delivering.routes,
-    alarms.routes,
-    figures.routes,
-    auditing.routes,
     lightning.routes,
     PreferenceHandlers().routes(),
 )
@@ -77,11 +65,10 @@ ANSWERS: dict[str, questions.Answer] = {
     saved.NAME: saved.name_typed,
     saved.HOLDER: saved.holder_typed,
     verifying.QUESTION: verifying.code_typed,
-    figures.TIME: figures.time_typed,
 }
 """What takes the typed answer to which question outside of a draft."""
 
-WHOLE_ANSWERS: dict[str, questions.WholeAnswer] = {**WHOLE_MESSAGES}
+WHOLE_ANSWERS: dict[str, questions.WholeAnswer] = {}
 """The same for what may be more than words."""
 
 DAMAGED = {
@@ -90,8 +77,6 @@ DAMAGED = {
     "recipients": "recipient.unreadable",
 }
 """Table -> what a person reads whose row of it can't be read. Trying again doesn't help with these."""
-
-Show = Callable[[Session], Awaitable[Screen]]
 
 
 def register(application: Application, features: Sequence[Feature]) -> None:  # type: ignore[type-arg]
@@ -105,8 +90,6 @@ def register(application: Application, features: Sequence[Feature]) -> None:  # 
         for handler in part():
             application.add_handler(handler)
     application.add_handler(CallbackQueryHandler(presses.order_pressed, pattern=data.ORDER_PATTERN))
-    for command, show in _shows().items():
-        application.add_handler(CommandHandler(command, _at_any_point(show), filters=PRIVATE))
     application.add_handler(verifying.code_handler(), group=CONVERSATION)
     application.add_handler(conversation(), group=CONVERSATION)
     for handler in around_the_conversation():
@@ -202,21 +185,6 @@ MAY_USE: dict[Audience, OpenSession[Session]] = {Audience.EVERYONE: _anyone, Aud
 async def _explain(_: Update) -> None:
     """Answer a press by somebody who may not as a button that means nothing any more."""
     await SESSION.get().explain("stale.button")
-
-
-def _shows() -> dict[str, Show]:
-    return {
-        "status": alarms.show_status,
-    }
-
-
-def _at_any_point(show: Show) -> Callable[[Update, Context], Coroutine[Any, Any, None]]:
-    async def handle(_: Update, __: Context) -> None:
-        session = SESSION.get()
-        await session.say(session.with_resume(await show(session)))
-        raise ApplicationHandlerStop
-
-    return handle
 
 
 async def _in_a_group(update: Update, context: Context) -> None:

@@ -11,12 +11,7 @@ from telegram.ext import Application, ApplicationBuilder
 
 import bot.tables  # noqa: F401  every feature adds its tables to the metadata, which encryption goes through
 from bot.broadcasts import user_data as broadcasts_data
-from bot.broadcasts.deliveries import Delivering
-from bot.broadcasts.delivery import ChatCourier, LiveMessages
-from bot.broadcasts.drafts import BroadcastDrafts
-from bot.broadcasts.rendering import BroadcastRenderer
-from bot.broadcasts.service import Broadcasts
-from bot.broadcasts.worker import BroadcastWorker, LiveProgress
+from bot.broadcasts.feature import Broadcasts
 from bot.checkout import resume
 from bot.checkout import user_data as checkout_data
 from bot.checkout.drafts import Drafts
@@ -37,9 +32,7 @@ from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.telegram.ui.session import Desk
 from bot.infra.workers.loop import Wakeup
-from bot.operations.monitor import Monitor
-from bot.operations.monitor_worker import MonitorWorker
-from bot.operations.statistics_service import Figures
+from bot.operations.feature import Operations
 from bot.orders import refused_messages
 from bot.orders import user_data as orders_data
 from bot.orders.history import History
@@ -49,7 +42,7 @@ from bot.orders.placement.reconciler import Reconciler
 from bot.orders.placement.service import Orders
 from bot.orders.receipts.service import Receipts
 from bot.orders.rendering import OrderRenderer
-from bot.orders.screens import preferences
+from bot.orders.screens import preferences, status
 from bot.orders.status_messages import show_at_the_end
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
@@ -68,10 +61,7 @@ from bot.settlement.health import Health
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff import user_data as staff_data
 from bot.staff.alarm_rendering import AlarmRenderer
-from bot.staff.alarms import Alarms
-from bot.staff.audit import AuditLog
-from bot.staff.help import Help
-from bot.staff.roles import StaffChat
+from bot.staff.feature import Staff
 from bot.support import user_data as support_data
 from bot.support.feature import Support
 from bot.support.staff_chat_hooks import save_moved_chat
@@ -110,13 +100,8 @@ class House:
     delivery: OutboxDelivery
     poller: Poller
     reconciler: Reconciler
-    watch: MonitorWorker
     nudge_outbox: Wakeup
-    nudge_broadcasts: Wakeup
-    nudge_live: Wakeup
-    broadcasting: BroadcastWorker
-    live_show: LiveProgress
-    nudge_watch: Wakeup
+    broadcasts: Broadcasts
     clock: SystemClock
 
 
@@ -124,9 +109,9 @@ def build(settings: Settings) -> House:
     """Build the parts; opens no connection and no file."""
     clock = SystemClock()
     store = store_of(settings)
-    nudge_outbox, nudge_broadcasts, nudge_watch = Wakeup(), Wakeup(), Wakeup()
+    nudge_outbox, health_changed = Wakeup(), Wakeup()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
-    health = Health(clock, patience_of(settings), nudge_watch)
+    health = Health(clock, patience_of(settings), health_changed)
     budget, viewed = AdaptiveBudget(settings.service_max_requests_per_second), ViewedOrders(clock)
     adapter = SettlementAdapter(client, may_place=store.leads)
     settlement = MonitoredSettlement(adapter, health, on_slow_down=budget.halve)
@@ -157,13 +142,23 @@ def build(settings: Settings) -> House:
     users.sessions.on_load += [load_draft, missed.load]
     users.sessions.after_update.append(missed.show)
     rates = Rates(infra, users, settlement, market, record_seconds=settings.quote_record_seconds)
-    room = StaffChat(settings.support_chat_id, rules.supporter_ids)
-    contacts, payout_times = Help(room, settings.support_contact), MeasuredTimes(store, clock)
+    staff = Staff(
+        infra,
+        operator_ids=settings.operator_ids,
+        agent_ids=rules.supporter_ids,
+        chat_id=settings.support_chat_id,
+        contact=settings.support_contact,
+        remind_after=timedelta(seconds=settings.alarm_reminder_seconds),
+    )
+    broadcasts = Broadcasts(
+        infra, market, rates.charts, rules=broadcast_rules_of(settings), paid=settings.allow_paid_broadcast
+    )
+    payout_times = MeasuredTimes(store, clock)
     support = Support(
         infra,
         market,
-        room,
-        contacts,
+        staff.chat,
+        staff.contacts,
         rules=rules,
         payout_times=payout_times,
         provider=provider,
@@ -171,17 +166,7 @@ def build(settings: Settings) -> House:
         reopen_within=timedelta(seconds=settings.ticket_reopen_seconds),
         remind_after=timedelta(seconds=settings.ticket_reminder_seconds),
     )
-    features = (users.feature, rates.feature, support.feature)
-    observer = Observer(orders, room)
-    watching = Monitor(
-        store=store,
-        clock=clock,
-        health=health,
-        alarms=alarms_of(settings, store, clock, nudge_outbox),
-        market=market,
-        backlog_after=timedelta(seconds=settings.outbox_backlog_seconds),
-        shrink_percent=Decimal(str(settings.methods_shrink_percent)),
-    )
+    observer = Observer(orders, staff.chat)
     poller = Poller(
         store=store,
         settlement=settlement,
@@ -191,23 +176,25 @@ def build(settings: Settings) -> House:
         viewed=viewed,
         interval=rules.poll_interval,
     )
-    broadcasts = Broadcasts(
-        store=store,
+    operations = Operations(
+        infra,
+        bot=application.bot,
+        settlement=settlement,
         market=market,
-        clock=clock,
-        rules=broadcast_rules_of(settings),
-        on_confirmed=nudge_broadcasts,
-        on_news=nudge_outbox,
+        health=health,
+        health_changed=health_changed,
+        staff=staff,
+        poller=poller,
+        show_orders=status.show,
+        operator_ids=settings.operator_ids,
+        backlog_after=timedelta(seconds=settings.outbox_backlog_seconds),
+        shrink_percent=Decimal(str(settings.methods_shrink_percent)),
+        poller_silence=silence_of(settings),
     )
-    nudge_live = Wakeup()
-    delivering = Delivering(
-        store=store,
-        clock=clock,
-        courier=ChatCourier(messenger, translations, rates.charts, paid=settings.allow_paid_broadcast),
-        default_locale=settings.default_locale,
-        per_second=settings.broadcast_messages_per_second,
-        on_change=nudge_live,
-    )
+    features = (users.feature, rates.feature, staff.feature, broadcasts.feature, support.feature, operations.feature)
+    for feature in features:
+        if feature.audit_terms is not None:
+            staff.add_audit_terms(feature.audit_terms)
     desk = Desk(
         store=store,
         settlement=settlement,
@@ -220,27 +207,22 @@ def build(settings: Settings) -> House:
         orders=orders,
         payout_times=payout_times,
         observer=observer,
-        help=contacts,
-        support_room=room,
+        help=staff.contacts,
+        support_room=staff.chat,
         ticket_room=support.ticket_room,
         lookups=support.lookups,
         ticket_answers=support.ticket_answers,
         ticket_corrections=support.ticket_corrections,
         revealing=support.revealing,
-        broadcasts=broadcasts,
-        broadcast_drafts=BroadcastDrafts(store, clock),
-        delivering=delivering,
         conversation=resume.HOOKS,
         ask_about_order=support.ask_about_order,
         offer_to_forward=support.offer_to_forward,
-        figures=Figures(store, settlement, clock),
-        trail=AuditLog(store, clock),
+        figures=operations.statistics,
         saved_answers=support.saved_answers,
         messenger=messenger,
         translations=translations,
         clock=clock,
         default_locale=settings.default_locale,
-        watching=watching,
         viewed=viewed,
         operator_ids=settings.operator_ids,
         provider=provider,
@@ -253,11 +235,10 @@ def build(settings: Settings) -> House:
             store=store,
             messenger=messenger,
             clock=clock,
-            help_desk=contacts,
+            help_desk=staff.contacts,
             receipts=receipts,
             public_url=settings.public_url,
         ).renderers(),
-        BroadcastRenderer(store, messenger, clock).renderers(),
         AlarmRenderer(store, messenger, clock, settings.operator_ids).renderers(),
         *(renderers for feature in features for renderers in feature.renderers),
     )
@@ -283,13 +264,8 @@ def build(settings: Settings) -> House:
         ),
         poller=poller,
         reconciler=Reconciler(orders, settlement),
-        broadcasting=BroadcastWorker(broadcasts, delivering),
-        live_show=LiveProgress(delivering, LiveMessages(store, messenger, translations, settings.default_locale)),
-        nudge_live=nudge_live,
+        broadcasts=broadcasts,
         nudge_outbox=nudge_outbox,
-        nudge_broadcasts=nudge_broadcasts,
-        watch=MonitorWorker(watching, poller, clock, silence_of(settings)),
-        nudge_watch=nudge_watch,
         clock=clock,
     )
 
@@ -310,11 +286,6 @@ def declared_features() -> Sequence[Feature]:
 def store_of(settings: Settings) -> Database:
     """The database, with the keys to what is sealed in it."""
     return Database(settings.database_url, Vault(settings.sealing_keys))
-
-
-def alarms_of(settings: Settings, store: Database, clock: SystemClock, nudge_outbox: Wakeup) -> Alarms:
-    """What operators hear of by themselves."""
-    return Alarms(store, clock, settings.operator_ids, timedelta(seconds=settings.alarm_reminder_seconds), nudge_outbox)
 
 
 def telegram_application(settings: Settings, may_call: Callable[[], bool] = lambda: True) -> Application:  # type: ignore[type-arg]

@@ -11,6 +11,7 @@ from functools import partial
 
 import structlog
 
+from bot.broadcasts.audit import RETRIED, record_decision
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast, BroadcastStatus, Courier, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
@@ -18,7 +19,6 @@ from bot.broadcasts.run import BroadcastRun, Progress
 from bot.core.clock import Clock
 from bot.core.shutdown import finish_tasks
 from bot.infra.db.database import Database
-from bot.staff.audit import write_broadcast
 
 log = structlog.get_logger(__name__)
 
@@ -35,7 +35,7 @@ SAVES = 5
 LATELY_ENDED = 20
 
 
-class Delivering:
+class DeliveryService:
     """The use cases of a broadcast that has begun.
 
     Args:
@@ -97,7 +97,7 @@ class Delivering:
             await self._end(broadcast_id)
         return stopped
 
-    async def again(self, broadcast_id: str, by: int) -> int:
+    async def retry_unknown(self, broadcast_id: str, by: int) -> int:
         """Send to those of whom it isn't known whether it reached them; how many they are."""
         async with self._store.transaction() as tx:
             broadcast = await BroadcastRepository(tx).get(broadcast_id)
@@ -109,7 +109,7 @@ class Delivering:
                 if await BroadcastRepository(tx).save(reopened) is None:
                     return 0
             count = await DeliveryRepository(tx).again(broadcast_id)
-            await write_broadcast(tx, by, broadcast_id, "again", self._clock.now())
+            await record_decision(tx, by, broadcast_id, RETRIED, self._clock.now())
         self._to_show.add(broadcast_id)
         self._on_change()
         return count
@@ -225,7 +225,7 @@ class Delivering:
                     return None
                 changed = await BroadcastRepository(tx).save(replace(broadcast, **changes))  # type: ignore[arg-type]  # its fields
                 if changed is not None and by is not None:
-                    await write_broadcast(tx, by, broadcast_id, str(changed.status), self._clock.now())
+                    await record_decision(tx, by, broadcast_id, str(changed.status), self._clock.now())
             if changed is not None:
                 self._look(changed, quietly=by is None)
                 return changed

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from bot.broadcasts.message import picture_of
+from bot.broadcasts.message import draw_picture
 from bot.broadcasts.model import Broadcast, Delivery
 from bot.broadcasts.run import Progress
 from bot.broadcasts.screens import progress as broadcast_progress
@@ -91,7 +91,7 @@ class ChatCourier:
 
     async def _make(self, broadcast: Broadcast, locale: str) -> _Message:
         t = self._translations.get(locale)
-        return _Message(text_of(broadcast, t), keyboard_of(t), await picture_of(broadcast, t, self._charts))
+        return _Message(text_of(broadcast, t), keyboard_of(t), await draw_picture(broadcast, t, self._charts))
 
 
 class LiveMessages:

@@ -1,64 +1,69 @@
-"""Buttons under a broadcast that has begun: pause, resume, stop, and send to those of whom nobody knows.
+"""Buttons under a broadcast that has begun: pause, resume, stop, and send again where the result is unknown.
 
-Whoever presses second does nothing: what a button asks for is only done in the state that it was shown for.
+A second press does nothing: what a button asks for is only done in the state that it was shown for.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from typing import ClassVar
 
 from bot.broadcasts.buttons import DeliveryAction, DeliveryButton
-from bot.broadcasts.screens import progress as broadcast_progress
+from bot.broadcasts.deliveries import DeliveryService
+from bot.broadcasts.screens import progress as progress_screens
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.session import Session
 
-routes = Routes[Session](Audience.OPERATORS)
+_Action = Callable[["DeliveryHandlers", Session, str], Awaitable[bool]]
 
 
-@routes.button(DeliveryButton)
-async def delivery_button(session: Session, button: DeliveryButton) -> None:
-    """Do what a button of a broadcast that has started says."""
-    if not await _carry_out(session, button.broadcast_id, ACTIONS[button.action]):
-        await session.explain("stale.button")
+class DeliveryHandlers:
+    """Let operators follow, pause and stop a broadcast that has begun."""
 
+    def __init__(self, *, deliveries: DeliveryService) -> None:
+        self._deliveries = deliveries
 
-async def _carry_out(session: Session, broadcast_id: str, act: "Act") -> bool:
-    """Do it and show how it stands; False where there is no such broadcast under way."""
-    if await session.desk.delivering.progress(broadcast_id) is None:
-        return False
-    has_done = await act(session, broadcast_id)
-    progress = await session.desk.delivering.progress(broadcast_id)
-    if progress is None:
-        return False
-    await session.acknowledge(None if has_done else session.t.plain("delivery.has_changed"))
-    await session.update(broadcast_progress.screen(session.t, progress, session.zone))
-    return True
+    def routes(self) -> Routes[Session]:
+        """Return the buttons."""
+        routes = Routes[Session](Audience.OPERATORS)
+        routes.add_button(DeliveryButton, self.delivery_button)
+        return routes
 
+    async def delivery_button(self, session: Session, button: DeliveryButton) -> None:
+        """Do what a button of a broadcast that has started says, and show its progress."""
+        if not await self._act_and_show(session, button.broadcast_id, self.ACTIONS[button.action]):
+            await session.explain("stale.button")
 
-async def _show(_: Session, __: str) -> bool:
-    return True
+    async def _act_and_show(self, session: Session, broadcast_id: str, act: _Action) -> bool:
+        """Return False where no such broadcast has begun."""
+        if await self._deliveries.progress(broadcast_id) is None:
+            return False
+        has_done = await act(self, session, broadcast_id)
+        progress = await self._deliveries.progress(broadcast_id)
+        if progress is None:
+            return False
+        await session.acknowledge(None if has_done else session.t.plain("delivery.has_changed"))
+        await session.update(progress_screens.screen(session.t, progress, session.zone))
+        return True
 
+    async def _show(self, _: Session, __: str) -> bool:
+        return True
 
-async def _pause(session: Session, broadcast_id: str) -> bool:
-    return await session.desk.delivering.pause(broadcast_id, session.person.id) is not None
+    async def _pause(self, session: Session, broadcast_id: str) -> bool:
+        return await self._deliveries.pause(broadcast_id, session.person.id) is not None
 
+    async def _resume(self, session: Session, broadcast_id: str) -> bool:
+        return await self._deliveries.resume(broadcast_id, session.person.id) is not None
 
-async def _resume(session: Session, broadcast_id: str) -> bool:
-    return await session.desk.delivering.resume(broadcast_id, session.person.id) is not None
+    async def _stop(self, session: Session, broadcast_id: str) -> bool:
+        return await self._deliveries.stop(broadcast_id, session.person.id) is not None
 
+    async def _retry_unknown(self, session: Session, broadcast_id: str) -> bool:
+        return await self._deliveries.retry_unknown(broadcast_id, session.person.id) > 0
 
-async def _stop(session: Session, broadcast_id: str) -> bool:
-    return await session.desk.delivering.stop(broadcast_id, session.person.id) is not None
-
-
-async def _again(session: Session, broadcast_id: str) -> bool:
-    return await session.desk.delivering.again(broadcast_id, session.person.id) > 0
-
-
-Act = Callable[[Session, str], Awaitable[bool]]
-ACTIONS: Mapping[DeliveryAction, Act] = {
-    DeliveryAction.SHOW: _show,
-    DeliveryAction.PAUSE: _pause,
-    DeliveryAction.RESUME: _resume,
-    DeliveryAction.STOP: _stop,
-    DeliveryAction.AGAIN: _again,
-}
-"""What a button does; whether it was still to be done."""
+    ACTIONS: ClassVar[Mapping[DeliveryAction, "_Action"]] = {
+        DeliveryAction.SHOW: _show,
+        DeliveryAction.PAUSE: _pause,
+        DeliveryAction.RESUME: _resume,
+        DeliveryAction.STOP: _stop,
+        DeliveryAction.AGAIN: _retry_unknown,
+    }
+    """What a button does; it returns whether it was still to be done."""

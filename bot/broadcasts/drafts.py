@@ -72,7 +72,7 @@ class BroadcastDrafts:
                 await BroadcastRepository(tx).add(kept)
         return kept
 
-    async def like(self, broadcast: Broadcast, operator_id: int) -> Broadcast:
+    async def copy(self, broadcast: Broadcast, operator_id: int) -> Broadcast:
         """A new draft that says the same to the same people; the operator's open one is put away."""
         drafted = replace(
             self._new(operator_id),

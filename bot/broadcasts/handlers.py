@@ -1,195 +1,273 @@
-"""Broadcasts in the operators' chats: `/broadcast`, `/broadcasts`, and the buttons under them.
+"""BroadcastService in the operators' chats: `/broadcast`, `/broadcasts`, and the buttons under them.
 
-Whoever is no operator gets what an unknown command and an old button get. Each button bears the revision it was shown
+Who is no operator gets what an unknown command and an old button get. Each button bears the revision it was shown
 for: what has changed since is shown as it is now, and nothing is done twice.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from typing import ClassVar, Final
 
-from bot.broadcasts import confirm_handlers as broadcast_confirming
 from bot.broadcasts.buttons import BroadcastAction, BroadcastButton, BroadcastListButton, NewBroadcastButton
+from bot.broadcasts.compose_handlers import ComposeHandlers
+from bot.broadcasts.drafts import BroadcastDrafts, Preview
+from bot.broadcasts.message import BroadcastMessages
 from bot.broadcasts.model import Broadcast, BroadcastStatus
-from bot.broadcasts.rules import CHART, PERIODS, may_be_called_off, may_be_confirmed, with_text
-from bot.broadcasts.screens import compose as screens
-from bot.broadcasts.screens import list as broadcast_list
-from bot.broadcasts.typed import ask_daily, ask_moment, ask_picture, ask_text, compose, keep, show_readers
+from bot.broadcasts.rules import (
+    CHART,
+    PERIODS,
+    languages_of,
+    may_be_called_off,
+    may_be_confirmed,
+    with_text,
+)
+from bot.broadcasts.schedule import Doubt
+from bot.broadcasts.screens import compose as compose_screens
+from bot.broadcasts.screens import confirm as confirm_screens
+from bot.broadcasts.screens import list as list_screens
+from bot.broadcasts.service import BroadcastService
 from bot.core.datetime_parsing import MOST_DAYS
+from bot.core.errors import Rejection
 from bot.core.time_of_day import MINUTES
 from bot.infra.i18n import LOCALES
+from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome
 from bot.infra.telegram.ui.router import Audience, Routes
+from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
 
-Act = Callable[[Session, Broadcast, str], Awaitable[bool]]
-"""What a button does; whether there was such a thing."""
-
-
-routes = Routes[Session](Audience.OPERATORS)
-
-
-@routes.command("broadcast")
-async def write_broadcast(session: Session, _: str) -> None:
-    """Show the operator's draft."""
-    session.message_id = None
-    await compose(session, await session.desk.broadcast_drafts.open(session.person.id))
-
-
-@routes.command("broadcasts")
-async def list_broadcasts(session: Session, _: str) -> None:
-    """Show the newest broadcasts."""
-    session.message_id = None
-    await _show_list(session, 0)
-
-
-@routes.button(NewBroadcastButton)
-async def new_broadcast_button(session: Session, _: NewBroadcastButton) -> None:
-    """Show the operator's draft in place of the list."""
-    await session.acknowledge()
-    await compose(session, await session.desk.broadcast_drafts.open(session.person.id))
-
-
-@routes.button(BroadcastListButton)
-async def list_button(session: Session, button: BroadcastListButton) -> None:
-    """Show another page of the list."""
-    await session.acknowledge()
-    await _show_list(session, button.offset)
-
-
-@routes.button(BroadcastButton)
-async def broadcast_button(session: Session, button: BroadcastButton) -> None:
-    """Do what a button of a broadcast says, unless the broadcast has changed since the button was shown."""
-    broadcast = await session.desk.broadcast_drafts.get(button.broadcast_id)
-    if broadcast is None:
-        await session.explain("stale.button")
-    elif button.action not in READING and button.revision != broadcast.revision:
-        await _as_it_is_now(session, broadcast)
-    elif not await ACTIONS[button.action](session, broadcast, button.argument):
-        await _as_it_is_now(session, await session.desk.broadcast_drafts.get(broadcast.id) or broadcast)
-
-
-async def _as_it_is_now(session: Session, broadcast: Broadcast) -> None:
-    """Somebody was faster, or it is an old button: how the broadcast stands."""
-    await session.acknowledge(session.t.plain("broadcast.changed_meanwhile"))
-    if broadcast.status is BroadcastStatus.DRAFT and broadcast.operator_id == session.person.id:
-        await compose(session, broadcast)
-    else:
-        await _page(session, broadcast, "")
-
-
-async def _show_list(session: Session, offset: int) -> None:
-    page = await session.desk.broadcast_drafts.page(offset)
-    if offset and not page.broadcasts:
-        page = await session.desk.broadcast_drafts.page()
-    await session.show(broadcast_list.screen(session.t, page, session.desk.clock.now(), session.zone))
-
-
-async def _page(session: Session, broadcast: Broadcast, _: str) -> bool:
-    await session.acknowledge()
-    counts = await session.desk.broadcast_drafts.counts(broadcast)
-    await session.show(broadcast_list.page(session.t, broadcast, counts, session.desk.clock.now(), session.zone))
-    return True
-
-
-async def _edit(session: Session, broadcast: Broadcast, _: str) -> bool:
-    if broadcast.status is not BroadcastStatus.DRAFT:
-        return False
-    await session.acknowledge()
-    await compose(session, broadcast)
-    return True
-
-
-async def _text(session: Session, broadcast: Broadcast, locale: str) -> bool:
-    return locale in LOCALES and await ask_text(session, broadcast, locale)
-
-
-async def _usual(session: Session, broadcast: Broadcast, locale: str) -> bool:
-    return await keep(session, replace(broadcast, texts=with_text(broadcast.texts, locale, None)))
-
-
-async def _picture(session: Session, broadcast: Broadcast, choice: str) -> bool:
-    if not choice:
-        return await ask_picture(session, broadcast)
-    if choice not in {"none", *PERIODS}:
-        return False
-    return await keep(session, replace(broadcast, picture=None if choice == "none" else CHART + choice))
-
-
-async def _to(session: Session, broadcast: Broadcast, choice: str) -> bool:
-    if not choice:
-        return await show_readers(session, broadcast)
-    if choice not in {"all", *LOCALES}:
-        return False
-    audience = replace(broadcast.audience, locale=None if choice == "all" else choice)
-    return await keep(session, replace(broadcast, audience=audience), show_readers)
-
-
-async def _days(session: Session, broadcast: Broadcast, choice: str) -> bool:
-    if not choice.isdecimal() or int(choice) > MOST_DAYS:
-        return False
-    audience = replace(broadcast.audience, active_days=int(choice) or None)
-    return await keep(session, replace(broadcast, audience=audience), show_readers)
-
-
-async def _when(session: Session, broadcast: Broadcast, choice: str) -> bool:
-    if not choice:
-        return await ask_moment(session, broadcast)
-    return await keep(session, replace(broadcast, starts_at=None, daily_minute=None))
-
-
-async def _daily(session: Session, broadcast: Broadcast, choice: str) -> bool:
-    if choice == "other":
-        return await ask_daily(session, broadcast)
-    if not choice.isdecimal() or int(choice) >= MINUTES:
-        return False
-    return await keep(session, replace(broadcast, starts_at=None, daily_minute=int(choice)))
-
-
-async def _discard(session: Session, broadcast: Broadcast, _: str) -> bool:
-    if await session.desk.broadcast_drafts.discard(broadcast) is None:
-        return False
-    await session.acknowledge()
-    await session.show(screens.discarded(session.t))
-    return True
-
-
-async def _like(session: Session, broadcast: Broadcast, _: str) -> bool:
-    await session.acknowledge()
-    session.message_id = None
-    await compose(session, await session.desk.broadcast_drafts.like(broadcast, session.person.id))
-    return True
-
-
-async def _call_off(session: Session, broadcast: Broadcast, _: str) -> bool:
-    if not may_be_called_off(broadcast):
-        return False
-    stopped = await session.desk.broadcasts.call_off(broadcast, session.person.id)
-    if stopped is None:
-        return False
-    await session.acknowledge(session.t.plain("broadcast.called_off"))
-    return await _page(session, stopped, "")
-
-
-async def _preview(session: Session, broadcast: Broadcast, _: str) -> bool:
-    return may_be_confirmed(broadcast) and await broadcast_confirming.preview(session, broadcast)
-
-
-ACTIONS: Mapping[BroadcastAction, Act] = {
-    BroadcastAction.PAGE: _page,
-    BroadcastAction.EDIT: _edit,
-    BroadcastAction.TEXT: _text,
-    BroadcastAction.USUAL: _usual,
-    BroadcastAction.PICTURE: _picture,
-    BroadcastAction.TO: _to,
-    BroadcastAction.DAYS: _days,
-    BroadcastAction.WHEN: _when,
-    BroadcastAction.DAILY: _daily,
-    BroadcastAction.DISCARD: _discard,
-    BroadcastAction.LIKE: _like,
-    BroadcastAction.SEE: broadcast_confirming.see,
-    BroadcastAction.PREVIEW: _preview,
-    BroadcastAction.CONFIRM: broadcast_confirming.confirm,
-    BroadcastAction.SURE: broadcast_confirming.confirm,
-    BroadcastAction.OFF: _call_off,
-}
-READING = frozenset({BroadcastAction.PAGE, BroadcastAction.SEE, BroadcastAction.LIKE})
+READING: Final = frozenset({BroadcastAction.PAGE, BroadcastAction.SEE, BroadcastAction.LIKE})
 """What changes nothing of the broadcast, and so may be pressed on an old message."""
+
+_Action = Callable[["BroadcastHandlers", Session, Broadcast, str], Awaitable[bool]]
+
+
+class BroadcastHandlers:
+    """Let operators write, preview, confirm and list broadcasts."""
+
+    def __init__(
+        self,
+        *,
+        drafts: BroadcastDrafts,
+        broadcasts: BroadcastService,
+        compose: ComposeHandlers,
+        messages: BroadcastMessages,
+    ) -> None:
+        self._drafts = drafts
+        self._broadcasts = broadcasts
+        self._compose = compose
+        self._messages = messages
+
+    def routes(self) -> Routes[Session]:
+        """Return the commands and the buttons."""
+        routes = Routes[Session](Audience.OPERATORS)
+        routes.add_command("broadcast", self.write_broadcast)
+        routes.add_command("broadcasts", self.list_broadcasts)
+        routes.add_button(NewBroadcastButton, self.new_broadcast_button)
+        routes.add_button(BroadcastListButton, self.list_button)
+        routes.add_button(BroadcastButton, self.broadcast_button)
+        return routes
+
+    async def write_broadcast(self, session: Session, _: str) -> None:
+        """Show the operator's draft."""
+        session.message_id = None
+        await self._compose.show_draft(session, await self._drafts.open(session.person.id))
+
+    async def list_broadcasts(self, session: Session, _: str) -> None:
+        """Show the newest broadcasts."""
+        session.message_id = None
+        await self._show_list(session, 0)
+
+    async def new_broadcast_button(self, session: Session, _: NewBroadcastButton) -> None:
+        """Show the operator's draft in place of the list."""
+        await session.acknowledge()
+        await self._compose.show_draft(session, await self._drafts.open(session.person.id))
+
+    async def list_button(self, session: Session, button: BroadcastListButton) -> None:
+        """Show another page of the list."""
+        await session.acknowledge()
+        await self._show_list(session, button.offset)
+
+    async def broadcast_button(self, session: Session, button: BroadcastButton) -> None:
+        """Do what a button of a broadcast says, unless the broadcast has changed since the button was shown."""
+        broadcast = await self._drafts.get(button.broadcast_id)
+        if broadcast is None:
+            await session.explain("stale.button")
+        elif button.action not in READING and button.revision != broadcast.revision:
+            await self._show_current(session, broadcast)
+        elif not await self.ACTIONS[button.action](self, session, broadcast, button.argument):
+            await self._show_current(session, await self._drafts.get(broadcast.id) or broadcast)
+
+    async def _show_current(self, session: Session, broadcast: Broadcast) -> None:
+        """Show the broadcast as it is now: another operator was faster, or it is an old button."""
+        await session.acknowledge(session.t.plain("broadcast.changed_meanwhile"))
+        if broadcast.status is BroadcastStatus.DRAFT and broadcast.operator_id == session.person.id:
+            await self._compose.show_draft(session, broadcast)
+        else:
+            await self._show_page(session, broadcast)
+
+    async def _show_list(self, session: Session, offset: int) -> None:
+        page = await self._drafts.page(offset)
+        if offset and not page.broadcasts:
+            page = await self._drafts.page()
+        await session.show(list_screens.screen(session.t, page, session.now, session.zone))
+
+    async def _show_page(self, session: Session, broadcast: Broadcast, _: str = "") -> bool:
+        await session.acknowledge()
+        counts = await self._drafts.counts(broadcast)
+        await session.show(list_screens.page(session.t, broadcast, counts, session.now, session.zone))
+        return True
+
+    async def _edit(self, session: Session, broadcast: Broadcast, _: str) -> bool:
+        if broadcast.status is not BroadcastStatus.DRAFT:
+            return False
+        await session.acknowledge()
+        return await self._compose.show_draft(session, broadcast)
+
+    async def _ask_text(self, session: Session, broadcast: Broadcast, locale: str) -> bool:
+        return locale in LOCALES and await self._compose.ask_text(session, broadcast, locale)
+
+    async def _use_default_text(self, session: Session, broadcast: Broadcast, locale: str) -> bool:
+        changed = replace(broadcast, texts=with_text(broadcast.texts, locale, None))
+        return await self._compose.save(session, changed)
+
+    async def _choose_picture(self, session: Session, broadcast: Broadcast, choice: str) -> bool:
+        if not choice:
+            return await self._compose.ask_picture(session, broadcast)
+        if choice not in {"none", *PERIODS}:
+            return False
+        changed = replace(broadcast, picture=None if choice == "none" else CHART + choice)
+        return await self._compose.save(session, changed)
+
+    async def _choose_audience(self, session: Session, broadcast: Broadcast, choice: str) -> bool:
+        if not choice:
+            return await self._compose.show_audience(session, broadcast)
+        if choice not in {"all", *LOCALES}:
+            return False
+        audience = replace(broadcast.audience, locale=None if choice == "all" else choice)
+        changed = replace(broadcast, audience=audience)
+        return await self._compose.save(session, changed, self._compose.show_audience)
+
+    async def _choose_days(self, session: Session, broadcast: Broadcast, choice: str) -> bool:
+        if not choice.isdecimal() or int(choice) > MOST_DAYS:
+            return False
+        changed = replace(broadcast, audience=replace(broadcast.audience, active_days=int(choice) or None))
+        return await self._compose.save(session, changed, self._compose.show_audience)
+
+    async def _choose_moment(self, session: Session, broadcast: Broadcast, choice: str) -> bool:
+        if not choice:
+            return await self._compose.ask_moment(session, broadcast)
+        return await self._compose.save(session, replace(broadcast, starts_at=None, daily_minute=None))
+
+    async def _choose_daily(self, session: Session, broadcast: Broadcast, choice: str) -> bool:
+        if choice == "other":
+            return await self._compose.ask_daily(session, broadcast)
+        if not choice.isdecimal() or int(choice) >= MINUTES:
+            return False
+        return await self._compose.save(session, replace(broadcast, starts_at=None, daily_minute=int(choice)))
+
+    async def _discard(self, session: Session, broadcast: Broadcast, _: str) -> bool:
+        if await self._drafts.discard(broadcast) is None:
+            return False
+        await session.acknowledge()
+        await session.show(compose_screens.discarded(session.t))
+        return True
+
+    async def _copy(self, session: Session, broadcast: Broadcast, _: str) -> bool:
+        await session.acknowledge()
+        session.message_id = None
+        return await self._compose.show_draft(session, await self._drafts.copy(broadcast, session.person.id))
+
+    async def _call_off(self, session: Session, broadcast: Broadcast, _: str) -> bool:
+        if not may_be_called_off(broadcast):
+            return False
+        stopped = await self._broadcasts.call_off(broadcast, session.person.id)
+        if stopped is None:
+            return False
+        await session.acknowledge(session.t.plain("broadcast.called_off"))
+        return await self._show_page(session, stopped)
+
+    async def _preview(self, session: Session, broadcast: Broadcast, _: str) -> bool:
+        """Show what each language gets, then the question whether to send it."""
+        if not may_be_confirmed(broadcast):
+            return False
+        await session.acknowledge()
+        try:
+            preview = await self._broadcasts.preview(broadcast)
+        except Rejection as rejection:
+            return await self._show_rejection(session, broadcast, rejection)
+        if preview is None:
+            return False
+        sent = await self._send_previews(session, preview)
+        if isinstance(sent, Delivered):
+            await session.say(confirm_screens.screen(session.t, preview, session.now, session.zone))
+        else:
+            is_refused = isinstance(sent, Invalid)
+            await session.say(confirm_screens.not_shown(session.t, preview.broadcast, is_refused=is_refused))
+        return True
+
+    async def _send_previews(self, session: Session, preview: Preview) -> Outcome:
+        """Send the message of each language, and return what came of the last one; the others were sent."""
+        sent: Outcome = Delivered()
+        for locale in languages_of(preview.broadcast):
+            await session.post(confirm_screens.heading(session.t, locale, preview.readers.get(locale, 0)))
+            sent = await self._messages.send(session.chat_id, preview.broadcast, locale)
+            if not isinstance(sent, Delivered):
+                break
+        return sent
+
+    async def _see(self, session: Session, broadcast: Broadcast, _: str) -> bool:
+        """Send the messages of a broadcast that was confirmed; with the numbers of today where it has none yet."""
+        await session.acknowledge()
+        shown = await self._broadcasts.with_some_quote(broadcast)
+        if shown is None:
+            await session.say(Screen(session.t("broadcast.no_quote")))
+            return True
+        for locale in languages_of(shown):
+            await self._messages.send(session.chat_id, shown, locale)
+        return True
+
+    async def _confirm(self, session: Session, broadcast: Broadcast, despite: str) -> bool:
+        """Confirm it: with the first press, or the second one in spite of the doubts that it names."""
+        doubts = frozenset(doubt for doubt in Doubt if doubt in despite)
+        try:
+            confirmed = await self._broadcasts.confirm(broadcast, session.person.id, session.zone, doubts)
+        except Rejection as rejection:
+            await session.acknowledge()
+            return await self._show_rejection(session, broadcast, rejection)
+        if confirmed is None:
+            return False
+        await session.acknowledge()
+        if isinstance(confirmed, Preview):
+            await session.show(confirm_screens.doubtful(session.t, confirmed, session.now, session.zone))
+        else:
+            await session.show(confirm_screens.confirmed(session.t, confirmed, session.now, session.zone))
+        return True
+
+    async def _show_rejection(self, session: Session, broadcast: Broadcast, rejection: Rejection) -> bool:
+        """Say why not. A draft can be changed, and a broadcast whose time had come goes on waiting."""
+        reason = session.reason(rejection)
+        if broadcast.status is BroadcastStatus.DRAFT:
+            session.notice = reason
+            return await self._compose.show_draft(session, broadcast)
+        await session.say(Screen(reason, confirm_screens.waiting_rows(session.t, broadcast)))
+        return True
+
+    ACTIONS: ClassVar[Mapping[BroadcastAction, "_Action"]] = {
+        BroadcastAction.PAGE: _show_page,
+        BroadcastAction.EDIT: _edit,
+        BroadcastAction.TEXT: _ask_text,
+        BroadcastAction.USUAL: _use_default_text,
+        BroadcastAction.PICTURE: _choose_picture,
+        BroadcastAction.TO: _choose_audience,
+        BroadcastAction.DAYS: _choose_days,
+        BroadcastAction.WHEN: _choose_moment,
+        BroadcastAction.DAILY: _choose_daily,
+        BroadcastAction.DISCARD: _discard,
+        BroadcastAction.LIKE: _copy,
+        BroadcastAction.SEE: _see,
+        BroadcastAction.PREVIEW: _preview,
+        BroadcastAction.CONFIRM: _confirm,
+        BroadcastAction.SURE: _confirm,
+        BroadcastAction.OFF: _call_off,
+    }
+    """What a button does; it returns whether there was such a thing."""

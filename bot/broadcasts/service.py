@@ -10,6 +10,7 @@ from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Final
 
+from bot.broadcasts.audit import CALLED_OFF, CONFIRMED, record_decision
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.drafts import Preview, new_id
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
@@ -27,7 +28,6 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.repository import QuoteRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Quote, SettlementFailure
-from bot.staff.audit import write_broadcast
 from bot.users.repository import UserRepository
 
 WAITS: Final = "broadcast_waits"
@@ -46,7 +46,7 @@ class BroadcastRules:
     operator_ids: frozenset[int] = frozenset()
 
 
-class Broadcasts:
+class BroadcastService:
     """The use cases around a confirmation. `on_confirmed` wakes whoever begins what is due."""
 
     def __init__(
@@ -120,7 +120,7 @@ class Broadcasts:
                 replace(scheduled, created_at=created_at, confirmed_at=now, confirmed_by=by, chat_id=by)
             )
             if confirmed is not None:
-                await write_broadcast(tx, by, broadcast.id, "confirmed", now)
+                await record_decision(tx, by, broadcast.id, CONFIRMED, now)
         self._on_confirmed()
         return confirmed
 
@@ -133,7 +133,7 @@ class Broadcasts:
             stopped = replace(broadcast, status=BroadcastStatus.STOPPED, ended_at=now, report={})
             kept = await BroadcastRepository(tx).save(stopped)
             if kept is not None:
-                await write_broadcast(tx, by, broadcast.id, "called_off", now)
+                await record_decision(tx, by, broadcast.id, CALLED_OFF, now)
         return kept
 
     async def due(self) -> tuple[Broadcast, ...]:

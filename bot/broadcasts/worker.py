@@ -3,7 +3,7 @@
 import asyncio
 from typing import Protocol
 
-from bot.broadcasts.deliveries import Delivering
+from bot.broadcasts.deliveries import DeliveryService
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.run import Progress
 
@@ -36,7 +36,7 @@ class Shows(Protocol):
 class BroadcastWorker:
     """One `tick` begins what is due and takes up what should be running."""
 
-    def __init__(self, plans: Plans, delivering: Delivering) -> None:
+    def __init__(self, plans: Plans, delivering: DeliveryService) -> None:
         self._plans = plans
         self._delivering = delivering
 
@@ -53,7 +53,7 @@ class BroadcastWorker:
 class LiveProgress:
     """One `tick` brings the live messages up to date. A loop of its own: Telegram may keep it waiting."""
 
-    def __init__(self, delivering: Delivering, shows: Shows) -> None:
+    def __init__(self, delivering: DeliveryService, shows: Shows) -> None:
         self._delivering = delivering
         self._shows = shows
         self._to_show: set[str] = set()

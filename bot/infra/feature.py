@@ -99,3 +99,6 @@ class Feature:
 
     user_data: Any = None
     """The feature's `UserData`: export, deletion and retention."""
+
+    audit_terms: Any = None
+    """The feature's `AuditTerms`: what it writes to the audit log."""

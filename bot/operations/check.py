@@ -1,15 +1,16 @@
 """`python -m bot check`: checks the database, the keys, Telegram and the service, and says what to fix first."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pydantic import SecretStr
+from telegram import Bot
 from telegram.error import InvalidToken, TelegramError
 
 from bot.config import Settings
 from bot.core.reasons import network_reason
-from bot.house import store_of, telegram_application
 from bot.infra.db.database import Database
 from bot.infra.db.errors import SchemaMismatch, StoreError
 from bot.infra.db.vault import NoKeys, UnfitKeys
@@ -44,22 +45,49 @@ class Result:
     code: int = WORKS
 
 
-async def run(settings: Settings, say: Say, *, verbose: bool = False) -> int:
-    """Print a line for each check and a last one with what to fix first; return the exit code. Changes nothing."""
-    checks: list[tuple[str, Callable[[Settings], Awaitable[str]]]] = [
-        ("database", _database),
-        ("keys", _keys),
-        ("Telegram", _telegram),
-        ("service", _service),
-    ]
-    results = [await _result(check(settings)) for _, check in checks]
-    for (name, _), result in zip(checks, results, strict=True):
-        say(f"  {result.mark:5} {name}: {result.words}")
-    if verbose:
-        for name in type(settings).model_fields:
-            say(f"  set   {name.upper()} = {_shown(settings, name)}")
-    say(_conclusion({name: result.fix for (name, _), result in zip(checks, results, strict=True) if result.fix}))
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing to check. `run` returns what works.
+
+    It raises `CheckFailed`, or `Skipped` where it can't be made before another check works.
+    """
+
+    name: str
+    run: Callable[[], Awaitable[str]]
+
+
+def checks_of(
+    settings: Settings, open_database: Callable[[], Database], open_bot: Callable[[], Bot]
+) -> tuple[Check, ...]:
+    """Return the checks of these settings, the most important first.
+
+    `open_bot` raises what PTB raises for a token that can't be one.
+    """
+    return (
+        Check("database", partial(check_database, open_database)),
+        Check("keys", partial(check_keys, open_database)),
+        Check("Telegram", partial(_check_telegram, settings, open_bot)),
+        Check("service", partial(_check_service, settings)),
+    )
+
+
+async def run(checks: Sequence[Check], say: Say, settings: Sequence[str] = ()) -> int:
+    """Print a line for each check, the `settings`, and a last line with what to fix first; return the exit code.
+
+    It changes nothing.
+    """
+    results = [await _result(check.run()) for check in checks]
+    for check, result in zip(checks, results, strict=True):
+        say(f"  {result.mark:5} {check.name}: {result.words}")
+    for line in settings:
+        say(line)
+    say(_conclusion({check.name: result.fix for check, result in zip(checks, results, strict=True) if result.fix}))
     return max(result.code for result in results)
+
+
+def list_settings(settings: Settings) -> tuple[str, ...]:
+    """Return a line for each setting, without secrets."""
+    return tuple(f"  set   {name.upper()} = {_shown(settings, name)}" for name in type(settings).model_fields)
 
 
 def _conclusion(fixes: Mapping[str, str]) -> str:
@@ -97,8 +125,13 @@ async def _result(check: Awaitable[str]) -> Result:
         return Result("FAILS", f"no answer within {WITHIN:.0f} seconds", "Check the network, then try again.", FAILS)
 
 
-async def _database(settings: Settings) -> str:
-    store = store_of(settings)
+async def check_database(open_database: Callable[[], Database]) -> str:
+    """Check that the database can be used and has the tables of this version.
+
+    Raises:
+        CheckFailed: it can't.
+    """
+    store = open_database()
     try:
         return f"schema {await store.check()}"
     except SchemaMismatch as error:
@@ -110,8 +143,14 @@ async def _database(settings: Settings) -> str:
         await store.close()
 
 
-async def _keys(settings: Settings) -> str:
-    store = store_of(settings)
+async def check_keys(open_database: Callable[[], Database]) -> str:
+    """Check that `ENCRYPTION_KEYS` open every encrypted row.
+
+    Raises:
+        CheckFailed: a key is missing.
+        Skipped: the database can't be used.
+    """
+    store = open_database()
     try:
         return await _encrypted(store)
     except (NoKeys, UnfitKeys) as error:
@@ -134,8 +173,8 @@ async def _encrypted(store: Database) -> str:
     return f"{older:,} of {encrypted:,} encrypted rows ({share:.0%}) use an older key. Run: python -m bot rotate-keys"
 
 
-async def _telegram(settings: Settings) -> str:
-    bot = telegram_application(settings).bot
+async def _check_telegram(settings: Settings, open_bot: Callable[[], Bot]) -> str:
+    bot = open_bot()
     try:
         async with bot:
             me = await bot.get_me()
@@ -148,7 +187,7 @@ async def _telegram(settings: Settings) -> str:
         raise CheckFailed(said, "Check TELEGRAM_API_URL and the network.") from None
 
 
-async def _service(settings: Settings) -> str:
+async def _check_service(settings: Settings) -> str:
     key = settings.service_api_key.get_secret_value()
     async with SettlementClient(settings.service_base_url, key) as client:
         try:

@@ -1,12 +1,15 @@
-"""What operators do about alarms: `/status`, and the buttons under it and under what they were told."""
+"""What operators do about alarms: `/status`, and the buttons under it and under the messages about alarms."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from typing import ClassVar
 
+from bot.infra.db.database import Database
+from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
-from bot.operations.screens import status as operator_status
-from bot.orders.screens import status
+from bot.operations.monitor import Monitor
+from bot.operations.screens import status as screens
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_rendering import orders_of
 from bot.staff.alarm_repository import AlarmRepository
@@ -15,83 +18,96 @@ from bot.staff.screens import alarms
 
 KINDS = {str(kind): kind for kind in AlarmKind}
 
+ShowOrders = Callable[[Session], Awaitable[Screen]]
+"""Returns the screen of the user's own orders that haven't ended."""
 
-routes = Routes[Session](Audience.OPERATORS)
-"""The buttons; the command is everybody's, and shows operators more."""
-
-
-async def show_status(session: Session) -> Screen:
-    """All at a glance for an operator, one's own orders for everybody else."""
-    if not session.is_operator:
-        return await status.show(session)
-    glance = await session.desk.watching.glance()
-    orders = await orders_of(session.desk.store, glance.alarms)
-    return operator_status.screen(session.t, glance, orders, session.desk.clock.now(), session.zone)
+_Action = Callable[["StatusHandlers", Session, str, str], Awaitable[bool]]
 
 
-@routes.button(AlarmButton)
-async def alarm_button(session: Session, button: AlarmButton) -> None:
-    """Do what a button of an alarm says."""
-    if not await ACTIONS[button.action](session, button.kind, button.subject):
-        await session.explain("stale.button")
+class StatusHandlers:
+    """Show operators what is monitored, and everyone else their orders. Let operators settle alarms."""
 
+    def __init__(self, *, database: Database, messenger: Messenger, monitor: Monitor, show_orders: ShowOrders) -> None:
+        self._database = database
+        self._messenger = messenger
+        self._monitor = monitor
+        self._show_orders = show_orders
 
-async def _status(session: Session, _: str = "", __: str = "") -> bool:
-    """Anew in its own place; asked for from a reminder, which is to stay, as a message of its own."""
-    await session.acknowledge()
-    if not session.desk.prompts.is_current(session.chat_id, session.message_id):
-        session.message_id = None
-    await session.show(session.with_resume(await show_status(session)))
-    return True
+    def routes(self) -> tuple[Routes[Session], ...]:
+        """Return the command, which is everyone's, and the buttons of operators."""
+        of_everyone, of_operators = Routes[Session](), Routes[Session](Audience.OPERATORS)
+        of_everyone.add_command("status", self.show_status)
+        of_operators.add_button(AlarmButton, self.alarm_button)
+        return of_everyone, of_operators
 
+    async def show_status(self, session: Session, _: str) -> None:
+        """Show operators the status of everything, and everyone else their own orders."""
+        screen = await (self._status(session) if session.is_operator else self._show_orders(session))
+        await session.say(session.with_resume(screen))
 
-async def _mine(session: Session, _: str, __: str) -> bool:
-    await session.acknowledge()
-    await session.show(session.with_resume(await status.show(session)))
-    return True
+    async def alarm_button(self, session: Session, button: AlarmButton) -> None:
+        """Do what a button of an alarm says."""
+        if not await self.ACTIONS[button.action](self, session, button.kind, button.subject):
+            await session.explain("stale.button")
 
+    async def _status(self, session: Session) -> Screen:
+        glance = await self._monitor.glance()
+        orders = await orders_of(self._database, glance.alarms)
+        return screens.screen(session.t, glance, orders, session.now, session.zone)
 
-async def _done(session: Session, kind: str, subject: str) -> bool:
-    """Under the alarm's own message: its button has done its work."""
-    if not await _settle(session, kind, subject):
-        return False
-    if session.message_id is not None:
-        await session.desk.messenger.edit_keyboard(session.chat_id, session.message_id, (), lane="talk")
-    return True
+    async def _show_status(self, session: Session, _: str = "", __: str = "") -> bool:
+        """Show it again in its own place; asked for from a reminder, which is to stay, as a message of its own."""
+        await session.acknowledge()
+        if not session.is_newest_question:
+            session.message_id = None
+        await session.show(session.with_resume(await self._status(session)))
+        return True
 
+    async def _show_own_orders(self, session: Session, _: str, __: str) -> bool:
+        await session.acknowledge()
+        await session.show(session.with_resume(await self._show_orders(session)))
+        return True
 
-async def _tick(session: Session, kind: str, subject: str) -> bool:
-    """Under the status, which is brought up to date."""
-    return await _settle(session, kind, subject) and await _status(session)
+    async def _settle_in_alarm(self, session: Session, kind: str, subject: str) -> bool:
+        """Settle it under the alarm's own message: its button has done its work."""
+        if not await self._settle(session, kind, subject):
+            return False
+        if session.message_id is not None:
+            await self._messenger.edit_keyboard(session.chat_id, session.message_id, (), lane="talk")
+        return True
 
+    async def _settle_in_status(self, session: Session, kind: str, subject: str) -> bool:
+        """Settle it under the status, which is brought up to date."""
+        return await self._settle(session, kind, subject) and await self._show_status(session)
 
-async def _list(session: Session, kind: str, subject: str) -> bool:
-    """Under a reminder, of which the rest is left."""
-    if not await _settle(session, kind, subject):
-        return False
-    async with session.desk.store.reading() as tx:
-        raised = await AlarmRepository(tx).open()
-    orders, now = await orders_of(session.desk.store, raised), session.desk.clock.now()
-    left = alarms.reminder(session.t, raised, orders, now, session.zone) if raised else alarms.none_left(session.t)
-    await session.update(left)
-    return True
+    async def _settle_in_reminder(self, session: Session, kind: str, subject: str) -> bool:
+        """Settle it under a reminder, of which the rest is left."""
+        if not await self._settle(session, kind, subject):
+            return False
+        async with self._database.reading() as tx:
+            raised = await AlarmRepository(tx).open()
+        orders, now = await orders_of(self._database, raised), session.now
+        left = alarms.reminder(session.t, raised, orders, now, session.zone) if raised else alarms.none_left(session.t)
+        await session.update(left)
+        return True
 
+    async def _settle(self, session: Session, kind: str, subject: str) -> bool:
+        """Return whether there is such an alarm at all.
 
-async def _settle(session: Session, kind: str, subject: str) -> bool:
-    """Whether there is such an alarm at all; a second tap, and one after another operator's, find it over already."""
-    known = KINDS.get(kind)
-    if known is None:
-        return False
-    settled = await session.desk.watching.settle(known, subject, session.person.id)
-    await session.acknowledge(session.t.plain("alarm.noted" if settled else "alarm.over_already"))
-    return True
+        A second tap, and one after another operator's, find it over already.
+        """
+        known = KINDS.get(kind)
+        if known is None:
+            return False
+        settled = await self._monitor.settle(known, subject, session.person.id)
+        await session.acknowledge(session.t.plain("alarm.noted" if settled else "alarm.over_already"))
+        return True
 
-
-ACTIONS: Mapping[AlarmAction, Callable[[Session, str, str], Awaitable[bool]]] = {
-    AlarmAction.STATUS: _status,
-    AlarmAction.MINE: _mine,
-    AlarmAction.DONE: _done,
-    AlarmAction.TICK: _tick,
-    AlarmAction.LIST: _list,
-}
-"""What a button does; whether there was such a thing."""
+    ACTIONS: ClassVar[Mapping[AlarmAction, "_Action"]] = {
+        AlarmAction.STATUS: _show_status,
+        AlarmAction.MINE: _show_own_orders,
+        AlarmAction.DONE: _settle_in_alarm,
+        AlarmAction.TICK: _settle_in_status,
+        AlarmAction.LIST: _settle_in_reminder,
+    }
+    """What a button does; it returns whether there was such a thing."""

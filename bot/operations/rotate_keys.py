@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 
-from bot.config import Settings
-from bot.house import store_of
 from bot.infra.db.database import Database
 
 DONE, LEFT = 0, 1
@@ -15,14 +13,13 @@ class BotIsRunning(Exception):
     """Another process is running the bot right now."""
 
 
-async def run(settings: Settings, say: Say) -> int:
-    """Re-encrypt every row and return the exit code.
+async def run(store: Database, say: Say) -> int:
+    """Re-encrypt every row, close the database, and return the exit code.
 
     Raises:
         UnfitKeys: a key is missing that something is sealed with.
         StoreFailure: the database can't be reached, or failed.
     """
-    store = store_of(settings)
     try:
         await store.check()
         await store.check_keys()

@@ -1,140 +1,144 @@
-"""Figures, for operators: `/stats`, `/export`, and the buttons under them.
+"""Statistics for operators: `/stats`, `/export`, and the buttons under them.
 
-Whoever isn't one meets what an unknown command or an old button gives.
+Who is no operator gets what an unknown command or an old button gives.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
-from typing import Final
+from typing import ClassVar, Final
 
 from bot.core import csv
 from bot.core import date_ranges as spans
 from bot.core.date_ranges import Period, Span
 from bot.infra.drawing.chart import render_bars_off_loop
-from bot.infra.telegram.outbound.sender import Delivered
+from bot.infra.telegram.outbound.sender import Delivered, Messenger
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
 from bot.operations.buttons import StatisticsAction, StatisticsButton
-from bot.operations.screens import export, platform
-from bot.operations.screens import statistics as figures
-from bot.users.repository import UserRepository
+from bot.operations.screens import export as export_screens
+from bot.operations.screens import platform as platform_screens
+from bot.operations.screens import statistics as screens
+from bot.operations.statistics_service import Figures
 from bot.users.screens import start
 
-TIME: Final = "export"
+SPAN: Final = "export"
+"""The question for the period of a file."""
+
 FIRST_SHOWN: Final = Period.WEEK
 
-
-routes = Routes[Session](Audience.OPERATORS)
-
-
-@routes.command("stats")
-async def show_statistics(session: Session, _: str) -> None:
-    """Show the bot's own statistics at once, and the service's as soon as it has answered."""
-    await session.post(await _own(session, FIRST_SHOWN))
-    told = await session.desk.figures.service()
-    await session.post(platform.screen(session.t, told, session.zone))
+_Action = Callable[["StatisticsHandlers", Session, str], Awaitable[bool]]
 
 
-@routes.command("export")
-async def export_orders(session: Session, typed: str) -> None:
-    """Send the orders of the period behind the command; ask for the period where there is none."""
-    session.message_id = None
-    typed = " ".join(typed.split())
-    span = spans.typed(typed, _today(session), session.zone)
-    if span is not None:
-        await _hand_out(session, span)
-    else:
-        if typed:
-            session.notice = session.t("export.unclear")
-        await questions.ask(session, TIME, export.asking(session.t))
+class StatisticsHandlers:
+    """Show operators the statistics, and send them orders as a file."""
 
+    def __init__(self, *, statistics: Figures, messenger: Messenger) -> None:
+        self._statistics = statistics
+        self._messenger = messenger
 
-@routes.button(StatisticsButton)
-async def statistics_button(session: Session, button: StatisticsButton) -> None:
-    """Do what a button under the statistics says."""
-    if not await ACTIONS[button.action](session, button.period):
-        await session.explain("stale.button")
+    def routes(self) -> Routes[Session]:
+        """Return the commands and the buttons."""
+        routes = Routes[Session](Audience.OPERATORS)
+        routes.add_command("stats", self.show_statistics)
+        routes.add_command("export", self.export_orders)
+        routes.add_button(StatisticsButton, self.statistics_button)
+        return routes
 
+    def answers(self) -> Mapping[str, questions.Answer]:
+        """Return who takes the typed answer to which question."""
+        return {SPAN: self.take_span}
 
-async def time_typed(session: Session, _: str, text: str) -> None:
-    """The time whose orders are wanted; asked again as long as it can't be read."""
-    if not session.is_operator:
-        await _forget_question(session)
-        await session.show(session.with_resume(await start.show(session)))
-        return
-    span = spans.typed(text, _today(session), session.zone)
-    if span is None:
-        session.notice = session.t("export.unclear")
-        await session.show(export.asking(session.t))
-        return
-    await _forget_question(session)
-    await _hand_out(session, span)
+    async def show_statistics(self, session: Session, _: str) -> None:
+        """Show the bot's own statistics at once, and the service's as soon as it has answered."""
+        await session.post(await self._screen(session, FIRST_SHOWN))
+        of_service = await self._statistics.service()
+        await session.post(platform_screens.screen(session.t, of_service, session.zone))
 
-
-async def _show(session: Session, argument: str) -> bool:
-    if argument not in set(Period):
-        return False
-    await session.acknowledge()
-    await session.update(await _own(session, Period(argument)))
-    return True
-
-
-async def _ask(session: Session, _: str) -> bool:
-    await session.acknowledge()
-    session.message_id = None
-    await questions.ask(session, TIME, export.asking(session.t))
-    return True
-
-
-async def _file(session: Session, argument: str) -> bool:
-    find = spans.NAMED_SPANS.get(argument)
-    if find is None:
-        return False
-    desk, button = session.desk, StatisticsButton(StatisticsAction.CSV, argument).pack()
-    await session.acknowledge()
-    if not desk.second_taps.is_second(session.chat_id, button, desk.clock.now()):
+    async def export_orders(self, session: Session, typed: str) -> None:
+        """Send the orders of the period behind the command; ask for the period where there is none."""
         session.message_id = None
-        await _hand_out(session, find(desk.clock.now(), session.zone))
-        desk.second_taps.answered(session.chat_id, button, desk.clock.now())
-    return True
+        typed = " ".join(typed.split())
+        span = spans.typed(typed, _today(session), session.zone)
+        if span is not None:
+            await self._send_file(session, span)
+        else:
+            if typed:
+                session.notice = session.t("export.unclear")
+            await questions.ask(session, SPAN, export_screens.asking(session.t))
 
+    async def statistics_button(self, session: Session, button: StatisticsButton) -> None:
+        """Do what a button under the statistics says."""
+        if not await self.ACTIONS[button.action](self, session, button.period):
+            await session.explain("stale.button")
 
-async def _own(session: Session, period: Period) -> Screen:
-    span, own = await session.desk.figures.own(period, session.zone)
-    picture = await render_bars_off_loop(figures.bars(session.t, period, span, own.orders, session.zone))
-    return figures.screen(session.t, period, session.t.date_time(span.since, session.zone), own, picture)
+    async def take_span(self, session: Session, _: str, text: str) -> None:
+        """Send the orders of the period that was typed. Ask again as long as it can't be read."""
+        if not session.is_operator:
+            await session.save_user(questions.answered(session))
+            await session.show(session.with_resume(await start.show(session)))
+            return
+        span = spans.typed(text, _today(session), session.zone)
+        if span is None:
+            session.notice = session.t("export.unclear")
+            await session.show(export_screens.asking(session.t))
+            return
+        await session.save_user(questions.answered(session))
+        await self._send_file(session, span)
 
+    async def _show_period(self, session: Session, argument: str) -> bool:
+        if argument not in set(Period):
+            return False
+        await session.acknowledge()
+        await session.update(await self._screen(session, Period(argument)))
+        return True
 
-async def _hand_out(session: Session, span: Span) -> None:
-    made = await session.desk.figures.export(span, session.person.id)
-    if made.content is None:
-        await session.show(export.nothing(session.t, made, span, session.zone))
-        return
-    sent = await session.desk.messenger.send_document(
-        session.chat_id,
-        made.content,
-        csv.file_name("orders", span, session.zone),
-        export.caption(session.t, made, span, session.zone),
-        lane="talk",
-    )
-    if not isinstance(sent, Delivered):
-        await session.say(Screen(session.t("export.not_sent"), export.again_row(session.t)))
+    async def _ask_span(self, session: Session, _: str) -> bool:
+        await session.acknowledge()
+        session.message_id = None
+        await questions.ask(session, SPAN, export_screens.asking(session.t))
+        return True
 
+    async def _send_named_span(self, session: Session, argument: str) -> bool:
+        find_span = spans.NAMED_SPANS.get(argument)
+        if find_span is None:
+            return False
+        pressed = StatisticsButton(StatisticsAction.CSV, argument).pack()
+        await session.acknowledge()
+        if not session.is_double_tap(pressed):
+            session.message_id = None
+            await self._send_file(session, find_span(session.now, session.zone))
+            session.record_tap(pressed)
+        return True
 
-async def _forget_question(session: Session) -> None:
-    async with session.desk.store.transaction() as tx:
-        await UserRepository(tx).save(questions.answered(session))
+    async def _screen(self, session: Session, period: Period) -> Screen:
+        span, own = await self._statistics.own(period, session.zone)
+        picture = await render_bars_off_loop(screens.bars(session.t, period, span, own.orders, session.zone))
+        return screens.screen(session.t, period, session.t.date_time(span.since, session.zone), own, picture)
+
+    async def _send_file(self, session: Session, span: Span) -> None:
+        file = await self._statistics.export(span, session.person.id)
+        if file.content is None:
+            await session.show(export_screens.nothing(session.t, file, span, session.zone))
+            return
+        sent = await self._messenger.send_document(
+            session.chat_id,
+            file.content,
+            csv.file_name("orders", span, session.zone),
+            export_screens.caption(session.t, file, span, session.zone),
+            lane="talk",
+        )
+        if not isinstance(sent, Delivered):
+            await session.say(Screen(session.t("export.not_sent"), export_screens.again_row(session.t)))
+
+    ACTIONS: ClassVar[Mapping[StatisticsAction, "_Action"]] = {
+        StatisticsAction.SHOW: _show_period,
+        StatisticsAction.EXPORT: _ask_span,
+        StatisticsAction.CSV: _send_named_span,
+    }
+    """What a button does; it returns whether there was such a thing."""
 
 
 def _today(session: Session) -> date:
-    return session.desk.clock.now().astimezone(session.zone).date()
-
-
-ACTIONS: Mapping[StatisticsAction, Callable[[Session, str], Awaitable[bool]]] = {
-    StatisticsAction.SHOW: _show,
-    StatisticsAction.EXPORT: _ask,
-    StatisticsAction.CSV: _file,
-}
-"""What a button does; whether there was such a thing."""
+    return session.now.astimezone(session.zone).date()

@@ -1,4 +1,4 @@
-"""The audit trail: written in the transaction of whatever is done, read by operators, and changed by nobody.
+"""The audit log: written in the transaction of what is done, read by operators, and changed by nobody.
 
 `subject` names what was looked at or changed, behind its kind: `order:R2345AB`, `ticket:T-4F7K2`, `broadcast:…`. The
 detail is a word of ours or a reason that staff have typed, never what a person wrote.
@@ -88,11 +88,6 @@ async def record_audit(
     """What `by` does in this transaction; `person_id` is whom it concerns."""
     entry = AuditEntry(at=now, actor_id=by, action=action, subject=subject, person_id=person_id, detail=detail)
     await AuditRepository(tx).add(entry)
-
-
-async def write_broadcast(tx: Transaction, by: int, broadcast_id: str, record_user_event: str, now: datetime) -> None:
-    """What `by` does with a broadcast in this transaction."""
-    await record_audit(tx, by, AuditAction.BROADCAST, f"broadcast:{broadcast_id}", now, detail=record_user_event)
 
 
 def of_time(span: Span) -> str:

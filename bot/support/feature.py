@@ -9,6 +9,7 @@ from bot.orders.rules import Rules
 from bot.settlement.catalogue import Market
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
+from bot.support.audit_terms import AUDIT_TERMS
 from bot.support.lookup.service import LookupService
 from bot.support.reply_time import ReplyTime
 from bot.support.reveal import handlers as reveal_handlers
@@ -136,4 +137,5 @@ class Support:
             ),
             close=masking.close,
             user_data=USER_DATA,
+            audit_terms=AUDIT_TERMS,
         )

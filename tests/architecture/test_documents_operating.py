@@ -12,7 +12,7 @@ from typer.main import get_command
 from bot.__main__ import cli
 from bot.infra.http.health import Health
 from bot.infra.i18n import find_locales
-from bot.infra.telegram.ui.commands import COMMANDS, OPERATORS_COMMANDS, SUPPORTS_COMMANDS
+from bot.operations.command_menus import EVERYONES_COMMANDS, OPERATORS_COMMANDS, SUPPORT_COMMANDS
 from bot.operations.export import COLUMNS as EXPORTED
 from bot.operations.statistics import Outcome
 from bot.staff.alarm_model import AlarmKind
@@ -24,7 +24,7 @@ from tests.texts import label
 if TYPE_CHECKING:
     from bot.infra.db.database import Database
 
-COMMANDS_IN_TELEGRAM = {*COMMANDS, *OPERATORS_COMMANDS, *SUPPORTS_COMMANDS}
+COMMANDS_IN_TELEGRAM = {*EVERYONES_COMMANDS, *OPERATORS_COMMANDS, *SUPPORT_COMMANDS}
 PATHS = {"data", "healthz", "mcp", "p"}
 """What is written in code like a command and is a path."""
 

@@ -137,8 +137,8 @@ async def test_what_may_have_arrived_is_unknown_and_sent_again_only_at_an_operat
     await desk.begins()
     await desk.delivering.settle()
     assert (await desk.broadcast()).report == {"delivered": 48, "unknown": 2}
-    assert await desk.delivering.again("b1", OSCAR) == 2
-    assert await desk.delivering.again("b1", OSCAR) == 0, "a second press does nothing"
+    assert await desk.delivering.retry_unknown("b1", OSCAR) == 2
+    assert await desk.delivering.retry_unknown("b1", OSCAR) == 0, "a second press does nothing"
     await desk.delivering.take_up()
     await desk.delivering.settle()
     assert (await desk.broadcast()).report == {"delivered": 50}
@@ -174,7 +174,7 @@ async def test_a_stopped_one_ends_with_its_report(desk: Desk) -> None:
     stopped = await desk.broadcast()
     assert (stopped.status, stopped.report) == (BroadcastStatus.STOPPED, {"delivered": 50, "waiting": 150})
     assert await desk.delivering.resume("b1", OSCAR) is None
-    assert await desk.delivering.again("b1", OSCAR) == 0
+    assert await desk.delivering.retry_unknown("b1", OSCAR) == 0
 
 
 async def test_who_paused_resumed_and_stopped_it_is_written_down_once_each(desk: Desk) -> None:

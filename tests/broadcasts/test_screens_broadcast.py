@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from bot.broadcasts import delivery_handlers, handlers
 from bot.broadcasts.buttons import BroadcastButton
 from bot.broadcasts.drafts import BroadcastPage, Preview
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus, DeliveryStatus
@@ -19,6 +18,7 @@ from bot.broadcasts.screens import confirm as broadcast_confirm
 from bot.broadcasts.screens import list as broadcast_list
 from bot.broadcasts.screens.text import check_fits, keyboard_of, text_of
 from bot.core.errors import Rejection
+from bot.house import declared_features
 from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui.callbacks import read_button
 from bot.infra.telegram.ui.screen import Screen
@@ -99,7 +99,8 @@ def test_every_screen_is_a_message_that_telegram_takes(locale: str) -> None:
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_button_is_one_that_is_answered(locale: str) -> None:
-    answered = handlers.routes.kinds() | delivery_handlers.routes.kinds()
+    (feature,) = (each for each in declared_features() if each.name == "broadcasts")
+    answered = {kind for routes in feature.routes for kind in routes.kinds()}
     for seen in every_screen(TRANSLATIONS.get(locale)):
         for button in seen.buttons:
             pressed = button.data or ""

@@ -13,7 +13,7 @@ from bot.broadcasts.drafts import BroadcastDrafts, Preview
 from bot.broadcasts.model import Broadcast, BroadcastStatus
 from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.schedule import MOST_LATE, PATIENCE, Doubt
-from bot.broadcasts.service import WAITS, BroadcastRules, Broadcasts
+from bot.broadcasts.service import WAITS, BroadcastRules, BroadcastService
 from bot.core.errors import Rejection
 from bot.core.zones import zone_of
 from bot.infra.db.database import Database
@@ -41,7 +41,7 @@ class Office:
         self.store, self.service, self.clock = Database(database, VAULT), service, service.clock
         self.nudges = 0
         self.drafts = BroadcastDrafts(self.store, self.clock)
-        self.broadcasts = Broadcasts(
+        self.broadcasts = BroadcastService(
             store=self.store,
             market=Market(service, self.clock),
             clock=self.clock,
@@ -374,7 +374,7 @@ async def test_a_draft_that_lay_for_days_is_listed_by_when_it_was_confirmed(offi
 async def test_one_like_another_says_the_same_and_is_a_new_draft(office: Office) -> None:
     shown = await office.confirmed(texts={"en": "Hello {rate}"}, picture="photo")
     open_one = await office.drafts.open(OLGA)
-    drafted = await office.drafts.like(shown, OLGA)
+    drafted = await office.drafts.copy(shown, OLGA)
     assert (drafted.texts, drafted.picture, drafted.status) == (shown.texts, "photo", "draft")
     assert (drafted.quote, drafted.confirmed_at, drafted.operator_id) == (None, None, OLGA)
     assert await office.drafts.open(OLGA) == drafted

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from bot.broadcasts import run as delivery_round
-from bot.broadcasts.deliveries import Delivering
+from bot.broadcasts.deliveries import DeliveryService
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast, BroadcastStatus, Delivery, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
@@ -122,7 +122,7 @@ class Desk:
         self.clock = MovedClock()
         self.courier = courier or Courier()
         self.moody = Moody(self.store)
-        self.delivering = Delivering(
+        self.delivering = DeliveryService(
             store=cast("Database", self.moody),
             clock=self.clock,
             courier=self.courier,

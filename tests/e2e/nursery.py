@@ -41,8 +41,8 @@ CODE = {
     "mcp": "bot.mcp_server.command",
     "sandbox": "bot.sandbox.run",
     "migrate": "bot.app",
-    "check": "bot.operations.check",
-    "rotate-keys": "bot.operations.rotate_keys",
+    "check": "bot.house",
+    "rotate-keys": "bot.house",
 }
 """What is read before the first bot of a kind is born."""
 

@@ -1,29 +1,27 @@
 """The last line of `python -m bot check` says in a sentence what to fix first."""
 
 from collections.abc import Collection
-from typing import NoReturn, cast
+from typing import NoReturn
 
 import pytest
 
-from bot.config import Settings
-from bot.operations import check as checks
+from bot.operations.check import FAILS, WORKS, Check, CheckFailed, run
 
-CHECKS = ("database", "keys", "telegram", "service")
+CHECKS = ("database", "keys", "Telegram", "service")
 
 
-async def last_line(monkeypatch: pytest.MonkeyPatch, failing: Collection[str]) -> str:
+async def last_line(failing: Collection[str]) -> str:
     """How a check ends in which these fail."""
 
-    async def works(_: Settings) -> str:
+    async def works() -> str:
         return "works"
 
-    async def fails(_: Settings) -> NoReturn:
-        raise checks.CheckFailed("fails", "Mend it.")
+    async def fails() -> NoReturn:
+        raise CheckFailed("fails", "Mend it.")
 
-    for name in CHECKS:
-        monkeypatch.setattr(checks, f"_{name}", fails if name in failing else works)
     lines: list[str] = []
-    assert await checks.run(cast("Settings", None), lines.append) == (checks.FAILS if failing else checks.WORKS)
+    checks = [Check(name, fails if name in failing else works) for name in CHECKS]
+    assert await run(checks, lines.append) == (FAILS if failing else WORKS)
     return lines[-1]
 
 
@@ -31,13 +29,11 @@ async def last_line(monkeypatch: pytest.MonkeyPatch, failing: Collection[str]) -
     ("failing", "said"),
     [
         ((), "Everything works."),
-        (("telegram",), "1 problem. Mend it."),
+        (("Telegram",), "1 problem. Mend it."),
         (CHECKS, "4 problems. Fix the database first. Mend it."),
         (("keys", "service"), "2 problems. Fix the keys first. Mend it."),
-        (("telegram", "service"), "2 problems. Fix Telegram first. Mend it."),
+        (("Telegram", "service"), "2 problems. Fix Telegram first. Mend it."),
     ],
 )
-async def test_the_last_line_is_a_sentence(
-    monkeypatch: pytest.MonkeyPatch, failing: Collection[str], said: str
-) -> None:
-    assert await last_line(monkeypatch, failing) == said
+async def test_the_last_line_is_a_sentence(failing: Collection[str], said: str) -> None:
+    assert await last_line(failing) == said

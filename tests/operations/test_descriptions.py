@@ -1,21 +1,28 @@
 """What Telegram shows of the bot before anybody has pressed Start."""
 
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from bot.infra.i18n import LOCALES
-from bot.infra.telegram.ui.commands import set_descriptions
+from bot.operations.command_menus import CommandMenus
 from tests.sandbox.telegram_sandbox import running
 from tests.texts import TRANSLATIONS, text
 
 
 @pytest.mark.parametrize("default", LOCALES)
 async def test_both_descriptions_are_set_in_each_language_and_for_all_others(default: str) -> None:
-    desk = cast("Any", SimpleNamespace(translations=TRANSLATIONS, default_locale=default))
+    nothing = cast("Any", None)
     async with running() as server:
-        await set_descriptions(cast("Any", SimpleNamespace(bot=server.bot)), desk)
+        menus = CommandMenus(
+            server.bot,
+            database=nothing,
+            translations=TRANSLATIONS,
+            default_locale=default,
+            operator_ids=frozenset(),
+            staff_chat=nothing,
+        )
+        await menus.set_descriptions()
         for code, locale in (("en", "en"), ("id", "id"), ("de", default), (None, default)):
             assert (await server.bot.get_my_description(code)).description == text("about.description", locale)
             assert (await server.bot.get_my_short_description(code)).short_description == text("about.short", locale)

@@ -1,16 +1,14 @@
 """`python -m bot rotate-keys`: what it says, and whom it keeps out, on both databases."""
 
-import base64
-from typing import Any
+from functools import partial
 
 import pytest
 
-from bot.config import Settings, load
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
 from bot.infra.db.vault import UnfitKeys, Vault
-from bot.operations import check as checks
 from bot.operations import rotate_keys as rotating
+from bot.operations.check import CheckFailed, check_keys
 from bot.orders.repository import OrderRepository
 from tests.builders import an_order
 from tests.keys import KEY, OLDER_KEY
@@ -18,16 +16,8 @@ from tests.keys import KEY, OLDER_KEY
 COUNT = 230
 
 
-def settings_of(database: str, *keys: bytes) -> Settings:
-    known: dict[str, Any] = {
-        "telegram_bot_token": "1:a",
-        "service_api_key": "pk_live_a.b",
-        "service_base_url": "http://127.0.0.1:9",
-        "telegram_api_url": "http://127.0.0.1:9",
-        "database_url": database,
-        "encryption_keys": ",".join(base64.urlsafe_b64encode(key).decode() for key in keys),
-    }
-    return load(None, **known)
+def opened(database: str, *keys: bytes) -> Database:
+    return Database(database, Vault(keys))
 
 
 async def left_by_the_bot(database: str) -> None:
@@ -42,7 +32,7 @@ async def left_by_the_bot(database: str) -> None:
 async def test_it_seals_everything_anew_and_says_how_far_it_is(database: str) -> None:
     await left_by_the_bot(database)
     said: list[str] = []
-    assert await rotating.run(settings_of(database, KEY, OLDER_KEY), said.append) == 0
+    assert await rotating.run(opened(database, KEY, OLDER_KEY), said.append) == 0
     assert said == [
         "230 of 230 encrypted rows use an older key.",
         "  orders: 200 of 230",
@@ -50,7 +40,7 @@ async def test_it_seals_everything_anew_and_says_how_far_it_is(database: str) ->
         "All rows use the first key. You can remove the older keys from ENCRYPTION_KEYS.",
     ]
     said.clear()
-    assert await rotating.run(settings_of(database, KEY), said.append) == 0
+    assert await rotating.run(opened(database, KEY), said.append) == 0
     assert said[0] == "0 of 230 encrypted rows use an older key."
 
 
@@ -58,7 +48,7 @@ async def test_beside_a_bot_that_does_not_know_the_key_it_does_nothing(database:
     await left_by_the_bot(database)
     bot, said = Database(database, Vault([OLDER_KEY])), list[str]()
     async with bot.lead():
-        assert await rotating.run(settings_of(database, KEY, OLDER_KEY), said.append) == 1
+        assert await rotating.run(opened(database, KEY, OLDER_KEY), said.append) == 1
         await bot.check_keys()
     assert "Restart it" in said[0]
     async with bot.reading() as tx:
@@ -71,14 +61,14 @@ async def test_beside_a_bot_that_knows_it_it_does(database: str) -> None:
     bot, said = Database(database, Vault([KEY, OLDER_KEY])), list[str]()
     async with bot.lead():
         await bot.adopt_keys()
-        assert await rotating.run(settings_of(database, KEY, OLDER_KEY), said.append) == 0
+        assert await rotating.run(opened(database, KEY, OLDER_KEY), said.append) == 0
     await bot.close()
 
 
 async def test_keys_that_do_not_fit_are_refused_before_anything_is_touched(database: str) -> None:
     await left_by_the_bot(database)
     with pytest.raises(UnfitKeys):
-        await rotating.run(settings_of(database, KEY), print)
+        await rotating.run(opened(database, KEY), print)
     store = Database(database, Vault([OLDER_KEY]))
     await store.check_keys()
     await store.close()
@@ -89,7 +79,7 @@ async def test_while_a_row_does_not_open_the_older_key_is_not_given_up(database:
     store, said = Database(database, Vault([OLDER_KEY])), list[str]()
     async with store._writer.begin() as connection:
         await connection.exec_driver_sql("UPDATE orders SET number = holder WHERE reference = 'R7'")
-    assert await rotating.run(settings_of(database, KEY, OLDER_KEY), said.append) == 1
+    assert await rotating.run(opened(database, KEY, OLDER_KEY), said.append) == 1
     assert said[-1].startswith("1 row can't be decrypted")
     assert "You can remove" not in said[-1]
     with pytest.raises(StoreFailure):
@@ -100,12 +90,11 @@ async def test_while_a_row_does_not_open_the_older_key_is_not_given_up(database:
 
 async def test_the_check_says_which_share_waits_and_changes_nothing(database: str) -> None:
     await left_by_the_bot(database)
-    both, alone = settings_of(database, KEY, OLDER_KEY), settings_of(database, KEY)
-    assert (
-        await checks._keys(both) == "230 of 230 encrypted rows (100%) use an older key. Run: python -m bot rotate-keys"
-    )
-    with pytest.raises(checks.CheckFailed, match="ENCRYPTION_KEYS don't match") as caught:
-        await checks._keys(alone)
+    both, alone = partial(opened, database, KEY, OLDER_KEY), partial(opened, database, KEY)
+    found = await check_keys(both)
+    assert found == "230 of 230 encrypted rows (100%) use an older key. Run: python -m bot rotate-keys"
+    with pytest.raises(CheckFailed, match="ENCRYPTION_KEYS don't match") as caught:
+        await check_keys(alone)
     assert caught.value.code == 2
-    await rotating.run(both, print)
-    assert await checks._keys(alone) == "all 230 encrypted rows use the first key"
+    await rotating.run(both(), print)
+    assert await check_keys(alone) == "all 230 encrypted rows use the first key"

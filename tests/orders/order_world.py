@@ -17,7 +17,7 @@ from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
 from bot.operations.monitor import Monitor
-from bot.operations.monitor_worker import MonitorWorker
+from bot.operations.workers import MonitorWorker
 from bot.orders.notifications import reference_in
 from bot.orders.order import Order, OrderNotification
 from bot.orders.placement.reconciler import Reconciler

@@ -14,6 +14,7 @@ from bot.staff.screens import audit
 from bot.support.reveal import screens as staff_reveal
 from bot.support.reveal.model import Reveal
 from bot.users.model import Person
+from tests.staff.audit_terms import TERMS
 
 SUBJECTS = (
     "order:R2345AB",
@@ -70,13 +71,13 @@ def of_seeing_more(
         entries = tuple(an_entry(now, action=action, subject=each, detail=(typed * 100)[:5000]) for each in SUBJECTS)
         yield (
             f"audit: {action}",
-            audit.screen(t, AuditPage(entries[:PAGE], older="20260817T030500000000-00000000"), now, zone),
+            audit.screen(t, AuditPage(entries[:PAGE], older="20260817T030500000000-00000000"), TERMS, now, zone),
             ("3001",),
         )
-    for word in sorted(audit.WORDS):
+    for word in sorted(TERMS.details):
         page = AuditPage((an_entry(now, detail=word),), actor_id=3001, is_newest=False)
-        yield f"audit: {word}", audit.screen(t, page, now, zone), ("3001",)
-    yield "empty trail", audit.screen(t, AuditPage(()), now, zone), ()
+        yield f"audit: {word}", audit.screen(t, page, TERMS, now, zone), ("3001",)
+    yield "empty trail", audit.screen(t, AuditPage(()), TERMS, now, zone), ()
     yield "trail of what time", audit.asking(t), ()
     for count in (0, 100_001):
         made = AuditFile(count, None)

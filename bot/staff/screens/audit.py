@@ -1,6 +1,5 @@
-"""The audit trail, for operators: who did what, when and why. People and staff appear as their Telegram ids."""
+"""The audit log, for operators: who did what, when and why. Users and staff appear as their Telegram ids."""
 
-from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
 from typing import Final
 
@@ -9,34 +8,19 @@ from bot.core.text import plain
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_day, format_span
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.staff.alarm_model import AlarmKind
 from bot.staff.audit import MOST_ENTRIES, AuditFile, AuditPage
+from bot.staff.audit_terms import NAME_SHOWN, AuditTerms
 from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
 from bot.staff.model import AuditAction, AuditEntry
-from bot.support.reveal.rules import Reason
-from bot.support.ticket import CloseReason
 
 DETAIL_SHOWN: Final = 200
-NAME_SHOWN: Final = 60
 ACTORS_OFFERED: Final = 3
-KINDS: Final = ("order", "ticket", "person", "broadcast", "answer", "alarm", "orders", "trail")
-"""What stands before the colon of a subject."""
-
-WORDS: Final = frozenset(
-    {
-        *Reason,
-        *CloseReason,
-        *("confirmed", "called_off", "running", "paused", "stopped", "again"),
-        *("settled", "added", "deleted"),
-    }
-)
-"""Details that are words of ours; any other was typed, or is a number or a time."""
 
 
-def screen(t: Translator, page: AuditPage, now: datetime, zone: tzinfo) -> Screen:
+def screen(t: Translator, page: AuditPage, terms: AuditTerms, now: datetime, zone: tzinfo) -> Screen:
     """One page, newest first."""
     title = t("audit.title_of", actor=str(page.actor_id)) if page.actor_id else t("audit.title")
-    entries = [_entry(t, entry, now, zone) for entry in page.entries] or [t("audit.none")]
+    entries = [_entry(t, entry, terms, now, zone) for entry in page.entries] or [t("audit.none")]
     return Screen("\n\n".join((title, *entries)), (*_turns(t, page), *_actors(t, page), _export_row(t)))
 
 
@@ -64,43 +48,26 @@ def not_sent(t: Translator) -> Screen:
     return Screen(t("export.not_sent"), (_export_row(t),))
 
 
-def _entry(t: Translator, entry: AuditEntry, now: datetime, zone: tzinfo) -> Html:
+def _entry(t: Translator, entry: AuditEntry, terms: AuditTerms, now: datetime, zone: tzinfo) -> Html:
     day = format_day(t, entry.at, now, zone)
-    said = t(f"audit.{entry.action}", subject=_subject(t, entry))
+    said = t(f"audit.{entry.action}", subject=_subject(t, entry, terms))
     if entry.person_id and not entry.subject.startswith("person:"):
         said = t("audit.about", said=said, person=str(entry.person_id))
     if entry.detail:
-        said = t("audit.why", said=said, detail=_detail(t, entry))
+        said = t("audit.why", said=said, detail=_detail(t, entry, terms))
     return t("audit.entry", day=day, time=t.seconds(entry.at, zone), actor=str(entry.actor_id), said=said)
 
 
-def _subject(t: Translator, entry: AuditEntry) -> Html | str:
+def _subject(t: Translator, entry: AuditEntry, terms: AuditTerms) -> Html | str:
     kind, _, name = entry.subject.partition(":")
-    if kind not in KINDS:
+    subject_name = terms.subjects.get(kind)
+    if subject_name is None:
         return clip(plain(entry.subject), NAME_SHOWN)
-    return t(f"audit.of_{kind}", name=NAMES.get(kind, _as_it_is)(t, entry, name))
+    return t(f"audit.of_{kind}", name=subject_name(t, entry, name))
 
 
-def _as_it_is(_: Translator, __: AuditEntry, name: str) -> str:
-    return clip(plain(name), NAME_SHOWN)
-
-
-def _person(_: Translator, entry: AuditEntry, __: str) -> str:
-    return str(entry.person_id or "…")
-
-
-def _alarm(t: Translator, _: AuditEntry, name: str) -> str:
-    kind, _separator, subject = name.partition(":")
-    called = t.plain(f"alarm.{kind}_name") if kind in set(AlarmKind) else clip(plain(kind), NAME_SHOWN)
-    return f"{called} {clip(plain(subject), NAME_SHOWN)}".strip()
-
-
-NAMES: Final[Mapping[str, Callable[[Translator, AuditEntry, str], str]]] = {"person": _person, "alarm": _alarm}
-"""What a subject is called, where that isn't what stands behind its colon."""
-
-
-def _detail(t: Translator, entry: AuditEntry) -> str:
-    if entry.detail in WORDS and entry.action is not AuditAction.NOTED:
+def _detail(t: Translator, entry: AuditEntry, terms: AuditTerms) -> str:
+    if entry.detail in terms.details and entry.action is not AuditAction.NOTED:
         return t.plain(f"audit.word_{entry.detail}")
     return clip(plain(entry.detail), DETAIL_SHOWN)
 

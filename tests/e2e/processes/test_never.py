@@ -12,8 +12,8 @@ import pytest
 import pytest_asyncio
 
 from bot.infra.i18n import Translations
-from bot.infra.telegram.ui.commands import SUPPORTS_COMMANDS
 from bot.infra.telegram.ui.router import Audience
+from bot.operations.command_menus import SUPPORT_COMMANDS
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.user_chat.buttons import UserTicketButton
@@ -289,7 +289,7 @@ def test_every_command_there_is_is_tried() -> None:
     tried = {line[1:].split()[0] for line in never.lines(nobody, never.commands())}
     assert {"send", "order", "person", "tickets", "find", "audit", "note", "unsend", "broadcast"} <= tried
     assert tried == never.commands()
-    assert never.commands(in_groups=True) == {*SUPPORTS_COMMANDS, "verify"}
+    assert never.commands(in_groups=True) == {*SUPPORT_COMMANDS, "verify"}
 
 
 @in_one_world
@@ -299,7 +299,7 @@ async def test_whoever_may_not_gets_nowhere_by_any_button_or_command(stage: Stag
         stage,
         Try("a stranger", stage.stranger),
         Try("another sender", made.sari, "id"),
-        Try("an operator", made.oscar, but=OPERATORS_BUTTONS, commands=SUPPORTS_COMMANDS),
+        Try("an operator", made.oscar, but=OPERATORS_BUTTONS, commands=SUPPORT_COMMANDS),
         Try("an unlisted member", Chatter(made.telegram, stage.member.id, SUPPORT_GROUP_ID)),
         Try("a supporter in a foreign group", Chatter(made.telegram, 3001, elsewhere)),
     )
@@ -346,7 +346,7 @@ async def test_a_former_supporters_buttons_commands_and_replies_do_nothing(stage
     made, rina = stage.world, stage.world.rina
     room = Chatter(made.telegram, rina.id, SUPPORT_GROUP_ID)
     async with made.another_bot(SUPPORT_IDS=NOBODY):
-        await nothing_comes_of(stage, Try("in private", rina, commands=SUPPORTS_COMMANDS), Try("in the group", room))
+        await nothing_comes_of(stage, Try("in private", rina, commands=SUPPORT_COMMANDS), Try("in the group", room))
         before = never.snapshot(made, (rina.id,))
         said = {message["message_id"] for message in await stage.emma.messages()}
         for post in await posts_in(room):

@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop
 
-from bot.broadcasts.deliveries import Delivering
-from bot.broadcasts.drafts import BroadcastDrafts
-from bot.broadcasts.service import Broadcasts
 from bot.checkout.drafts import Drafts
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
@@ -29,7 +26,6 @@ from bot.infra.telegram.ui.handling import Context
 from bot.infra.telegram.ui.open_questions import OpenQuestions
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard, Screen
-from bot.operations.monitor import Monitor
 from bot.operations.statistics_service import Figures
 from bot.orders.history import History
 from bot.orders.measured_payout_times import MeasuredTimes
@@ -41,7 +37,6 @@ from bot.rates.charts import Charts
 from bot.recipients.saved import KnownRecipients
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
-from bot.staff.audit import AuditLog
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
 from bot.support.lookup.service import LookupService
@@ -105,13 +100,8 @@ class Desk:
     revealing: RevealService
     saved_answers: SavedReplies
     lookups: LookupService
-    broadcasts: Broadcasts
-    broadcast_drafts: BroadcastDrafts
     figures: Figures
-    trail: AuditLog
-    watching: Monitor
     viewed: ViewedOrders
-    delivering: Delivering
     conversation: ConversationHooks
     ask_about_order: "Callable[[Session, Any], Awaitable[object]]"
     """Lets a user ask for help with their order."""

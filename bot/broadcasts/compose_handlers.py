@@ -1,0 +1,198 @@
+"""What an operator types or sends for a draft: a text with its formatting, a picture, a time.
+
+All of it is data: kept as Telegram's entities say, checked before it is kept, and asked again with the reason where it
+can't be.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from telegram import Message
+
+from bot.broadcasts.drafts import BroadcastDrafts
+from bot.broadcasts.model import Broadcast
+from bot.broadcasts.rules import tells_rate, with_text
+from bot.broadcasts.schedule import read_template
+from bot.broadcasts.screens import compose as screens
+from bot.broadcasts.screens.text import check_fits
+from bot.broadcasts.service import BroadcastService
+from bot.core.datetime_parsing import read_days, read_minute, read_moment
+from bot.core.errors import Rejection
+from bot.infra.i18n import Translations
+from bot.infra.telegram.ui import questions
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import Session
+
+TEXT: Final = "bc_text"
+PICTURE: Final = "bc_picture"
+MOMENT: Final = "bc_when"
+DAILY: Final = "bc_daily"
+DAYS: Final = "bc_days"
+
+Show = Callable[[Session, Broadcast], Awaitable[bool]]
+
+
+class ComposeHandlers:
+    """Show a draft, ask for its parts, and take what operators type or send for them."""
+
+    def __init__(self, *, drafts: BroadcastDrafts, broadcasts: BroadcastService, translations: Translations) -> None:
+        self._drafts = drafts
+        self._broadcasts = broadcasts
+        self._translations = translations
+
+    def whole_answers(self) -> Mapping[str, questions.WholeAnswer]:
+        """Return who takes the answer to which question."""
+        return {
+            TEXT: self.take_text,
+            PICTURE: self.take_picture,
+            MOMENT: self.take_moment,
+            DAILY: self.take_daily,
+            DAYS: self.take_days,
+        }
+
+    async def show_draft(self, session: Session, broadcast: Broadcast) -> bool:
+        """Show all parts of the draft."""
+        await session.show(screens.screen(session.t, broadcast, session.now, session.zone))
+        return True
+
+    async def show_audience(self, session: Session, broadcast: Broadcast) -> bool:
+        """Show to whom it goes and how many they are, and ask for the days within which they were here."""
+        readers = await self._broadcasts.readers(broadcast.audience)
+        return await _ask(session, DAYS, broadcast.id, screens.audiences(session.t, broadcast, readers))
+
+    async def save(self, session: Session, changed: Broadcast, show: Show | None = None) -> bool:
+        """Save a change that a button made, if its messages still fit, and show it; return whether it was saved."""
+        try:
+            self._check(changed)
+        except Rejection as rejection:
+            await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
+            return True
+        saved = await self._drafts.change(changed)
+        if saved is None:
+            return False
+        await session.acknowledge()
+        return await (show or self.show_draft)(session, saved)
+
+    async def ask_text(self, session: Session, broadcast: Broadcast, locale: str) -> bool:
+        """Ask for the text in one language."""
+        return await _ask(session, TEXT, f"{broadcast.id}:{locale}", screens.text(session.t, broadcast, locale))
+
+    async def ask_picture(self, session: Session, broadcast: Broadcast) -> bool:
+        """Ask for a picture."""
+        return await _ask(session, PICTURE, broadcast.id, screens.pictures(session.t, broadcast))
+
+    async def ask_moment(self, session: Session, broadcast: Broadcast) -> bool:
+        """Ask when it begins."""
+        screen = screens.moments(session.t, broadcast, session.now, session.zone)
+        return await _ask(session, MOMENT, broadcast.id, screen)
+
+    async def ask_daily(self, session: Session, broadcast: Broadcast) -> bool:
+        """Ask at what time each day."""
+        screen = screens.daily_minute(session.t, broadcast, session.now, session.zone)
+        return await _ask(session, DAILY, broadcast.id, screen)
+
+    async def take_text(self, session: Session, argument: str, message: Message) -> None:
+        """Take a text for one language, and the picture above it if there is one."""
+        broadcast_id, _separator, locale = argument.partition(":")
+
+        def change(broadcast: Broadcast) -> Broadcast:
+            texts = with_text(broadcast.texts, locale, read_template(_html(message)))
+            return replace(broadcast, texts=texts, picture=_photo(message) or broadcast.picture)
+
+        await self._take(session, broadcast_id, change, lambda broadcast: screens.text(session.t, broadcast, locale))
+
+    async def take_picture(self, session: Session, broadcast_id: str, message: Message) -> None:
+        """Take the operator's own picture. What is written under it isn't taken."""
+
+        def change(broadcast: Broadcast) -> Broadcast:
+            photo = _photo(message)
+            if photo is None:
+                raise Rejection("broadcast.not_a_picture")
+            return replace(broadcast, picture=photo)
+
+        await self._take(session, broadcast_id, change, lambda broadcast: screens.pictures(session.t, broadcast))
+
+    async def take_moment(self, session: Session, broadcast_id: str, message: Message) -> None:
+        """Take the time to begin at."""
+        now = session.now
+
+        def change(broadcast: Broadcast) -> Broadcast:
+            starts_at = read_moment(message.text or "", now, session.zone)
+            return replace(broadcast, starts_at=starts_at, daily_minute=None)
+
+        def ask(broadcast: Broadcast) -> Screen:
+            return screens.moments(session.t, broadcast, now, session.zone)
+
+        await self._take(session, broadcast_id, change, ask)
+
+    async def take_daily(self, session: Session, broadcast_id: str, message: Message) -> None:
+        """Take the time of each day."""
+        now = session.now
+
+        def change(broadcast: Broadcast) -> Broadcast:
+            return replace(broadcast, starts_at=None, daily_minute=read_minute(message.text or ""))
+
+        def ask(broadcast: Broadcast) -> Screen:
+            return screens.daily_minute(session.t, broadcast, now, session.zone)
+
+        await self._take(session, broadcast_id, change, ask)
+
+    async def take_days(self, session: Session, broadcast_id: str, message: Message) -> None:
+        """Take the number of days within which readers must have been here."""
+        shown = await self._drafts.get(broadcast_id)
+        readers = await self._broadcasts.readers(shown.audience) if shown else {}
+
+        def change(broadcast: Broadcast) -> Broadcast:
+            return replace(broadcast, audience=replace(broadcast.audience, active_days=read_days(message.text or "")))
+
+        def ask(broadcast: Broadcast) -> Screen:
+            return screens.audiences(session.t, broadcast, readers)
+
+        await self._take(session, broadcast_id, change, ask)
+
+    async def _take(
+        self,
+        session: Session,
+        broadcast_id: str,
+        change: Callable[[Broadcast], Broadcast],
+        ask: Callable[[Broadcast], Screen],
+    ) -> None:
+        """Save what was sent, or say why not and ask again."""
+        broadcast = await self._drafts.get(broadcast_id) if session.is_operator else None
+        if broadcast is None:
+            await session.save_user(questions.answered(session))
+            await session.show(Screen(session.t("broadcast.gone")))
+            return
+        try:
+            changed = change(broadcast)
+            self._check(changed)
+        except Rejection as rejection:
+            session.notice = session.reason(rejection)
+            await session.show(ask(broadcast))
+            return
+        saved = await self._drafts.change(changed)
+        await session.save_user(questions.answered(session))
+        if saved is None:
+            session.notice = session.t("broadcast.changed_meanwhile")
+        await self.show_draft(session, saved or await self._drafts.open(session.person.id))
+
+    def _check(self, changed: Broadcast) -> None:
+        check_fits(replace(changed, is_rate=tells_rate(changed)), self._translations)
+
+
+async def _ask(session: Session, question: str, argument: str, screen: Screen) -> bool:
+    await session.acknowledge()
+    await questions.ask(session, question, screen, argument)
+    return True
+
+
+def _html(message: Message) -> str:
+    """Return what is written, or written under a picture, with its entities as markup."""
+    if message.text:
+        return message.text_html
+    return message.caption_html if message.caption and message.photo else ""
+
+
+def _photo(message: Message) -> str | None:
+    return message.photo[-1].file_id if message.photo else None

@@ -1,0 +1,74 @@
+"""Broadcasts: operators write messages to the subscribers of rate updates."""
+
+from bot.broadcasts.audit import AUDIT_TERMS
+from bot.broadcasts.compose_handlers import ComposeHandlers
+from bot.broadcasts.deliveries import DeliveryService
+from bot.broadcasts.delivery import ChatCourier, LiveMessages
+from bot.broadcasts.delivery_handlers import DeliveryHandlers
+from bot.broadcasts.drafts import BroadcastDrafts
+from bot.broadcasts.handlers import BroadcastHandlers
+from bot.broadcasts.message import BroadcastMessages
+from bot.broadcasts.rendering import BroadcastRenderer
+from bot.broadcasts.service import BroadcastRules, BroadcastService
+from bot.broadcasts.user_data import USER_DATA
+from bot.broadcasts.worker import BroadcastWorker, LiveProgress
+from bot.infra.feature import Feature, Infra, Worker
+from bot.infra.workers.loop import Wakeup
+from bot.rates.charts import Charts
+from bot.settlement.catalogue import Market
+
+
+class Broadcasts:
+    """Build the feature.
+
+    Args:
+        infra: what every feature is built on.
+        market: brings the rate that a broadcast shows.
+        charts: draws it.
+        rules: the settings that broadcasts go by.
+        paid: whether to pay Telegram for messages above its free rate.
+    """
+
+    def __init__(self, infra: Infra, market: Market, charts: Charts, *, rules: BroadcastRules, paid: bool) -> None:
+        database, clock, messenger = infra.database, infra.clock, infra.messenger
+        translations, default_locale = infra.translations, infra.default_locale
+        confirmed, has_changed = Wakeup(), Wakeup()
+        drafts = BroadcastDrafts(database, clock)
+        service = BroadcastService(
+            store=database,
+            market=market,
+            clock=clock,
+            rules=rules,
+            on_confirmed=confirmed,
+            on_news=infra.wake_outbox,
+        )
+        self.deliveries = DeliveryService(
+            store=database,
+            clock=clock,
+            courier=ChatCourier(messenger, translations, charts, paid=paid),
+            default_locale=default_locale,
+            per_second=rules.messages_per_second,
+            on_change=has_changed,
+        )
+        self.live_progress = LiveProgress(
+            self.deliveries, LiveMessages(database, messenger, translations, default_locale)
+        )
+        compose = ComposeHandlers(drafts=drafts, broadcasts=service, translations=translations)
+        handlers = BroadcastHandlers(
+            drafts=drafts,
+            broadcasts=service,
+            compose=compose,
+            messages=BroadcastMessages(messenger, translations, charts),
+        )
+        self.feature = Feature(
+            name="broadcasts",
+            routes=(handlers.routes(), DeliveryHandlers(deliveries=self.deliveries).routes()),
+            whole_answers=compose.whole_answers(),
+            renderers=(BroadcastRenderer(database, messenger, clock).renderers(),),
+            workers=(
+                Worker("broadcasts", BroadcastWorker(service, self.deliveries).tick, confirmed),
+                Worker("live", self.live_progress.tick, has_changed),
+            ),
+            user_data=USER_DATA,
+            audit_terms=AUDIT_TERMS,
+        )

@@ -1,0 +1,124 @@
+"""What Telegram shows of the bot: the menus of commands, and the descriptions.
+
+Each user sees the commands of everyone. Operators and support agents find theirs in front of those, and the group of
+support agents has a menu of its own.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+import structlog
+from telegram import Bot, BotCommand, BotCommandScope, BotCommandScopeAllPrivateChats, BotCommandScopeChat
+from telegram.error import TelegramError
+
+from bot.infra.db.database import Database
+from bot.infra.i18n import LOCALES, Translations, Translator
+from bot.staff.roles import StaffChat
+
+log = structlog.get_logger(__name__)
+
+EVERYONES_COMMANDS = (
+    "send",
+    "recipients",
+    "rate",
+    "status",
+    "orders",
+    "verify",
+    "cancel",
+    "settings",
+    "phrase",
+    "privacy",
+    "language",
+    "help",
+    "start",
+)
+OPERATORS_COMMANDS = ("status", "broadcast", "broadcasts", "stats", "export", "audit", "rate")
+SUPPORT_COMMANDS = ("tickets", "order", "person", "find", "answers", "note", "unsend")
+GROUP_COMMANDS = (*SUPPORT_COMMANDS, "verify")
+"""In the group of support agents, where nobody sends money."""
+
+A_DAY = timedelta(days=1).total_seconds()
+TEN_MINUTES = timedelta(minutes=10).total_seconds()
+
+
+class CommandMenus:
+    """Set the menus and the descriptions once a day.
+
+    They are two jobs, because Telegram limits how often descriptions are set.
+    """
+
+    def __init__(
+        self,
+        bot: Bot,
+        *,
+        database: Database,
+        translations: Translations,
+        default_locale: str,
+        operator_ids: frozenset[int],
+        staff_chat: StaffChat,
+    ) -> None:
+        self._bot = bot
+        self._database = database
+        self._translations = translations
+        self._default_locale = default_locale
+        self._operator_ids = operator_ids
+        self._staff_chat = staff_chat
+
+    async def set_menus(self) -> float:
+        """Set the menus in all languages, and return the seconds until the next time.
+
+        Members of staff who have yet to start the bot can't be given a menu, so they get theirs soon after that.
+        """
+        await self._set_menu(BotCommandScopeAllPrivateChats(), EVERYONES_COMMANDS)
+        async with self._database.reading() as tx:
+            group = await self._staff_chat.group(tx)
+        menus = self._staff_menus()
+        if group is not None:
+            menus[group] = GROUP_COMMANDS
+        known = [await self._set_menu_of_chat(chat_id, names) for chat_id, names in menus.items()]
+        return A_DAY if all(known) else TEN_MINUTES
+
+    async def set_descriptions(self) -> float:
+        """Set the description of an empty chat and the short one of the profile, in all languages.
+
+        Return the seconds until the next time.
+        """
+        for t, code in self._languages():
+            await self._bot.set_my_description(t.plain("about.description"), language_code=code)
+            await self._bot.set_my_short_description(t.plain("about.short"), language_code=code)
+        return A_DAY
+
+    def _staff_menus(self) -> dict[int, Sequence[str]]:
+        """Return the menu of each member of staff in their private chat: the commands that they may use."""
+        support_ids = self._staff_chat.supporters
+        menus: dict[int, Sequence[str]] = {}
+        for user_id in sorted(self._operator_ids | support_ids):
+            operators = OPERATORS_COMMANDS if user_id in self._operator_ids else ()
+            support = SUPPORT_COMMANDS if user_id in support_ids else ()
+            menus[user_id] = tuple(dict.fromkeys((*operators, *support, *EVERYONES_COMMANDS)))
+        return menus
+
+    async def _set_menu_of_chat(self, chat_id: int, names: Sequence[str]) -> bool:
+        """Return whether Telegram accepted it."""
+        try:
+            await self._set_menu(BotCommandScopeChat(chat_id), names)
+        except TelegramError as error:
+            log.info("staff_commands_not_set", error=type(error).__name__)
+            return False
+        return True
+
+    async def _set_menu(self, scope: BotCommandScope, names: Sequence[str]) -> None:
+        for t, code in self._languages():
+            commands = [BotCommand(name, _describe(t, name, names)) for name in names]
+            await self._bot.set_my_commands(commands, scope=scope, language_code=code)
+
+    def _languages(self) -> list[tuple[Translator, str | None]]:
+        """Return each language with the code Telegram knows it by; without a code, the one for all other languages."""
+        codes: Mapping[str | None, str] = {**{locale: locale for locale in LOCALES}, None: self._default_locale}
+        return [(self._translations.get(locale), code) for code, locale in codes.items()]
+
+
+def _describe(t: Translator, name: str, names: Sequence[str]) -> str:
+    """Return what a command does; `/status` shows operators something else."""
+    is_operators = name == "status" and "broadcast" in names
+    return t.plain("command.status_of_all") if is_operators else t.plain(f"command.{name}")

@@ -1,0 +1,93 @@
+"""Operations: monitoring, statistics, and what Telegram shows of the bot."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+from telegram import Bot
+
+from bot.infra.feature import Feature, Infra, Worker
+from bot.infra.workers.loop import Wakeup
+from bot.operations.audit_terms import AUDIT_TERMS
+from bot.operations.command_menus import CommandMenus
+from bot.operations.handlers import ShowOrders, StatusHandlers
+from bot.operations.monitor import Monitor
+from bot.operations.statistics_handlers import StatisticsHandlers
+from bot.operations.statistics_service import Figures
+from bot.operations.workers import MonitorWorker
+from bot.orders.tracking.poller import Poller
+from bot.settlement.catalogue import Market
+from bot.settlement.health import Health
+from bot.settlement.model import Settlement
+from bot.staff.feature import Staff
+
+
+class Operations:
+    """Build the feature.
+
+    Args:
+        infra: what every feature is built on.
+        bot: has the menus of commands.
+        settlement: has statistics of its own.
+        market: is asked for something where nobody else has asked the service for a while.
+        health: knows whether the service answers.
+        health_changed: is called when that changes.
+        staff: gets the alarms.
+        poller: has to give a sign of life.
+        show_orders: returns the screen that `/status` shows everyone but operators.
+        operator_ids: who runs the bot.
+        backlog_after: the time after which notifications that wait raise an alarm.
+        shrink_percent: by how much the list of payout methods may shrink without an alarm.
+        poller_silence: the time for which the poller may give no sign of life beyond the pause it announced.
+    """
+
+    def __init__(
+        self,
+        infra: Infra,
+        *,
+        bot: Bot,
+        settlement: Settlement,
+        market: Market,
+        health: Health,
+        health_changed: Wakeup,
+        staff: Staff,
+        poller: Poller,
+        show_orders: ShowOrders,
+        operator_ids: frozenset[int],
+        backlog_after: timedelta,
+        shrink_percent: Decimal,
+        poller_silence: timedelta,
+    ) -> None:
+        database, clock, messenger = infra.database, infra.clock, infra.messenger
+        monitor = Monitor(
+            store=database,
+            clock=clock,
+            health=health,
+            alarms=staff.alarms,
+            market=market,
+            backlog_after=backlog_after,
+            shrink_percent=shrink_percent,
+        )
+        status = StatusHandlers(database=database, messenger=messenger, monitor=monitor, show_orders=show_orders)
+        self.statistics = Figures(database, settlement, clock)
+        statistics = StatisticsHandlers(statistics=self.statistics, messenger=messenger)
+        menus = CommandMenus(
+            bot,
+            database=database,
+            translations=infra.translations,
+            default_locale=infra.default_locale,
+            operator_ids=operator_ids,
+            staff_chat=staff.chat,
+        )
+        worker = MonitorWorker(monitor, poller, clock, poller_silence)
+        self.feature = Feature(
+            name="operations",
+            routes=(*status.routes(), statistics.routes()),
+            answers=statistics.answers(),
+            workers=(
+                Worker("watch", worker.look, health_changed),
+                Worker("probe", worker.probe),
+                Worker("commands", menus.set_menus),
+                Worker("descriptions", menus.set_descriptions),
+            ),
+            audit_terms=AUDIT_TERMS,
+        )

@@ -1,0 +1,45 @@
+"""Staff: operators and support agents, alarms, and the audit log."""
+
+from datetime import timedelta
+
+from bot.infra.feature import Feature, Infra
+from bot.staff.alarms import Alarms
+from bot.staff.audit import AuditLog
+from bot.staff.audit_terms import AuditTerms
+from bot.staff.handlers import AuditHandlers
+from bot.staff.help import Help
+from bot.staff.roles import StaffChat
+from bot.staff.user_data import USER_DATA
+
+
+class Staff:
+    """Build the feature.
+
+    Args:
+        infra: what every feature is built on.
+        operator_ids: who runs the bot.
+        agent_ids: who helps users.
+        chat_id: the group where support agents work; 0 where each works in their private chat.
+        contact: whom users can write to outside the bot; empty for nobody.
+        remind_after: the time after which an alarm is reported again.
+    """
+
+    def __init__(
+        self,
+        infra: Infra,
+        *,
+        operator_ids: frozenset[int],
+        agent_ids: frozenset[int],
+        chat_id: int,
+        contact: str,
+        remind_after: timedelta,
+    ) -> None:
+        self.chat = StaffChat(chat_id, agent_ids)
+        self.contacts = Help(self.chat, contact)
+        self.alarms = Alarms(infra.database, infra.clock, operator_ids, remind_after, infra.wake_outbox)
+        self._audit_handlers = AuditHandlers(audit_log=AuditLog(infra.database, infra.clock), messenger=infra.messenger)
+        self.feature = Feature(name="staff", routes=(self._audit_handlers.routes(),), user_data=USER_DATA)
+
+    def add_audit_terms(self, terms: AuditTerms) -> None:
+        """Show the entries of another feature's in its terms."""
+        self._audit_handlers.add_terms(terms)

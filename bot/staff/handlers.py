@@ -1,0 +1,79 @@
+"""The audit log in operators' private chats: `/audit`, its pages, and as a file. It is only read here.
+
+Who is no operator gets what an unknown command or an old button gets.
+"""
+
+import re
+
+from bot.core import csv
+from bot.core.date_ranges import NAMED_SPANS
+from bot.infra.telegram.outbound.sender import Delivered, Messenger
+from bot.infra.telegram.ui.router import Audience, Routes
+from bot.infra.telegram.ui.session import Session
+from bot.staff.audit import AuditLog
+from bot.staff.audit_terms import STAFF_TERMS, AuditTerms
+from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
+from bot.staff.screens import audit as screens
+
+
+class AuditHandlers:
+    """Show the audit log to operators."""
+
+    def __init__(self, *, audit_log: AuditLog, messenger: Messenger) -> None:
+        self._audit_log = audit_log
+        self._messenger = messenger
+        self._terms = STAFF_TERMS
+
+    def add_terms(self, terms: AuditTerms) -> None:
+        """Show the entries of another feature in its terms."""
+        self._terms |= terms
+
+    def routes(self) -> Routes[Session]:
+        """Return the command and the buttons."""
+        routes = Routes[Session](Audience.OPERATORS)
+        routes.add_command("audit", self.show_audit_log)
+        routes.add_button(AuditPageButton, self.page_button)
+        routes.add_button(AuditExportButton, self.export_button)
+        routes.add_button(AuditFileButton, self.file_button)
+        return routes
+
+    async def show_audit_log(self, session: Session, typed: str) -> None:
+        """Show all of it, or what the member of staff did whose id was typed behind the command."""
+        session.message_id = None
+        actor, *_ = typed.split() or [""]
+        await self._show(session, "", int(actor) if re.fullmatch(r"[0-9]{1,16}", actor) else 0)
+
+    async def page_button(self, session: Session, button: AuditPageButton) -> None:
+        """Show another page."""
+        await session.acknowledge()
+        await self._show(session, button.before, int(button.actor or 0))
+
+    async def export_button(self, session: Session, _: AuditExportButton) -> None:
+        """Ask for the period of the file."""
+        await session.acknowledge()
+        await session.show(screens.asking(session.t))
+
+    async def file_button(self, session: Session, button: AuditFileButton) -> None:
+        """Send the entries of a period as a file; a second tap sends nothing."""
+        find_span = NAMED_SPANS.get(button.period)
+        if find_span is None:
+            await session.explain("stale.button")
+            return
+        await session.acknowledge()
+        pressed = button.pack()
+        if session.is_double_tap(pressed):
+            return
+        span = find_span(session.now, session.zone)
+        file = await self._audit_log.export(span, session.person.id)
+        if file.content is None:
+            await session.show(screens.nothing(session.t, file, span, session.zone))
+            return
+        name, caption = csv.file_name("audit", span, session.zone), screens.caption(session.t, file, span, session.zone)
+        sent = await self._messenger.send_document(session.chat_id, file.content, name, caption, lane="talk")
+        if not isinstance(sent, Delivered):
+            await session.say(screens.not_sent(session.t))
+        session.record_tap(pressed)
+
+    async def _show(self, session: Session, before: str, actor_id: int) -> None:
+        page = await self._audit_log.page(before, actor_id)
+        await session.show(screens.screen(session.t, page, self._terms, session.now, session.zone))

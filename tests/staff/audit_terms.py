@@ -1,0 +1,10 @@
+"""The terms of all features in the audit log."""
+
+from typing import Final
+
+from bot.broadcasts.audit import AUDIT_TERMS as BROADCASTS
+from bot.operations.audit_terms import AUDIT_TERMS as OPERATIONS
+from bot.staff.audit_terms import STAFF_TERMS
+from bot.support.audit_terms import AUDIT_TERMS as SUPPORT
+
+TERMS: Final = STAFF_TERMS | BROADCASTS | OPERATIONS | SUPPORT

@@ -1,0 +1,19 @@
+"""Features say what they write to the audit log."""
+
+import pytest
+
+from bot.house import declared_features
+from bot.staff.audit_terms import STAFF_TERMS, AuditTerms, name_as_written
+from tests.staff.audit_terms import TERMS
+
+
+def test_two_features_cannot_have_subjects_of_the_same_kind() -> None:
+    with pytest.raises(ValueError, match="alarm"):
+        _ = STAFF_TERMS | AuditTerms(subjects={"alarm": name_as_written})
+
+
+def test_the_terms_of_every_feature_are_tried_on_its_screen() -> None:
+    for feature in declared_features():
+        if feature.audit_terms is not None:
+            assert feature.audit_terms.subjects.keys() <= TERMS.subjects.keys()
+            assert feature.audit_terms.details <= TERMS.details
