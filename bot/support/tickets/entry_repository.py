@@ -1,4 +1,4 @@
-"""What was written in tickets; whoever holds the keys alone can read it."""
+"""What was written in tickets. Only who has the keys can read it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -25,36 +25,36 @@ CHANGES = ("text", "media", "file_id", "message_id", "delivered_at", "failure", 
 
 
 class TicketEntryRepository:
-    """What was written in tickets."""
+    """Read and write what was written in tickets."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def add(self, entry: TicketEntry) -> TicketEntry | None:
-        """Keep it under the next number of its ticket; None where its source was taken in before."""
+        """Insert an entry under the next number of its ticket; return None if its source was saved before."""
         while await self.of_source(entry.source_chat_id, entry.source_message_id) is None:
             last = (await self._connection.execute(LAST, {"of_ticket": entry.ticket})).scalar_one()
             numbered = replace(entry, number=(last or 0) + 1)
             if await writing.add(self._connection, ticket_entries, self._row(numbered)):
                 return numbered
-            # On PostgreSQL somebody else may have taken the number, or the same message, in the same moment.
+            # On PostgreSQL another process may have taken the number, or saved the same message, at the same time.
         return None
 
     async def get(self, ticket: str, number: int) -> TicketEntry | None:
-        """One entry."""
+        """Return one entry."""
         return await self._one(ONE, {"key": f"{ticket}.{number}"})
 
     async def of_ticket(self, ticket: str) -> tuple[TicketEntry, ...]:
-        """Oldest first."""
+        """Return the entries of a ticket, oldest first."""
         return await self._all(OF_TICKET, {"of_ticket": ticket})
 
     async def of_source(self, chat_id: int, message_id: int) -> TicketEntry | None:
-        """What was made of this message."""
+        """Return what was made of a message."""
         return await self._one(OF_SOURCE, {"chat": chat_id, "message": message_id})
 
     async def save(self, entry: TicketEntry) -> None:
-        """Keep what has changed of it: its text, its delivery, its times."""
+        """Save what can change of an entry: its text, its delivery, its times."""
         row = self._row(entry)
         await self._connection.execute(SAVE.values({name: row[name] for name in CHANGES}), {"key": entry.id})
 

@@ -1,4 +1,4 @@
-"""Tickets: at most one open for a person and a matter, saved over the version that was read."""
+"""Tickets in the database: at most one is open for a user and a matter."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -69,53 +69,53 @@ TIMES = select(
 
 
 class TicketRepository:
-    """Tickets; at most one is open for a person and an order (or for a person and none)."""
+    """Read and write tickets. At most one is open for a user and an order, or for a user and none."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def add(self, ticket: Ticket) -> bool:
-        """Keep a new one; False where the like is open already, or the reference is taken."""
+        """Insert a ticket; return False if one about the same is open already, or the reference is taken."""
         return await writing.add(self._connection, tickets, asdict(ticket))
 
     async def get(self, reference: str) -> Ticket | None:
-        """The ticket of this reference."""
+        """Return the ticket with this reference."""
         return await self._one(ONE, {"reference": reference})
 
     async def save(self, ticket: Ticket) -> Ticket | None:
-        """Save over the same version and return it with the next one; None where somebody else has saved."""
+        """Save a ticket over its version, and return it with the next one; None if it was saved elsewhere."""
         saved = replace(ticket, version=ticket.version + 1)
         values = {name: value for name, value in asdict(saved).items() if name != "reference"}
         written = await self._connection.execute(SAVE.values(values), {"key": ticket.reference, "seen": ticket.version})
         return saved if written.rowcount == 1 else None
 
     async def open_of(self, person_id: int, order_reference: str = "") -> Ticket | None:
-        """The open one about this order, or about none."""
+        """Return the open ticket of a user about this order, or about none."""
         return next(iter(await self._all(OPEN_OF, {"person": person_id, "about": order_reference})), None)
 
     async def of_person(self, person_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Ticket, ...]:
-        """Open ones first, then the newest."""
+        """Return a user's tickets: open ones first, then the newest."""
         return await self._all(OF_PERSON, {"person": person_id, "limit": limit, "offset": offset})
 
     async def of_order(self, order_reference: str) -> tuple[Ticket, ...]:
-        """Newest first."""
+        """Return the tickets about an order, newest first."""
         return await self._all(OF_ORDER, {"about": order_reference})
 
     async def listed(self, which: TicketFilter, staff_id: int, *, limit: int, offset: int) -> tuple[Ticket, ...]:
-        """Old first; closed ones: the last closed first. `staff_id` is who "mine" are."""
+        """Return a list of tickets, old ones first, or the last closed first; `staff_id` says whose "mine" are."""
         return await self._all(LISTED[which], {"limit": limit, "offset": offset, **_mine(which, staff_id)})
 
     async def count(self, which: TicketFilter, staff_id: int) -> int:
-        """How many there are in such a list."""
+        """Return how many there are in such a list."""
         return int((await self._connection.execute(COUNTED[which], _mine(which, staff_id))).scalar_one())
 
     async def waiting(self, since: datetime) -> tuple[Ticket, ...]:
-        """Open ones whose person has waited since then or longer, the longest first."""
+        """Return the open tickets whose users have waited since then or longer, the longest first."""
         return await self._all(WAITING, {"since": since})
 
     async def times(self, since: datetime, until: datetime) -> tuple[TicketTimes, ...]:
-        """Of those opened within a time."""
+        """Return the times of the tickets that were opened from `since` to before `until`."""
         found = await self._connection.execute(TIMES, {"since": since, "until": until})
         return sealing.readable(self._vault, tickets, found.mappings(), _times)
 
