@@ -7,7 +7,6 @@ group 0 takes what works at any point of any conversation (orders' buttons, comm
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import structlog
@@ -22,7 +21,6 @@ from telegram.ext import (
 
 from bot.checkout import lightning_handlers as lightning
 from bot.checkout.conversation import around_the_conversation, conversation
-from bot.checkout.recipient_handlers import send_to_recipient
 from bot.checkout.screens import draft_expired as lapsed
 from bot.core.error_location import frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
@@ -38,7 +36,6 @@ from bot.orders import handlers as presses
 from bot.orders import history_handlers as history
 from bot.orders.preference_handlers import PreferenceHandlers
 from bot.orders.receipts import verify_handlers as verifying
-from bot.recipients import handlers as saved
 from bot.users.session_loader import SessionLoader
 
 log = structlog.get_logger(__name__)
@@ -49,7 +46,6 @@ GROUPS = {Phase.CORRECTIONS: -10_150, Phase.QUESTIONS: -9_000, Phase.FEATURES: 1
 """The first of PTB's groups of each phase. Each handler has a group of its own: one that declines hinders no other."""
 
 PARTS: tuple[Callable[[], list[Handler]], ...] = (
-    partial(saved.handlers, send_to_recipient),
     history.handlers,
     verifying.handlers,
 )
@@ -62,8 +58,6 @@ ROUTES: tuple[Routes[Session], ...] = (
 """The commands and buttons that features declare with who may use them."""
 
 ANSWERS: dict[str, questions.Answer] = {
-    saved.NAME: saved.name_typed,
-    saved.HOLDER: saved.holder_typed,
     verifying.QUESTION: verifying.code_typed,
 }
 """What takes the typed answer to which question outside of a draft."""

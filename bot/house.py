@@ -17,6 +17,7 @@ from bot.checkout import user_data as checkout_data
 from bot.checkout.drafts import Drafts
 from bot.checkout.notifications import DraftRenderer
 from bot.checkout.open_draft import load_draft
+from bot.checkout.recipient_handlers import send_to_recipient
 from bot.config import Settings
 from bot.core.clock import SystemClock
 from bot.house_rules import broadcast_rules_of, pace_of, patience_of, provider_of, rules_of, silence_of
@@ -50,9 +51,9 @@ from bot.orders.tracking.viewed import ViewedOrders
 from bot.rates import user_data as rates_data
 from bot.rates.feature import Rates
 from bot.rates.subscriptions import end_subscription
-from bot.recipients import screens as recipients_screens
 from bot.recipients import user_data as recipients_data
-from bot.recipients.saved import KnownRecipients
+from bot.recipients.buttons import RecipientAction
+from bot.recipients.feature import Recipients
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.budget import AdaptiveBudget
 from bot.settlement.catalogue import Market
@@ -96,6 +97,7 @@ class House:
     renderers: Renderers[Person | None]
     infra: Infra
     sessions: SessionLoader
+    recipients: Recipients
     features: Sequence[Feature]
     delivery: OutboxDelivery
     poller: Poller
@@ -137,7 +139,9 @@ def build(settings: Settings) -> House:
         retention_days=settings.retention_days,
         user_data=USER_DATA,
     )
-    users.settings_sections += [recipients_screens.SECTION, preferences.SECTION]
+    users.settings_sections.append(preferences.SECTION)
+    recipients = Recipients(infra, users)
+    recipients.handlers.add_action(RecipientAction.SEND, send_to_recipient)
     missed = MissedMessages(store, show_at_the_end)
     users.sessions.on_load += [load_draft, missed.load]
     users.sessions.after_update.append(missed.show)
@@ -191,7 +195,8 @@ def build(settings: Settings) -> House:
         shrink_percent=Decimal(str(settings.methods_shrink_percent)),
         poller_silence=silence_of(settings),
     )
-    features = (users.feature, rates.feature, staff.feature, broadcasts.feature, support.feature, operations.feature)
+    built = (users, recipients, rates, staff, broadcasts, support, operations)
+    features = [each.feature for each in built]
     for feature in features:
         if feature.audit_terms is not None:
             staff.add_audit_terms(feature.audit_terms)
@@ -203,7 +208,7 @@ def build(settings: Settings) -> House:
         history=History(store),
         receipts=receipts,
         charts=rates.charts,
-        recipients=KnownRecipients(store, clock),
+        recipients=recipients.service,
         orders=orders,
         payout_times=payout_times,
         observer=observer,
@@ -252,6 +257,7 @@ def build(settings: Settings) -> House:
         renderers=renderers,
         infra=infra,
         sessions=users.sessions,
+        recipients=recipients,
         features=features,
         delivery=OutboxDelivery(
             store,

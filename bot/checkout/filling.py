@@ -7,9 +7,8 @@ from bot.checkout.draft import OrderDraft, with_method, with_number
 from bot.checkout.flow import missing
 from bot.checkout.parser import OneLine
 from bot.core.errors import Rejection
-from bot.recipients.model import SavedRecipient
+from bot.recipients.model import SavedRecipient, find_saved
 from bot.recipients.numbers import CleanNumber, clean_number
-from bot.recipients.saved import known_as
 from bot.settlement.model import PayoutMethod
 
 
@@ -93,7 +92,7 @@ def with_recipient(draft: OrderDraft, recipient: SavedRecipient, method: PayoutM
 
 def with_known_holder(draft: OrderDraft, recipients: Iterable[SavedRecipient]) -> OrderDraft:
     """Return the draft with the holder's name of an earlier order to the same number, unless one was given now."""
-    known = known_as(recipients, draft.method, draft.number)
+    known = find_saved(recipients, draft.method, draft.number)
     if draft.holder is not None or known is None or known.holder is None:
         return draft
     filled = replace(draft, holder=known.holder, holder_asked=True)

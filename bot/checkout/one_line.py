@@ -8,8 +8,7 @@ from bot.checkout.draft import OrderDraft
 from bot.checkout.filling import apply_line, with_known_holder, with_recipient
 from bot.checkout.flow import missing
 from bot.checkout.parser import LONGEST_LINE, OneLine, Word, looks_like_order, read_line, read_words, words_of
-from bot.recipients.model import SavedRecipient
-from bot.recipients.saved import beginning, current_method, title
+from bot.recipients.model import SavedRecipient, current_method, find_by_beginning, title
 from bot.settlement.model import PayoutMethod
 
 LEAST_DIGITS: Final = 8
@@ -57,7 +56,7 @@ def read(text: str, methods: Sequence[PayoutMethod], recipients: Sequence[SavedR
             either = tuple(filter(None, (line.method,))) or line.method_candidates
             return Wanted(replace(left, method_candidates=either), people)
     unknown = _unknown_words(line)
-    begun = beginning(recipients, unknown)
+    begun = find_by_beginning(recipients, unknown)
     return (
         Wanted(replace(line, holder=None, doubtful_holder=None, leftover=()), begun, unknown) if begun else Wanted(line)
     )

@@ -20,10 +20,9 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
+from bot.recipients.banks import display_name
 from bot.recipients.formatting import format_method
-from bot.recipients.methods import display_name
-from bot.recipients.model import SavedRecipient
-from bot.recipients.saved import title
+from bot.recipients.model import SavedRecipient, title
 from bot.settlement.model import PayoutMethod, ServiceDown, SettlementFailure
 from bot.users.screens.buttons import send_row
 
@@ -79,7 +78,7 @@ async def take_line(session: Session, text: str) -> bool:
 
 async def is_order(session: Session, text: str) -> bool:
     """Whether a plain message outside a draft begins an order."""
-    known = await session.desk.recipients.of(session.person.id)
+    known = await session.desk.recipients.list_all(session.person.id)
     if not lines.may_be_order(text, known):
         return False
     try:
@@ -94,7 +93,7 @@ async def _listed(session: Session) -> tuple[Sequence[PayoutMethod], Sequence[Sa
     methods = await destination.listed(session)
     if not methods:
         raise ServiceDown
-    return methods, await session.desk.recipients.of(session.person.id)
+    return methods, await session.desk.recipients.list_all(session.person.id)
 
 
 async def _unread(session: Session) -> None:

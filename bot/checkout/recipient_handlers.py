@@ -8,8 +8,7 @@ from bot.checkout.steps import show_draft
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui.session import Session
 from bot.recipients.formatting import format_method
-from bot.recipients.model import SavedRecipient
-from bot.recipients.saved import current_method
+from bot.recipients.model import SavedRecipient, current_method
 from bot.settlement.model import PayoutMethod, SettlementFailure
 
 

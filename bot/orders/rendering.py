@@ -31,8 +31,8 @@ from bot.orders.screens import payment as pay
 from bot.orders.screens.formatting import format_order_line
 from bot.payments import qr
 from bot.recipients import screens as recipients
+from bot.recipients.model import find_saved
 from bot.recipients.repository import RecipientRepository
-from bot.recipients.saved import known_as
 from bot.settlement.steps import Step
 from bot.staff.help import Help
 from bot.users.model import Person
@@ -126,7 +126,7 @@ class OrderRenderer:
     async def _with_offer(self, screen: Screen, t: Translator, order: Order) -> Screen:
         """After the first order to somebody, the way to give them a name; only then, so that it is no clutter."""
         async with self._store.reading() as tx:
-            known = known_as(await RecipientRepository(tx).of_person(order.person_id), order.method, order.number)
+            known = find_saved(await RecipientRepository(tx).of_person(order.person_id), order.method, order.number)
         is_new = known is not None and known.label is None and known.created_at == order.created_at
         if known is None or not is_new:
             return screen

@@ -8,7 +8,7 @@ from bot.core.errors import Rejection
 from bot.core.money import MAX_SATS
 from bot.orders.limits import AmountLimits, Limits
 from bot.rates.quote import Estimate
-from bot.recipients.methods import display_name
+from bot.recipients.banks import display_name
 from bot.settlement.model import PayoutMethod
 
 

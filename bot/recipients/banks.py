@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from bot.core.text import plain
+from bot.settlement.model import PayoutMethod
 
 _GENERIC = frozenset({"bank", "pt", "tbk", "persero"})
 _COMMON = _GENERIC | {"indonesia", "syariah", "internasional", "international", "of", "by"}
@@ -54,6 +55,14 @@ def known_as(code: str, name: str) -> Known | None:
         if known in by_name or (not by_name and _telling_words(name) & _telling_words(*known.phrases)):
             return known
     return by_name[0] if by_name else None
+
+
+def display_name(method: PayoutMethod) -> str:
+    """Return what people call this destination ("BCA"); the live name where it isn't surely the one we know."""
+    known = known_as(method.code, method.name)
+    if known is None or not forms(method.name) & (forms(known.name) | forms(known.label)):
+        return method.name
+    return known.label
 
 
 @cache

@@ -2,10 +2,9 @@
 
 from bot.core.text import plain
 from bot.infra.telegram.ui.formatting import clip
+from bot.recipients.banks import display_name
 from bot.recipients.matching import mask
-from bot.recipients.methods import display_name
-from bot.recipients.model import SavedRecipient
-from bot.recipients.saved import title
+from bot.recipients.model import SavedRecipient, title
 from bot.settlement.model import BANK, EWALLET, PayoutMethod
 
 LISTED_SHOWN = 120

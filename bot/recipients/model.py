@@ -1,14 +1,25 @@
-"""Recipients that a user has sent to before."""
+"""Recipients that a user has sent to before, and how one of them is found."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from bot.core.text import plain
 from bot.settlement.model import PayoutMethod
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """Who receives: `number` as `clean_number` returned it, and the holder's name where one was given."""
+
+    method: PayoutMethod
+    number: str
+    holder: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedRecipient:
-    """Somebody whom a person has sent to: kept to be offered again, perhaps under a name of the person's ("Ibu")."""
+    """A recipient that is offered again, perhaps under a name that the user gave it ("Ibu")."""
 
     id: str
     person_id: int
@@ -18,3 +29,41 @@ class SavedRecipient:
     label: str | None = field(default=None, repr=False)
     created_at: datetime
     used_at: datetime
+
+
+def title(recipient: SavedRecipient) -> str:
+    """Return what the recipient is called: the user's own name for it, else the holder's; it may be empty."""
+    return recipient.label or recipient.holder or ""
+
+
+def current_method(recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> PayoutMethod | None:
+    """Return the recipient's destination as the live list has it now; None where it has left the list."""
+    return next((method for method in methods if _is_at(recipient, method)), None)
+
+
+def find_saved(
+    recipients: Iterable[SavedRecipient], method: PayoutMethod | None, number: str | None
+) -> SavedRecipient | None:
+    """Return the recipient at this destination with this number, or None.
+
+    Code and name of a destination are a pair. Numbers are in the form that is sent.
+    """
+    if method is None or not number:
+        return None
+    return next((each for each in recipients if _is_at(each, method) and each.number == number), None)
+
+
+def find_by_name(recipients: Iterable[SavedRecipient], typed: str) -> tuple[SavedRecipient, ...]:
+    """Return those whose name is `typed`."""
+    wanted = plain(typed).casefold()
+    return tuple(each for each in recipients if wanted and plain(title(each)).casefold() == wanted)
+
+
+def find_by_beginning(recipients: Iterable[SavedRecipient], typed: str) -> tuple[SavedRecipient, ...]:
+    """Return those whose name begins with `typed`."""
+    wanted = plain(typed).casefold()
+    return tuple(each for each in recipients if wanted and plain(title(each)).casefold().startswith(wanted))
+
+
+def _is_at(recipient: SavedRecipient, method: PayoutMethod) -> bool:
+    return (recipient.method.code, recipient.method.name) == (method.code, method.name)

@@ -9,8 +9,7 @@ from phonenumbers import NumberParseException, PhoneNumber, PhoneNumberType
 
 from bot.core.errors import Rejection, Remark
 from bot.core.text import plain
-from bot.recipients.banks import known_as
-from bot.recipients.methods import display_name
+from bot.recipients.banks import display_name, known_as
 from bot.settlement.model import EWALLET, PayoutMethod
 
 SHORTEST_ACCOUNT: Final = 5

@@ -7,12 +7,11 @@ from datetime import datetime
 from bot.core.errors import Rejection
 from bot.core.text import plain
 from bot.infra.i18n import Html, Translator, as_html
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import clip, quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
+from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
 from bot.recipients.formatting import format_destination, format_full_method, format_method, format_recipient
-from bot.recipients.model import SavedRecipient
-from bot.recipients.saved import title
+from bot.recipients.model import SavedRecipient, title
 from bot.users.screens.buttons import send_row
 from bot.users.screens.settings import SettingsSection
 
@@ -20,7 +19,7 @@ PAGE = 8
 LONGEST_LABEL = 40
 """Characters."""
 
-SECTION = SettingsSection(position=40, label="settings.recipients", data=data.for_recipients())
+SECTION = SettingsSection(position=40, label="settings.recipients", data=RecipientsButton().pack())
 
 
 def screen(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0) -> Screen:
@@ -30,7 +29,7 @@ def screen(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0) -
     pages = -(-len(recipients) // PAGE)
     page = min(page, pages - 1)
     shown = recipients[page * PAGE : (page + 1) * PAGE]
-    rows = tuple((Button(format_recipient(each), data=data.for_recipient(each.id, "page")),) for each in shown)
+    rows = tuple((_row_button(each),) for each in shown)
     return Screen(t("recipients.ask"), (*rows, *_turns(t, page, pages)))
 
 
@@ -38,12 +37,12 @@ def page(t: Translator, recipient: SavedRecipient, now: datetime) -> Screen:
     """Everything about one, the number in full: the chat is its owner's own."""
     label, holder = recipient.label, recipient.holder
     rows: Keyboard = (
-        (_button(t, recipient, "recipient.send", "send", "primary"),),
+        (_button(t, recipient, "recipient.send", RecipientAction.SEND, "primary"),),
         (
-            _button(t, recipient, "recipient.rename" if label else "recipient.name", "name"),
-            _button(t, recipient, "recipient.edit_holder", "holder"),
+            _button(t, recipient, "recipient.rename" if label else "recipient.name", RecipientAction.NAME),
+            _button(t, recipient, "recipient.edit_holder", RecipientAction.HOLDER),
         ),
-        (_button(t, recipient, "recipient.delete", "delete"),),
+        (_button(t, recipient, "recipient.delete", RecipientAction.DELETE),),
         (_to_list(t),),
     )
     text = t(
@@ -66,25 +65,25 @@ def masked_line(recipient: SavedRecipient) -> Html:
 
 def naming(t: Translator, recipient: SavedRecipient) -> Screen:
     """The question for a name of the person's own."""
-    remove = ((_button(t, recipient, "recipient.unname", "unname"),),) if recipient.label else ()
+    remove = ((_button(t, recipient, "recipient.unname", RecipientAction.UNNAME),),) if recipient.label else ()
     return Screen(t("recipient.ask_name", who=format_recipient(recipient)), (*remove, (_to_page(t, recipient),)))
 
 
 def holding(t: Translator, recipient: SavedRecipient) -> Screen:
     """The question for the holder's name."""
-    remove = ((_button(t, recipient, "recipient.no_holder", "unhold"),),) if recipient.holder else ()
+    remove = ((_button(t, recipient, "recipient.no_holder", RecipientAction.UNHOLD),),) if recipient.holder else ()
     return Screen(t("recipient.ask_holder", who=format_recipient(recipient)), (*remove, (_to_page(t, recipient),)))
 
 
 def deleting(t: Translator, recipient: SavedRecipient) -> Screen:
     """The second look before one is forgotten."""
-    forget = _button(t, recipient, "recipient.delete_sure", "forget", "danger")
+    forget = _button(t, recipient, "recipient.delete_sure", RecipientAction.FORGET, "danger")
     return Screen(t("recipient.ask_delete", who=format_recipient(recipient)), ((forget,), (_to_page(t, recipient),)))
 
 
 def offer_row(t: Translator, recipient: SavedRecipient) -> tuple[Button, ...]:
     """The way to a name, under an order's news."""
-    return (_button(t, recipient, "recipient.offer", "save"),)
+    return (_button(t, recipient, "recipient.offer", RecipientAction.SAVE),)
 
 
 def clean_label(text: str) -> str | None:
@@ -101,22 +100,28 @@ def clean_label(text: str) -> str | None:
     return label or None
 
 
+def _row_button(recipient: SavedRecipient) -> Button:
+    return Button(format_recipient(recipient), data=RecipientButton(recipient.id, RecipientAction.PAGE).pack())
+
+
 def _turns(t: Translator, page: int, pages: int) -> Keyboard:
     if pages == 1:
         return ()
-    here = Button(f"{page + 1} / {pages}", data=data.for_recipients(page))
-    before = (Button(t.plain("destination.previous"), data=data.for_recipients(page - 1)),) if page else ()
-    after = (Button(t.plain("destination.next"), data=data.for_recipients(page + 1)),) if page < pages - 1 else ()
+    here = Button(f"{page + 1} / {pages}", data=RecipientsButton(page).pack())
+    before = (Button(t.plain("destination.previous"), data=RecipientsButton(page - 1).pack()),) if page else ()
+    after = (Button(t.plain("destination.next"), data=RecipientsButton(page + 1).pack()),) if page < pages - 1 else ()
     return ((*before, here, *after),)
 
 
 def _to_list(t: Translator) -> Button:
-    return Button(t.plain("recipient.all"), data=data.for_recipients())
+    return Button(t.plain("recipient.all"), data=RecipientsButton().pack())
 
 
 def _to_page(t: Translator, recipient: SavedRecipient) -> Button:
-    return Button(t.plain("button.back"), data=data.for_recipient(recipient.id, "page"))
+    return Button(t.plain("button.back"), data=RecipientButton(recipient.id, RecipientAction.PAGE).pack())
 
 
-def _button(t: Translator, recipient: SavedRecipient, label: str, action: str, style: Style | None = None) -> Button:
-    return Button(t.plain(label), data=data.for_recipient(recipient.id, action), style=style)
+def _button(
+    t: Translator, recipient: SavedRecipient, label: str, action: RecipientAction, style: Style | None = None
+) -> Button:
+    return Button(t.plain(label), data=RecipientButton(recipient.id, action).pack(), style=style)

@@ -23,6 +23,7 @@ from bot.orders.notifications import subject_of
 from bot.orders.order import OrderNotification
 from bot.orders.repository import OrderRepository
 from bot.rates.notifications import ALERT, DAILY
+from bot.recipients.buttons import RecipientAction
 from bot.settlement.client.errors import RateLimited
 from bot.settlement.model import SlowDown
 from bot.staff.alarm_model import AlarmKind
@@ -93,6 +94,10 @@ async def test_a_rejection_of_anybodys_request_halves_the_budget_of_the_poller(
     with pytest.raises(SlowDown):
         await house.desk.settlement.look_up("svc-1")
     assert house.poller._budget.per_second == pytest.approx(5, abs=0.5)
+
+
+def test_each_button_of_a_recipient_does_something(house: House) -> None:
+    assert house.recipients.handlers.actions == set(RecipientAction)
 
 
 def test_each_kind_of_message_has_a_renderer(house: House) -> None:

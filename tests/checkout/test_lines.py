@@ -12,8 +12,7 @@ from bot.checkout import one_line as lines
 from bot.checkout.draft import Ask, OrderDraft, new_draft
 from bot.checkout.one_line import Wanted
 from bot.core.money import Amount
-from bot.recipients.model import SavedRecipient
-from bot.recipients.saved import beginning, called, known_as
+from bot.recipients.model import SavedRecipient, find_by_beginning, find_by_name, find_saved
 from bot.settlement.model import PayoutMethod
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -146,19 +145,19 @@ def test_whatever_is_written_is_read_without_a_fault(text: str, labels: list[str
 
 
 def test_names_are_compared_as_people_read_them() -> None:
-    assert called(KNOWN, " ibu \u200b❤️ ") == (IBU,)
-    assert called(KNOWN, "\uff2b\uff2f\uff33 88") == (KOS,)
-    assert called(KNOWN, "\u200b") == called(KNOWN, "") == beginning(KNOWN, "\u200b") == ()
-    assert beginning(KNOWN, "IBU") == (IBU, IBU_KOS)
-    assert beginning((somebody(None, holder=None),), "") == ()
+    assert find_by_name(KNOWN, " ibu \u200b❤️ ") == (IBU,)
+    assert find_by_name(KNOWN, "\uff2b\uff2f\uff33 88") == (KOS,)
+    assert find_by_name(KNOWN, "\u200b") == find_by_name(KNOWN, "") == find_by_beginning(KNOWN, "\u200b") == ()
+    assert find_by_beginning(KNOWN, "IBU") == (IBU, IBU_KOS)
+    assert find_by_beginning((somebody(None, holder=None),), "") == ()
 
 
 def test_a_number_is_known_at_its_own_destination_alone() -> None:
-    assert known_as(KNOWN, BCA, "2222222222") == UNNAMED
-    assert known_as(KNOWN, replace(BCA, cap=None), "2222222222") == UNNAMED
-    assert known_as(KNOWN, replace(BCA, name="BCA"), "2222222222") is None
-    assert known_as(KNOWN, MANDIRI, "2222222222") is None
-    assert known_as(KNOWN, None, "2222222222") is known_as(KNOWN, BCA, None) is None
+    assert find_saved(KNOWN, BCA, "2222222222") == UNNAMED
+    assert find_saved(KNOWN, replace(BCA, cap=None), "2222222222") == UNNAMED
+    assert find_saved(KNOWN, replace(BCA, name="BCA"), "2222222222") is None
+    assert find_saved(KNOWN, MANDIRI, "2222222222") is None
+    assert find_saved(KNOWN, None, "2222222222") is find_saved(KNOWN, BCA, None) is None
 
 
 @pytest.mark.parametrize(

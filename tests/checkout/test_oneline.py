@@ -6,7 +6,7 @@ import pytest
 
 from bot.checkout.parser import OneLine, looks_like_order, read_line
 from bot.core.money import Amount
-from bot.recipients.methods import display_name
+from bot.recipients.banks import display_name
 from tests.order_lines import METHODS
 
 

@@ -39,7 +39,7 @@ from bot.orders.buttons import PreferenceButton, PreferencesAction, PreferencesB
 from bot.orders.preferences import Way
 from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
 from bot.rates.history import Period
-from bot.recipients import handlers as saved
+from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.buttons import AlarmAction, AlarmButton, AuditExportButton, AuditFileButton, AuditPageButton
 from bot.support.lookup.buttons import LookupButton, LookupPage
@@ -275,7 +275,7 @@ def _made_up(matters: Matters) -> Iterator[str]:
     yield from (saved_replies.WriteSavedReplyButton("thanks", locale).pack() for locale in LOCALES)
     yield from ("sa:text", "sa:nothing")
     yield from _looked_up(matters)
-    yield from (f"r:{'0' * 32}:{action}" for action in (*saved.ACTIONS, "send"))
+    yield from (RecipientButton("0" * 32, action).pack() for action in RecipientAction)
     yield from (BroadcastButton("0" * 10, 1, action).pack() for action in BroadcastAction)
     yield from (DeliveryButton("0" * 10, action).pack() for action in DeliveryAction)
     yield from (
@@ -287,7 +287,7 @@ def _made_up(matters: Matters) -> Iterator[str]:
     yield from (DeletionButton(matters.person_id, "1").pack(), PrivacyButton(PrivacyAction.SEE).pack())
     yield from (PreferencesButton(PreferencesAction.SHOW).pack(), PreferenceButton("sent", Way.SILENT).pack())
     yield from (NewBroadcastButton().pack(), BroadcastListButton(0).pack())
-    yield from ("r:list", f"d:{'0' * 8}:1:confirm", NewTicketButton().pack())
+    yield from (RecipientsButton().pack(), f"d:{'0' * 8}:1:confirm", NewTicketButton().pack())
     yield LeaveTicketQuestionButton().pack()
     yield from (HelpButton(page).pack() for page in HelpPage)
     yield LightningButton().pack()

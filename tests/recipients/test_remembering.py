@@ -6,13 +6,13 @@ import pytest
 
 from bot.orders.placement.service import MethodVanished
 from bot.recipients.model import SavedRecipient
-from bot.recipients.saved import KnownRecipients
+from bot.recipients.service import RecipientService
 from tests.orders.order_world import EMMA, NUMBER, House, unresolved
 from tests.settlement.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
 
 
 async def known(house: House) -> tuple[SavedRecipient, ...]:
-    return await KnownRecipients(house.store, house.clock).of(EMMA)
+    return await RecipientService(house.store).list_all(EMMA)
 
 
 async def test_a_confirmed_order_is_remembered_with_the_holders_name(house: House) -> None:

@@ -2,28 +2,19 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from bot.infra.db.database import Database
 from bot.orders.order import Order
-from bot.recipients.methods import Recipient
-from bot.recipients.model import SavedRecipient
+from bot.recipients.model import Recipient, SavedRecipient
 from bot.recipients.repository import RecipientRepository
-from bot.recipients.saved import KEPT_UNNAMED, MOST_NAMED, KnownRecipients, TooManyNamed, remember
+from bot.recipients.service import MAX_NAMED, MAX_UNNAMED, RecipientService, TooManyNamed, remember
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.builders import BCA, NOW, OVO, SECOND, an_order
 
 EMMA, SARI = 1001, 1002
-
-
-class StoppedClock:
-    """Always the same moment."""
-
-    def now(self) -> Any:
-        return NOW
 
 
 async def has_ordered(store: Database, *orders: Order) -> tuple[SavedRecipient, ...]:
@@ -32,7 +23,7 @@ async def has_ordered(store: Database, *orders: Order) -> tuple[SavedRecipient, 
         async with store.transaction() as tx:
             recipient = Recipient(order.method, order.number, order.holder)
             await remember(tx, order.person_id, recipient, order.created_at)
-    return await KnownRecipients(store, StoppedClock()).of(EMMA)
+    return await RecipientService(store).list_all(EMMA)
 
 
 async def test_the_same_number_at_the_same_destination_is_one_recipient(store: Database) -> None:
@@ -63,47 +54,47 @@ async def test_the_last_used_stands_first(store: Database) -> None:
 
 
 async def test_of_many_the_longest_unused_go_but_never_one_with_a_name(store: Database) -> None:
-    known = KnownRecipients(store, StoppedClock())
+    known = RecipientService(store)
     oldest = (await has_ordered(store, an_order(number="named")))[0]
-    await known.name(Person(id=EMMA, created_at=NOW), oldest.id, "Ibu")
-    orders = [an_order(number=f"{place}", created_at=NOW + place * SECOND) for place in range(1, KEPT_UNNAMED + 3)]
+    await known.rename(Person(id=EMMA, created_at=NOW), oldest.id, "Ibu")
+    orders = [an_order(number=f"{place}", created_at=NOW + place * SECOND) for place in range(1, MAX_UNNAMED + 3)]
     kept = await has_ordered(store, *orders)
     assert [each.number for each in kept] == [*(order.number for order in reversed(orders[2:])), "named"]
     # One of those there are takes nobody's place.
-    assert len(await has_ordered(store, replace(orders[5], created_at=NOW + timedelta(days=1)))) == KEPT_UNNAMED + 1
+    assert len(await has_ordered(store, replace(orders[5], created_at=NOW + timedelta(days=1)))) == MAX_UNNAMED + 1
 
 
 async def test_a_name_a_holder_and_the_end_are_the_owners_alone(store: Database) -> None:
-    known = KnownRecipients(store, StoppedClock())
+    known = RecipientService(store)
     kept = (await has_ordered(store, an_order()))[0]
     emma, sari = Person(id=EMMA, created_at=NOW), Person(id=SARI, created_at=NOW)
     assert await known.get(SARI, kept.id) is None
-    assert await known.name(sari, kept.id, "Mine") is None
-    assert await known.hold(sari, kept.id, "SARI") is None
+    assert await known.rename(sari, kept.id, "Mine") is None
+    assert await known.set_holder(sari, kept.id, "SARI") is None
     assert await known.delete(SARI, kept.id) is False
-    assert await known.of(EMMA) == (kept,)
-    assert await known.name(emma, kept.id, "Ibu") == replace(kept, label="Ibu")
-    assert await known.hold(emma, kept.id, None) == replace(kept, label="Ibu", holder=None)
+    assert await known.list_all(EMMA) == (kept,)
+    assert await known.rename(emma, kept.id, "Ibu") == replace(kept, label="Ibu")
+    assert await known.set_holder(emma, kept.id, None) == replace(kept, label="Ibu", holder=None)
     assert await known.delete(EMMA, kept.id) is True
     assert await known.delete(EMMA, kept.id) is False
-    assert await known.name(emma, kept.id, "Ibu") is None
-    assert await known.of(EMMA) == ()
+    assert await known.rename(emma, kept.id, "Ibu") is None
+    assert await known.list_all(EMMA) == ()
 
 
 async def test_the_question_is_answered_together_with_its_change(store: Database) -> None:
-    known = KnownRecipients(store, StoppedClock())
+    known = RecipientService(store)
     kept = (await has_ordered(store, an_order()))[0]
     emma = Person(id=EMMA, created_at=NOW, answered_update_id=7)
-    await known.name(emma, kept.id, "Ibu")
+    await known.rename(emma, kept.id, "Ibu")
     async with store.reading() as tx:
         assert await UserRepository(tx).get(EMMA) == emma
 
 
 async def test_more_names_than_are_kept_are_refused_and_nothing_is_saved(store: Database) -> None:
-    known = KnownRecipients(store, StoppedClock())
+    known = RecipientService(store)
     emma = Person(id=EMMA, created_at=NOW)
     async with store.transaction() as tx:
-        for place in range(MOST_NAMED + 1):
+        for place in range(MAX_NAMED + 1):
             label = f"name {place}" if place else None
             await RecipientRepository(tx).save(
                 SavedRecipient(
@@ -117,9 +108,9 @@ async def test_more_names_than_are_kept_are_refused_and_nothing_is_saved(store: 
                 )
             )
     with pytest.raises(TooManyNamed):
-        await known.name(emma, "0000", "one more")
+        await known.rename(emma, "0000", "one more")
     async with store.reading() as tx:
         assert await UserRepository(tx).get(EMMA) is None
-    assert await known.name(emma, "0001", "another") is not None
-    assert await known.name(emma, "0002", None) is not None
-    assert await known.name(emma, "0000", "one more") is not None
+    assert await known.rename(emma, "0001", "another") is not None
+    assert await known.rename(emma, "0002", None) is not None
+    assert await known.rename(emma, "0000", "one more") is not None

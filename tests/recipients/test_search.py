@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.recipients.methods import display_name
+from bot.recipients.banks import display_name
 from bot.recipients.search import SearchResult, search
 from bot.settlement.model import PayoutMethod
 

@@ -12,8 +12,7 @@ from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.infra.telegram.ui.session import Session
 from bot.recipients.formatting import format_method, format_recipient
-from bot.recipients.model import SavedRecipient
-from bot.recipients.saved import beginning, called, current_method
+from bot.recipients.model import SavedRecipient, current_method, find_by_beginning, find_by_name
 from bot.recipients.search import SearchResult, search
 from bot.settlement.model import BANK, EWALLET, PayoutMethod, ServiceDown
 
@@ -80,7 +79,7 @@ async def search_typed(session: Session, draft: OrderDraft, text: str) -> OrderD
     """Look for the typed name among the user's saved recipients and in the live list."""
     methods, known = await listed(session), await _known(session)
     result = search(text, methods)
-    people = called(known, text) or beginning(known, text)
+    people = find_by_name(known, text) or find_by_beginning(known, text)
     if _is_clear(people, text, result):
         return _again(draft, people[0], methods)
     if people:
@@ -120,7 +119,7 @@ async def listed(session: Session) -> Sequence[PayoutMethod]:
 
 
 async def _known(session: Session) -> Sequence[SavedRecipient]:
-    return await session.desk.recipients.of(session.person.id)
+    return await session.desk.recipients.list_all(session.person.id)
 
 
 def _again(draft: OrderDraft, recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> OrderDraft:
@@ -145,7 +144,7 @@ def _is_clear(people: Sequence[SavedRecipient], typed: str, result: SearchResult
     """Whether one of the person's own is meant and no bank could be: their whole name may resemble one, no more."""
     if len(people) != 1 or result.hit is not None:
         return False
-    return bool(called(people, typed)) or (len(typed.strip()) >= SURE_BEGINNING and not result.candidates)
+    return bool(find_by_name(people, typed)) or (len(typed.strip()) >= SURE_BEGINNING and not result.candidates)
 
 
 def _found(result: SearchResult) -> Sequence[PayoutMethod]:

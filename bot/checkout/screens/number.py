@@ -55,4 +55,4 @@ async def use_anyway(session: Session, draft: OrderDraft, number: str) -> OrderD
 
 async def _with(session: Session, draft: OrderDraft, number: str) -> OrderDraft:
     """The draft with the number, and with the holder's name of an earlier order to it."""
-    return with_known_holder(confirm_number(draft, number), await session.desk.recipients.of(session.person.id))
+    return with_known_holder(confirm_number(draft, number), await session.desk.recipients.list_all(session.person.id))

@@ -27,8 +27,8 @@ from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_look, offer_is_over
 from bot.rates.quote import Estimate, estimate
-from bot.recipients.methods import Recipient
-from bot.recipients.saved import remember
+from bot.recipients.model import Recipient
+from bot.recipients.service import remember
 from bot.settlement.catalogue import Market
 from bot.settlement.model import PayoutMethod, ServiceDown, Settlement, SettlementFailure
 from bot.users.repository import UserRepository

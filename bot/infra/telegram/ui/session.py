@@ -34,7 +34,7 @@ from bot.orders.receipts.service import Receipts
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.viewed import ViewedOrders
 from bot.rates.charts import Charts
-from bot.recipients.saved import KnownRecipients
+from bot.recipients.service import RecipientService
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
 from bot.staff.help import Help
@@ -86,7 +86,7 @@ class Desk:
     market: Market
     drafts: Drafts
     history: History
-    recipients: KnownRecipients
+    recipients: RecipientService
     receipts: Receipts
     charts: Charts
     orders: Orders

@@ -1,0 +1,36 @@
+"""The buttons of saved recipients."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from bot.infra.telegram.ui.callbacks import Callback, Pattern
+
+
+class RecipientAction(StrEnum):
+    """What a button of one recipient does. `SAVE` asks for a name, but leaves the message it is under as it is."""
+
+    PAGE = "page"
+    SEND = "send"
+    SAVE = "save"
+    NAME = "name"
+    UNNAME = "unname"
+    HOLDER = "holder"
+    UNHOLD = "unhold"
+    DELETE = "delete"
+    FORGET = "forget"
+
+
+@dataclass(frozen=True)
+class RecipientsButton(Callback, prefix="r:list"):
+    """A button to a page of the list."""
+
+    page: int = 0
+
+
+@dataclass(frozen=True)
+class RecipientButton(Callback, prefix="r"):
+    """A button of one recipient."""
+
+    recipient_id: Annotated[str, Pattern("[0-9a-f]{4,32}")]
+    action: RecipientAction

@@ -1,0 +1,24 @@
+"""Recipients: whom users have sent to, saved to be offered again."""
+
+from bot.infra.feature import Feature, Infra
+from bot.recipients.handlers import RecipientHandlers
+from bot.recipients.screens import SECTION
+from bot.recipients.service import RecipientService
+from bot.recipients.user_data import USER_DATA
+from bot.users.feature import Users
+
+
+class Recipients:
+    """Build the feature."""
+
+    def __init__(self, infra: Infra, users: Users) -> None:
+        users.settings_sections.append(SECTION)
+        self.service = RecipientService(infra.database)
+        self.handlers = RecipientHandlers(service=self.service)
+        """Features above add the actions of buttons that lead to them."""
+        self.feature = Feature(
+            name="recipients",
+            routes=(self.handlers.routes(),),
+            answers=self.handlers.answers(),
+            user_data=USER_DATA,
+        )
