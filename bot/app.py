@@ -17,14 +17,12 @@ from bot.config import Settings
 from bot.core.backoff import Steps
 from bot.house import House, build, store_of
 from bot.house_workers import loops
-from bot.infra.http import server
 from bot.infra.telegram.errors import TokenRefused
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers.group import WorkerGroup, why_it_ended
-from bot.orders.pay_page.app import create_app
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -151,6 +149,8 @@ async def _listener(settings: Settings, *, retry_seconds: float) -> socket.socke
     """Return the web server's port, where it is to have one. Raises `server.PortTaken`."""
     if not settings.http_port:
         return None
+    from bot.infra.http import server  # noqa: PLC0415  a bot without a web server starts faster without it
+
     return await server.bind(settings.http_host, settings.http_port, retry_seconds=retry_seconds)
 
 
@@ -221,6 +221,9 @@ async def _web(house: House, listener: socket.socket | None, workers: WorkerGrou
     if listener is None:
         yield
         return
+    from bot.infra.http import server  # noqa: PLC0415  as above
+    from bot.orders.pay_page.app import create_app  # noqa: PLC0415  as above
+
     app = create_app(
         store=house.store,
         clock=house.clock,
