@@ -176,7 +176,7 @@ async def _connect(house: House, stack: AsyncExitStack) -> bool:
 
 async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Event) -> int:
     bot = house.application.bot
-    staff_chats = house.desk.orders.rules.staff_ids | {house.settings.support_chat_id}
+    staff_chats = house.orders.service.rules.staff_ids | {house.settings.support_chat_id}
     gate = FloodGate(
         house.settings.max_messages_per_minute,
         house.clock,
@@ -230,10 +230,10 @@ async def _web(house: House, listener: socket.socket | None, workers: WorkerGrou
         translations=house.desk.translations,
         default_locale=house.settings.default_locale,
         public_url=house.settings.public_url,
-        on_viewed=house.desk.viewed.page_viewed,
+        on_viewed=house.orders.viewed.page_viewed,
         works=lambda: workers.all_alive,
         provider=house.desk.provider,
-        times=house.desk.payout_times.get,
+        times=house.orders.payout_times.get,
     )
     async with server.serving(app, listener) as task:
         workers.add(task)
@@ -259,7 +259,7 @@ async def _wind_up(house: House, lanes: ChatQueues, workers: WorkerGroup) -> Non
     has_time = house.store.is_leading
     await asyncio.gather(
         lanes.drain(FINISH_UPDATES * has_time),
-        house.desk.orders.posting.close(FINISH_POSTS),
+        house.orders.service.posting.close(FINISH_POSTS),
         house.delivery.close(FINISH_NEWS * has_time),
         house.broadcasts.deliveries.close(FINISH_NEWS * has_time),
     )

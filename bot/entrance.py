@@ -2,8 +2,8 @@
 
 Order of the handlers: features take corrections of what was written; `FORGETS` ends a typed question that something
 else has overtaken; from `SUPPORT` on come the commands and buttons of support agents; features take typed answers;
-group 0 takes what works at any point of any conversation (orders' buttons, commands that ask no questions, groups);
-`CONVERSATION` is the conversation, and what is said outside one.
+group 0 takes what works at any point of any conversation (buttons, commands that ask no questions); `REST` takes other
+messages in groups; `CONVERSATION` is the conversation, and what is said outside one.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -14,7 +14,6 @@ from telegram import Update
 from telegram.ext import (
     Application,
     ApplicationHandlerStop,
-    CallbackQueryHandler,
     MessageHandler,
     filters,
 )
@@ -26,44 +25,22 @@ from bot.core.error_location import frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.feature import Feature, Phase
 from bot.infra.telegram.inbound.flood import FloodGate
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.router import Audience, OpenSession, Route, Routes
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import SESSION, Desk, Session
-from bot.orders import handlers as presses
-from bot.orders import history_handlers as history
-from bot.orders.preference_handlers import PreferenceHandlers
-from bot.orders.receipts import verify_handlers as verifying
 from bot.users.session_loader import SessionLoader
 
 log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
-FORGETS, SUPPORT, CONVERSATION = -10_100, -10_000, 10_000
+FORGETS, SUPPORT, REST, CONVERSATION = -10_100, -10_000, 4_000, 10_000
 GROUPS = {Phase.CORRECTIONS: -10_150, Phase.QUESTIONS: -9_000, Phase.FEATURES: 1_000, Phase.CONVERSATION: 5_000}
 """The first of PTB's groups of each phase. Each handler has a group of its own: one that declines hinders no other."""
 
-PARTS: tuple[Callable[[], list[Handler]], ...] = (
-    history.handlers,
-    verifying.handlers,
-)
-"""What works at any point of any conversation: each part of the house brings its own commands and buttons."""
-
-ROUTES: tuple[Routes[Session], ...] = (
-    lightning.routes,
-    PreferenceHandlers().routes(),
-)
+ROUTES: tuple[Routes[Session], ...] = (lightning.routes,)
 """The commands and buttons that features declare with who may use them."""
-
-ANSWERS: dict[str, questions.Answer] = {
-    verifying.QUESTION: verifying.code_typed,
-}
-"""What takes the typed answer to which question outside of a draft."""
-
-WHOLE_ANSWERS: dict[str, questions.WholeAnswer] = {}
-"""The same for what may be more than words."""
 
 DAMAGED = {
     "orders": "talk.order_unreadable",
@@ -75,16 +52,11 @@ DAMAGED = {
 
 def register(application: Application, features: Sequence[Feature]) -> None:  # type: ignore[type-arg]
     """Put every handler in its place."""
-    application.add_handler(verifying.group_handler())
-    application.add_handler(MessageHandler(filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, _in_a_group))
     application.add_handler(questions.forget_handler(), group=FORGETS)
     application.add_handler(_answer_handler(features))
     _add_routes(application, features)
-    for part in PARTS:
-        for handler in part():
-            application.add_handler(handler)
-    application.add_handler(CallbackQueryHandler(presses.order_pressed, pattern=data.ORDER_PATTERN))
-    application.add_handler(verifying.code_handler(), group=CONVERSATION)
+    in_a_group = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE
+    application.add_handler(MessageHandler(in_a_group, _in_a_group), group=REST)
     application.add_handler(conversation(), group=CONVERSATION)
     for handler in around_the_conversation():
         application.add_handler(handler, group=CONVERSATION)
@@ -108,7 +80,8 @@ def _add_routes(application: Application, features: Sequence[Feature]) -> None: 
 
 
 def _answer_handler(features: Sequence[Feature]) -> Handler:
-    answers, whole_answers = dict(ANSWERS), dict(WHOLE_ANSWERS)
+    answers: dict[str, questions.Answer] = {}
+    whole_answers: dict[str, questions.WholeAnswer] = {}
     for feature in features:
         answers |= feature.answers
         whole_answers |= feature.whole_answers
@@ -146,8 +119,6 @@ def processor(
         session = await sessions.load(desk, update)
         if session is None:
             return
-        # Who has just written or pressed something waits for what comes of it: their orders are polled first.
-        desk.viewed.user_active(session.person.id)
         token = SESSION.set(session)
         try:
             if session.damage is not None:

@@ -12,7 +12,7 @@ from telegram.ext import Application, ApplicationBuilder
 import bot.tables  # noqa: F401  every feature adds its tables to the metadata, which encryption goes through
 from bot.broadcasts import user_data as broadcasts_data
 from bot.broadcasts.feature import Broadcasts
-from bot.checkout import resume
+from bot.checkout import reorder_handlers, resume
 from bot.checkout import user_data as checkout_data
 from bot.checkout.drafts import Drafts
 from bot.checkout.notifications import DraftRenderer
@@ -34,20 +34,10 @@ from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.telegram.ui.session import Desk
 from bot.infra.workers.loop import Wakeup
 from bot.operations.feature import Operations
-from bot.orders import refused_messages
 from bot.orders import user_data as orders_data
-from bot.orders.history import History
-from bot.orders.measured_payout_times import MeasuredTimes
-from bot.orders.missed_messages import MissedMessages
-from bot.orders.placement.reconciler import Reconciler
-from bot.orders.placement.service import Orders
-from bot.orders.receipts.service import Receipts
-from bot.orders.rendering import OrderRenderer
-from bot.orders.screens import preferences, status
-from bot.orders.status_messages import show_at_the_end
-from bot.orders.tracking.observer import Observer
-from bot.orders.tracking.poller import Poller
-from bot.orders.tracking.viewed import ViewedOrders
+from bot.orders.buttons import OrderAction
+from bot.orders.feature import Orders
+from bot.orders.screens import status
 from bot.rates import user_data as rates_data
 from bot.rates.feature import Rates
 from bot.rates.subscriptions import end_subscription
@@ -99,9 +89,8 @@ class House:
     sessions: SessionLoader
     recipients: Recipients
     features: Sequence[Feature]
+    orders: Orders
     delivery: OutboxDelivery
-    poller: Poller
-    reconciler: Reconciler
     nudge_outbox: Wakeup
     broadcasts: Broadcasts
     clock: SystemClock
@@ -114,15 +103,13 @@ def build(settings: Settings) -> House:
     nudge_outbox, health_changed = Wakeup(), Wakeup()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
     health = Health(clock, patience_of(settings), health_changed)
-    budget, viewed = AdaptiveBudget(settings.service_max_requests_per_second), ViewedOrders(clock)
+    budget = AdaptiveBudget(settings.service_max_requests_per_second)
     adapter = SettlementAdapter(client, may_place=store.leads)
     settlement = MonitoredSettlement(adapter, health, on_slow_down=budget.halve)
     application = telegram_application(settings, lambda: store.is_leading)
     messenger = Messenger(application.bot)
     translations = Translations.load()
-    receipts = Receipts(store, clock)
     market, rules = Market(settlement, clock), rules_of(settings)
-    orders = Orders(store=store, settlement=settlement, market=market, clock=clock, rules=rules, on_news=nudge_outbox)
     infra = Infra(
         clock=clock,
         database=store,
@@ -139,12 +126,9 @@ def build(settings: Settings) -> House:
         retention_days=settings.retention_days,
         user_data=USER_DATA,
     )
-    users.settings_sections.append(preferences.SECTION)
     recipients = Recipients(infra, users)
     recipients.handlers.add_action(RecipientAction.SEND, send_to_recipient)
-    missed = MissedMessages(store, show_at_the_end)
-    users.sessions.on_load += [load_draft, missed.load]
-    users.sessions.after_update.append(missed.show)
+    users.sessions.on_load.append(load_draft)
     rates = Rates(infra, users, settlement, market, record_seconds=settings.quote_record_seconds)
     staff = Staff(
         infra,
@@ -157,29 +141,32 @@ def build(settings: Settings) -> House:
     broadcasts = Broadcasts(
         infra, market, rates.charts, rules=broadcast_rules_of(settings), paid=settings.allow_paid_broadcast
     )
-    payout_times = MeasuredTimes(store, clock)
+    orders = Orders(
+        infra,
+        users,
+        settlement,
+        market,
+        rules=rules,
+        budget=budget,
+        help_desk=staff.contacts,
+        public_url=settings.public_url,
+    )
     support = Support(
         infra,
         market,
         staff.chat,
         staff.contacts,
         rules=rules,
-        payout_times=payout_times,
+        payout_times=orders.payout_times,
         provider=provider,
         operator_ids=settings.operator_ids,
         reopen_within=timedelta(seconds=settings.ticket_reopen_seconds),
         remind_after=timedelta(seconds=settings.ticket_reminder_seconds),
     )
-    observer = Observer(orders, staff.chat)
-    poller = Poller(
-        store=store,
-        settlement=settlement,
-        observer=observer,
-        clock=clock,
-        budget=budget,
-        viewed=viewed,
-        interval=rules.poll_interval,
-    )
+    orders.add_action(OrderAction.REQUOTE, reorder_handlers.new_quote)
+    orders.add_action(OrderAction.RESEND, reorder_handlers.resend)
+    orders.add_action(OrderAction.HELP, support.ask_about_order)
+    orders.events.subscribe(support.order_listener)
     operations = Operations(
         infra,
         bot=application.bot,
@@ -188,14 +175,14 @@ def build(settings: Settings) -> House:
         health=health,
         health_changed=health_changed,
         staff=staff,
-        poller=poller,
+        poller=orders.poller,
         show_orders=status.show,
         operator_ids=settings.operator_ids,
         backlog_after=timedelta(seconds=settings.outbox_backlog_seconds),
         shrink_percent=Decimal(str(settings.methods_shrink_percent)),
         poller_silence=silence_of(settings),
     )
-    built = (users, recipients, rates, staff, broadcasts, support, operations)
+    built = (users, recipients, rates, staff, orders, broadcasts, support, operations)
     features = [each.feature for each in built]
     for feature in features:
         if feature.audit_terms is not None:
@@ -205,13 +192,12 @@ def build(settings: Settings) -> House:
         settlement=settlement,
         market=market,
         drafts=Drafts(store, clock),
-        history=History(store),
-        receipts=receipts,
         charts=rates.charts,
         recipients=recipients.service,
-        orders=orders,
-        payout_times=payout_times,
-        observer=observer,
+        orders=orders.service,
+        status_messages=orders.status_messages,
+        payout_times=orders.payout_times,
+        observer=orders.observer,
         help=staff.contacts,
         support_room=staff.chat,
         ticket_room=support.ticket_room,
@@ -220,7 +206,6 @@ def build(settings: Settings) -> House:
         ticket_corrections=support.ticket_corrections,
         revealing=support.revealing,
         conversation=resume.HOOKS,
-        ask_about_order=support.ask_about_order,
         offer_to_forward=support.offer_to_forward,
         figures=operations.statistics,
         saved_answers=support.saved_answers,
@@ -228,7 +213,6 @@ def build(settings: Settings) -> House:
         translations=translations,
         clock=clock,
         default_locale=settings.default_locale,
-        viewed=viewed,
         operator_ids=settings.operator_ids,
         provider=provider,
     )
@@ -236,14 +220,6 @@ def build(settings: Settings) -> House:
     renderers = Renderers(
         readers.get,
         DraftRenderer(store, messenger).renderers(),
-        OrderRenderer(
-            store=store,
-            messenger=messenger,
-            clock=clock,
-            help_desk=staff.contacts,
-            receipts=receipts,
-            public_url=settings.public_url,
-        ).renderers(),
         AlarmRenderer(store, messenger, clock, settings.operator_ids).renderers(),
         *(renderers for feature in features for renderers in feature.renderers),
     )
@@ -259,17 +235,16 @@ def build(settings: Settings) -> House:
         sessions=users.sessions,
         recipients=recipients,
         features=features,
+        orders=orders,
         delivery=OutboxDelivery(
             store,
             renderers,
             clock,
             on_room=nudge_outbox,
-            after=chain(refused_messages.hooks(settings.operator_ids), *(feature.after for feature in features)),
+            after=chain(*(feature.after for feature in features)),
             on_chat_unreachable=(end_subscription,),
             on_chat_moved=(save_moved_chat,),
         ),
-        poller=poller,
-        reconciler=Reconciler(orders, settlement),
         broadcasts=broadcasts,
         nudge_outbox=nudge_outbox,
         clock=clock,

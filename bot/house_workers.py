@@ -16,9 +16,7 @@ def loops(house: House, lanes: ChatQueues) -> list[tuple[str, Coroutine[Any, Any
     sweeps = Sweeps(
         store=house.store,
         clock=house.clock,
-        observer=house.desk.observer,
         drafts=house.desk.drafts,
-        reconciler=house.reconciler,
         delivery=house.delivery,
         run_in_lane=lanes.run_in_lane,
         on_news=house.nudge_outbox,
@@ -26,10 +24,7 @@ def loops(house: House, lanes: ChatQueues) -> list[tuple[str, Coroutine[Any, Any
     )
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
         ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.nudge_outbox),
-        ("poller", house.poller.tick, Wakeup()),
-        ("expiries", sweeps.expiries, Wakeup()),
         ("lapses", sweeps.lapses, Wakeup()),
-        ("reconciler", sweeps.reconciling, Wakeup()),
         ("housekeeping", sweeps.housekeeping, Wakeup()),
     ]
     ticks += [(worker.name, worker.tick, worker.wakeup) for feature in house.features for worker in feature.workers]

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from bot.checkout.confirmation import review_draft
 from bot.checkout.draft import IDLE_LIMIT, OrderDraft
 from bot.checkout.open_draft import DRAFT, is_replayed
 from bot.checkout.reorder import is_same_wish
@@ -14,7 +15,6 @@ from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.resend import may_be_sent_again
-from bot.orders.status_messages import show_as_decided, show_at_the_end
 from bot.orders.tracking.intervals import offer_is_over
 from bot.recipients.formatting import format_method
 from bot.settlement.model import PayoutMethod, SettlementFailure
@@ -33,7 +33,7 @@ async def resend(session: Session, order: Order) -> None:
         await session.acknowledge(session.t.plain("again.forgotten"), alert=True)
     elif not may_be_sent_again(order, session.desk.clock.now()):
         await session.acknowledge(session.t.plain("again.open" if order.phase is Phase.OPEN else "again.undecided"))
-        await show_at_the_end(session, order)
+        await session.desk.status_messages.resend_status_message(session, order)
     else:
         await _wish_again(session, order)
 
@@ -41,7 +41,7 @@ async def resend(session: Session, order: Order) -> None:
 async def new_quote(session: Session, order: Order) -> None:
     """The same for an order that wasn't paid. Paid meanwhile, it needs no other: then it shows how it stands."""
     if order.is_paid:
-        await show_as_decided(session, order)
+        await session.desk.status_messages.show_as_decided(session, order)
     else:
         await resend(session, order)
 
@@ -92,7 +92,7 @@ async def _difference(session: Session, order: Order) -> Html | None:
     if draft is None:
         return None
     try:
-        _, worth = await session.desk.orders.review(draft)
+        _, worth = await review_draft(session.desk.orders, draft)
     except (SettlementFailure, Rejection):
         return None
     return requote.difference(session.t, order, worth)

@@ -1,4 +1,4 @@
-"""What the clock brings about by itself: expiries, drafts put away, rows forgotten, requests found half done."""
+"""What the clock brings about by itself: drafts put away, rows forgotten, messages found half sent."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
@@ -11,12 +11,10 @@ from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
-from bot.orders.placement.reconciler import Reconciler
 from bot.orders.repository import OrderRepository
-from bot.orders.tracking.observer import Observer
 from bot.users.privacy import KEEP_NEWS, KEEP_UPDATES
 
-EVERY_SECOND = 1.0
+EVERY_FEW_SECONDS = 5.0
 EVERY_MINUTE = 60.0
 FAR_AHEAD = timedelta(days=1)
 """Orders are looked at and messages tried again much sooner than that."""
@@ -32,9 +30,7 @@ class Sweeps:
         *,
         store: Database,
         clock: Clock,
-        observer: Observer,
         drafts: Drafts,
-        reconciler: Reconciler,
         delivery: OutboxDelivery,
         run_in_lane: RunInLane,
         on_news: Callable[[], None],
@@ -42,31 +38,17 @@ class Sweeps:
     ) -> None:
         self._store = store
         self._clock = clock
-        self._observer = observer
         self._drafts = drafts
-        self._reconciler = reconciler
         self._delivery = delivery
         self._run_in_lane = run_in_lane
         self._on_news = on_news
         self._keep = keep
 
-    async def expiries(self) -> float:
-        """Close the offers that are over, tell the paid orders that take too long, set unreadable ones aside."""
-        await self._observer.set_unreadable_aside()
-        await self._observer.close_offers()
-        await self._observer.stick_due()
-        return EVERY_SECOND
-
     async def lapses(self) -> float:
         """Put idle drafts away, each in its chat's own queue, so that it can't overtake an answer."""
         for draft in await self._drafts.lapsed():
             self._run_in_lane(draft.chat_id, self._lapsing(draft.id))
-        return EVERY_SECOND * 5
-
-    async def reconciling(self) -> float:
-        """Look for orders with an unknown outcome: often while there are any."""
-        looked_for = await self._reconciler.run_once()
-        return EVERY_SECOND * (2 if looked_for else 1)
+        return EVERY_FEW_SECONDS
 
     async def housekeeping(self) -> float:
         """Forget what is done with, and take up news whose request nobody finished."""

@@ -8,6 +8,38 @@ from bot.infra.telegram.ui.callbacks import Callback, Pattern
 from bot.orders.preferences import Way
 
 
+class OrderAction(StrEnum):
+    """What a button of an order does."""
+
+    REFRESH_STATUS = "look"
+    RESEND_STATUS = "card"
+    ACCEPT = "accept"
+    DROP = "drop"
+    TRY_AGAIN = "again"
+    REQUOTE = "requote"
+    RESEND = "resend"
+    SHOW_PAGE = "page"
+    REFRESH_PAGE = "refresh"
+    SHOW_LIST = "list"
+    RECEIPT = "receipt"
+    HELP = "help"
+
+
+@dataclass(frozen=True)
+class OrderButton(Callback, prefix="o"):
+    """A button that acts on an order."""
+
+    reference: Annotated[str, Pattern("[0-9A-Z]{4,16}")]
+    action: OrderAction
+
+
+@dataclass(frozen=True)
+class HistoryButton(Callback, prefix="h"):
+    """A button to the page of the list that begins at the order `first`; an empty text is the newest page."""
+
+    first: Annotated[str, Pattern("[0-9A-Z]{0,16}")]
+
+
 class PreferencesAction(StrEnum):
     """What a button of all notification preferences does."""
 

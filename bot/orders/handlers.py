@@ -1,103 +1,185 @@
-"""Buttons under an order's messages: they work at any point of any conversation, and only for whose order it is."""
+"""What users do with their orders: `/orders`, the list and the page of an order, and the buttons of its messages."""
 
 from collections.abc import Awaitable, Callable
 
-from telegram import Update
-from telegram.ext import ApplicationHandlerStop
-
-from bot.checkout import reorder_handlers as again
 from bot.core.errors import Rejection
+from bot.infra.db.database import Database
 from bot.infra.i18n import Html
-from bot.infra.telegram.ui import callback_data as data
+from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import SESSION, Session
-from bot.orders import history_handlers as history
+from bot.infra.telegram.ui.session import Session
+from bot.orders.buttons import HistoryButton, OrderAction, OrderButton
+from bot.orders.history import HistoryPage, OrderHistory
 from bot.orders.order import Order, Phase
-from bot.orders.placement.service import MethodVanished
-from bot.orders.receipts import handlers as receipts
+from bot.orders.placement.service import MethodVanished, OrderService
 from bot.orders.repository import OrderRepository
+from bot.orders.screens import history
+from bot.orders.screens import page as order_page
 from bot.orders.screens.formatting import format_order_line
-from bot.orders.status_messages import looked_at, screen_of, show_as_decided, show_at_the_end
+from bot.orders.status_messages import StatusMessages
 from bot.recipients.formatting import format_method
 from bot.settlement.model import SettlementFailure
+from bot.staff.help import Help
 from bot.users.activity import pressed, record_user_event
 from bot.users.screens.buttons import send_row
 
+ActionHandler = Callable[[Session, Order], Awaitable[object]]
 
-async def order_pressed(update: Update, _: object) -> None:
-    """Find the order, see that it is this chat's, and do what the button says."""
-    session = SESSION.get()
-    query = update.callback_query
-    press = data.read_order_press(query.data or "") if query else None
-    if press is not None:
-        async with session.desk.store.reading() as tx:
-            order = await OrderRepository(tx).get(press.reference)
+
+class OrderHandlers:
+    """Handle the list of orders, and each button of an order. A button works only for the user whose order it is."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        service: OrderService,
+        order_history: OrderHistory,
+        status_messages: StatusMessages,
+        help_desk: Help,
+    ) -> None:
+        self._database = database
+        self._service = service
+        self._history = order_history
+        self._status_messages = status_messages
+        self._help = help_desk
+        self._actions: dict[OrderAction, ActionHandler] = {
+            OrderAction.REFRESH_STATUS: self._refresh_status,
+            OrderAction.RESEND_STATUS: status_messages.resend_status_message,
+            OrderAction.ACCEPT: self._accept,
+            OrderAction.DROP: self._drop,
+            OrderAction.TRY_AGAIN: self._try_again,
+            OrderAction.SHOW_PAGE: self._show_page,
+            OrderAction.REFRESH_PAGE: self._refresh_page,
+            OrderAction.SHOW_LIST: self._show_list_around,
+        }
+
+    def routes(self) -> Routes[Session]:
+        """Return the command and the buttons."""
+        routes = Routes[Session]()
+        routes.add_command("orders", self.list_orders)
+        routes.add_button(OrderButton, self.order_button, belongs_to="order")
+        routes.add_button(HistoryButton, self.history_button)
+        return routes
+
+    @property
+    def actions(self) -> frozenset[OrderAction]:
+        """The actions that have a handler."""
+        return frozenset(self._actions)
+
+    def add_action(self, action: OrderAction, handler: ActionHandler) -> None:
+        """Let `handler` do what the buttons with this action say.
+
+        Raises:
+            ValueError: the action has a handler already.
+        """
+        if action in self._actions:
+            raise ValueError(f"{action} has two handlers")
+        self._actions[action] = handler
+
+    async def order_button(self, session: Session, button: OrderButton) -> None:
+        """Do what a button says with the user's own order, and record that for support."""
+        async with self._database.reading() as tx:
+            order = await OrderRepository(tx).get(button.reference)
         if order is None or order.chat_id != session.chat_id:
             await session.acknowledge(session.t.plain("stale.not_yours"), alert=True)
-        else:
-            await ACTIONS.get(press.action, show_as_decided)(session, order)
-            await _write_down(session, press)
-    raise ApplicationHandlerStop
+            return
+        await self._handler_of(button.action)(session, order)
+        async with self._database.transaction() as tx:
+            await record_user_event(tx, session.person.id, pressed(button.action), session.now, order.reference)
 
+    def _handler_of(self, action: OrderAction) -> ActionHandler:
+        if action is OrderAction.HELP and not self._help.is_offered:
+            return self._status_messages.show_as_decided
+        return self._actions.get(action, self._status_messages.show_as_decided)
 
-async def _write_down(session: Session, press: data.OrderPress) -> None:
-    """For support: what somebody did about their order."""
-    if press.action in ACTIONS:
-        async with session.desk.store.transaction() as tx:
-            await record_user_event(
-                tx, session.person.id, pressed(press.action), session.desk.clock.now(), press.reference
-            )
+    async def _refresh_status(self, session: Session, order: Order) -> None:
+        """Ask the service, unless it was asked a moment ago, and bring the status message up to date."""
+        await session.acknowledge(session.t.plain("card.looking"))
+        refreshed = await self._status_messages.refresh_order(session, order)
+        await self._update_status(session, refreshed)
 
-
-async def _look(session: Session, order: Order) -> None:
-    """Ask the service now, unless it was asked a moment ago, and bring the pressed card up to date."""
-    await session.acknowledge(session.t.plain("card.looking"))
-    await session.update(screen_of(session, await looked_at(session, order)))
-
-
-async def _accept(session: Session, order: Order) -> None:
-    try:
-        opened = await session.desk.orders.accept_price(order.reference)
-    except SettlementFailure:
-        # The question stays open until the list of orders can be read.
+    async def _accept(self, session: Session, order: Order) -> None:
+        try:
+            accepted = await self._service.accept_price(order.reference)
+        except SettlementFailure:
+            # The question stays open until the list of orders can be read.
+            await session.acknowledge()
+            session.notice = session.t("order.cannot_compare")
+            await self._update_status(session, order)
+            return
+        if accepted is None:
+            await self._status_messages.show_as_decided(session, order)
+            return
         await session.acknowledge()
-        session.notice = session.t("order.cannot_compare")
-        await session.update(screen_of(session, order))
-        return
-    if opened is None:
-        await show_as_decided(session, order)
-        return
-    await session.acknowledge()
-    if opened.phase is not Phase.OPEN:
-        # Why it can't be paid after all comes as a message of its own.
-        await session.update(screen_of(session, opened))
-        return
-    await session.update(Screen(session.t("order.accepted", line=format_order_line(session.t, opened))))
+        if accepted.phase is not Phase.OPEN:
+            # Why it can't be paid after all comes as a message of its own.
+            await self._update_status(session, accepted)
+            return
+        await session.update(Screen(session.t("order.accepted", line=format_order_line(session.t, accepted))))
 
-
-async def _drop(session: Session, order: Order) -> None:
-    if not await session.desk.orders.drop(order.reference):
-        await show_as_decided(session, order)
-        return
-    await session.acknowledge()
-    text = session.t("order.dropped", line=format_order_line(session.t, order))
-    await session.update(Screen(text, (send_row(session.t),)))
-
-
-async def _try_again(session: Session, order: Order) -> None:
-    try:
-        anew = await session.desk.orders.try_again(order.reference)
-    except (Rejection, MethodVanished, SettlementFailure) as failure:
-        # The question stays open until it is possible.
+    async def _drop(self, session: Session, order: Order) -> None:
+        if not await self._service.drop(order.reference):
+            await self._status_messages.show_as_decided(session, order)
+            return
         await session.acknowledge()
-        session.notice = _why_not(session, order, failure)
-        await session.update(screen_of(session, order))
-        return
-    if anew is None:
-        await show_as_decided(session, order)
-        return
-    await session.acknowledge()
-    await session.update(Screen(session.t("order.trying_again", line=format_order_line(session.t, anew))))
+        text = session.t("order.dropped", line=format_order_line(session.t, order))
+        await session.update(Screen(text, (send_row(session.t),)))
+
+    async def _try_again(self, session: Session, order: Order) -> None:
+        try:
+            new_attempt = await self._service.try_again(order.reference)
+        except (Rejection, MethodVanished, SettlementFailure) as failure:
+            # The question stays open until it is possible.
+            await session.acknowledge()
+            session.notice = _why_not(session, order, failure)
+            await self._update_status(session, order)
+            return
+        if new_attempt is None:
+            await self._status_messages.show_as_decided(session, order)
+            return
+        await session.acknowledge()
+        await session.update(Screen(session.t("order.trying_again", line=format_order_line(session.t, new_attempt))))
+
+    async def _update_status(self, session: Session, order: Order) -> None:
+        await session.update(self._status_messages.build_screen(session, order))
+
+    async def list_orders(self, session: Session, _: str) -> None:
+        """Show the newest page of the list."""
+        await self._show_list(session, await self._history.page(session.person.id))
+
+    async def history_button(self, session: Session, button: HistoryButton) -> None:
+        """Show another page of the list."""
+        await session.acknowledge()
+        await self._show_list(session, await self._history.page(session.person.id, button.first))
+
+    async def _show_list_around(self, session: Session, order: Order) -> None:
+        """Show the page of the list that the order is on, in place of the order's own page."""
+        await session.acknowledge()
+        await self._show_list(session, await self._history.page_holding(order))
+
+    async def _show_page(self, session: Session, order: Order) -> None:
+        """Show the order's page in place of the list. Status messages and notifications stay as they are."""
+        await session.acknowledge()
+        if not session.is_newest_question:
+            session.message_id = None
+        await self._show_page_of(session, order)
+
+    async def _refresh_page(self, session: Session, order: Order) -> None:
+        """Ask the service, unless it was asked a moment ago, and bring the page up to date."""
+        await session.acknowledge(session.t.plain("card.looking"))
+        await self._show_page_of(session, await self._status_messages.refresh_order(session, order))
+
+    async def _show_list(self, session: Session, page: HistoryPage) -> None:
+        await session.show(session.with_resume(history.screen(session.t, page, session.now, session.zone)))
+
+    async def _show_page_of(self, session: Session, order: Order) -> None:
+        async with self._database.reading() as tx:
+            events = await OrderRepository(tx).events(order.reference)
+        screen = order_page.screen(
+            session.t, order, events, session.now, session.zone, help_offered=self._help.is_offered
+        )
+        await session.show(session.with_resume(screen))
 
 
 def _why_not(session: Session, order: Order, failure: Exception) -> Html:
@@ -106,26 +188,3 @@ def _why_not(session: Session, order: Order, failure: Exception) -> Html:
     if isinstance(failure, MethodVanished):
         return session.t("again.vanished", name=format_method(order.method))
     return session.t("order.cannot_check")
-
-
-async def _help(session: Session, order: Order) -> None:
-    if session.desk.help.is_offered:
-        await session.desk.ask_about_order(session, order)
-    else:
-        await show_as_decided(session, order)
-
-
-ACTIONS: dict[str, Callable[[Session, Order], Awaitable[object]]] = {
-    "look": _look,
-    "card": show_at_the_end,
-    "accept": _accept,
-    "drop": _drop,
-    "again": _try_again,
-    "requote": again.new_quote,
-    "resend": again.resend,
-    "page": history.show_page,
-    "refresh": history.refresh,
-    "list": history.back_to_list,
-    "receipt": receipts.show,
-    "help": _help,
-}

@@ -32,7 +32,7 @@ class HistoryPage:
     total: int
 
 
-class History:
+class OrderHistory:
     """Reads orders in pages."""
 
     def __init__(self, store: Database) -> None:

@@ -23,7 +23,7 @@ from bot.orders.notifications import news_of, reference_in, subject_of
 from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.preferences import Way, way_of
 from bot.orders.receipts.handlers import draw
-from bot.orders.receipts.service import Receipts
+from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import card, outcome
 from bot.orders.screens import pay_page as wallet_page
@@ -76,7 +76,7 @@ class OrderRenderer:
         messenger: Messenger,
         clock: Clock,
         help_desk: Help,
-        receipts: Receipts,
+        receipts: ReceiptService,
         public_url: str = "",
     ) -> None:
         self._store = store

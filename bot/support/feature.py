@@ -26,6 +26,7 @@ from bot.support.staff.topics import TicketRoom
 from bot.support.staff.wait_rendering import WaitRenderer
 from bot.support.staff_chat_hooks import RoomHooks
 from bot.support.tickets.corrections import TicketCorrections
+from bot.support.tickets.order_tickets import TicketsOfOrders
 from bot.support.tickets.relay import TicketRelay
 from bot.support.tickets.reminders import TicketReminders
 from bot.support.tickets.staff_service import StaffTicketService
@@ -106,6 +107,8 @@ class Support:
         self.offer_to_forward = handlers.offer_to_forward
         """Offers to forward a message that is no answer to anything to the user's open tickets."""
         waits = WaitRenderer(database, messenger, clock, staff_chat)
+        self.order_listener = TicketsOfOrders(staff_chat)
+        """Opens tickets about orders that need help (`OrderEvents.subscribe`)."""
         self.feature = Feature(
             name="support",
             routes=(handlers.routes(), help_handlers.routes(), *staff_handlers.ROUTES),

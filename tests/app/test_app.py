@@ -19,6 +19,7 @@ from bot.infra.outbox.model import Notification, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.workers.group import WorkerGroup
+from bot.orders.buttons import OrderAction
 from bot.orders.notifications import subject_of
 from bot.orders.order import OrderNotification
 from bot.orders.repository import OrderRepository
@@ -68,7 +69,7 @@ async def test_the_orders_of_a_user_who_writes_are_polled_first(house: House) ->
     gate = FloodGate(0, house.clock, house.readers.translator_for)
     await processor(application, house.desk, gate, house.sessions)(update)
     assert handled == [update]
-    assert house.poller._viewed.users() == (EMMA,)
+    assert house.orders.poller._viewed.users() == (EMMA,)
 
 
 async def test_an_order_whose_page_is_open_is_polled_first(house: House) -> None:
@@ -78,9 +79,9 @@ async def test_an_order_whose_page_is_open_is_polled_first(house: House) -> None
     listener = await server.bind("127.0.0.1", 0)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     async with app._web(house, listener, WorkerGroup()), httpx.AsyncClient(base_url=address) as browser:
-        assert house.poller._viewed.references() == ()
+        assert house.orders.poller._viewed.references() == ()
         (await browser.get(f"/p/{TOKEN}")).raise_for_status()
-        assert house.poller._viewed.references() == (order.reference,)
+        assert house.orders.poller._viewed.references() == (order.reference,)
 
 
 async def test_a_rejection_of_anybodys_request_halves_the_budget_of_the_poller(
@@ -90,10 +91,14 @@ async def test_a_rejection_of_anybodys_request_halves_the_budget_of_the_poller(
         raise RateLimited(429, "slow down")
 
     monkeypatch.setattr(house.client, "order", reject)
-    assert house.poller._budget.per_second == 10
+    assert house.orders.poller._budget.per_second == 10
     with pytest.raises(SlowDown):
         await house.desk.settlement.look_up("svc-1")
-    assert house.poller._budget.per_second == pytest.approx(5, abs=0.5)
+    assert house.orders.poller._budget.per_second == pytest.approx(5, abs=0.5)
+
+
+def test_each_action_of_an_order_has_a_handler(house: House) -> None:
+    assert house.orders.actions == set(OrderAction)
 
 
 def test_each_button_of_a_recipient_does_something(house: House) -> None:

@@ -14,6 +14,7 @@ from bot.orders.notifications import subject_of
 from bot.orders.order import OrderNotification, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
+from bot.orders.workers import OrderWorkers
 from bot.rates.model import Subscription
 from bot.rates.notifications import RateNotifications
 from bot.rates.subscription_repository import SubscriptionRepository
@@ -50,9 +51,7 @@ def sweeps(house: House, ran: list[int] | None = None) -> Sweeps:
     return Sweeps(
         store=house.store,
         clock=house.clock,
-        observer=house.observer,
         drafts=house.drafts,
-        reconciler=house.reconciler,
         delivery=house.delivery,
         run_in_lane=lambda chat_id, _: ran.append(chat_id) if ran is not None else None,
         on_news=lambda: None,
@@ -103,7 +102,7 @@ async def test_a_malformed_order_stops_nobody_elses_payment_and_does_not_stay_du
     service.becomes(good.service_id or "", "LN_INVOICE_PAID")
     await house.polls()
     assert house.ears.kinds(SARI)[-1] == OrderNotification.PAID
-    await sweeps(house).expiries()
+    await OrderWorkers(house.observer, house.reconciler).check_times()
     assert await due(house) == {good.reference}
     await house.watching.look()
     async with house.store.reading() as tx:
@@ -125,13 +124,13 @@ async def test_an_order_whose_next_look_alone_is_malformed_is_looked_at_now_with
         await house.polls()
     await breaks(house, "UPDATE orders SET next_poll_at = :at WHERE reference = :key", at=never, key=bad.reference)
     await sweeps(house).housekeeping()
-    await sweeps(house).expiries()
+    await OrderWorkers(house.observer, house.reconciler).check_times()
     assert await due(house) == {good.reference, bad.reference}
     assert await rows_of_the_alarm(house) == f"orders {bad.reference}"
     service.becomes(bad.service_id or "", "COMPLETED")
     await house.polls(after=0)
     assert OrderNotification.SENT in house.ears.kinds(EMMA)
-    await sweeps(house).expiries()
+    await OrderWorkers(house.observer, house.reconciler).check_times()
     assert await due(house) == {good.reference}
 
 
@@ -140,7 +139,7 @@ async def test_an_order_that_is_over_or_broken_elsewhere_is_not_looked_at_again(
     bad, good = await house.place(), await house.place(SARI)
     await breaks(house, f"UPDATE orders SET next_poll_at = 'today', {broken} WHERE reference = :key", key=bad.reference)  # noqa: S608  our own words
     await sweeps(house).housekeeping()
-    await sweeps(house).expiries()
+    await OrderWorkers(house.observer, house.reconciler).check_times()
     assert await due(house) == {good.reference}
 
 
@@ -159,7 +158,7 @@ async def test_an_unreadable_order_on_the_services_list_does_not_stay_due(house:
     bad, *good = [await house.place(chat_id, number=f"87209{chat_id}") for chat_id in (EMMA, SARI, 1003)]
     await breaks(house, BREAKS["bolt11"], key=bad.reference)
     await house.polls()
-    await sweeps(house).expiries()
+    await OrderWorkers(house.observer, house.reconciler).check_times()
     assert await due(house) == {order.reference for order in good}
 
 

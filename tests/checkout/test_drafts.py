@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.checkout.confirmation import review_draft
 from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft
 from bot.checkout.flow import is_complete
 from bot.checkout.repository import DraftRepository
@@ -124,7 +125,7 @@ async def test_a_draft_is_not_taken_up_beside_another(house: House) -> None:
 
 async def test_a_placed_draft_is_neither_put_away_nor_taken_up(house: House) -> None:
     draft = await house.draft()
-    await house.orders.place(draft)
+    await house.confirm(draft)
     await house.orders.posting.settled()
     house.clock.passes(hours=1)
     assert not await house.drafts.lapse(draft.id)
@@ -137,6 +138,6 @@ async def test_the_same_wish_again_is_a_draft_ready_for_its_review(house: House,
     draft = await house.drafts.begin_with(house.drafts.wish_of(order, order.method), 9)
     assert is_complete(draft)
     assert (draft.ask, draft.amount, draft.holder, draft.quote) == (Ask.REVIEW, amount, "SARI DEWI", None)
-    reviewed, worth = await house.orders.review(draft)
+    reviewed, worth = await review_draft(house.orders, draft)
     assert reviewed.quote is not None
     assert worth.sats == order.sats

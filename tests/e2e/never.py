@@ -34,8 +34,7 @@ from bot.infra.db.encryption import open_row
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.router import Audience
 from bot.operations.buttons import StatisticsAction, StatisticsButton
-from bot.orders import handlers as presses
-from bot.orders.buttons import PreferenceButton, PreferencesAction, PreferencesButton
+from bot.orders.buttons import OrderAction, PreferenceButton, PreferencesAction, PreferencesButton
 from bot.orders.preferences import Way
 from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
 from bot.rates.history import Period
@@ -251,7 +250,7 @@ def _is_private(handler: CommandHandler[Any, Any]) -> bool:
 
 def _made_up(matters: Matters) -> Iterator[str]:
     for order in matters.orders:
-        yield from (f"o:{order}:{action}" for action in (*presses.ACTIONS, "nothing"))
+        yield from (f"o:{order}:{action}" for action in (*OrderAction, "nothing"))
         yield from (
             RevealButton(order, action, argument).pack()
             for action in RevealAction

@@ -27,7 +27,7 @@ from bot.mcp_server.tools.arguments import MOST_LISTED
 from bot.orders import rendering as notices
 from bot.orders.placement import service as ordering
 from bot.orders.receipts import handlers as receipts
-from bot.orders.receipts.service import Receipts
+from bot.orders.receipts.service import ReceiptService
 from bot.orders.refused_messages import hooks
 from bot.payments import bolt11, qr
 from bot.settlement.client import errors, wire
@@ -374,7 +374,7 @@ class Bot(House):
             messenger=messenger,
             clock=self.clock,
             help_desk=Help(self.room),
-            receipts=Receipts(self.store, self.clock),
+            receipts=ReceiptService(self.store, self.clock),
         )
         renderers = Renderers(
             Readers(self.store, TRANSLATIONS, "en").get,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
+from bot.checkout.confirmation import place_draft
 from bot.checkout.draft import Ask, OrderDraft
 from bot.checkout.drafts import Drafts
 from bot.core.money import Amount
@@ -18,10 +19,11 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
 from bot.operations.monitor import Monitor
 from bot.operations.workers import MonitorWorker
+from bot.orders.events import OrderEvents
 from bot.orders.notifications import reference_in
 from bot.orders.order import Order, OrderNotification
 from bot.orders.placement.reconciler import Reconciler
-from bot.orders.placement.service import Orders, Rules
+from bot.orders.placement.service import OrderService, Rules
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
@@ -34,6 +36,7 @@ from bot.settlement.model import OrderReport, Settlement, Wish
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.alarms import Alarms
 from bot.staff.roles import StaffChat
+from bot.support.tickets.order_tickets import TicketsOfOrders
 from tests.keys import VAULT
 from tests.settlement.fake_settlement import BCA, FakeSettlement, MovedClock
 
@@ -118,11 +121,12 @@ class House:
         self.ears.store = self.store
         self.market = Market(self.settlement, self.clock)
         self.drafts = Drafts(self.store, self.clock)
-        self.orders = Orders(
+        self.orders = OrderService(
             store=self.store, settlement=self.settlement, market=self.market, clock=self.clock, rules=rules
         )
-        self.room = StaffChat(0, rules.support_ids)
-        self.observer = Observer(self.orders, self.room)
+        self.room, events = StaffChat(0, rules.support_ids), OrderEvents()
+        events.subscribe(TicketsOfOrders(self.room))
+        self.observer = Observer(self.orders, events)
         self.reconciler = Reconciler(self.orders, self.settlement)
         self.delivery = OutboxDelivery(self.store, self.ears, self.clock, on_chat_unreachable=(end_subscription,))
         self.alarms = Alarms(self.store, self.clock, rules.operator_ids)
@@ -162,9 +166,13 @@ class House:
 
     async def place(self, chat_id: int = EMMA, **changes: Any) -> Order:
         """Place an order and wait for what comes of its request."""
-        order = await self.orders.place(await self.draft(chat_id, **changes))
+        order = await self.confirm(await self.draft(chat_id, **changes))
         await self.orders.posting.settled()
         return await self.order(order.reference)
+
+    async def confirm(self, draft: OrderDraft, phrase: str | None = None) -> Order:
+        """Place the order of a draft; doesn't wait for what comes of its request."""
+        return await place_draft(self.orders, draft, phrase)
 
     async def order(self, reference: str) -> Order:
         async with self.sql.reading() as tx:

@@ -14,7 +14,7 @@ import pytest
 from bot.checkout.draft import OrderDraft
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import Order, OrderNotification, Phase
-from bot.orders.placement.service import DraftMoved
+from bot.orders.placement.service import ConfirmationOutdated
 from bot.settlement.model import KeyRefused, Refused, ServiceDown, SlowDown
 from tests.examples import examples
 from tests.orders.order_world import EMMA, House
@@ -63,8 +63,8 @@ class Life:
         await asyncio.gather(*(each(self.house) for each in at_once))
 
     async def confirms(self, house: House) -> None:
-        with suppress(DraftMoved, ServiceDown, SlowDown, KeyRefused):
-            await house.orders.place(self.draft)
+        with suppress(ConfirmationOutdated, ServiceDown, SlowDown, KeyRefused):
+            await house.confirm(self.draft)
             self.posts = max(self.posts, 1)
 
     async def latest(self, house: House) -> Order | None:

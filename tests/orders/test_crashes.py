@@ -12,7 +12,7 @@ from bot.checkout.draft import OrderDraft
 from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import OrderNotification, Phase
-from bot.orders.placement.service import DraftMoved
+from bot.orders.placement.service import ConfirmationOutdated
 from tests.examples import kill_every
 from tests.keys import VAULT
 from tests.orders.crashing import Crash, Fuse, FusedEars, FusedService, FusedStore
@@ -67,8 +67,8 @@ class Payment:
         if not self.confirmed:
             draft = await house.drafts.get(self.draft.id)
             assert draft is not None
-            with suppress(DraftMoved):
-                await house.orders.place(draft)
+            with suppress(ConfirmationOutdated):
+                await house.confirm(draft)
             self.confirmed = True
         await self.posts_end(house)
 

@@ -91,7 +91,7 @@ async def test_what_an_agent_can_no_longer_be_paid_and_another_sum_keep_nothing_
 
 async def test_of_two_orders_at_once_the_later_one_is_withheld(house: House, service: FakeSettlement) -> None:
     service.gate = asyncio.Event()
-    order = await house.orders.place(await house.draft(**SAME))
+    order = await house.confirm(await house.draft(**SAME))
     await asyncio.sleep(0)
     assert service.times("place") == 1
     agent_orders(service)

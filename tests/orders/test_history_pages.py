@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.orders.history import NEWEST, PAGE, History, HistoryPage
+from bot.orders.history import NEWEST, PAGE, HistoryPage, OrderHistory
 from bot.orders.repository import OrderRepository
 from tests.builders import NOW, SECOND, an_order
 from tests.orders.order_world import EMMA, SARI, House
@@ -27,7 +27,7 @@ def on(page: HistoryPage) -> list[int]:
 @pytest.mark.parametrize("count", [0, 1, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE, 20])
 async def test_leafing_to_the_end_and_back_meets_each_order_once(house: House, count: int, apart: timedelta) -> None:
     await ordered(house, *range(count), apart=apart)
-    history = History(house.store)
+    history = OrderHistory(house.store)
     page = await history.page(EMMA)
     met, ways = on(page), [(page.first, page.before, page.total)]
     while page.older is not None:
@@ -45,7 +45,7 @@ async def test_leafing_to_the_end_and_back_meets_each_order_once(house: House, c
 
 async def test_orders_that_arrive_while_somebody_leafs_move_no_page(house: House) -> None:
     await ordered(house, *range(20))
-    history = History(house.store)
+    history = OrderHistory(house.store)
     first = await history.page(EMMA)
     assert on(first) == [19, 18, 17, 16, 15, 14]
     await ordered(house, 20, 21)
@@ -61,7 +61,7 @@ async def test_orders_that_arrive_while_somebody_leafs_move_no_page(house: House
 async def test_a_page_of_nobody_or_of_somebody_else_is_ones_own_newest(house: House) -> None:
     await ordered(house, *range(8))
     await ordered(house, *range(100, 120), person_id=SARI)
-    history = History(house.store)
+    history = OrderHistory(house.store)
     newest = await history.page(EMMA)
     assert on(newest) == [7, 6, 5, 4, 3, 2]
     for first in ("R110", "NOBODYS", "1", "99999"):
@@ -71,7 +71,7 @@ async def test_a_page_of_nobody_or_of_somebody_else_is_ones_own_newest(house: Ho
 
 async def test_the_way_back_leads_to_the_page_on_which_the_order_stands(house: House) -> None:
     await ordered(house, *range(20))
-    history = History(house.store)
+    history = OrderHistory(house.store)
     pages = [await history.page(EMMA)]
     while pages[-1].older is not None:
         pages.append(await history.page(EMMA, pages[-1].older))
@@ -82,7 +82,7 @@ async def test_the_way_back_leads_to_the_page_on_which_the_order_stands(house: H
 
 async def test_the_way_back_to_the_newest_page_has_what_is_new_on_it(house: House) -> None:
     await ordered(house, 0, 1)
-    history = History(house.store)
+    history = OrderHistory(house.store)
     older = (await history.page(EMMA)).orders[-1]
     await ordered(house, 2)
     assert on(await history.page_holding(older)) == [2, 1, 0]
@@ -91,5 +91,5 @@ async def test_the_way_back_to_the_newest_page_has_what_is_new_on_it(house: Hous
 async def test_an_order_that_its_person_has_deleted_is_on_no_page(house: House) -> None:
     await ordered(house, 0)
     await ordered(house, 1, person_id=0)
-    history = History(house.store)
+    history = OrderHistory(house.store)
     assert on(await history.page(EMMA, "R001")) == [0]

@@ -55,9 +55,9 @@ async def test_the_cap_that_counts_is_the_one_of_the_list_at_the_confirmation(
     service.methods = (SMALL, BRI, GOPAY)
     service.locked_rate = service.rate
     with pytest.raises(Rejection):
-        await house.orders.place(draft)
+        await house.confirm(draft)
     service.methods = (replace(SMALL, cap=306_000), BRI, GOPAY)
-    order = await house.orders.place(draft)
+    order = await house.confirm(draft)
     await house.orders.posting.settled()
     assert (await house.order(order.reference)).method.cap == 306_000
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from telegram import Update
@@ -17,7 +17,9 @@ from bot.orders.missed_messages import MissedMessages
 from bot.orders.order import OrderNotification
 from bot.orders.refused_messages import hooks
 from bot.orders.repository import OrderRepository
-from bot.orders.status_messages import show_at_the_end
+from bot.orders.status_messages import StatusMessages
+from bot.staff.help import Help
+from bot.staff.roles import StaffChat
 from bot.users.repository import UserRepository
 from bot.users.session_loader import SessionLoader
 from tests.architecture.every_screen import TRANSLATIONS, an_order
@@ -59,10 +61,16 @@ class World:
             messenger=self.telegram,
             translations=TRANSLATIONS,
             default_locale="en",
-            help=SimpleNamespace(is_offered=False),
+        )
+        status_messages = StatusMessages(
+            database=sqlite_store,
+            messenger=cast("Any", self.telegram),
+            settlement=cast("Any", None),
+            observer=cast("Any", None),
+            help_desk=Help(StaffChat(0, frozenset())),
         )
         self.sessions = SessionLoader(an_infra(sqlite_store, clock, self.telegram))
-        missed = MissedMessages(sqlite_store, show_at_the_end)
+        missed = MissedMessages(sqlite_store, status_messages.resend_status_message)
         self.sessions.on_load.append(missed.load)
         self.sessions.after_update.append(missed.show)
 

@@ -64,15 +64,15 @@ async def test_steps_passed_between_two_looks_are_told_as_the_last_of_them(house
 
 async def test_a_phrase_is_given_together_with_the_order(house: House) -> None:
     await lives(house)
-    await house.orders.place(await house.draft(), "kopi perahu ungu")
+    await house.confirm(await house.draft(), "kopi perahu ungu")
     assert await phrase_of(house) == "kopi perahu ungu"
 
 
 async def test_a_phrase_that_was_chosen_is_never_replaced_by_ordering(house: House) -> None:
     await lives(house, phrase="hujan di bulan juni", locale="en")
     draft = await house.draft()
-    await house.orders.place(draft, "kopi perahu ungu")
-    await house.orders.place(draft, "teh sampan biru")  # a second tap
+    await house.confirm(draft, "kopi perahu ungu")
+    await house.confirm(draft, "teh sampan biru")  # a second tap
     assert await phrase_of(house) == "hujan di bulan juni"
 
 
@@ -80,6 +80,6 @@ async def test_no_order_no_phrase(house: House, service: FakeSettlement) -> None
     await lives(house)
     draft = await house.draft(amount=Amount("IDR", 1))
     with pytest.raises(Rejection):
-        await house.orders.place(draft, "kopi perahu ungu")
+        await house.confirm(draft, "kopi perahu ungu")
     assert await phrase_of(house) is None
     assert service.times("place") == 0

@@ -129,7 +129,7 @@ async def test_a_question_about_an_order_that_its_sender_has_created_again_is_ov
 ) -> None:
     draft = await house.draft()
     service.rate *= 2
-    first = await house.orders.place(draft)
+    first = await house.confirm(draft)
     await house.orders.posting.settled()
     house.clock.passes(seconds=50)
     second = await house.place()
@@ -148,10 +148,10 @@ async def test_the_answer_that_arrives_after_the_same_was_ordered_again_shows_no
     house: House, service: FakeSettlement
 ) -> None:
     service.gate = asyncio.Event()
-    first = await house.orders.place(await house.draft())
+    first = await house.confirm(await house.draft())
     await asyncio.sleep(0)
     house.clock.passes(seconds=3)
-    second = await house.orders.place(await house.draft())
+    second = await house.confirm(await house.draft())
     service.gate.set()
     await house.orders.posting.settled()
     await house.tells()
@@ -164,10 +164,10 @@ async def test_the_answer_that_arrives_after_the_same_was_ordered_again_shows_no
 )
 async def test_another_order_supersedes_nothing(house: House, service: FakeSettlement, change: dict[str, Any]) -> None:
     service.gate = asyncio.Event()
-    first = await house.orders.place(await house.draft())
+    first = await house.confirm(await house.draft())
     await asyncio.sleep(0)
     house.clock.passes(seconds=3)
-    await house.orders.place(await house.draft(**change))
+    await house.confirm(await house.draft(**change))
     service.gate.set()
     await house.orders.posting.settled()
     assert (await house.order(first.reference)).phase is Phase.OPEN
@@ -299,7 +299,7 @@ async def test_the_answer_to_a_post_is_saved_however_often_the_database_fails(
     service.listed = False  # as with an order that the service keeps in memory alone
     store: Any = house.store
     draft = await house.draft()
-    placing = house.orders.place(draft)
+    placing = house.confirm(draft)
     order = await placing
     store.outages = 9
     await house.orders.posting.settled()
@@ -319,7 +319,7 @@ async def test_while_an_answer_waits_to_be_saved_nothing_else_looks_for_the_orde
     released = asyncio.Event()
     house.orders.posting._sleep = lambda _: released.wait()
     store: Any = house.store
-    order = await house.orders.place(await house.draft())
+    order = await house.confirm(await house.draft())
     store.outages = 1
     await asyncio.sleep(0)
     await asyncio.sleep(0)

@@ -42,10 +42,11 @@ from bot.operations.sweeps import Sweeps
 from bot.orders.limits import Limits, waits_for_payment
 from bot.orders.notifications import reference_in, subject_of
 from bot.orders.order import Order, OrderNotification, Phase
-from bot.orders.placement.service import DraftMoved, MethodVanished
+from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.repository import OrderRepository
-from bot.orders.status_messages import looked_at
+from bot.orders.status_messages import StatusMessages
 from bot.orders.tables import NEEDS_MESSAGE_IDS
+from bot.orders.workers import OrderWorkers
 from bot.payments import bolt11
 from bot.settlement.model import SettlementFailure
 from bot.support.tickets.notifications import ticket_notification
@@ -85,7 +86,7 @@ AGENTS_WORST = Decimal("10.1")
 QUESTIONS = (OrderNotification.UNRESOLVED, OrderNotification.PRICE_MOVED, OrderNotification.RECIPIENT_MASKED)
 MONEY_ENDS = (OrderNotification.PAID, OrderNotification.PAID_LATE, OrderNotification.SENT, OrderNotification.FAILED)
 CONVENIENCES = {"receipt", "ticket_answer"}
-EXPECTED = (DraftMoved, MethodVanished, Rejection, SettlementFailure, StoreDown, Refusal, Crash)
+EXPECTED = (ConfirmationOutdated, MethodVanished, Rejection, SettlementFailure, StoreDown, Refusal, Crash)
 
 wishes = st.tuples(
     st.sampled_from([(BCA, 0), (BCA, 1), (GOPAY, 0)]), st.sampled_from(AMOUNTS), st.sampled_from(["lightning", "cbbtc"])
@@ -374,7 +375,7 @@ class Life(RuleBasedStateMachine):
     def confirms(self, number: int, pick: int, plan: dict[int, Fate]) -> None:
         """A tap on one of the last drafts, perhaps its second one and in another process."""
         draft, bot = self.drafts[-1 - pick % len(self.drafts)], self.bots[number]
-        self.starts(bot, f"chat {draft.chat_id}", bot.orders.place(draft), plan)
+        self.starts(bot, f"chat {draft.chat_id}", bot.confirm(draft), plan)
 
     @precondition(lambda self: self.orders())
     @rule(number=bots, pick=picks, plan=plans, answer=st.sampled_from(["again", "accept", "drop", "refresh"]))
@@ -409,8 +410,12 @@ class Life(RuleBasedStateMachine):
         return bool(self.chats.about(subject_of(order), *notices))
 
     async def refreshes(self, bot: Bot, order: Order) -> None:
-        desk = SimpleNamespace(clock=self.clock, settlement=bot.settlement, observer=bot.observer)
-        await looked_at(SimpleNamespace(desk=desk, t=lambda key: key), order)  # type: ignore[arg-type]
+        none: Any = None  # neither the database nor Telegram is asked
+        messages = StatusMessages(
+            database=none, messenger=none, settlement=bot.settlement, observer=bot.observer, help_desk=none
+        )
+        session = SimpleNamespace(now=self.clock.now(), t=lambda key: key)
+        await messages.refresh_order(session, order)  # type: ignore[arg-type]
 
     # what workers do
 
@@ -423,18 +428,17 @@ class Life(RuleBasedStateMachine):
         sweeps = Sweeps(
             store=bot.store,
             clock=self.clock,
-            observer=bot.observer,
             drafts=bot.drafts,
-            reconciler=bot.reconciler,
             delivery=bot.delivery,
             run_in_lane=lambda *_: None,
             on_news=lambda: None,
             keep=(NEEDS_MESSAGE_IDS,),
         )
+        workers = OrderWorkers(bot.observer, bot.reconciler)
         return {
             "poll": bot.poller.tick,
-            "reconcile": sweeps.reconciling,
-            "expire": sweeps.expiries,
+            "reconcile": workers.reconcile,
+            "expire": workers.check_times,
             "housekeep": sweeps.housekeeping,
         }[worker]()
 

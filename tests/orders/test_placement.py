@@ -3,14 +3,16 @@
 import asyncio
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 
 import pytest
 
+from bot.checkout.confirmation import review_draft
 from bot.checkout.draft import DraftStatus
 from bot.core.errors import Rejection
 from bot.core.money import MAX_SATS, Amount
 from bot.orders.order import OrderNotification, Phase
-from bot.orders.placement.service import DraftMoved, MethodVanished
+from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, OutOfReach, Quote, Refused, ServiceDown
 from tests.orders.order_world import EMMA, House
@@ -28,17 +30,17 @@ async def test_a_confirmed_draft_becomes_an_order_whose_invoice_is_shown(house: 
 
 async def test_a_second_tap_on_confirm_creates_no_second_order(house: House, service: FakeSettlement) -> None:
     draft = await house.draft()
-    first = await house.orders.place(draft)
-    second = await house.orders.place(draft)
+    first = await house.confirm(draft)
+    second = await house.confirm(draft)
     await house.orders.posting.settled()
-    third = await house.orders.place(draft)
+    third = await house.confirm(draft)
     assert first.reference == second.reference == third.reference
     assert service.times("place") == 1
 
 
 async def test_taps_at_the_same_moment_place_one_order(house: House, service: FakeSettlement) -> None:
     draft = await house.draft()
-    orders = await asyncio.gather(*(house.orders.place(draft) for _ in range(20)))
+    orders = await asyncio.gather(*(house.confirm(draft) for _ in range(20)))
     await house.orders.posting.settled()
     assert len({order.reference for order in orders}) == 1
     assert service.times("place") == 1
@@ -46,7 +48,7 @@ async def test_taps_at_the_same_moment_place_one_order(house: House, service: Fa
 
 async def test_two_processes_place_one_order(house: House, other_house: House, service: FakeSettlement) -> None:
     draft = await house.draft()
-    mine, theirs = await asyncio.gather(house.orders.place(draft), other_house.orders.place(draft))
+    mine, theirs = await asyncio.gather(house.confirm(draft), other_house.confirm(draft))
     await asyncio.gather(house.orders.posting.settled(), other_house.orders.posting.settled())
     assert mine.reference == theirs.reference
     assert service.times("place") == 1
@@ -56,12 +58,12 @@ async def test_a_placed_draft_that_is_replayed_after_a_crash_posts_nothing(
     house: House, other_house: House, service: FakeSettlement
 ) -> None:
     draft = await house.draft()
-    order = await house.orders.place(draft)
+    order = await house.confirm(draft)
     await house.orders.posting.settled()
     kept = await other_house.drafts.get(draft.id)
     assert kept is not None
     assert kept.status is DraftStatus.PLACED
-    assert (await other_house.orders.place(kept)).reference == order.reference
+    assert (await other_house.confirm(kept)).reference == order.reference
     await other_house.orders.posting.settled()
     assert service.times("place") == 1
 
@@ -69,8 +71,8 @@ async def test_a_placed_draft_that_is_replayed_after_a_crash_posts_nothing(
 async def test_a_draft_that_was_edited_meanwhile_is_not_placed_as_it_was(house: House, service: FakeSettlement) -> None:
     draft = await house.draft()
     await house.drafts.save(replace(draft, amount=Amount("IDR", 900_000)), 3)
-    with pytest.raises(DraftMoved):
-        await house.orders.place(draft)
+    with pytest.raises(ConfirmationOutdated):
+        await house.confirm(draft)
     assert service.times("place") == 0
 
 
@@ -78,7 +80,7 @@ async def test_a_vanished_method_is_not_posted_and_leaves_the_draft_open(house: 
     draft = await house.draft()
     service.methods = (BRI, GOPAY)
     with pytest.raises(MethodVanished):
-        await house.orders.place(draft)
+        await house.confirm(draft)
     kept = await house.drafts.get(draft.id)
     assert kept is not None
     assert kept.status is DraftStatus.OPEN
@@ -89,14 +91,14 @@ async def test_a_code_whose_name_has_changed_is_another_method(house: House, ser
     draft = await house.draft()
     service.methods = (replace(BCA, name="BANK CENTRAL ASIA"),)
     with pytest.raises(MethodVanished):
-        await house.orders.place(draft)
+        await house.confirm(draft)
 
 
 async def test_a_list_that_cannot_be_read_intends_nothing(house: House, service: FakeSettlement) -> None:
     draft = await house.draft()
     service.reads.append(ServiceDown())
     with pytest.raises(ServiceDown):
-        await house.orders.place(draft)
+        await house.confirm(draft)
     assert await house.all_orders() == ()
 
 
@@ -112,7 +114,7 @@ async def test_a_sum_outside_the_limits_is_refused_with_the_number_that_would_be
     house: House, service: FakeSettlement, amount: Amount, key: str, names: dict[str, object]
 ) -> None:
     draft = await house.draft(amount=amount)
-    for attempt in (house.orders.review, house.orders.place):
+    for attempt in (partial(review_draft, house.orders), house.confirm):
         with pytest.raises(Rejection) as refused:
             await attempt(draft)
         assert (refused.value.key, dict(refused.value.arguments)) == (key, names)
@@ -128,14 +130,14 @@ async def test_a_cap_that_was_lowered_since_the_review_counts(house: House, serv
     draft = await house.draft()
     service.methods = (replace(BCA, cap=200_000),)
     with pytest.raises(Rejection) as refused:
-        await house.orders.place(draft)
+        await house.confirm(draft)
     assert refused.value.arguments["cap"] == 200_000
 
 
 async def test_more_bitcoin_than_anybody_has_is_refused(house: House) -> None:
     draft = await house.draft(method=BRI, amount=Amount("IDR", 10**12), quote=Quote(Decimal(1), house.clock.now()))
     with pytest.raises(Rejection) as refused:
-        await house.orders.place(draft)
+        await house.confirm(draft)
     assert refused.value.arguments == {"maximum": MAX_SATS}
 
 
@@ -163,7 +165,7 @@ async def test_a_post_that_surely_made_nothing_is_said_to_have_failed(
 
 async def test_the_person_does_not_wait_for_the_service(house: House, service: FakeSettlement) -> None:
     service.gate = asyncio.Event()
-    order = await house.orders.place(await house.draft())
+    order = await house.confirm(await house.draft())
     assert order.phase is Phase.INTENDED
     assert house.orders.posting.includes(order.reference)
     service.gate.set()
@@ -176,7 +178,7 @@ async def test_shutting_down_leaves_a_request_under_way_to_the_reconciler(
     house: House, other_house: House, service: FakeSettlement
 ) -> None:
     service.gate = asyncio.Event()
-    order = await house.orders.place(await house.draft())
+    order = await house.confirm(await house.draft())
     await asyncio.sleep(0)
     await house.orders.posting.close(0.01)
     assert not house.orders.posting.includes(order.reference)

@@ -13,7 +13,7 @@ from bot.orders.receipts.codes import code_hash, compact_code
 from bot.orders.receipts.guessing import Allowance, Guesses, TooManyMisses
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
-from bot.orders.receipts.service import PEPPER, Receipts
+from bot.orders.receipts.service import PEPPER, ReceiptService
 from bot.orders.repository import OrderRepository
 from bot.users.model import Person
 from bot.users.repository import UserRepository
@@ -42,14 +42,14 @@ async def sent(store: Database, reference: str = "R2345AB") -> Order:
     return order
 
 
-async def receipt_of(receipts: Receipts, order: Order) -> Receipt:
+async def receipt_of(receipts: ReceiptService, order: Order) -> Receipt:
     receipt = await receipts.of(order)
     assert receipt is not None
     return receipt
 
 
 async def test_an_order_has_one_receipt_however_often_it_is_asked_for(store: Database) -> None:
-    order, receipts = await sent(store), Receipts(store, CLOCK)
+    order, receipts = await sent(store), ReceiptService(store, CLOCK)
     first = await receipt_of(receipts, order)
     assert await receipt_of(receipts, order) == first
     assert first.code_hash == code_hash(first.code, PEPPER)
@@ -57,13 +57,13 @@ async def test_an_order_has_one_receipt_however_often_it_is_asked_for(store: Dat
 
 async def test_two_who_make_it_at_once_make_one(store: Database, other_store: Database) -> None:
     order = await sent(store)
-    both = [Receipts(store, CLOCK), Receipts(other_store, CLOCK)]
+    both = [ReceiptService(store, CLOCK), ReceiptService(other_store, CLOCK)]
     made = await asyncio.gather(*(receipt_of(receipts, order) for receipts in both * 5))
     assert len({receipt.code for receipt in made}) == 1
 
 
 async def test_each_order_has_a_code_of_its_own(store: Database) -> None:
-    receipts = Receipts(store, CLOCK)
+    receipts = ReceiptService(store, CLOCK)
     codes = {(await receipt_of(receipts, await sent(store, f"R2345A{place}"))).code for place in range(5)}
     assert len(codes) == 5
 
@@ -71,13 +71,13 @@ async def test_each_order_has_a_code_of_its_own(store: Database) -> None:
 @pytest.mark.parametrize("state", ["", "IDLE", "IDR_SETTLED", "FAILED"])
 async def test_an_order_that_was_not_sent_has_none(store: Database, state: str) -> None:
     order = replace(await sent(store), state=state)
-    assert await Receipts(store, CLOCK).of(order) is None
+    assert await ReceiptService(store, CLOCK).of(order) is None
     async with store.reading() as tx:
         assert await ReceiptRepository(tx).of_order(order.reference) is None
 
 
 async def test_whoever_has_the_code_is_told_of_its_order(store: Database) -> None:
-    order, receipts = await sent(store), Receipts(store, CLOCK)
+    order, receipts = await sent(store), ReceiptService(store, CLOCK)
     code = (await receipt_of(receipts, order)).code
     for typed in (code, compact_code(code), code.lower(), f" {code} "):
         found = await receipts.verify(STRANGER, typed)
@@ -86,7 +86,7 @@ async def test_whoever_has_the_code_is_told_of_its_order(store: Database) -> Non
 
 
 async def test_any_changed_character_is_false(store: Database) -> None:
-    receipts = Receipts(store, CLOCK, Guesses(Allowance(1000, 10 * SECOND)))
+    receipts = ReceiptService(store, CLOCK, Guesses(Allowance(1000, 10 * SECOND)))
     code = (await receipt_of(receipts, await sent(store))).code
     for place, character in enumerate(code):
         if character != "-":
@@ -96,8 +96,8 @@ async def test_any_changed_character_is_false(store: Database) -> None:
 
 @pytest.mark.parametrize("typed", ["", "no code", "R2345AB", "%", "' OR 1=1 --", "🎉" * 4_096, "\ud800", "\x00"])
 async def test_what_is_no_code_is_false_as_well_and_costs_a_guess(store: Database, typed: str) -> None:
-    await receipt_of(Receipts(store, CLOCK), await sent(store))
-    receipts = Receipts(store, CLOCK, Guesses(Allowance(1, 10 * SECOND)))
+    await receipt_of(ReceiptService(store, CLOCK), await sent(store))
+    receipts = ReceiptService(store, CLOCK, Guesses(Allowance(1, 10 * SECOND)))
     assert await receipts.verify(STRANGER, typed) is None
     with pytest.raises(TooManyMisses):
         await receipts.verify(STRANGER, typed)
@@ -105,7 +105,7 @@ async def test_what_is_no_code_is_false_as_well_and_costs_a_guess(store: Databas
 
 async def test_after_too_many_misses_a_genuine_code_is_not_looked_up_either(store: Database) -> None:
     """Or the limit would tell a hit from a miss, and be none."""
-    receipts = Receipts(store, CLOCK)
+    receipts = ReceiptService(store, CLOCK)
     code = (await receipt_of(receipts, await sent(store))).code
     for _ in range(10):
         assert await receipts.verify(STRANGER, UNKNOWN) is None
@@ -115,14 +115,14 @@ async def test_after_too_many_misses_a_genuine_code_is_not_looked_up_either(stor
 
 
 async def test_genuine_codes_may_be_verified_all_day(store: Database) -> None:
-    receipts = Receipts(store, CLOCK)
+    receipts = ReceiptService(store, CLOCK)
     code = (await receipt_of(receipts, await sent(store))).code
     for _ in range(50):
         assert await receipts.verify(STRANGER, code) is not None
 
 
 async def test_a_forgotten_persons_receipt_stays_true_of_what_is_left(store: Database) -> None:
-    order, receipts = await sent(store), Receipts(store, CLOCK)
+    order, receipts = await sent(store), ReceiptService(store, CLOCK)
     code = (await receipt_of(receipts, order)).code
     async with store.transaction() as tx:
         await UserRepository(tx).save(Person(id=EMMA, created_at=NOW))
@@ -140,6 +140,6 @@ async def test_no_receipt_is_made_once_the_recipient_is_forgotten(store: Databas
     async with store.transaction() as tx:
         await UserRepository(tx).save(Person(id=EMMA, created_at=NOW))
         await delete_user(tx, EMMA)
-    assert await Receipts(store, CLOCK).of(order) is None
+    assert await ReceiptService(store, CLOCK).of(order) is None
     async with store.reading() as tx:
         assert await ReceiptRepository(tx).of_order(order.reference) is None

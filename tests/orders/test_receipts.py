@@ -8,7 +8,7 @@ from typing import Any
 from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
 from bot.orders.notifications import reference_in
 from bot.orders.order import OrderNotification
-from bot.orders.receipts.service import Receipts
+from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
 from tests.orders.crashing import Crash, Fuse, FusedEars, FusedStore
 from tests.orders.order_world import Heard, House
@@ -38,7 +38,7 @@ class Forwarder(FusedEars):
             async with self.store.reading() as tx:
                 order = await OrderRepository(tx).get(reference_in(news.subject))
             assert order is not None
-            receipt = await Receipts(self.store, self.clock).of(order)
+            receipt = await ReceiptService(self.store, self.clock).of(order)
             assert receipt is not None
         told = await super().tell(news)
         if receipt is not None:

@@ -67,7 +67,7 @@ async def test_the_time_to_look_begins_when_the_request_has_ended(house: House, 
     service.gate = asyncio.Event()
     service.places.append("lost_after")
     service.listed = False
-    order = await house.orders.place(await house.draft())
+    order = await house.confirm(await house.draft())
     await house.reconciles(after=30)
     service.gate.set()
     await house.orders.posting.settled()
@@ -212,7 +212,7 @@ async def test_an_intent_whose_request_is_under_way_is_a_rival_too(house: House,
     service.places.append("lost_before")
     emma = await house.place(EMMA)
     service.gate = asyncio.Event()
-    sari = await house.orders.place(await house.draft(SARI))
+    sari = await house.confirm(await house.draft(SARI))
     await asyncio.sleep(0)
     await house.reconciles()
     assert (await house.order(emma.reference)).phase is Phase.UNKNOWN

@@ -88,7 +88,7 @@ async def test_an_answer_that_the_database_will_never_accept_is_left_to_the_reco
         raise failure
 
     monkeypatch.setattr(house.orders.settling, "settle", refuse)
-    order = await house.orders.place(await house.draft())
+    order = await house.confirm(await house.draft())
     async with asyncio.timeout(PATIENCE):
         await house.orders.posting.settled()
     monkeypatch.undo()
@@ -111,7 +111,7 @@ async def test_an_answer_that_could_not_be_saved_before_the_process_ended_is_loo
     for name in ("settle", "unknown", "refused"):
         monkeypatch.setattr(house.orders.settling, name, away)
     service.places.append(answer)
-    order = await house.orders.place(await house.draft())
+    order = await house.confirm(await house.draft())
     async with asyncio.timeout(PATIENCE):
         await tried.wait()
     await house.orders.posting.close(0)

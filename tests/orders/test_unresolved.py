@@ -59,7 +59,7 @@ async def test_the_answer_that_comes_after_the_person_tried_again_shows_no_secon
     house: House, other_house: House, service: FakeSettlement
 ) -> None:
     service.gate = held_back = asyncio.Event()
-    first = await house.orders.place(await house.draft())
+    first = await house.confirm(await house.draft())
     await asyncio.sleep(0)
     service.listed = False
     await other_house.reconciles(after=61)
@@ -92,7 +92,7 @@ async def test_a_request_that_another_process_may_still_have_under_way_is_not_as
     hasty = rules(reconcile_for=seconds(1))
     posting, watching = House(file, service, rules=hasty), House(file, service, rules=hasty)
     service.gate, service.listed = asyncio.Event(), False
-    order = await posting.orders.place(await posting.draft())
+    order = await posting.confirm(await posting.draft())
     await asyncio.sleep(0)
     for _ in range(16):
         await watching.reconciles()
@@ -119,7 +119,7 @@ async def test_an_intent_left_by_a_crash_is_told_about_before_it_is_asked_about(
     house: House, other_house: House, service: FakeSettlement
 ) -> None:
     service.gate, service.listed = asyncio.Event(), False
-    await house.orders.place(await house.draft())
+    await house.confirm(await house.draft())
     await asyncio.sleep(0)
     await house.leave()
     for _ in range(31):
@@ -131,7 +131,7 @@ async def test_a_bot_that_was_away_for_days_asks_about_what_it_left(
     house: House, other_house: House, service: FakeSettlement
 ) -> None:
     service.gate = asyncio.Event()
-    order = await house.orders.place(await house.draft())
+    order = await house.confirm(await house.draft())
     await asyncio.sleep(0)
     await house.leave()
     await other_house.reconciles(after=3 * 86_400)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.checkout.confirmation import review_draft
 from bot.checkout.draft import DraftStatus
 from bot.core.errors import Rejection
 from bot.core.money import Amount
@@ -37,13 +38,13 @@ async def test_one_order_too_many_is_refused_before_anything_is_asked_and_its_dr
     await house.place()
     draft = await house.draft()
     with pytest.raises(Rejection, match=r"limits\.open"):
-        await house.orders.place(draft)
+        await house.confirm(draft)
     assert service.times("place") == 2
     kept = await house.drafts.get(draft.id)
     assert kept is not None
     assert (kept.status, kept.revision) == (DraftStatus.OPEN, draft.revision)
     house.clock.passes(hours=1)
-    placed = await house.orders.place(kept)
+    placed = await house.confirm(kept)
     assert placed.phase is Phase.INTENDED
     await house.leave()
 
@@ -52,7 +53,7 @@ async def test_a_limit_is_foretold_by_the_review_and_at_the_beginning(file: str,
     house = with_limits(file, service, open_orders=1)
     await house.orders.check_person(EMMA)
     await house.place()
-    for asked in (house.orders.review(await house.draft()), house.orders.check_person(EMMA)):
+    for asked in (review_draft(house.orders, await house.draft()), house.orders.check_person(EMMA)):
         with pytest.raises(Rejection, match=r"limits\.open"):
             await asked
     await house.orders.check_person(SARI)
@@ -98,8 +99,8 @@ async def test_a_second_tap_on_the_last_order_that_was_possible_is_not_refused(
 ) -> None:
     house = with_limits(file, service, open_orders=1, orders_per_hour=1, idr_per_day=250_000)
     draft = await house.draft()
-    first = await house.orders.place(draft)
-    assert (await house.orders.place(draft)).reference == first.reference
+    first = await house.confirm(draft)
+    assert (await house.confirm(draft)).reference == first.reference
     await house.orders.posting.settled()
     await house.leave()
 
@@ -178,8 +179,8 @@ async def race(first: House, second: House) -> None:
     """Eight drafts of one person in eight chats, confirmed in one moment; and others', which don't mind."""
     houses = [first, second] * 4
     drafts = [await one_of_emmas(house, chat) for chat, house in enumerate(houses, start=5000)]
-    placing = [house.orders.place(draft) for house, draft in zip(houses, drafts, strict=True)]
-    others = [house.orders.place(await house.draft(chat)) for chat, house in enumerate(houses, start=6000)]
+    placing = [house.confirm(draft) for house, draft in zip(houses, drafts, strict=True)]
+    others = [house.confirm(await house.draft(chat)) for chat, house in enumerate(houses, start=6000)]
     results = await asyncio.gather(*placing, *others, return_exceptions=True)
     refusals = [result for result in results if isinstance(result, BaseException)]
     assert [str(refusal) for refusal in refusals] == ["limits.open"] * 5

@@ -23,11 +23,11 @@ async def test_a_confirmed_order_is_remembered_with_the_holders_name(house: Hous
 
 async def test_taps_at_the_same_moment_and_replays_remember_once(house: House, other_house: House) -> None:
     draft = await house.draft()
-    await asyncio.gather(*(each.orders.place(draft) for each in (house, other_house) for _ in range(5)))
+    await asyncio.gather(*(each.confirm(draft) for each in (house, other_house) for _ in range(5)))
     await asyncio.gather(house.orders.posting.settled(), other_house.orders.posting.settled())
     placed = await house.drafts.get(draft.id)
     assert placed is not None
-    await house.orders.place(placed)
+    await house.confirm(placed)
     assert len(await known(house)) == 1
 
 
@@ -46,5 +46,5 @@ async def test_what_was_not_ordered_is_not_remembered(house: House, service: Fak
     draft = await house.draft()
     service.methods = (BRI, GOPAY)
     with pytest.raises(MethodVanished):
-        await house.orders.place(draft)
+        await house.confirm(draft)
     assert await known(house) == ()

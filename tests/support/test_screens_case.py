@@ -10,7 +10,7 @@ from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Notification, NotificationStatus
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders import handlers as presses
+from bot.orders.buttons import OrderAction
 from bot.orders.order import EventNote, Order, OrderEvent, OrderNotification, Phase
 from bot.settlement.steps import Step
 from bot.support.cases import Anomaly, Case, Reach, reach_of
@@ -18,7 +18,7 @@ from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import timeline as staff_timeline
 from bot.support.ticket import Cause, Ticket
-from bot.users.activity import UserEvent
+from bot.users.activity import UserEvent, pressed
 from bot.users.model import Person, PersonAct
 from tests.architecture.every_screen import (
     HOSTILE_NAMES,
@@ -274,8 +274,7 @@ def test_everything_that_may_be_told_or_done_has_its_words(locale: str) -> None:
 
 
 def test_every_button_of_an_order_and_every_other_act_is_known() -> None:
-    assert set(staff_acts.PRESSES) == set(presses.ACTIONS)
-    assert {str(what) for what in UserEvent} <= staff_acts.KNOWN
+    assert {*map(str, UserEvent), *map(pressed, OrderAction)} == staff_acts.KNOWN
 
 
 def test_days_stand_over_their_lines_where_they_are_not_today() -> None:

@@ -3,11 +3,11 @@
 import pytest
 
 from bot.infra.i18n import LOCALES
-from bot.orders.handlers import ACTIONS
+from bot.orders.buttons import OrderAction
 from bot.users.activity import UserEvent, pressed
 from tests.architecture.every_screen import TRANSLATIONS
 
-EVENTS = (*UserEvent, *map(pressed, ACTIONS))
+EVENTS = (*UserEvent, *map(pressed, OrderAction))
 
 
 @pytest.mark.parametrize("locale", LOCALES)

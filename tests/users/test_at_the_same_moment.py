@@ -139,7 +139,7 @@ async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing
     house: House, other_house: House, service: FakeSettlement
 ) -> None:
     service.gate, service.listed = asyncio.Event(), False
-    order = await house.orders.place(await house.draft())
+    order = await house.confirm(await house.draft())
     await asyncio.sleep(0)
     await other_house.reconciles(after=61)
     assert await other_house.orders.drop(order.reference)

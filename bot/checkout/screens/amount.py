@@ -14,7 +14,6 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.infra.telegram.ui.session import Session
-from bot.rates.quote import estimate
 from bot.settlement.model import SettlementFailure
 
 COLUMNS = 2
@@ -64,7 +63,7 @@ async def _with(session: Session, draft: OrderDraft, wanted: Amount) -> OrderDra
     """The draft with this amount; refused outside the limits, with the number that would be fine."""
     draft = replace(draft, amount=wanted)
     try:
-        await session.desk.orders.check_limits(draft, estimate(wanted, await session.desk.market.quote()))
+        await session.desk.orders.estimate_order(draft.person_id, draft.method, wanted)
     except SettlementFailure:
         pass  # the answer is kept all the same: the review checks the sum again
     except Rejection as rejection:

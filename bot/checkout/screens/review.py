@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import tzinfo
 
 from bot.checkout.buttons import LightningButton
+from bot.checkout.confirmation import place_draft, review_draft
 from bot.checkout.draft import OrderDraft, without_method
 from bot.checkout.flow import EDITS
 from bot.checkout.screens.channel import on_offer
@@ -16,7 +17,7 @@ from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order
-from bot.orders.placement.service import DraftMoved, MethodVanished
+from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.orders.screens.formatting import format_channel
 from bot.payments.tokens import LIGHTNING
@@ -53,7 +54,7 @@ async def show(session: Session, draft: OrderDraft) -> Screen:
     if draft.channel not in channels:
         session.notice = session.t("channel.switched", channel=format_channel(session.t, draft.channel))
         wished = replace(draft, channel=LIGHTNING)
-    reviewed, worth = await session.desk.orders.review(wished)
+    reviewed, worth = await review_draft(session.desk.orders, wished)
     if reviewed != draft:
         saved = await session.desk.drafts.save(reviewed, session.update_id)
         if saved is None:
@@ -86,8 +87,8 @@ async def confirm(session: Session, draft: OrderDraft, _: str) -> OrderDraft | S
 async def _place(session: Session, draft: OrderDraft) -> OrderDraft | Screen:
     new_phrase = (await suggest_phrase(session)).text if session.person.phrase is None else None
     try:
-        order = await session.desk.orders.place(draft, new_phrase)
-    except DraftMoved:
+        order = await place_draft(session.desk.orders, draft, new_phrase)
+    except ConfirmationOutdated:
         raise Rejection("stale.button") from None
     except MethodVanished:
         if not await session.desk.market.methods():  # an empty list says nothing about this destination

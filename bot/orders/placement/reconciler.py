@@ -16,7 +16,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications import news_of
 from bot.orders.order import LOOKED_FOR, Order, OrderNotification, Phase
 from bot.orders.placement.matching import AFTER, BEFORE, Seen, could_be, read_list, recipients_of
-from bot.orders.placement.service import Orders
+from bot.orders.placement.service import OrderService
 from bot.orders.placement.settling import note
 from bot.orders.repository import OrderRepository
 from bot.payments.tokens import LIGHTNING
@@ -45,7 +45,7 @@ LONGEST_GAP = timedelta(minutes=10)
 class Reconciler:
     """Looks for orders with an unknown outcome."""
 
-    def __init__(self, orders: Orders, settlement: Settlement) -> None:
+    def __init__(self, orders: OrderService, settlement: Settlement) -> None:
         self._orders = orders
         self._store: Database = orders.store
         self._clock = orders.clock

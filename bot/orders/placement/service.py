@@ -4,14 +4,12 @@ Whatever happens between two lines here, the row says what is known: an intent w
 for by `orders/placement/reconciler.py`, and only the person can decide that it is tried again.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.checkout.draft import DraftStatus, OrderDraft
-from bot.checkout.flow import is_complete
-from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
+from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
@@ -30,22 +28,46 @@ from bot.rates.quote import Estimate, estimate
 from bot.recipients.model import Recipient
 from bot.recipients.service import remember
 from bot.settlement.catalogue import Market
-from bot.settlement.model import PayoutMethod, ServiceDown, Settlement, SettlementFailure
+from bot.settlement.model import PayoutMethod, Quote, ServiceDown, Settlement, SettlementFailure
 from bot.users.repository import UserRepository
 
-__all__ = ["DraftMoved", "MethodVanished", "Orders", "Rules"]
+__all__ = ["ConfirmationOutdated", "MethodVanished", "OrderService", "PlaceOrder", "Rules"]
 
 
 class MethodVanished(Exception):
-    """The draft's destination is no longer in the live list."""
+    """The destination is no longer in the live list."""
 
 
-class DraftMoved(Exception):
-    """The draft was changed or closed since the screen with this button was shown."""
+class ConfirmationOutdated(Exception):
+    """What was confirmed has changed, or was confirmed before."""
 
 
-class Orders:
-    """The use cases around one order. `on_news` is called whenever the outbox has got something to tell."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceOrder:
+    """What a user has confirmed. `draft_id` names the confirmation: it places one order, however often it is repeated.
+
+    `amount` and `quote` are those of the review. `phrase` becomes the user's if they have none, because their first
+    invoice shows one.
+    """
+
+    person_id: int
+    chat_id: int
+    draft_id: str
+    method: PayoutMethod
+    number: str = field(repr=False)
+    holder: str | None = field(repr=False)
+    amount: Amount
+    channel: str
+    quote: Quote
+    phrase: str | None = field(default=None, repr=False)
+
+
+Confirm = Callable[[Transaction], Awaitable[bool]]
+"""Saves that the confirmation was used, in the transaction that saves the intent. It returns False to reject it."""
+
+
+class OrderService:
+    """Place orders, and decide what users are asked about. `on_news` is called after each added notification."""
 
     def __init__(
         self,
@@ -66,50 +88,57 @@ class Orders:
         self.posting = OrderPosting(settlement, self.settling, clock)
         self._settlement = settlement
 
-    async def review(self, draft: OrderDraft) -> tuple[OrderDraft, Estimate]:
-        """The draft with the quote its review shows, and what it comes to.
+    async def estimate_order(self, person_id: int, method: PayoutMethod | None, amount: Amount) -> Estimate:
+        """Return what `amount` comes to at the current quote.
 
-        Raises `Rejection` for what `check_limits` doesn't take, `SettlementFailure` where there is no quote to be had.
+        Raises:
+            Rejection: the rules, the destination or the user's own limits don't allow it.
+            SettlementFailure: there is no quote.
         """
-        if draft.amount is None:
-            raise DraftMoved
-        quote = await self.market.quote()
-        worth = estimate(draft.amount, quote)
-        await self.check_limits(draft, worth)
-        return replace(draft, quote=quote), worth
-
-    async def check_limits(self, draft: OrderDraft, worth: Estimate) -> None:
-        """Raise `Rejection` for what the rules, the draft's destination or the person's own limits don't take."""
-        self.rules.check_limits(draft.method, worth)
-        await limits.foresee(self.store, self.rules, draft.person_id, self.clock.now(), worth.idr)
+        worth = estimate(amount, await self.market.quote())
+        self.rules.check_limits(method, worth)
+        await limits.foresee(self.store, self.rules, person_id, self.clock.now(), worth.idr)
+        return worth
 
     async def check_person(self, person_id: int) -> None:
-        """Raise `Rejection` where this person can order nothing just now."""
+        """Raise `Rejection` if this user can order nothing right now."""
         await limits.foresee(self.store, self.rules, person_id, self.clock.now())
 
-    async def place(self, draft: OrderDraft, phrase: str | None = None) -> Order:
-        """Place what `draft` says, once: the order that is being placed, or was placed by an earlier tap.
+    async def place(self, request: PlaceOrder, confirm: Confirm) -> Order:
+        """Place an order, once. Return it, or the order that was placed before where `confirm` rejects the request.
 
-        `phrase` becomes the person's where they have none, together with the order: its invoice is to bear one.
+        `confirm` is called in the transaction that saves the intent, before that.
 
-        Raises `MethodVanished`, `DraftMoved`, `Rejection`, and `SettlementFailure` where the list can't be read;
-        nothing has been intended then.
+        Raises:
+            MethodVanished: the destination is no longer in the live list.
+            ConfirmationOutdated: `confirm` has rejected the request, and it has no order.
+            Rejection: the rules or the user's limits don't allow it.
+            SettlementFailure: the live list can't be read.
+            Nothing is saved then.
         """
-        if draft.status is DraftStatus.PLACED:
-            return await self._placed_before(draft)
-        if not is_complete(draft) or draft.quote is None or draft.amount is None:
-            raise DraftMoved
-        current = await self._listed(draft.method)
-        self.rules.check_limits(current, estimate(draft.amount, draft.quote))
-        order = self._intent(replace(draft, method=current))
+        current = await self._listed(request.method)
+        self.rules.check_limits(current, estimate(request.amount, request.quote))
+        order = self._intent(replace(request, method=current))
         async with self.store.transaction() as tx:
-            placed_draft = await DraftRepository(tx).save(replace(draft, status=DraftStatus.PLACED))
-            if placed_draft is not None:
+            is_confirmed = await confirm(tx)
+            if is_confirmed:
                 await self._add_intent(tx, order)
-                await _give_phrase(tx, order.person_id, phrase)
-        if placed_draft is None:
-            return await self._placed_before(draft)
+                await _give_phrase(tx, order.person_id, request.phrase)
+        if not is_confirmed:
+            return await self.placed_before(request.draft_id)
         self.posting.begin(order)
+        return order
+
+    async def placed_before(self, draft_id: str) -> Order:
+        """Return the latest order of this draft.
+
+        Raises:
+            ConfirmationOutdated: there is none.
+        """
+        async with self.store.reading() as tx:
+            order = await OrderRepository(tx).of_draft(draft_id)
+        if order is None:
+            raise ConfirmationOutdated
         return order
 
     async def try_again(self, reference: str) -> Order | None:
@@ -209,10 +238,10 @@ class Orders:
         payable_now = opened(held, now)
         return Verdict(payable_now, notices_of_open(payable_now), note=EventNote.PRICE_ACCEPTED)
 
-    async def _listed(self, method: PayoutMethod | None) -> PayoutMethod:
-        """The destination as the live list has it now. Raises `MethodVanished` and `SettlementFailure`."""
+    async def _listed(self, method: PayoutMethod) -> PayoutMethod:
+        """Return the destination as the live list has it now. Raises `MethodVanished` and `SettlementFailure`."""
         methods = await self.market.methods(fresh=True)
-        current = next((each for each in methods if method is not None and each.pair == method.pair), None)
+        current = next((each for each in methods if each.pair == method.pair), None)
         if current is None:
             raise MethodVanished
         return current
@@ -224,21 +253,19 @@ class Orders:
         except SettlementFailure:
             return {}
 
-    def _intent(self, draft: OrderDraft) -> Order:
-        if draft.method is None or draft.number is None or draft.amount is None or draft.quote is None:
-            raise DraftMoved
-        worth = estimate(draft.amount, draft.quote)
+    def _intent(self, request: PlaceOrder) -> Order:
+        worth = estimate(request.amount, request.quote)
         return Order(
             reference=new_reference(),
-            person_id=draft.person_id,
-            chat_id=draft.chat_id,
-            draft_id=draft.id,
+            person_id=request.person_id,
+            chat_id=request.chat_id,
+            draft_id=request.draft_id,
             attempt=1,
-            method=draft.method,
-            number=draft.number,
-            holder=draft.holder,
-            given=draft.amount,
-            channel=draft.channel,
+            method=request.method,
+            number=request.number,
+            holder=request.holder,
+            given=request.amount,
+            channel=request.channel,
             expected_sats=worth.sats,
             expected_idr=worth.idr,
             phase=Phase.INTENDED,
@@ -249,18 +276,11 @@ class Orders:
     async def _add_intent(self, tx: Transaction, order: Order) -> None:
         await limits.decide(tx, self.rules, order)
         if not await OrderRepository(tx).add(order):
-            raise DraftMoved
+            raise ConfirmationOutdated
         if order.has_recipient:
             recipient = Recipient(order.method, order.number, order.holder)
             await remember(tx, order.person_id, recipient, order.created_at)
         await note(tx, order, order.created_at, EventNote.INTENDED)
-
-    async def _placed_before(self, draft: OrderDraft) -> Order:
-        async with self.store.reading() as tx:
-            order = await OrderRepository(tx).of_draft(draft.id)
-        if order is None:
-            raise DraftMoved
-        return order
 
 
 async def _give_phrase(tx: Transaction, person_id: int, phrase: str | None) -> None:

@@ -21,7 +21,7 @@ _NO_CODE: Final = "no code"
 """What is looked up for text that is no code, so that it takes what a wrong code takes; it is no hash."""
 
 
-class Receipts:
+class ReceiptService:
     """Makes receipts and verifies their codes."""
 
     def __init__(self, store: Database, clock: Clock, guesses: Guesses | None = None) -> None:

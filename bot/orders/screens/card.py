@@ -3,11 +3,12 @@
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import clip, format_clock
-from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
+from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.buttons import OrderAction
 from bot.orders.order import Failure, Order, Phase
 from bot.orders.resend import is_given_up, is_lapsed
+from bot.orders.screens.buttons import order_button
 from bot.recipients.formatting import format_destination, place_key
 from bot.settlement.steps import COMPLETED, FAILED, Step
 from bot.users.screens.buttons import send_row
@@ -20,7 +21,9 @@ def screen(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_off
     text = "\n\n".join((_heading(t, order, now), _timeline(t, order, now), remark(t, order, now, zone)))
     # Not under the news that it was sent: there the receipt follows by itself.
     receipt = (
-        ((_button(t, order, "button.receipt", "receipt"),),) if order.state == COMPLETED and order.has_recipient else ()
+        ((order_button(t, order, "button.receipt", OrderAction.RECEIPT),),)
+        if order.state == COMPLETED and order.has_recipient
+        else ()
     )
     return Screen(text, (*keyboard(t, order, now, help_offered=help_offered), *receipt))
 
@@ -29,13 +32,14 @@ def keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool) 
     """Buttons of the card, and of the news that point to it."""
     rows: list[tuple[Button, ...]] = []
     if is_lapsed(order, now):
-        rows.append((_button(t, order, "button.requote", "requote", "primary"),))
+        rows.append((order_button(t, order, "button.requote", OrderAction.REQUOTE, "primary"),))
     if order.phase is Phase.OPEN:
-        rows.append((_button(t, order, "button.refresh", "look"),))
+        rows.append((order_button(t, order, "button.refresh", OrderAction.REFRESH_STATUS),))
     if help_offered and leads_to_a_person(order):
-        rows.append((_button(t, order, "button.help", "help"),))
+        rows.append((order_button(t, order, "button.help", OrderAction.HELP),))
     if order.state == COMPLETED:
-        rows.append((_button(t, order, "button.resend", "resend"),) if order.has_recipient else send_row(t))
+        resend = order_button(t, order, "button.resend", OrderAction.RESEND)
+        rows.append((resend,) if order.has_recipient else send_row(t))
     return tuple(rows)
 
 
@@ -47,10 +51,6 @@ def has_failed(order: Order) -> bool:
 def leads_to_a_person(order: Order) -> bool:
     """Whether its sender may want to talk to somebody about it."""
     return order.state == FAILED or (order.is_paid and not order.is_ended)
-
-
-def _button(t: Translator, order: Order, label: str, action: str, style: Style | None = None) -> Button:
-    return Button(t.plain(label), data=data.for_order(order.reference, action), style=style)
 
 
 def _heading(t: Translator, order: Order, now: datetime) -> str:

@@ -3,9 +3,9 @@
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import format_day
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.buttons import HistoryButton, OrderAction, OrderButton
 from bot.orders.history import HistoryPage
 from bot.orders.order import Order
 from bot.orders.resend import last_price
@@ -38,7 +38,10 @@ def _entry(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
 
 
 def _choices(page: HistoryPage) -> Keyboard:
-    buttons = [Button(order.reference, data=data.for_order(order.reference, "page")) for order in page.orders]
+    buttons = [
+        Button(order.reference, data=OrderButton(order.reference, OrderAction.SHOW_PAGE).pack())
+        for order in page.orders
+    ]
     return tuple(tuple(buttons[start : start + COLUMNS]) for start in range(0, len(buttons), COLUMNS))
 
 
@@ -54,4 +57,4 @@ def _turns(t: Translator, page: HistoryPage) -> Keyboard:
 
 
 def _turn(label: str, first: str) -> Button:
-    return Button(label, data=data.for_history(first))
+    return Button(label, data=HistoryButton(first).pack())

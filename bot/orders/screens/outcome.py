@@ -3,12 +3,13 @@
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
+from bot.orders.buttons import OrderAction
 from bot.orders.order import Hold, Order, OrderNotification, Phase
 from bot.orders.screens import card
 from bot.orders.screens import payment_problem as trouble
+from bot.orders.screens.buttons import order_button
 from bot.orders.screens.formatting import format_order_line
 from bot.orders.tracking.intervals import offer_is_over
 from bot.rates.quote import price_drift_percent
@@ -24,9 +25,15 @@ NOTICE_OF_PHASE = {
     Phase.REFUSED: OrderNotification.REFUSED,
 }
 ANSWERS = {
-    OrderNotification.PRICE_MOVED: (("button.accept_price", "accept"), ("button.no_thanks", "drop")),
-    OrderNotification.RECIPIENT_MASKED: (("button.found_is_mine", "accept"), ("button.found_not_mine", "drop")),
-    OrderNotification.UNRESOLVED: (("button.try_again", "again"), ("button.drop", "drop")),
+    OrderNotification.PRICE_MOVED: (
+        ("button.accept_price", OrderAction.ACCEPT),
+        ("button.no_thanks", OrderAction.DROP),
+    ),
+    OrderNotification.RECIPIENT_MASKED: (
+        ("button.found_is_mine", OrderAction.ACCEPT),
+        ("button.found_not_mine", OrderAction.DROP),
+    ),
+    OrderNotification.UNRESOLVED: (("button.try_again", OrderAction.TRY_AGAIN), ("button.drop", OrderAction.DROP)),
 }
 """The two answers to a question: label and action."""
 
@@ -118,12 +125,12 @@ def _no_invoice(notice: OrderNotification, t: Translator, order: Order, line: Ht
 
 
 def _keyboard(notice: OrderNotification, t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:
-    def button(label: str, action: str, style: Style | None = None) -> Button:
-        return Button(t.plain(label), data=data.for_order(order.reference, action), style=style)
+    def button(label: str, action: OrderAction, style: Style | None = None) -> Button:
+        return order_button(t, order, label, action, style)
 
     match notice:
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED if offer_is_over(order, now):
-            return ((button("button.requote", "requote", "primary"),),)
+            return ((button("button.requote", OrderAction.REQUOTE, "primary"),),)
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED | OrderNotification.UNRESOLVED:
             (yes, action), (no, drop) = ANSWERS[notice]
             return ((button(yes, action, "primary"),), (button(no, drop),))
@@ -135,7 +142,7 @@ def _keyboard(notice: OrderNotification, t: Translator, order: Order, now: datet
             | OrderNotification.OUTSIDE_LIMITS
             | OrderNotification.DEPOSIT_TAKEN
         ):
-            return ((button("button.back_to_review", "requote", "primary"),),)
+            return ((button("button.back_to_review", OrderAction.REQUOTE, "primary"),),)
         case (
             OrderNotification.CHECKING
             | OrderNotification.PAID

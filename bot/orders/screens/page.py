@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import clip, quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
+from bot.orders.buttons import OrderAction
 from bot.orders.order import LOOKED_FOR, Order, OrderEvent, Phase
 from bot.orders.resend import has_shown_price, last_price, may_be_sent_again
 from bot.orders.screens import card
 from bot.orders.screens import timeline as order_timeline
+from bot.orders.screens.buttons import order_button
 from bot.orders.screens.formatting import format_channel
 from bot.orders.screens.outcome import REASON_SHOWN
 from bot.orders.screens.status import mark, state_key
@@ -103,19 +104,19 @@ MEANINGS = {
 
 
 def _keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:
-    def button(label: str, action: str, style: Style | None = None) -> Button:
-        return Button(t.plain(label), data=data.for_order(order.reference, action), style=style)
+    def button(label: str, action: OrderAction, style: Style | None = None) -> Button:
+        return order_button(t, order, label, action, style)
 
     rows: list[tuple[Button, ...]] = []
     if order.phase in {Phase.UNRESOLVED, Phase.HELD}:
-        rows.append((button("button.decide", "card", "primary"),))
+        rows.append((button("button.decide", OrderAction.RESEND_STATUS, "primary"),))
     elif order.phase is Phase.OPEN:
-        rows.append((button("button.card", "card"),))
+        rows.append((button("button.card", OrderAction.RESEND_STATUS),))
     if may_be_sent_again(order, now):
-        rows.append((button("button.resend", "resend", "primary"),))
+        rows.append((button("button.resend", OrderAction.RESEND, "primary"),))
     if order.state == COMPLETED:
-        rows.append((button("button.receipt", "receipt"),))
+        rows.append((button("button.receipt", OrderAction.RECEIPT),))
     if help_offered:
-        rows.append((button("button.help", "help"),))
-    refresh = (button("button.refresh", "refresh"),) if order.phase in CHANGES else ()
-    return (*rows, (button("button.history", "list"), *refresh))
+        rows.append((button("button.help", OrderAction.HELP),))
+    refresh = (button("button.refresh", OrderAction.REFRESH_PAGE),) if order.phase in CHANGES else ()
+    return (*rows, (button("button.history", OrderAction.SHOW_LIST), *refresh))

@@ -7,11 +7,12 @@ answers, so a person has to find out.
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.formatting import format_time
-from bot.infra.telegram.ui.screen import Button, Screen
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.buttons import OrderAction
 from bot.orders.order import Failure, Order, OrderNotification
 from bot.orders.payable import transfer_of
+from bot.orders.screens.buttons import order_button
 from bot.orders.screens.formatting import format_order_line
 
 
@@ -34,7 +35,7 @@ def screen(
 ) -> Screen:
     """The message. `staff_told` where there are staff, who hear of it at the same time."""
     text = _what_happened(notice, t, order, now, zone)
-    ask = Button(t.plain("button.help"), data=data.for_order(order.reference, "help"))
+    ask = order_button(t, order, "button.help", OrderAction.HELP)
     next_step = t(_next_step(help_offered=help_offered, staff_told=staff_told))
     return Screen(f"{text}\n\n{next_step}", ((ask,),) if help_offered else ())
 

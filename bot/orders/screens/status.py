@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.infra.i18n import Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Session
+from bot.orders.buttons import HistoryButton, OrderAction, OrderButton
 from bot.orders.history import NEWEST
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
@@ -44,15 +44,17 @@ UNDER_WAY = "⏳"
 
 def screen(t: Translator, orders: Sequence[Order], now: datetime) -> Screen:
     """The list, or that there's nothing under way."""
-    all_orders = (Button(t.plain("button.history"), data=data.for_history(NEWEST)),)
+    all_orders = (Button(t.plain("button.history"), data=HistoryButton(NEWEST).pack()),)
     if not orders:
         return Screen(t("status.none"), (all_orders, send_row(t)))
     lines = "\n\n".join(f"{format_order_line(t, order)}\n{t(state_key(order, now))}" for order in orders)
-    rows = tuple(
-        (Button(t.plain("status.open", reference=order.reference), data=data.for_order(order.reference, "card")),)
-        for order in orders
-    )
+    rows = tuple((_open_button(t, order),) for order in orders)
     return Screen(f"{t('status.title')}\n\n{lines}", (*rows, all_orders, send_row(t)))
+
+
+def _open_button(t: Translator, order: Order) -> Button:
+    data = OrderButton(order.reference, OrderAction.RESEND_STATUS).pack()
+    return Button(t.plain("status.open", reference=order.reference), data=data)
 
 
 async def show(session: Session) -> Screen:

@@ -9,9 +9,10 @@ from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.unreadable import unreadable_keys
 from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.events import OrderEvents, OrderProblem
 from bot.orders.notifications import news_of, staff_news, subject_of
 from bot.orders.order import EventNote, Failure, Order, OrderNotification, Phase, advance, expire, stick
-from bot.orders.placement.service import Orders
+from bot.orders.placement.service import OrderService
 from bot.orders.placement.settling import note
 from bot.orders.preferences import Way, step_news, way_of
 from bot.orders.repository import OrderRepository
@@ -21,20 +22,15 @@ from bot.settlement.model import Deposit, OrderReport
 from bot.settlement.steps import COMPLETED
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import of_order, over
-from bot.staff.roles import StaffChat
-from bot.support.ticket import Cause
-from bot.support.tickets.notifications import ToStaffChat, marked, tell_room
-from bot.support.tickets.order_tickets import open_order_ticket
-from bot.support.tickets.repository import TicketRepository
 from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)
 
-ALARM_OF = {
-    OrderNotification.STAFF_STUCK: AlarmKind.ORDER_STUCK,
-    OrderNotification.STAFF_FAILED: AlarmKind.ORDER_FAILED,
+ALARM_OF = {OrderProblem.OVERDUE: AlarmKind.ORDER_STUCK, OrderProblem.FAILED: AlarmKind.ORDER_FAILED}
+NOTIFICATION_OF = {
+    OrderProblem.OVERDUE: OrderNotification.STAFF_STUCK,
+    OrderProblem.FAILED: OrderNotification.STAFF_FAILED,
 }
-CAUSE_OF = {OrderNotification.STAFF_STUCK: Cause.STUCK, OrderNotification.STAFF_FAILED: Cause.FAILED}
 TRIES = 3
 UNSEEN_FOR = timedelta(minutes=2)
 """How long a paid order's next look may fail to come before it is called stuck by what was last known. After a longer
@@ -44,12 +40,12 @@ pause of the bot's own, the service is asked first."""
 class Observer:
     """Moves orders on. Two observers of one order can't both tell the same news: the version decides.
 
-    What goes wrong after the payment opens a ticket in `room`, and operators get an alarm.
+    If an order fails after the payment or takes too long, operators get an alarm. `events` passes it on.
     """
 
-    def __init__(self, orders: Orders, room: StaffChat) -> None:
+    def __init__(self, orders: OrderService, events: OrderEvents) -> None:
         self._orders = orders
-        self._room = room
+        self._events = events
         self._store = orders.store
         self._clock = orders.clock
         self._since = orders.clock.now()
@@ -108,9 +104,9 @@ class Observer:
                 news = (*news, *await _steps_wished(tx, before, saved))
                 await _tell(tx, saved, news, now, has_expired=OrderNotification.EXPIRED in ending)
                 if OrderNotification.FAILED in news and saved.failure is not Failure.UNPAID:
-                    await self._tell_staff(tx, saved, OrderNotification.STAFF_FAILED, now)
+                    await self._tell_staff(tx, saved, OrderProblem.FAILED, now)
                 elif news or saved.state != before.state:
-                    await self._show_support(tx, saved, now)
+                    await self._events.changed(tx, saved, now)
                 if saved.is_ended and before.is_stuck:
                     await self._unstick(tx, saved, now)
             if news:
@@ -181,7 +177,7 @@ class Observer:
                 return False
             await note(tx, saved, now, EventNote.STUCK)
             await OutboxRepository(tx).add(news_of(saved, news, now))
-            await self._tell_staff(tx, saved, OrderNotification.STAFF_STUCK, now)
+            await self._tell_staff(tx, saved, OrderProblem.OVERDUE, now)
         self._orders.on_news()
         return True
 
@@ -191,17 +187,11 @@ class Observer:
         tell = frozenset[int]() if has_failed else self._orders.rules.operator_ids
         await over(tx, AlarmKind.ORDER_STUCK, order.reference, now, tell)
 
-    async def _tell_staff(self, tx: Transaction, order: Order, notice: OrderNotification, now: datetime) -> None:
-        operators = self._orders.rules.operator_ids
-        await of_order(tx, ALARM_OF[notice], order.reference, now)
+    async def _tell_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
+        operators, notice = self._orders.rules.operator_ids, NOTIFICATION_OF[problem]
+        await of_order(tx, ALARM_OF[problem], order.reference, now)
         await OutboxRepository(tx).add(staff_news(operators, notice, subject_of(order), now, reference=order.reference))
-        await open_order_ticket(tx, self._room, order, CAUSE_OF[notice], now)
-
-    async def _show_support(self, tx: Transaction, order: Order, now: datetime) -> None:
-        """The cards of the tickets about it follow the order."""
-        for ticket in await TicketRepository(tx).of_order(order.reference):
-            if ticket.is_open:
-                await tell_room(tx, self._room, ticket, marked(ToStaffChat.CARD, f"order.{order.version}"), now)
+        await self._events.needs_staff(tx, order, problem, now)
 
     async def _close_offer(self, reference: str, now: datetime) -> None:
         """Nothing was shown of it, so nothing is told: its buttons explain themselves."""

@@ -1,5 +1,6 @@
-"""Tickets that the bot opens: about paid orders that failed or take too long."""
+"""What orders bring about in support: tickets about paid orders that need help, and up-to-date cards of tickets."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -7,6 +8,7 @@ from typing import Final
 import structlog
 
 from bot.infra.db.transaction import Transaction
+from bot.orders.events import OrderProblem
 from bot.orders.order import Order
 from bot.staff.roles import StaffChat
 from bot.support.ticket import Cause, Ticket
@@ -16,6 +18,30 @@ from bot.support.tickets.repository import TicketRepository
 log = structlog.get_logger(__name__)
 
 TRIES: Final = 3
+
+
+CAUSE_OF: Final[Mapping[OrderProblem, Cause]] = {
+    OrderProblem.OVERDUE: Cause.STUCK,
+    OrderProblem.FAILED: Cause.FAILED,
+}
+
+
+class TicketsOfOrders:
+    """Listen to events of orders (`orders.events.OrderListener`)."""
+
+    def __init__(self, staff_chat: StaffChat) -> None:
+        self._staff_chat = staff_chat
+
+    async def order_needs_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
+        """Open a ticket about the order, or add to the one that is open."""
+        await open_order_ticket(tx, self._staff_chat, order, CAUSE_OF[problem], now)
+
+    async def order_changed(self, tx: Transaction, order: Order, now: datetime) -> None:
+        """Update the cards of the open tickets about the order."""
+        for ticket in await TicketRepository(tx).of_order(order.reference):
+            if ticket.is_open:
+                kind = marked(ToStaffChat.CARD, f"order.{order.version}")
+                await tell_room(tx, self._staff_chat, ticket, kind, now)
 
 
 async def open_order_ticket(tx: Transaction, staff_chat: StaffChat, order: Order, cause: Cause, now: datetime) -> None:

@@ -14,6 +14,7 @@ import pytest_asyncio
 from bot.infra.i18n import Translations
 from bot.infra.telegram.ui.router import Audience
 from bot.operations.command_menus import SUPPORT_COMMANDS
+from bot.orders.buttons import OrderButton
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.user_chat.buttons import UserTicketButton
@@ -69,7 +70,7 @@ class Try:
         t = SENTENCES.get(self.language)
         if pressed.partition(":")[0] in never.prefixes(Audience.SUPPORT):
             return t.plain("staff.not_yours")
-        if self.is_in_a_group or pressed.startswith("o:"):
+        if self.is_in_a_group or OrderButton.read(pressed):
             return t.plain("stale.not_yours")
         return t.plain("ticket.gone") if UserTicketButton.read(pressed) else None
 

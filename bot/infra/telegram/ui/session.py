@@ -27,12 +27,9 @@ from bot.infra.telegram.ui.open_questions import OpenQuestions
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.operations.statistics_service import Figures
-from bot.orders.history import History
 from bot.orders.measured_payout_times import MeasuredTimes
-from bot.orders.placement.service import Orders
-from bot.orders.receipts.service import Receipts
+from bot.orders.placement.service import OrderService
 from bot.orders.tracking.observer import Observer
-from bot.orders.tracking.viewed import ViewedOrders
 from bot.rates.charts import Charts
 from bot.recipients.service import RecipientService
 from bot.settlement.catalogue import Market
@@ -85,11 +82,11 @@ class Desk:
     settlement: Settlement
     market: Market
     drafts: Drafts
-    history: History
     recipients: RecipientService
-    receipts: Receipts
     charts: Charts
-    orders: Orders
+    orders: OrderService
+    status_messages: Any
+    """`orders.status_messages.StatusMessages`, until its users are given it."""
     payout_times: MeasuredTimes
     observer: Observer
     help: Help
@@ -101,10 +98,7 @@ class Desk:
     saved_answers: SavedReplies
     lookups: LookupService
     figures: Figures
-    viewed: ViewedOrders
     conversation: ConversationHooks
-    ask_about_order: "Callable[[Session, Any], Awaitable[object]]"
-    """Lets a user ask for help with their order."""
     offer_to_forward: "Callable[[Session, Message], Awaitable[bool]]"
     """Offers to forward a message that is no answer to anything; returns whether it was offered."""
     messenger: Messenger

@@ -7,12 +7,13 @@ sender's own phrase stays in their chat.
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
-from bot.infra.telegram.ui.screen import Button, Keyboard
+from bot.infra.telegram.ui.screen import Keyboard
+from bot.orders.buttons import OrderAction
 from bot.orders.order import Order
 from bot.orders.receipts.codes import compact_code
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.picture import ReceiptFacts
+from bot.orders.screens.buttons import order_button
 from bot.orders.screens.formatting import format_order_line
 from bot.payments.erc681 import amount_text
 from bot.payments.tokens import TOKENS
@@ -74,8 +75,8 @@ def caption(t: Translator, order: Order, receipt: Receipt, bot: str) -> Html:
 
 def keyboard(t: Translator, order: Order) -> Keyboard:
     """The same once more, or something else. Buttons stay behind where the picture is forwarded."""
-    again = Button(t.plain("button.resend"), data=data.for_order(order.reference, "resend"))
-    return ((again,), send_row(t, "button.send_other"))
+    resend = order_button(t, order, "button.resend", OrderAction.RESEND)
+    return ((resend,), send_row(t, "button.send_other"))
 
 
 def _recipient(order: Order) -> str:

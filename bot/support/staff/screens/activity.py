@@ -2,23 +2,10 @@
 
 from bot.infra.i18n import Html, Translator, as_html
 from bot.infra.telegram.ui.formatting import quote_input
+from bot.orders.buttons import OrderAction
 from bot.users.activity import UserEvent, pressed
 
-PRESSES = (
-    "look",
-    "card",
-    "accept",
-    "drop",
-    "again",
-    "requote",
-    "resend",
-    "page",
-    "refresh",
-    "list",
-    "receipt",
-    "help",
-)
-KNOWN = frozenset({*map(str, UserEvent), *map(pressed, PRESSES)})
+KNOWN = frozenset({*map(str, UserEvent), *map(pressed, OrderAction)})
 """The acts that have a sentence here; another's is shown by its name."""
 
 

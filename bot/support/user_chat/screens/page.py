@@ -1,10 +1,11 @@
 """A user's own ticket, open or closed."""
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
+from bot.orders.buttons import OrderAction
 from bot.orders.order import Order
+from bot.orders.screens.buttons import order_button
 from bot.support.ticket import Rating, Ticket
 from bot.support.user_chat.buttons import UserTicketAction, UserTicketButton
 from bot.support.user_chat.screens.question import heading, more_row
@@ -57,4 +58,4 @@ def _reopen_rows(t: Translator, ticket: Ticket, *, may_reopen: bool) -> Keyboard
 def _order_rows(t: Translator, order: Order | None) -> Keyboard:
     if order is None:
         return ()
-    return ((Button(t.plain("button.order_page"), data=data.for_order(order.reference, "page")),),)
+    return ((order_button(t, order, "button.order_page", OrderAction.SHOW_PAGE),),)

@@ -1,0 +1,61 @@
+"""The review of a draft, and the order that it becomes when it is confirmed."""
+
+from dataclasses import replace
+from functools import partial
+
+from bot.checkout.draft import DraftStatus, OrderDraft
+from bot.checkout.flow import is_complete
+from bot.checkout.repository import DraftRepository
+from bot.infra.db.transaction import Transaction
+from bot.orders.order import Order
+from bot.orders.placement.service import ConfirmationOutdated, OrderService, PlaceOrder
+from bot.rates.quote import Estimate
+
+
+async def review_draft(orders: OrderService, draft: OrderDraft) -> tuple[OrderDraft, Estimate]:
+    """Return the draft with the quote that its review shows, and what it comes to.
+
+    Raises:
+        ConfirmationOutdated: the draft has no amount.
+        Rejection: the amount isn't allowed.
+        SettlementFailure: there is no quote.
+    """
+    if draft.amount is None:
+        raise ConfirmationOutdated
+    worth = await orders.estimate_order(draft.person_id, draft.method, draft.amount)
+    return replace(draft, quote=worth.quote), worth
+
+
+async def place_draft(orders: OrderService, draft: OrderDraft, phrase: str | None = None) -> Order:
+    """Place the order of a draft, once. Return the order, or the one that an earlier tap placed.
+
+    `phrase` is as in `PlaceOrder`. Raises as `OrderService.place` does, and `ConfirmationOutdated` for an incomplete
+    draft. Nothing is saved then.
+    """
+    if draft.status is DraftStatus.PLACED:
+        return await orders.placed_before(draft.id)
+    return await orders.place(_request_of(draft, phrase), partial(_close, draft))
+
+
+async def _close(draft: OrderDraft, tx: Transaction) -> bool:
+    """Save the draft as placed, and return whether nothing else has changed it meanwhile."""
+    return await DraftRepository(tx).save(replace(draft, status=DraftStatus.PLACED)) is not None
+
+
+def _request_of(draft: OrderDraft, phrase: str | None) -> PlaceOrder:
+    if not is_complete(draft) or draft.method is None or draft.number is None:
+        raise ConfirmationOutdated
+    if draft.amount is None or draft.quote is None:
+        raise ConfirmationOutdated
+    return PlaceOrder(
+        person_id=draft.person_id,
+        chat_id=draft.chat_id,
+        draft_id=draft.id,
+        method=draft.method,
+        number=draft.number,
+        holder=draft.holder,
+        amount=draft.amount,
+        channel=draft.channel,
+        quote=draft.quote,
+        phrase=phrase,
+    )

@@ -1,0 +1,131 @@
+"""Orders: place and follow them, show them, and give receipts."""
+
+from bot.infra.db.transaction import Transaction
+from bot.infra.feature import Feature, Infra, Worker
+from bot.infra.telegram.ui.session import Session
+from bot.orders import refused_messages
+from bot.orders.buttons import OrderAction
+from bot.orders.events import OrderEvents
+from bot.orders.handlers import ActionHandler, OrderHandlers
+from bot.orders.history import OrderHistory
+from bot.orders.measured_payout_times import MeasuredTimes
+from bot.orders.missed_messages import MissedMessages
+from bot.orders.placement.reconciler import Reconciler
+from bot.orders.placement.service import OrderService
+from bot.orders.preference_handlers import PreferenceHandlers
+from bot.orders.receipts.handlers import ReceiptHandlers
+from bot.orders.receipts.service import ReceiptService
+from bot.orders.rendering import OrderRenderer
+from bot.orders.rules import Rules
+from bot.orders.screens import preferences
+from bot.orders.status_messages import StatusMessages
+from bot.orders.tracking.observer import Observer
+from bot.orders.tracking.poller import Poller
+from bot.orders.tracking.viewed import ViewedOrders
+from bot.orders.user_data import USER_DATA
+from bot.orders.workers import OrderWorkers
+from bot.settlement.budget import Budget
+from bot.settlement.catalogue import Market
+from bot.settlement.model import Settlement
+from bot.staff.help import Help
+from bot.users.feature import Users
+
+
+class Orders:
+    """Build the feature. `public_url` is the address of the payment pages; empty where there are none."""
+
+    def __init__(
+        self,
+        infra: Infra,
+        users: Users,
+        settlement: Settlement,
+        market: Market,
+        *,
+        rules: Rules,
+        budget: Budget,
+        help_desk: Help,
+        public_url: str,
+    ) -> None:
+        database, clock, messenger = infra.database, infra.clock, infra.messenger
+        self.events = OrderEvents()
+        self.viewed = ViewedOrders(clock)
+        self.payout_times = MeasuredTimes(database, clock)
+        self.service = OrderService(
+            store=database,
+            settlement=settlement,
+            market=market,
+            clock=clock,
+            rules=rules,
+            on_news=infra.wake_outbox,
+        )
+        self.observer = Observer(self.service, self.events)
+        self.poller = Poller(
+            store=database,
+            settlement=settlement,
+            observer=self.observer,
+            clock=clock,
+            budget=budget,
+            viewed=self.viewed,
+            interval=rules.poll_interval,
+        )
+        self.status_messages = StatusMessages(
+            database=database,
+            messenger=messenger,
+            settlement=settlement,
+            observer=self.observer,
+            help_desk=help_desk,
+        )
+        receipt_service = ReceiptService(database, clock)
+        receipts = ReceiptHandlers(database=database, messenger=messenger, receipts=receipt_service)
+        self._handlers = OrderHandlers(
+            database=database,
+            service=self.service,
+            order_history=OrderHistory(database),
+            status_messages=self.status_messages,
+            help_desk=help_desk,
+        )
+        self.add_action(OrderAction.RECEIPT, receipts.send_receipt)
+        missed = MissedMessages(database, self.status_messages.resend_status_message)
+        users.settings_sections.append(preferences.SECTION)
+        users.sessions.on_load += [self._user_active, missed.load]
+        users.sessions.after_update.append(missed.show)
+        renderer = OrderRenderer(
+            store=database,
+            messenger=messenger,
+            clock=clock,
+            help_desk=help_desk,
+            receipts=receipt_service,
+            public_url=public_url,
+        )
+        workers = OrderWorkers(self.observer, Reconciler(self.service, settlement))
+        self.feature = Feature(
+            name="orders",
+            routes=(self._handlers.routes(), receipts.routes(), PreferenceHandlers().routes()),
+            answers=receipts.answers(),
+            handlers=receipts.handlers(),
+            renderers=(renderer.renderers(),),
+            after=refused_messages.hooks(rules.operator_ids),
+            workers=(
+                Worker("poller", self.poller.tick),
+                Worker("expiries", workers.check_times),
+                Worker("reconciler", workers.reconcile),
+            ),
+            user_data=USER_DATA,
+        )
+
+    async def _user_active(self, _: Transaction, session: Session) -> None:
+        """Poll the orders of a user who has just written or pressed something before others."""
+        self.viewed.user_active(session.person.id)
+
+    def add_action(self, action: OrderAction, handler: ActionHandler) -> None:
+        """Let `handler` do what the buttons of orders with this action say.
+
+        Raises:
+            ValueError: the action has a handler already.
+        """
+        self._handlers.add_action(action, handler)
+
+    @property
+    def actions(self) -> frozenset[OrderAction]:
+        """The actions that have a handler."""
+        return self._handlers.actions
