@@ -14,8 +14,6 @@ from bot.infra.i18n import Html
 from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
-from bot.orders.resend import may_be_sent_again
-from bot.orders.tracking.intervals import offer_is_over
 from bot.recipients.formatting import format_method
 from bot.settlement.model import PayoutMethod, SettlementFailure
 
@@ -31,7 +29,7 @@ async def resend(session: Session, order: Order) -> None:
     order = await _let_go(session, order)
     if not order.has_recipient:
         await session.acknowledge(session.t.plain("again.forgotten"), alert=True)
-    elif not may_be_sent_again(order, session.desk.clock.now()):
+    elif not order.may_be_sent_again(session.now):
         await session.acknowledge(session.t.plain("again.open" if order.phase is Phase.OPEN else "again.undecided"))
         await session.desk.status_messages.resend_status_message(session, order)
     else:
@@ -80,7 +78,7 @@ def _touched_just_now(draft: OrderDraft, now: datetime) -> bool:
 
 async def _let_go(session: Session, order: Order) -> Order:
     """An offer that is over is given up by asking for another."""
-    if order.phase is not Phase.HELD or not offer_is_over(order, session.desk.clock.now()):
+    if order.phase is not Phase.HELD or not order.offer_is_over(session.now):
         return order
     await session.desk.orders.drop(order.reference)
     async with session.desk.store.reading() as tx:

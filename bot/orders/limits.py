@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 
 from bot.core.errors import Rejection
 from bot.orders.order import Order, Phase
-from bot.orders.tracking.intervals import offer_ends_at, payable_until
+from bot.orders.tracking.intervals import payable_until
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -66,7 +66,7 @@ class Limits:
 def waits_for_payment(order: Order, now: datetime) -> bool:
     """Whether `order` is unpaid and may still come to be paid."""
     is_possible = order.phase in MAY_COME_TO_BE_PAID and not order.is_paid and not order.is_ended
-    return is_possible and now < offer_ends_at(order)
+    return is_possible and now < order.offer_ends_at
 
 
 def check_count(limits: Limits, orders: Sequence[Order], now: datetime) -> None:
@@ -99,7 +99,7 @@ def check(limits: Limits, orders: Sequence[Order], idr: int, now: datetime, *, s
 
 
 def _refusals_of_count(limits: Limits, orders: Sequence[Order], now: datetime) -> list[Rejection]:
-    waiting = [offer_ends_at(order) for order in orders if waits_for_payment(order, now)]
+    waiting = [order.offer_ends_at for order in orders if waits_for_payment(order, now)]
     placed = [order.created_at + HOUR for order in orders if now < order.created_at + HOUR]
     found = (
         _refusal_of_count("limits.open", limits.open_orders, waiting),

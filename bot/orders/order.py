@@ -39,6 +39,31 @@ class Failure(StrEnum):
     UNPAID = "unpaid"  # a Lightning payment leaves its time in the record, and there is none
 
 
+class OrderStatus(StrEnum):
+    """Where an order stands, as its user is shown it: in messages, on the payment page and in the list."""
+
+    CHECKING = "checking"  # we don't know yet whether the service has created it
+    UNRESOLVED = "unresolved"  # we couldn't find out: the user decides
+    NEEDS_CONFIRMATION = "needs_confirmation"  # created; the user is asked before it can be paid
+    OFFER_OVER = "offer_over"  # the same, but it is too late to accept
+    REFUSED = "refused"  # not created
+    CLOSED = "closed"  # never to be paid
+    WAITING = "waiting"  # for the payment
+    EXPIRED = "expired"  # not paid in time, as far as we know
+    GIVEN_UP = "given_up"  # no payment came for so long that the service is no longer asked
+    PAID = "paid"
+    CONVERTING = "converting"
+    SENDING = "sending"
+    SENT = "sent"
+    FAILED_PAID = "failed_paid"
+    FAILED_UNKNOWN = "failed_unknown"
+    FAILED_UNPAID = "failed_unpaid"
+
+
+OFFER_VALID_FOR = timedelta(days=1)
+"""How long a question about an order stays open. An EVM deposit has no expiry of its own that would end it."""
+
+
 class Hold(StrEnum):
     """Why a sender is asked before an order's invoice is shown."""
 
@@ -157,6 +182,16 @@ class Order:
         return Failure.UNPAID if self.channel == LIGHTNING else Failure.UNKNOWN
 
     @property
+    def has_failed(self) -> bool:
+        """Whether it failed other than by expiring unpaid, which users see as an expiry."""
+        return self.failure is not None and not (self.failure is Failure.UNPAID and self.expiry_told)
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether the service is no longer asked about it although it hasn't ended: no payment came for too long."""
+        return self.phase is Phase.DONE and not self.is_ended
+
+    @property
     def is_stuck(self) -> bool:
         """Whether its person has been told that it takes too long, and it still isn't done."""
         return self.stuck_told_at is not None and not self.is_ended
@@ -180,6 +215,83 @@ class Order:
     def awaits_payment(self, now: datetime) -> bool:
         """Whether its invoice may stand in front of the person."""
         return self.phase is Phase.OPEN and not self.is_paid and not self.is_ended and not self.is_expired(now)
+
+    @property
+    def offer_ends_at(self) -> datetime:
+        """When the unpaid order's price is over: at its expiry, and after a day at the latest."""
+        after_a_day = self.created_at + OFFER_VALID_FOR
+        return after_a_day if self.expires_at is None else min(self.expires_at, after_a_day)
+
+    def offer_is_over(self, now: datetime) -> bool:
+        """Whether it is too late to accept what the user was asked about."""
+        return now >= self.offer_ends_at
+
+    def status(self, now: datetime) -> OrderStatus:
+        """Return where the order stands at this time."""
+        match self.phase:
+            case Phase.INTENDED | Phase.UNKNOWN:
+                return OrderStatus.CHECKING
+            case Phase.UNRESOLVED:
+                return OrderStatus.UNRESOLVED
+            case Phase.HELD:
+                return OrderStatus.OFFER_OVER if self.offer_is_over(now) else OrderStatus.NEEDS_CONFIRMATION
+            case Phase.REFUSED:
+                return OrderStatus.REFUSED
+            case Phase.UNSHOWN:
+                return OrderStatus.CLOSED
+            case Phase.OPEN | Phase.DONE:
+                return self._status_once_shown(now)
+
+    def _status_once_shown(self, now: datetime) -> OrderStatus:
+        if self.failure is not None and self.has_failed:
+            return STATUS_OF_FAILURE[self.failure]
+        if self.is_paid:
+            return STATUS_OF_STEP[self.step]
+        if self.is_ended or self.expiry_told or self.is_expired(now):
+            return OrderStatus.EXPIRED
+        return OrderStatus.GIVEN_UP if self.is_given_up else OrderStatus.WAITING
+
+    def may_be_sent_again(self, now: datetime) -> bool:
+        """Whether its button may send to the same recipient again, so that one request never has two invoices.
+
+        It may not while we still look for the order, while its user has to decide, or while it can be paid.
+        """
+        return self.has_recipient and self.status(now) not in STILL_TO_COME
+
+    @property
+    def has_shown_price(self) -> bool:
+        """Whether its user has been shown a locked price.
+
+        A price other than agreed wasn't shown, and then neither invoice nor deposit was kept.
+        """
+        return self.sats is not None and self.idr is not None and bool(self.bolt11 or self.deposit)
+
+    @property
+    def last_price(self) -> tuple[int, int]:
+        """The sats and rupiah that its user was last shown: the locked ones, or else those of the review."""
+        if self.sats is None or self.idr is None or not self.has_shown_price:
+            return self.expected_sats, self.expected_idr
+        return self.sats, self.idr
+
+
+STATUS_OF_STEP = {
+    Step.CREATED: OrderStatus.PAID,
+    Step.PAID: OrderStatus.PAID,
+    Step.CONVERTING: OrderStatus.CONVERTING,
+    Step.SENDING: OrderStatus.SENDING,
+    Step.SENT: OrderStatus.SENT,
+}
+"""Of a paid order."""
+
+STATUS_OF_FAILURE = {
+    Failure.PAID: OrderStatus.FAILED_PAID,
+    Failure.UNKNOWN: OrderStatus.FAILED_UNKNOWN,
+    Failure.UNPAID: OrderStatus.FAILED_UNPAID,
+}
+STILL_TO_COME = frozenset(
+    {OrderStatus.CHECKING, OrderStatus.UNRESOLVED, OrderStatus.NEEDS_CONFIRMATION, OrderStatus.WAITING}
+)
+"""The order may still be paid, or shown to be paid."""
 
 
 def opened(order: Order, now: datetime) -> Order:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.orders.order import Order, Phase
-from bot.orders.tracking.intervals import next_look, offer_is_over, payable_until
+from bot.orders.tracking.intervals import next_look, payable_until
 from bot.settlement.steps import Step
 from tests.builders import an_order
 
@@ -89,7 +89,7 @@ def test_an_order_is_looked_at_right_after_its_expiry_whatever_the_interval() ->
 
 def test_an_offer_is_over_with_its_invoice_or_after_a_day() -> None:
     held = replace(LIGHTNING, phase=Phase.HELD)
-    assert not offer_is_over(held, MADE + timedelta(minutes=59))
-    assert offer_is_over(held, MADE + HOUR)
-    assert not offer_is_over(replace(held, expires_at=None), MADE + DAY - FIVE)
-    assert offer_is_over(replace(held, expires_at=None), MADE + DAY)
+    assert not held.offer_is_over(MADE + timedelta(minutes=59))
+    assert held.offer_is_over(MADE + HOUR)
+    assert not replace(held, expires_at=None).offer_is_over(MADE + DAY - FIVE)
+    assert replace(held, expires_at=None).offer_is_over(MADE + DAY)

@@ -14,10 +14,10 @@ from markupsafe import escape
 import bot
 from bot.infra.i18n import LOCALES
 from bot.orders.measured_payout_times import in_words
-from bot.orders.order import Order, Phase, new_page_token
+from bot.orders.order import Order, OrderStatus, Phase, new_page_token
 from bot.orders.pay_page import html
 from bot.orders.pay_page.files import FOLDER, Files
-from bot.orders.pay_page.states import State, state_of, telling
+from bot.orders.pay_page.states import SHOWN, shown_status, telling
 from bot.orders.pay_page.url import TOKEN, page_url
 from bot.orders.payable import payable
 from bot.orders.payout_times import PayoutTimes
@@ -41,28 +41,28 @@ from tests.texts import label
 SECRET = "abcdefghijklmnopqrstuvwxyz_-0123"
 FILES = Files()
 STATES = {
-    "intended": State.CLOSED,
-    "unknown": State.CLOSED,
-    "unresolved": State.CLOSED,
-    "refused": State.CLOSED,
-    "unshown": State.CLOSED,
-    "held": State.CLOSED,
-    "offer over": State.CLOSED,
-    "IDLE": State.WAITING,
-    "QR_SCANNED": State.WAITING,
-    "never heard of": State.WAITING,
-    "LN_INVOICE_PAID": State.PAID,
-    "LN_SWAP_PENDING": State.CONVERTING,
-    "USDC_SWAPPED": State.CONVERTING,
-    "P2PM_ORDER_PLACED": State.SENDING,
-    "IDR_SETTLED": State.SENDING,
-    "COMPLETED": State.SENT,
-    "expired": State.EXPIRED,
-    "failed unpaid": State.FAILED_UNPAID,
-    "failed expired": State.EXPIRED,
-    "failed paid": State.FAILED_PAID,
-    "failed paid between two looks": State.FAILED_PAID,
-    "failed unknown": State.FAILED_UNKNOWN,
+    "intended": OrderStatus.CLOSED,
+    "unknown": OrderStatus.CLOSED,
+    "unresolved": OrderStatus.CLOSED,
+    "refused": OrderStatus.CLOSED,
+    "unshown": OrderStatus.CLOSED,
+    "held": OrderStatus.CLOSED,
+    "offer over": OrderStatus.CLOSED,
+    "IDLE": OrderStatus.WAITING,
+    "QR_SCANNED": OrderStatus.WAITING,
+    "never heard of": OrderStatus.WAITING,
+    "LN_INVOICE_PAID": OrderStatus.PAID,
+    "LN_SWAP_PENDING": OrderStatus.CONVERTING,
+    "USDC_SWAPPED": OrderStatus.CONVERTING,
+    "P2PM_ORDER_PLACED": OrderStatus.SENDING,
+    "IDR_SETTLED": OrderStatus.SENDING,
+    "COMPLETED": OrderStatus.SENT,
+    "expired": OrderStatus.EXPIRED,
+    "failed unpaid": OrderStatus.FAILED_UNPAID,
+    "failed expired": OrderStatus.EXPIRED,
+    "failed paid": OrderStatus.FAILED_PAID,
+    "failed paid between two looks": OrderStatus.FAILED_PAID,
+    "failed unknown": OrderStatus.FAILED_UNKNOWN,
 }
 
 
@@ -88,19 +88,19 @@ class Seen(HTMLParser):
 def page_of(order: Order, locale: str = "en", run_by: Provider = UNNAMED, times: PayoutTimes | None = None) -> str:
     t = TRANSLATIONS.get(locale)
     order = replace(order, page_token=SECRET)
-    state = state_of(order, NOW)
-    offered = payable(order) if state is State.WAITING else None
+    state = shown_status(order, NOW)
+    offered = payable(order) if state is OrderStatus.WAITING else None
     return html.payment(t, html.Shown(order, telling(t, state), offered, NOW, times), html.Site(FILES, run_by))
 
 
 @pytest.mark.parametrize(("moment", "state"), STATES.items())
-def test_each_moment_of_an_order_has_its_state(moment: str, state: State) -> None:
-    assert state_of(dict(at_each_moment())[moment], NOW) is state
+def test_each_moment_of_an_order_has_its_state(moment: str, state: OrderStatus) -> None:
+    assert shown_status(dict(at_each_moment())[moment], NOW) is state
 
 
 def test_no_moment_but_waiting_can_be_paid_and_every_moment_is_said() -> None:
     for _, order in at_each_moment():
-        waits = state_of(order, NOW) is State.WAITING
+        waits = shown_status(order, NOW) is OrderStatus.WAITING
         assert waits == order.awaits_payment(NOW)
         for locale in LOCALES:
             page = page_of(order, locale)
@@ -111,22 +111,22 @@ def test_no_moment_but_waiting_can_be_paid_and_every_moment_is_said() -> None:
 
 def test_the_invoice_goes_at_the_very_second_of_its_expiry() -> None:
     order = an_order(expires_at=NOW + timedelta(microseconds=1))
-    assert state_of(order, NOW) is State.WAITING
-    assert state_of(replace(order, expires_at=NOW), NOW) is State.EXPIRED
+    assert shown_status(order, NOW) is OrderStatus.WAITING
+    assert shown_status(replace(order, expires_at=NOW), NOW) is OrderStatus.EXPIRED
 
 
 def test_a_payment_after_the_expiry_is_shown() -> None:
     late = an_order(expires_at=NOW, expiry_told=True, paid_at=NOW, state="LN_INVOICE_PAID")
-    assert state_of(late, NOW) is State.PAID
+    assert shown_status(late, NOW) is OrderStatus.PAID
 
 
 def test_an_order_that_nobody_watches_any_more_is_not_to_be_paid() -> None:
-    assert state_of(replace(a_deposit("cbbtc"), phase=Phase.DONE), NOW) is State.CLOSED
+    assert shown_status(replace(a_deposit("cbbtc"), phase=Phase.DONE), NOW) is OrderStatus.CLOSED
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-@pytest.mark.parametrize("state", State)
-def test_every_state_has_its_words_and_they_name_no_order(locale: str, state: State) -> None:
+@pytest.mark.parametrize("state", sorted(SHOWN))
+def test_every_state_has_its_words_and_they_name_no_order(locale: str, state: OrderStatus) -> None:
     told = telling(TRANSLATIONS.get(locale), state)
     assert told.heading
     assert told.text
@@ -135,23 +135,29 @@ def test_every_state_has_its_words_and_they_name_no_order(locale: str, state: St
 
 
 def test_an_etag_stands_for_one_state_in_one_language() -> None:
-    every = [telling(TRANSLATIONS.get(locale), state) for locale in LOCALES for state in State]
+    every = [telling(TRANSLATIONS.get(locale), state) for locale in LOCALES for state in SHOWN]
     assert len({told.etag for told in every}) == len(every)
     assert all(re.fullmatch(r'"[0-9a-f]{16}"', told.etag) for told in every)
 
 
 def test_the_steps_go_forward_one_by_one() -> None:
-    ways = {state: [s.stands for s in telling(TRANSLATIONS.get("en"), state).steps] for state in State}
-    assert ways[State.WAITING] == ["now", "next", "next", "next"]
-    assert ways[State.PAID] == ways[State.CONVERTING] == ["done", "now", "next", "next"]
-    assert ways[State.SENDING] == ["done", "done", "now", "next"]
-    assert ways[State.SENT] == ["done"] * 4
-    assert ways[State.EXPIRED] == ways[State.FAILED_PAID] == ways[State.CLOSED] == []
+    ways = {state: [s.stands for s in telling(TRANSLATIONS.get("en"), state).steps] for state in SHOWN}
+    assert ways[OrderStatus.WAITING] == ["now", "next", "next", "next"]
+    assert ways[OrderStatus.PAID] == ways[OrderStatus.CONVERTING] == ["done", "now", "next", "next"]
+    assert ways[OrderStatus.SENDING] == ["done", "done", "now", "next"]
+    assert ways[OrderStatus.SENT] == ["done"] * 4
+    assert ways[OrderStatus.EXPIRED] == ways[OrderStatus.FAILED_PAID] == ways[OrderStatus.CLOSED] == []
 
 
 def test_a_page_stops_looking_when_there_is_nothing_to_come() -> None:
-    ended = {state for state in State if telling(TRANSLATIONS.get("en"), state).again is None}
-    assert ended == {State.SENT, State.FAILED_PAID, State.FAILED_UNKNOWN, State.FAILED_UNPAID, State.CLOSED}
+    ended = {state for state in SHOWN if telling(TRANSLATIONS.get("en"), state).again is None}
+    assert ended == {
+        OrderStatus.SENT,
+        OrderStatus.FAILED_PAID,
+        OrderStatus.FAILED_UNKNOWN,
+        OrderStatus.FAILED_UNPAID,
+        OrderStatus.CLOSED,
+    }
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)

@@ -2,13 +2,12 @@
 
 from bot.infra.i18n import Html, Translator
 from bot.orders.order import Order
-from bot.orders.resend import last_price
 from bot.rates.quote import Estimate
 
 
 def difference(t: Translator, order: Order, worth: Estimate) -> Html:
     """The sentence above the new review: against the price that `order` was last shown with."""
-    sats, rupiah = last_price(order)
+    sats, rupiah = order.last_price
     if order.given.currency == "SAT":
         return _brings(t, rupiah, worth.idr)
     return _costs(t, sats, worth.sats)

@@ -13,10 +13,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.infra.i18n import LOCALES, Translator, other_locales
 from bot.orders.measured_payout_times import in_words
-from bot.orders.order import Order
+from bot.orders.order import Order, OrderStatus
 from bot.orders.pay_page.files import Files
 from bot.orders.pay_page.language import PARAMETER
-from bot.orders.pay_page.states import State, Telling, telling
+from bot.orders.pay_page.states import Telling, telling
 from bot.orders.payable import Payable, Transfer
 from bot.orders.payout_times import PayoutTimes
 from bot.users.provider import Provider
@@ -100,7 +100,7 @@ def _common(t: Translator, site: Site) -> dict[str, object]:
 
 def _expiry(t: Translator, shown: Shown) -> dict[str, object]:
     """Return when the invoice expires, and what the script says then if it doesn't reach the server."""
-    told = telling(t, State.EXPIRED)
+    told = telling(t, OrderStatus.EXPIRED)
     return {
         "data-expires": _milliseconds(shown.order.expires_at),
         "data-expired": told.heading,

@@ -13,12 +13,12 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.i18n import Translations
-from bot.orders.order import Order
+from bot.orders.order import Order, OrderStatus
 from bot.orders.pay_page import html
 from bot.orders.pay_page.language import language_of
 from bot.orders.pay_page.lookup import Lookup, TooMany
 from bot.orders.pay_page.pictures import Pictures
-from bot.orders.pay_page.states import State, Telling, state_of, telling
+from bot.orders.pay_page.states import Telling, shown_status, telling
 from bot.orders.pay_page.url import TOKEN
 from bot.orders.payable import Payable, payable
 from bot.orders.payout_times import PayoutTimes
@@ -71,7 +71,7 @@ class Pages:
         """The page itself."""
         order = await self._order(request, self._lookup.find)
         locale, now = language_of(request, self._default_locale), self._clock.now()
-        state, offered = _stands(order, now)
+        state, offered = _status_of(order, now)
         times = await self._times() if offered is not None else None
         shown = html.Shown(order, self._telling(locale, state), offered, now, times)
         return HTMLResponse(html.payment(self._translations.get(locale), shown, self._site))
@@ -80,7 +80,7 @@ class Pages:
         """The state's words as JSON, or 304 where the page has them already."""
         order = await self._order(request, self._lookup.glance)
         now = self._clock.now()
-        told = self._telling(language_of(request, self._default_locale), _stands(order, now)[0])
+        told = self._telling(language_of(request, self._default_locale), _status_of(order, now)[0])
         headers = {"etag": told.etag, NOW_HEADER: str(int(now.timestamp() * 1000))}
         if request.headers.get("if-none-match") == told.etag:
             return Response(status_code=304, headers=headers)
@@ -89,7 +89,7 @@ class Pages:
     async def qr(self, request: Request) -> Response:
         """The QR code; 410 as soon as nothing is to be paid with it any more."""
         order = await self._order(request, self._lookup.find)
-        _, offered = _stands(order, self._clock.now())
+        _, offered = _status_of(order, self._clock.now())
         if offered is None:
             return Response(status_code=410)
         return Response(await self._pictures.png(offered.qr), media_type="image/png")
@@ -120,21 +120,21 @@ class Pages:
         heading, text = t.plain(f"page.{what}"), t.plain(f"page.{what}_text")
         return HTMLResponse(html.notice(t, self._site, heading, text), status_code=status)
 
-    def _tell(self, locale: str, state: State) -> Telling:
+    def _tell(self, locale: str, state: OrderStatus) -> Telling:
         return telling(self._translations.get(locale), state)
 
 
-def _stands(order: Order, now: datetime) -> tuple[State, Payable | None]:
-    """Where `order` stands, and how it is paid, which is there in `WAITING` alone."""
-    state = state_of(order, now)
-    if state is not State.WAITING:
+def _status_of(order: Order, now: datetime) -> tuple[OrderStatus, Payable | None]:
+    """Return the status that the page shows, and how the order is paid, which is None unless it waits for that."""
+    state = shown_status(order, now)
+    if state is not OrderStatus.WAITING:
         return state, None
     try:
         return state, payable(order)
     except (ValueError, DepositCheckError) as error:
         # It was judged before it was opened; a row that was changed since isn't shown.
         log.error("wallet_page_invalid_order", order=order.reference, error=type(error).__name__)  # noqa: TRY400
-        return State.CLOSED, None
+        return OrderStatus.CLOSED, None
 
 
 FAILURES = (StoreDown, TooMany, UnrenderableQr)

@@ -1,58 +1,52 @@
-"""What a wallet page says: one of nine states of an order, each with its words and its steps."""
+"""What a payment page says about each status of an order: its words and its steps."""
 
 import hashlib
 import json
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from enum import StrEnum
 from functools import cached_property
+from typing import Final
 
 from bot.infra.i18n import Translator
-from bot.orders.order import Failure, Order, Phase
-from bot.settlement.steps import COMPLETED, FAILED, Step
+from bot.orders.order import Order, OrderStatus
+from bot.settlement.steps import Step
 
+IN_PROGRESS = (
+    OrderStatus.WAITING,
+    OrderStatus.PAID,
+    OrderStatus.CONVERTING,
+    OrderStatus.SENDING,
+    OrderStatus.SENT,
+)
+SHOWN: Final = frozenset(
+    {
+        *IN_PROGRESS,
+        OrderStatus.FAILED_PAID,
+        OrderStatus.FAILED_UNKNOWN,
+        OrderStatus.FAILED_UNPAID,
+        OrderStatus.EXPIRED,
+        OrderStatus.CLOSED,
+    }
+)
+"""The statuses that a page shows. The rest is closed to a payer: not shown yet, not shown any more, given up."""
 
-class State(StrEnum):
-    """Where a payment stands, for whoever looks at its page."""
-
-    WAITING = "waiting"
-    PAID = "paid"
-    CONVERTING = "converting"
-    SENDING = "sending"
-    SENT = "sent"
-    FAILED_PAID = "failed_paid"
-    FAILED_UNKNOWN = "failed_unknown"
-    FAILED_UNPAID = "failed_unpaid"
-    EXPIRED = "expired"
-    CLOSED = "closed"  # not shown yet, not shown any more, or no longer watched
-
-
-OF_STEP = {Step.CONVERTING: State.CONVERTING, Step.SENDING: State.SENDING}
-UNDER_WAY = (State.WAITING, State.PAID, State.CONVERTING, State.SENDING, State.SENT)
 STEPS = (Step.CONVERTING, Step.SENDING, Step.SENT)
-LOOK_AGAIN = {State.WAITING: 2, State.PAID: 3, State.CONVERTING: 3, State.SENDING: 3, State.EXPIRED: 15}
+POLL_SECONDS = {
+    OrderStatus.WAITING: 2,
+    OrderStatus.PAID: 3,
+    OrderStatus.CONVERTING: 3,
+    OrderStatus.SENDING: 3,
+    OrderStatus.EXPIRED: 15,
+}
 """Seconds after which a page asks again. A late payment still shows on an expired one; the rest has ended."""
 
 
-def state_of(order: Order, now: datetime) -> State:
-    """The state of `order`. Only in `WAITING` may anything to pay with be shown."""
-    if order.phase not in {Phase.OPEN, Phase.DONE}:
-        return State.CLOSED
-    if order.state == COMPLETED or order.is_paid:
-        return _of_paid(order)
-    if order.failure is Failure.UNKNOWN:
-        return State.FAILED_UNKNOWN
-    if order.expiry_told or order.is_expired(now):
-        return State.EXPIRED
-    if order.state == FAILED:
-        return State.FAILED_UNPAID
-    return State.WAITING if order.awaits_payment(now) else State.CLOSED
-
-
-def _of_paid(order: Order) -> State:
-    if order.state == COMPLETED:
-        return State.SENT
-    return State.FAILED_PAID if order.state == FAILED else OF_STEP.get(order.step, State.PAID)
+def shown_status(order: Order, now: datetime) -> OrderStatus:
+    """Return the status that the page of `order` shows. Only in `WAITING` may anything to pay with be shown."""
+    status = order.status(now)
+    if status is OrderStatus.FAILED_UNPAID and order.is_expired(now):
+        return OrderStatus.EXPIRED
+    return status if status in SHOWN else OrderStatus.CLOSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +61,7 @@ class StepShown:
 class Telling:
     """The words of a state in one language, as the page and its script show them. They name no order."""
 
-    state: State
+    state: OrderStatus
     heading: str
     text: str
     steps: tuple[StepShown, ...]
@@ -84,25 +78,31 @@ class Telling:
         return f'"{hashlib.sha256(self.body).hexdigest()[:16]}"'
 
 
-def telling(t: Translator, state: State) -> Telling:
+def telling(t: Translator, state: OrderStatus) -> Telling:
     """What is said of a payment in `state`."""
     return Telling(
         state=state,
         heading=t.plain(f"page.{state}"),
         text=t.plain(f"page.{state}_text"),
         steps=_steps(t, state),
-        again=LOOK_AGAIN.get(state),
+        again=POLL_SECONDS.get(state),
     )
 
 
-def _steps(t: Translator, state: State) -> tuple[StepShown, ...]:
+def _steps(t: Translator, state: OrderStatus) -> tuple[StepShown, ...]:
     """The timeline, from the payment on. What can't be reached any more isn't listed."""
-    if state not in UNDER_WAY:
+    if state not in IN_PROGRESS:
         return ()
-    names = [t.plain("step.payment" if state is State.WAITING else "step.paid")]
+    names = [t.plain("step.payment" if state is OrderStatus.WAITING else "step.paid")]
     names += [t.plain(f"step.{step.name.lower()}") for step in STEPS]
     # Paid and not yet converting: the payment is done, and the next step is what is waited for.
-    reached = {State.WAITING: 0, State.PAID: 1, State.CONVERTING: 1, State.SENDING: 2, State.SENT: 4}[state]
+    reached = {
+        OrderStatus.WAITING: 0,
+        OrderStatus.PAID: 1,
+        OrderStatus.CONVERTING: 1,
+        OrderStatus.SENDING: 2,
+        OrderStatus.SENT: 4,
+    }[state]
     return tuple(StepShown(name, _stands(place, reached)) for place, name in enumerate(names))
 
 

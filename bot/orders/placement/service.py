@@ -23,7 +23,7 @@ from bot.orders.placement.posting import OrderPosting
 from bot.orders.placement.settling import OrderSettling, is_like_anothers, is_superseded, note
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
-from bot.orders.tracking.intervals import next_look, offer_is_over
+from bot.orders.tracking.intervals import next_look
 from bot.rates.quote import Estimate, estimate
 from bot.recipients.model import Recipient
 from bot.recipients.service import remember
@@ -200,14 +200,14 @@ class OrderService:
         """
         async with self.store.reading() as tx:
             asked = await OrderRepository(tx).get(reference)
-        if asked is None or asked.phase is not Phase.HELD or offer_is_over(asked, self.clock.now()):
+        if asked is None or asked.phase is not Phase.HELD or asked.offer_is_over(self.clock.now()):
             return None
         seen = await self._list_around(asked)
         listed = await self._by_pair()
         now = self.clock.now()
         async with self.store.transaction() as tx:
             held = await OrderRepository(tx).get(reference)
-            if held is None or held.phase is not Phase.HELD or offer_is_over(held, now):
+            if held is None or held.phase is not Phase.HELD or held.offer_is_over(now):
                 return None
             if await is_superseded(tx, held):
                 verdict = withheld(held, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)

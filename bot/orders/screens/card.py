@@ -6,8 +6,7 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.buttons import OrderAction
-from bot.orders.order import Failure, Order, Phase
-from bot.orders.resend import is_given_up, is_lapsed
+from bot.orders.order import Order, OrderStatus, Phase
 from bot.orders.screens.buttons import order_button
 from bot.recipients.formatting import format_destination, place_key
 from bot.settlement.steps import COMPLETED, FAILED, Step
@@ -31,7 +30,7 @@ def screen(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_off
 def keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:
     """Buttons of the card, and of the news that point to it."""
     rows: list[tuple[Button, ...]] = []
-    if is_lapsed(order, now):
+    if order.status(now) in {OrderStatus.EXPIRED, OrderStatus.FAILED_UNPAID}:
         rows.append((order_button(t, order, "button.requote", OrderAction.REQUOTE, "primary"),))
     if order.phase is Phase.OPEN:
         rows.append((order_button(t, order, "button.refresh", OrderAction.REFRESH_STATUS),))
@@ -41,11 +40,6 @@ def keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool) 
         resend = order_button(t, order, "button.resend", OrderAction.RESEND)
         rows.append((resend,) if order.has_recipient else send_row(t))
     return tuple(rows)
-
-
-def has_failed(order: Order) -> bool:
-    """Whether it failed otherwise than by not being paid in time: that is an expiry to a person."""
-    return order.failure is not None and (order.failure is not Failure.UNPAID or not order.expiry_told)
 
 
 def leads_to_a_person(order: Order) -> bool:
@@ -69,23 +63,27 @@ def _price(t: Translator, order: Order, now: datetime) -> tuple[Html, ...]:
     sats = t.sats(order.sats or order.expected_sats)
     if order.is_paid:
         return (t("card.price_paid", sats=sats),)
-    if has_failed(order):
-        return (t("card.price_failed", sats=sats),)
-    return () if is_lapsed(order, now) or is_given_up(order) else (t("card.price_to_pay", sats=sats),)
+    match order.status(now):
+        case OrderStatus.FAILED_UNKNOWN | OrderStatus.FAILED_UNPAID:
+            return (t("card.price_failed", sats=sats),)
+        case OrderStatus.EXPIRED | OrderStatus.GIVEN_UP:
+            return ()
+        case _:
+            return (t("card.price_to_pay", sats=sats),)
 
 
 def _timeline(t: Translator, order: Order, now: datetime) -> str:
     """One line a step. What won't be reached any more is left out."""
     reached = max(order.step, Step.PAID) if order.is_paid else order.step
     lines = [f"{DONE} {_name(t, step)}" for step in Step if step < reached]
-    if has_failed(order) and _goes_on(reached):
+    if order.has_failed and _goes_on(reached):
         return "\n".join([*lines, f"{BROKEN} <b>{_name(t, reached)}</b>"])
     lines.append(f"{NOW if _goes_on(reached) else DONE} <b>{_name(t, reached)}</b>")
-    if has_failed(order):
+    if order.has_failed:
         return "\n".join([*lines, f"{BROKEN} <b>{t('step.failed')}</b>"])
-    if is_lapsed(order, now):
+    if order.status(now) is OrderStatus.EXPIRED:
         return "\n".join([*lines, f"{OVER} <b>{t('step.expired')}</b>"])
-    if is_given_up(order):
+    if order.is_given_up:
         return "\n".join(lines)
     if reached is Step.CREATED:
         lines.append(f"{NOW} {t('step.payment')}")
@@ -104,14 +102,15 @@ def _name(t: Translator, step: Step) -> Html:
 
 def remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
     """What the state of an order that was shown means to its sender."""
-    if order.state == COMPLETED:
-        return t(f"card.sent_{place_key(order.method)}")
-    if has_failed(order):
-        return t(f"card.failed_{order.failure}")
-    if order.is_paid:
-        return t("card.stuck" if order.is_stuck else "card.paid")
-    if is_lapsed(order, now) or is_given_up(order):
-        return t("order_page.given_up" if is_given_up(order) else "card.expired")
+    match order.status(now):
+        case OrderStatus.SENT:
+            return t(f"card.sent_{place_key(order.method)}")
+        case OrderStatus.FAILED_PAID | OrderStatus.FAILED_UNKNOWN | OrderStatus.FAILED_UNPAID as failed:
+            return t(f"card.{failed}")
+        case OrderStatus.PAID | OrderStatus.CONVERTING | OrderStatus.SENDING:
+            return t("card.stuck" if order.is_stuck else "card.paid")
+        case OrderStatus.EXPIRED | OrderStatus.GIVEN_UP:
+            return t("order_page.given_up" if order.is_given_up else "card.expired")
     until = order.expires_at
     waits = t("card.waiting") if until is None else t("card.pay_before", at=format_clock(t, until, zone))
     return f"{waits}\n{t('card.may_not_pay')}"

@@ -8,7 +8,6 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.buttons import HistoryButton, OrderAction, OrderButton
 from bot.orders.history import HistoryPage
 from bot.orders.order import Order
-from bot.orders.resend import last_price
 from bot.orders.screens.status import mark, state_key
 from bot.recipients.formatting import format_destination
 from bot.users.screens.buttons import send_row
@@ -25,7 +24,7 @@ def screen(t: Translator, page: HistoryPage, now: datetime, zone: tzinfo) -> Scr
 
 
 def _entry(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
-    _, rupiah = last_price(order)
+    _, rupiah = order.last_price
     return t(
         "history.entry",
         mark=mark(order, now),

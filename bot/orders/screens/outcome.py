@@ -6,24 +6,17 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.buttons import OrderAction
-from bot.orders.order import Hold, Order, OrderNotification, Phase
+from bot.orders.order import Hold, Order, OrderNotification, OrderStatus
 from bot.orders.screens import card
 from bot.orders.screens import payment_problem as trouble
 from bot.orders.screens.buttons import order_button
 from bot.orders.screens.formatting import format_order_line
-from bot.orders.tracking.intervals import offer_is_over
 from bot.rates.quote import price_drift_percent
 from bot.recipients.formatting import format_method, place_key
 from bot.users.screens.buttons import send_row
 
 REASON_SHOWN = 200
 
-NOTICE_OF_PHASE = {
-    Phase.INTENDED: OrderNotification.CHECKING,
-    Phase.UNKNOWN: OrderNotification.CHECKING,
-    Phase.UNRESOLVED: OrderNotification.UNRESOLVED,
-    Phase.REFUSED: OrderNotification.REFUSED,
-}
 ANSWERS = {
     OrderNotification.PRICE_MOVED: (
         ("button.accept_price", OrderAction.ACCEPT),
@@ -63,11 +56,19 @@ def screen(
 
 def state(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool) -> Screen:
     """Where an order stands now, whatever became of it: its card, or what there is to know or decide instead."""
-    notice = NOTICE_OF_HOLD[order.hold or Hold.PRICE] if order.phase is Phase.HELD else NOTICE_OF_PHASE.get(order.phase)
-    if order.phase is Phase.UNSHOWN:
-        return Screen(t("order.dropped", line=format_order_line(t, order)), (send_row(t),))
-    if notice is None:
-        return card.screen(t, order, now, zone, help_offered=help_offered)
+    match order.status(now):
+        case OrderStatus.CHECKING:
+            notice = OrderNotification.CHECKING
+        case OrderStatus.UNRESOLVED:
+            notice = OrderNotification.UNRESOLVED
+        case OrderStatus.NEEDS_CONFIRMATION | OrderStatus.OFFER_OVER:
+            notice = NOTICE_OF_HOLD[order.hold or Hold.PRICE]
+        case OrderStatus.REFUSED:
+            notice = OrderNotification.REFUSED
+        case OrderStatus.CLOSED:
+            return Screen(t("order.dropped", line=format_order_line(t, order)), (send_row(t),))
+        case _:
+            return card.screen(t, order, now, zone, help_offered=help_offered)
     return screen(notice, t, order, now, zone, help_offered=help_offered)
 
 
@@ -75,7 +76,7 @@ def _text(notice: OrderNotification, t: Translator, order: Order, now: datetime,
     line = format_order_line(t, order)
     match notice:
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED:
-            return t("news.offer_over", line=line) if offer_is_over(order, now) else _question(notice, t, order, line)
+            return t("news.offer_over", line=line) if order.offer_is_over(now) else _question(notice, t, order, line)
         case OrderNotification.REFUSED | OrderNotification.OUTSIDE_LIMITS | OrderNotification.DEPOSIT_TAKEN:
             return _no_invoice(notice, t, order, line)
         case OrderNotification.FAILED:
@@ -129,7 +130,7 @@ def _keyboard(notice: OrderNotification, t: Translator, order: Order, now: datet
         return order_button(t, order, label, action, style)
 
     match notice:
-        case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED if offer_is_over(order, now):
+        case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED if order.offer_is_over(now):
             return ((button("button.requote", OrderAction.REQUOTE, "primary"),),)
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED | OrderNotification.UNRESOLVED:
             (yes, action), (no, drop) = ANSWERS[notice]

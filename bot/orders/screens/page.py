@@ -7,15 +7,13 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, quote_input
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.buttons import OrderAction
-from bot.orders.order import LOOKED_FOR, Order, OrderEvent, Phase
-from bot.orders.resend import has_shown_price, last_price, may_be_sent_again
+from bot.orders.order import LOOKED_FOR, Order, OrderEvent, OrderStatus, Phase
 from bot.orders.screens import card
 from bot.orders.screens import timeline as order_timeline
 from bot.orders.screens.buttons import order_button
 from bot.orders.screens.formatting import format_channel
 from bot.orders.screens.outcome import REASON_SHOWN
 from bot.orders.screens.status import mark, state_key
-from bot.orders.tracking.intervals import offer_is_over
 from bot.recipients.formatting import format_destination
 from bot.settlement.steps import COMPLETED
 
@@ -37,7 +35,7 @@ def screen(
 
 
 def _heading(t: Translator, order: Order, now: datetime) -> str:
-    _, rupiah = last_price(order)
+    _, rupiah = order.last_price
     return t(
         "order_page.heading_named" if order.holder else "order_page.heading",
         mark=mark(order, now),
@@ -49,8 +47,8 @@ def _heading(t: Translator, order: Order, now: datetime) -> str:
 
 
 def _figures(t: Translator, order: Order) -> str:
-    sats, _ = last_price(order)
-    is_locked = has_shown_price(order)
+    sats, _ = order.last_price
+    is_locked = order.has_shown_price
     kind = ("paid" if order.is_paid else "price") if is_locked else "reviewed"
     lines = [t(f"order_page.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))]
     if is_locked and order.btc_idr is not None:
@@ -67,13 +65,13 @@ def _remarks(
     """What was unusual, what the state means, and what can't be done any more."""
     late = [t("order_page.late")] if order.is_paid and order.expiry_told else []
     was_held = any(event.phase is Phase.HELD for event in events)
-    moved = [_moved(t, order)] if was_held and has_shown_price(order) else []
+    moved = [_moved(t, order)] if was_held and order.has_shown_price else []
     forgotten = [] if order.has_recipient else [t("order_page.forgotten")]
     return (*moved, *late, _meaning(t, order, now, zone), *forgotten)
 
 
 def _moved(t: Translator, order: Order) -> Html:
-    sats, rupiah = last_price(order)
+    sats, rupiah = order.last_price
     return t(
         "order_page.price_moved",
         reviewed=t.sats(order.expected_sats),
@@ -84,22 +82,21 @@ def _moved(t: Translator, order: Order) -> Html:
 
 
 def _meaning(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html | str:
-    if order.phase is Phase.REFUSED and (reason := (order.refusal or "").strip()):
+    status, reason = order.status(now), (order.refusal or "").strip()
+    if status is OrderStatus.REFUSED and reason:
         return t("order_page.refused_because", reason=clip(reason, REASON_SHOWN))
-    if order.phase is Phase.HELD and offer_is_over(order, now):
-        return t("order_page.offer_over")
-    if order.phase in MEANINGS:
-        return t(MEANINGS[order.phase])
+    if status in MEANINGS:
+        return t(MEANINGS[status])
     return card.remark(t, order, now, zone)
 
 
 MEANINGS = {
-    Phase.INTENDED: "order_page.checking",
-    Phase.UNKNOWN: "order_page.checking",
-    Phase.UNRESOLVED: "order_page.unresolved",
-    Phase.HELD: "order_page.held",
-    Phase.REFUSED: "order_page.refused",
-    Phase.UNSHOWN: "order_page.closed",
+    OrderStatus.CHECKING: "order_page.checking",
+    OrderStatus.UNRESOLVED: "order_page.unresolved",
+    OrderStatus.NEEDS_CONFIRMATION: "order_page.held",
+    OrderStatus.OFFER_OVER: "order_page.offer_over",
+    OrderStatus.REFUSED: "order_page.refused",
+    OrderStatus.CLOSED: "order_page.closed",
 }
 
 
@@ -112,7 +109,7 @@ def _keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool)
         rows.append((button("button.decide", OrderAction.RESEND_STATUS, "primary"),))
     elif order.phase is Phase.OPEN:
         rows.append((button("button.card", OrderAction.RESEND_STATUS),))
-    if may_be_sent_again(order, now):
+    if order.may_be_sent_again(now):
         rows.append((button("button.resend", OrderAction.RESEND, "primary"),))
     if order.state == COMPLETED:
         rows.append((button("button.receipt", OrderAction.RECEIPT),))

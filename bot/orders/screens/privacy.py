@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.infra.i18n import Html, Translator, as_html
-from bot.orders.order import LOOKED_FOR, Order, Phase
+from bot.orders.order import Order, OrderStatus
 from bot.orders.screens.formatting import format_order_line
 from bot.settlement.steps import FAILED
 from bot.users.user_data import LISTED, StoredData, listed
@@ -55,10 +55,14 @@ class OpenOrders:
 
 
 def _reason(order: Order, now: datetime) -> str:
-    if order.is_paid:
-        return "privacy.open_paid"
-    if order.phase in LOOKED_FOR:
-        return "privacy.open_unknown"
-    if order.phase is Phase.HELD:
-        return "privacy.open_held"
-    return "privacy.open_expired" if order.is_expired(now) else "privacy.open_payable"
+    match order.status(now):
+        case OrderStatus.CHECKING | OrderStatus.UNRESOLVED:
+            return "privacy.open_unknown"
+        case OrderStatus.NEEDS_CONFIRMATION | OrderStatus.OFFER_OVER:
+            return "privacy.open_held"
+        case OrderStatus.WAITING:
+            return "privacy.open_payable"
+        case OrderStatus.EXPIRED:
+            return "privacy.open_expired"
+        case _:
+            return "privacy.open_paid"

@@ -8,38 +8,34 @@ from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Session
 from bot.orders.buttons import HistoryButton, OrderAction, OrderButton
 from bot.orders.history import NEWEST
-from bot.orders.order import Order, Phase
+from bot.orders.order import Order, OrderStatus
 from bot.orders.repository import OrderRepository
-from bot.orders.resend import is_given_up, is_lapsed
-from bot.orders.screens import card
 from bot.orders.screens.formatting import format_order_line
 from bot.users.screens.buttons import send_row
 
 SHOWN = 8
-OF_PHASE = {
-    Phase.INTENDED: "status.checking",
-    Phase.UNKNOWN: "status.checking",
-    Phase.UNRESOLVED: "status.unresolved",
-    Phase.HELD: "status.held",
-    Phase.REFUSED: "status.refused",
-    Phase.UNSHOWN: "status.closed",
+KEYS = {
+    OrderStatus.NEEDS_CONFIRMATION: "status.held",
+    OrderStatus.OFFER_OVER: "status.held",
+    OrderStatus.WAITING: "status.created",
 }
-"""What is said of an order that has no card."""
+"""Statuses whose words have another key than their name."""
 
 MARKS = {
-    "status.checking": "🔎",
-    "status.unresolved": "❓",
-    "status.held": "❓",
-    "status.sent": "✅",
-    "status.refused": "✖️",
-    "status.closed": "✖️",
-    "status.expired": "⌛",
-    "status.given_up": "⌛",
-    "status.failed_paid": "❌",
-    "status.failed_unknown": "❌",
-    "status.failed_unpaid": "❌",
+    OrderStatus.CHECKING: "🔎",
+    OrderStatus.UNRESOLVED: "❓",
+    OrderStatus.NEEDS_CONFIRMATION: "❓",
+    OrderStatus.OFFER_OVER: "❓",
+    OrderStatus.SENT: "✅",
+    OrderStatus.REFUSED: "✖️",
+    OrderStatus.CLOSED: "✖️",
+    OrderStatus.EXPIRED: "⌛",
+    OrderStatus.GIVEN_UP: "⌛",
+    OrderStatus.FAILED_PAID: "❌",
+    OrderStatus.FAILED_UNKNOWN: "❌",
+    OrderStatus.FAILED_UNPAID: "❌",
 }
-UNDER_WAY = "⏳"
+IN_PROGRESS = "⏳"
 
 
 def screen(t: Translator, orders: Sequence[Order], now: datetime) -> Screen:
@@ -65,18 +61,11 @@ async def show(session: Session) -> Screen:
 
 
 def state_key(order: Order, now: datetime) -> str:
-    """The key of the few words that say where an order stands."""
-    if order.phase in OF_PHASE:
-        return OF_PHASE[order.phase]
-    if card.has_failed(order):
-        return f"status.failed_{order.failure}"
-    if is_lapsed(order, now):
-        return "status.expired"
-    if is_given_up(order):
-        return "status.given_up"
-    return f"status.{order.step.name.lower()}"
+    """Return the key of the few words that say where an order stands."""
+    status = order.status(now)
+    return KEYS.get(status, f"status.{status}")
 
 
 def mark(order: Order, now: datetime) -> str:
-    """The same at a glance."""
-    return MARKS.get(state_key(order, now), UNDER_WAY)
+    """Return the emoji that says the same."""
+    return MARKS.get(order.status(now), IN_PROGRESS)

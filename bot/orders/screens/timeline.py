@@ -6,7 +6,6 @@ from datetime import datetime, tzinfo
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.formatting import format_day
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
-from bot.orders.screens import card
 from bot.settlement.steps import FAILED, Step, step_after
 
 OF_NOTE: Mapping[EventNote, str | None] = {
@@ -78,7 +77,7 @@ def _key(order: Order, event: OrderEvent, step: Step, said: dict[str, datetime])
         # Only an order that the service has made has a price of its own.
         return "timeline.given_up" if order.sats is None else "timeline.not_agreed"
     if event.state == FAILED:
-        return "step.failed" if card.has_failed(order) else EXPIRED
+        return "step.failed" if order.has_failed else EXPIRED
     if step is Step.CREATED:
         return None if "timeline.held" in said else MADE
     return _payment(said) if step is Step.PAID else f"step.{step.name.lower()}"

@@ -10,9 +10,6 @@ WATCH_AFTER_EXPIRY = timedelta(days=1)
 WATCH_WITHOUT_EXPIRY = timedelta(days=7)
 """EVM deposits have no expiry: they are followed for a week, less and less often after the first hours."""
 
-OFFER_STANDS_FOR = timedelta(days=1)
-"""A price that moved is asked about; an EVM deposit has no expiry of its own that would end the question."""
-
 FRESH = timedelta(hours=1)
 FRESH_DEPOSIT = timedelta(hours=3)
 """Somebody with deposit instructions is likely to pay within this time; then every change is seen at once."""
@@ -47,21 +44,10 @@ def next_look(order: Order, now: datetime, interval: timedelta) -> datetime | No
     return now + max(interval, min(waited / PATIENCE, SLOWEST))
 
 
-def offer_is_over(order: Order, now: datetime) -> bool:
-    """Whether a price that the person was asked about can no longer be accepted: nobody waits a day for it."""
-    return now >= offer_ends_at(order)
-
-
-def offer_ends_at(order: Order) -> datetime:
-    """When an unpaid order's price is over: at its expiry, and after a day at the latest."""
-    after_a_day = order.created_at + OFFER_STANDS_FOR
-    return after_a_day if order.expires_at is None else min(order.expires_at, after_a_day)
-
-
 def payable_until(order: Order) -> datetime:
     """Return until when an unpaid order can be paid: a deposit without expiry, for as long as it is followed."""
     if order.phase is not Phase.OPEN:
-        return offer_ends_at(order)
+        return order.offer_ends_at
     return order.expires_at or _payable_since(order) + WATCH_WITHOUT_EXPIRY
 
 

@@ -16,7 +16,7 @@ from bot.orders.placement.service import OrderService
 from bot.orders.placement.settling import note
 from bot.orders.preferences import Way, step_news, way_of
 from bot.orders.repository import OrderRepository
-from bot.orders.tracking.intervals import SLOWEST, next_look, offer_is_over
+from bot.orders.tracking.intervals import SLOWEST, next_look
 from bot.payments import bolt11
 from bot.settlement.model import Deposit, OrderReport
 from bot.settlement.steps import COMPLETED
@@ -148,7 +148,7 @@ class Observer:
         """Close the offers that nobody took in time; how many."""
         now = self._clock.now()
         async with self._store.reading() as tx:
-            over = [held for held in await OrderRepository(tx).in_phase({Phase.HELD}) if offer_is_over(held, now)]
+            over = [held for held in await OrderRepository(tx).in_phase({Phase.HELD}) if held.offer_is_over(now)]
         for held in over:
             await self._close_offer(held.reference, now)
         return len(over)

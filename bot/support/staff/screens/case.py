@@ -10,7 +10,6 @@ from bot.infra.i18n import Html, Translator, choose, zone_name
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS, visible_units
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.orders.order import Order
-from bot.orders.resend import has_shown_price
 from bot.orders.screens.formatting import format_channel, format_order_line
 from bot.orders.screens.status import mark, state_key
 from bot.recipients.formatting import format_destination
@@ -90,7 +89,7 @@ def _of_order(t: Translator, order: Order, now: datetime) -> Iterator[str]:
     yield t("case.reference", reference=order.reference)
     if order.service_id:
         yield t("case.service_id", id=quote_input(order.service_id))
-    kind = "paid" if order.is_paid else "price" if has_shown_price(order) else "reviewed"
+    kind = "paid" if order.is_paid else "price" if order.has_shown_price else "reviewed"
     sats = order.sats if order.sats is not None and kind != "reviewed" else order.expected_sats
     yield t(f"case.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))
 

@@ -1,0 +1,102 @@
+"""Where an order stands at each moment, whether it may be sent again, and the price that its user was last shown."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.orders.order import Order, OrderStatus, Phase
+from bot.settlement.steps import Step
+from tests.architecture.every_screen import NOW, a_deposit, an_order, at_each_moment
+
+MOMENTS = dict(at_each_moment())
+STILL_TO_COME = {"intended", "unknown", "unresolved", "held", "never heard of", "nameless"}
+UNPAID = {"IDLE", "NWC_CONNECTED", "QR_SCANNED", "ROUTE_SHOWN"}
+
+
+STATUS = {
+    "intended": OrderStatus.CHECKING,
+    "unknown": OrderStatus.CHECKING,
+    "unresolved": OrderStatus.UNRESOLVED,
+    "refused": OrderStatus.REFUSED,
+    "unshown": OrderStatus.CLOSED,
+    "held": OrderStatus.NEEDS_CONFIRMATION,
+    "offer over": OrderStatus.OFFER_OVER,
+    "IDLE": OrderStatus.WAITING,
+    "NWC_CONNECTED": OrderStatus.WAITING,
+    "QR_SCANNED": OrderStatus.WAITING,
+    "ROUTE_SHOWN": OrderStatus.WAITING,
+    "LN_INVOICE_PAID": OrderStatus.PAID,
+    "LN_SWAP_PENDING": OrderStatus.CONVERTING,
+    "USDT_RECEIVED": OrderStatus.CONVERTING,
+    "USDC_SWAPPED": OrderStatus.CONVERTING,
+    "P2PM_ORDER_PLACED": OrderStatus.SENDING,
+    "P2PM_ORDER_CONFIRMED": OrderStatus.SENDING,
+    "IDR_SETTLED": OrderStatus.SENDING,
+    "COMPLETED": OrderStatus.SENT,
+    "no longer followed": OrderStatus.GIVEN_UP,
+    "never heard of": OrderStatus.WAITING,
+    "expired": OrderStatus.EXPIRED,
+    "failed unpaid": OrderStatus.FAILED_UNPAID,
+    "failed expired": OrderStatus.EXPIRED,
+    "failed paid": OrderStatus.FAILED_PAID,
+    "failed paid between two looks": OrderStatus.FAILED_PAID,
+    "failed unknown": OrderStatus.FAILED_UNKNOWN,
+    "stuck": OrderStatus.SENDING,
+    "nameless": OrderStatus.WAITING,
+}
+
+
+def test_each_moment_of_an_order_has_its_status() -> None:
+    assert {moment: order.status(NOW) for moment, order in MOMENTS.items()} == STATUS
+    assert set(STATUS.values()) == set(OrderStatus)
+
+
+def test_an_unpaid_order_expires_by_our_own_clock_and_a_paid_one_never_does() -> None:
+    order = an_order(expires_at=NOW + timedelta(seconds=1))
+    assert order.status(NOW) is OrderStatus.WAITING
+    assert order.status(NOW + timedelta(seconds=1)) is OrderStatus.EXPIRED
+    assert replace(order, step=Step.PAID).status(NOW + timedelta(days=1)) is OrderStatus.PAID
+
+
+def test_an_order_that_expired_and_is_no_longer_followed_stays_expired() -> None:
+    closed = replace(MOMENTS["expired"], phase=Phase.DONE)
+    assert closed.is_given_up
+    assert closed.status(NOW) is OrderStatus.EXPIRED
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_whatever_became_of_an_order_it_may_be_sent_again_unless_it_is_undecided_or_payable(moment: str) -> None:
+    assert MOMENTS[moment].may_be_sent_again(NOW) == (moment not in STILL_TO_COME | UNPAID)
+
+
+def test_an_order_may_be_sent_again_from_the_very_moment_its_invoice_expires() -> None:
+    order = an_order(expires_at=NOW + timedelta(seconds=1))
+    assert not order.may_be_sent_again(NOW)
+    assert order.may_be_sent_again(NOW + timedelta(seconds=1))
+
+
+def test_a_deposit_without_an_expiry_stays_payable_until_nobody_follows_it() -> None:
+    deposit = a_deposit("cbbtc")
+    assert not deposit.may_be_sent_again(NOW + timedelta(days=6))
+    assert replace(deposit, step=Step.PAID).may_be_sent_again(NOW)
+    assert MOMENTS["no longer followed"].may_be_sent_again(NOW)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_an_order_whose_recipient_is_forgotten_is_never_sent_again(moment: str) -> None:
+    assert not replace(MOMENTS[moment], number="", holder=None).may_be_sent_again(NOW)
+
+
+@pytest.mark.parametrize(
+    ("order", "price"),
+    [
+        (an_order(), (29_412, 500_000)),
+        (a_deposit("btcb"), (29_412, 500_000)),
+        (MOMENTS["refused"], (29_410, 500_000)),
+        (an_order(bolt11=None, sats=99, idr=1), (29_410, 500_000)),
+    ],
+    ids=["an invoice", "a deposit", "never made", "not what was agreed"],
+)
+def test_the_last_price_is_the_last_one_that_was_shown(order: Order, price: tuple[int, int]) -> None:
+    assert order.last_price == price
