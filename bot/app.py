@@ -259,7 +259,7 @@ async def _wind_up(house: House, lanes: ChatQueues, workers: WorkerGroup) -> Non
     has_time = house.store.is_leading
     await asyncio.gather(
         lanes.drain(FINISH_UPDATES * has_time),
-        house.orders.service.posting.close(FINISH_POSTS),
+        house.orders.service.submission.close(FINISH_POSTS),
         house.delivery.close(FINISH_NEWS * has_time),
         house.broadcasts.deliveries.close(FINISH_NEWS * has_time),
     )

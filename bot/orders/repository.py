@@ -277,6 +277,16 @@ class OrderRepository:
         """Append to the order's timeline."""
         await self._connection.execute(ADD_EVENT, {**asdict(event), "phase": event.phase.value})
 
+    async def record_event(
+        self, order: Order, at: datetime, note: str = "", service_at: datetime | None = None
+    ) -> None:
+        """Append the phase and the state of `order` to its timeline. `service_at` is the service's time of it."""
+        await self.add_event(
+            OrderEvent(
+                reference=order.reference, at=at, phase=order.phase, state=order.state, note=note, service_at=service_at
+            )
+        )
+
     async def events(self, reference: str) -> tuple[OrderEvent, ...]:
         """The order's timeline, as it was written."""
         found = (await self._connection.execute(EVENTS, {"reference": reference})).mappings()

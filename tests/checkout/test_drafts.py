@@ -126,7 +126,7 @@ async def test_a_draft_is_not_taken_up_beside_another(house: House) -> None:
 async def test_a_placed_draft_is_neither_put_away_nor_taken_up(house: House) -> None:
     draft = await house.draft()
     await house.confirm(draft)
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     house.clock.passes(hours=1)
     assert not await house.drafts.lapse(draft.id)
     assert await house.drafts.take_up(await kept(house, draft), 9) is None

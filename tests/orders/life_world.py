@@ -386,14 +386,14 @@ class Bot(House):
         )
         after = hooks(rules.operator_ids)
         self.delivery = OutboxDelivery(self.store, Renderer(renderers, self.clock), self.clock, after=after)
-        begin = self.orders.posting.begin
+        begin = self.orders.submission.submit
 
         def noted(order: Any) -> None:
             token = POSTING.set(order.reference)
             begin(order)
             POSTING.reset(token)
 
-        self.orders.posting.begin = noted  # type: ignore[method-assign]
+        self.orders.submission.submit = noted  # type: ignore[method-assign]
 
 
 class AgentLine:

@@ -145,7 +145,7 @@ class House:
         self.watch = MonitorWorker(self.watching, self.poller, self.clock, seconds(60))
 
     async def leave(self) -> None:
-        await self.orders.posting.close(0)
+        await self.orders.submission.close(0)
         await self.delivery.close(0)
         await self.sql.close()
 
@@ -167,7 +167,7 @@ class House:
     async def place(self, chat_id: int = EMMA, **changes: Any) -> Order:
         """Place an order and wait for what comes of its request."""
         order = await self.confirm(await self.draft(chat_id, **changes))
-        await self.orders.posting.settled()
+        await self.orders.submission.wait()
         return await self.order(order.reference)
 
     async def confirm(self, draft: OrderDraft, phrase: str | None = None) -> Order:

@@ -128,7 +128,7 @@ async def test_no_order_of_events_shows_two_invoices_or_posts_unasked(
     if service.gate is not None:
         service.gate.set()
     for each in life.houses:
-        await each.orders.posting.settled()
+        await each.orders.submission.wait()
     await settles_down(life)
     assert len(set(house.ears.shown())) <= 1
     kinds = house.ears.kinds()

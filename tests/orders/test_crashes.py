@@ -73,8 +73,8 @@ class Payment:
         await self.posts_end(house)
 
     async def posts_end(self, house: House) -> None:
-        tasks = list(house.orders.posting._tasks.values())
-        await house.orders.posting.settled()
+        tasks = list(house.orders.submission._tasks.values())
+        await house.orders.submission.wait()
         for task in tasks:
             if isinstance(task.exception(), Crash):
                 raise Crash
@@ -114,7 +114,7 @@ async def run(payment: Payment, fuse: Fuse) -> None:
 
 
 async def close(house: House) -> None:
-    for task in (*house.orders.posting._tasks.values(), *house.delivery._under_way.values()):
+    for task in (*house.orders.submission._tasks.values(), *house.delivery._under_way.values()):
         task.cancel()
     with suppress(Crash):
         await house.leave()

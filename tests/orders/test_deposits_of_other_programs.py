@@ -96,7 +96,7 @@ async def test_of_two_orders_at_once_the_later_one_is_withheld(house: House, ser
     assert service.times("place") == 1
     agent_orders(service)
     service.gate.set()
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     await is_shown(house, order)
 
 
@@ -187,7 +187,7 @@ async def test_a_list_that_hangs_keeps_no_sender_waiting(
     async def newest(_: int = LONGEST_LIST) -> Any:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr("bot.orders.placement.posting.LIST_SECONDS", 0.0)
+    monkeypatch.setattr("bot.orders.placement.submission.LIST_SECONDS", 0.0)
     monkeypatch.setattr(service, "newest", newest)
     order = await house.place(**SAME)
     assert (await house.order(order.reference)).phase is Phase.UNKNOWN
@@ -221,7 +221,7 @@ async def test_another_attempt_is_compared_with_an_agents_order_and_not_with_its
     house.clock.passes(seconds=1)
     again = await house.orders.try_again(lost.reference)
     assert again is not None
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     await (is_withheld if is_agents else is_shown)(house, again)
 
 
@@ -234,7 +234,7 @@ async def test_where_two_could_be_the_lost_order_one_of_them_is_an_agents(
     agent_orders(service, wish=copy, ago=service.now() - lost.created_at)
     again = await house.orders.try_again(lost.reference)
     assert again is not None
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     await is_withheld(house, again)
 
 
@@ -248,7 +248,7 @@ async def test_an_order_whose_recipient_is_masked_is_not_taken_for_the_lost_one(
     agent_orders(service, wish=other, ago=service.now() - lost.created_at)
     again = await house.orders.try_again(lost.reference)
     assert again is not None
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     await is_withheld(house, again)
 
 

@@ -58,7 +58,7 @@ async def test_the_cap_that_counts_is_the_one_of_the_list_at_the_confirmation(
         await house.confirm(draft)
     service.methods = (replace(SMALL, cap=306_000), BRI, GOPAY)
     order = await house.confirm(draft)
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     assert (await house.order(order.reference)).method.cap == 306_000
 
 
@@ -132,7 +132,7 @@ async def test_trying_again_checks_what_placing_checks_and_leaves_the_question_o
     assert (await house.order(lost.reference)).phase is Phase.UNRESOLVED
     assert service.times("place") == posts
     again = await house.orders.try_again(lost.reference)
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     assert again is not None
     assert service.times("place") == posts + 1
 
@@ -143,5 +143,5 @@ async def test_an_order_with_limits_of_its_own_keeps_the_newest_cap_when_it_is_t
     lost = await unresolved(house, service)
     service.methods = (replace(BCA, cap=400_000), BRI, GOPAY)
     again: Any = await house.orders.try_again(lost.reference)
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     assert again.method.cap == 400_000

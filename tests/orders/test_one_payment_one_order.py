@@ -130,7 +130,7 @@ async def test_a_question_about_an_order_that_its_sender_has_created_again_is_ov
     draft = await house.draft()
     service.rate *= 2
     first = await house.confirm(draft)
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     house.clock.passes(seconds=50)
     second = await house.place()
     assert ((await house.order(first.reference)).phase, second.phase) == (Phase.HELD, Phase.OPEN)
@@ -153,7 +153,7 @@ async def test_the_answer_that_arrives_after_the_same_was_ordered_again_shows_no
     house.clock.passes(seconds=3)
     second = await house.confirm(await house.draft())
     service.gate.set()
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     await house.tells()
     assert (await house.order(first.reference)).phase is Phase.UNSHOWN
     assert house.ears.shown() == [(await house.order(second.reference)).bolt11]
@@ -169,7 +169,7 @@ async def test_another_order_supersedes_nothing(house: House, service: FakeSettl
     house.clock.passes(seconds=3)
     await house.confirm(await house.draft(**change))
     service.gate.set()
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     assert (await house.order(first.reference)).phase is Phase.OPEN
 
 
@@ -294,7 +294,7 @@ async def test_the_answer_to_a_post_is_saved_however_often_the_database_fails(
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    house.orders.posting._sleep = sleep
+    house.orders.submission._sleep = sleep
     service.places.append(doing)
     service.listed = False  # as with an order that the service keeps in memory alone
     store: Any = house.store
@@ -302,7 +302,7 @@ async def test_the_answer_to_a_post_is_saved_however_often_the_database_fails(
     placing = house.confirm(draft)
     order = await placing
     store.outages = 9
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     await house.tells()
     expected = {"answer": Phase.OPEN, "lost_before": Phase.UNKNOWN, "never_reached": Phase.REFUSED}[doing]
     assert (await house.order(order.reference)).phase is expected
@@ -317,7 +317,7 @@ async def test_while_an_answer_waits_to_be_saved_nothing_else_looks_for_the_orde
 ) -> None:
     house = House(file, service, wrap=Refusing)
     released = asyncio.Event()
-    house.orders.posting._sleep = lambda _: released.wait()
+    house.orders.submission._sleep = lambda _: released.wait()
     store: Any = house.store
     order = await house.confirm(await house.draft())
     store.outages = 1
@@ -327,7 +327,7 @@ async def test_while_an_answer_waits_to_be_saved_nothing_else_looks_for_the_orde
     await house.reconciler.run_once()
     assert (await house.order(order.reference)).phase is Phase.INTENDED
     released.set()
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     assert (await house.order(order.reference)).phase is Phase.OPEN
     await house.leave()
 

@@ -32,7 +32,7 @@ async def test_a_second_tap_on_confirm_creates_no_second_order(house: House, ser
     draft = await house.draft()
     first = await house.confirm(draft)
     second = await house.confirm(draft)
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     third = await house.confirm(draft)
     assert first.reference == second.reference == third.reference
     assert service.times("place") == 1
@@ -41,7 +41,7 @@ async def test_a_second_tap_on_confirm_creates_no_second_order(house: House, ser
 async def test_taps_at_the_same_moment_place_one_order(house: House, service: FakeSettlement) -> None:
     draft = await house.draft()
     orders = await asyncio.gather(*(house.confirm(draft) for _ in range(20)))
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     assert len({order.reference for order in orders}) == 1
     assert service.times("place") == 1
 
@@ -49,7 +49,7 @@ async def test_taps_at_the_same_moment_place_one_order(house: House, service: Fa
 async def test_two_processes_place_one_order(house: House, other_house: House, service: FakeSettlement) -> None:
     draft = await house.draft()
     mine, theirs = await asyncio.gather(house.confirm(draft), other_house.confirm(draft))
-    await asyncio.gather(house.orders.posting.settled(), other_house.orders.posting.settled())
+    await asyncio.gather(house.orders.submission.wait(), other_house.orders.submission.wait())
     assert mine.reference == theirs.reference
     assert service.times("place") == 1
 
@@ -59,12 +59,12 @@ async def test_a_placed_draft_that_is_replayed_after_a_crash_posts_nothing(
 ) -> None:
     draft = await house.draft()
     order = await house.confirm(draft)
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     kept = await other_house.drafts.get(draft.id)
     assert kept is not None
     assert kept.status is DraftStatus.PLACED
     assert (await other_house.confirm(kept)).reference == order.reference
-    await other_house.orders.posting.settled()
+    await other_house.orders.submission.wait()
     assert service.times("place") == 1
 
 
@@ -167,10 +167,10 @@ async def test_the_person_does_not_wait_for_the_service(house: House, service: F
     service.gate = asyncio.Event()
     order = await house.confirm(await house.draft())
     assert order.phase is Phase.INTENDED
-    assert house.orders.posting.includes(order.reference)
+    assert house.orders.submission.is_submitting(order.reference)
     service.gate.set()
-    await house.orders.posting.settled()
-    assert not house.orders.posting.includes(order.reference)
+    await house.orders.submission.wait()
+    assert not house.orders.submission.is_submitting(order.reference)
     assert (await house.order(order.reference)).phase is Phase.OPEN
 
 
@@ -180,8 +180,8 @@ async def test_shutting_down_leaves_a_request_under_way_to_the_reconciler(
     service.gate = asyncio.Event()
     order = await house.confirm(await house.draft())
     await asyncio.sleep(0)
-    await house.orders.posting.close(0.01)
-    assert not house.orders.posting.includes(order.reference)
+    await house.orders.submission.close(0.01)
+    assert not house.orders.submission.is_submitting(order.reference)
     assert (await house.order(order.reference)).phase is Phase.INTENDED
     await other_house.reconciles()
     assert (await house.order(order.reference)).phase is Phase.OPEN

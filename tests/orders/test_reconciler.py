@@ -70,7 +70,7 @@ async def test_the_time_to_look_begins_when_the_request_has_ended(house: House, 
     order = await house.confirm(await house.draft())
     await house.reconciles(after=30)
     service.gate.set()
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     await house.reconciles(after=59)
     assert (await house.order(order.reference)).phase is Phase.UNKNOWN
     await house.reconciles(after=1)
@@ -217,7 +217,7 @@ async def test_an_intent_whose_request_is_under_way_is_a_rival_too(house: House,
     await house.reconciles()
     assert (await house.order(emma.reference)).phase is Phase.UNKNOWN
     service.gate.set()
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     assert (await house.order(sari.reference)).service_id == "svc-1"
 
 

@@ -65,14 +65,14 @@ async def test_one_order_that_cannot_be_settled_does_not_keep_the_others_from_be
 ) -> None:
     service.places.extend(["lost_after", "lost_after"])
     emma, sari = await house.place(EMMA), await house.place(SARI, method=BRI)
-    settle = house.orders.settling.settle
+    record_created = house.orders.results.record_created
 
     async def settle_but_emmas(reference: str, placed: Placed, **others: Any) -> object:
         if reference == emma.reference:
             raise StoreDown
-        return await settle(reference, placed, **others)
+        return await record_created(reference, placed, **others)
 
-    monkeypatch.setattr(house.orders.settling, "settle", settle_but_emmas)
+    monkeypatch.setattr(house.orders.results, "record_created", settle_but_emmas)
     await house.reconciles()
     assert (await house.order(sari.reference)).phase is Phase.OPEN
     monkeypatch.undo()
@@ -87,10 +87,10 @@ async def test_an_answer_that_the_database_will_never_accept_is_left_to_the_reco
     async def refuse(*_: object) -> None:
         raise failure
 
-    monkeypatch.setattr(house.orders.settling, "settle", refuse)
+    monkeypatch.setattr(house.orders.results, "record_created", refuse)
     order = await house.confirm(await house.draft())
     async with asyncio.timeout(PATIENCE):
-        await house.orders.posting.settled()
+        await house.orders.submission.wait()
     monkeypatch.undo()
     assert (await house.order(order.reference)).phase is Phase.INTENDED
     await house.reconciles()
@@ -108,13 +108,13 @@ async def test_an_answer_that_could_not_be_saved_before_the_process_ended_is_loo
         tried.set()
         raise StoreDown
 
-    for name in ("settle", "unknown", "refused"):
-        monkeypatch.setattr(house.orders.settling, name, away)
+    for name in ("record_created", "record_unknown", "record_refused"):
+        monkeypatch.setattr(house.orders.results, name, away)
     service.places.append(answer)
     order = await house.confirm(await house.draft())
     async with asyncio.timeout(PATIENCE):
         await tried.wait()
-    await house.orders.posting.close(0)
+    await house.orders.submission.close(0)
     monkeypatch.undo()
     assert (await house.order(order.reference)).phase is Phase.INTENDED
     for _ in range(31):

@@ -34,8 +34,8 @@ async def test_trying_again_posts_once_however_often_it_is_tapped(
 ) -> None:
     lost = await unresolved(house, service)
     tries = await asyncio.gather(*(each.orders.try_again(lost.reference) for each in (house, other_house) * 5))
-    await house.orders.posting.settled()
-    await other_house.orders.posting.settled()
+    await house.orders.submission.wait()
+    await other_house.orders.submission.wait()
     again = [order for order in tries if order is not None]
     assert len(again) == 1
     assert (again[0].attempt, service.times("place")) == (2, 2)
@@ -66,9 +66,9 @@ async def test_the_answer_that_comes_after_the_person_tried_again_shows_no_secon
     service.gate = None
     again = await other_house.orders.try_again(first.reference)
     assert again is not None
-    await other_house.orders.posting.settled()
+    await other_house.orders.submission.wait()
     held_back.set()
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     await house.tells()
     await other_house.tells()
     assert house.ears.shown() + other_house.ears.shown() == [service.records["svc-2"].bolt11]
@@ -81,7 +81,7 @@ async def test_a_second_lost_attempt_does_not_take_the_first_ones_order(house: H
     service.places.append("lost_after")
     again = await house.orders.try_again(lost.reference)
     assert again is not None
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     await house.reconciles()
     assert (await house.order(again.reference)).service_id == "svc-2"
 
@@ -111,7 +111,7 @@ async def test_a_refusal_is_told_though_another_process_had_already_said_that_it
     order = await house.place(method=BRI)
     async with house.store.transaction() as tx:
         await OrderRepository(tx).save(replace(order, phase=Phase.UNKNOWN, service_id=None, next_look_at=None))
-    await other_house.orders.settling.refused(order.reference, "no")
+    await other_house.orders.results.record_refused(order.reference, "no")
     assert (await house.order(order.reference)).phase is Phase.REFUSED
 
 

@@ -101,7 +101,7 @@ async def test_a_second_tap_on_the_last_order_that_was_possible_is_not_refused(
     draft = await house.draft()
     first = await house.confirm(draft)
     assert (await house.confirm(draft)).reference == first.reference
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     await house.leave()
 
 
@@ -122,7 +122,7 @@ async def test_trying_again_takes_the_lost_orders_own_place(file: str, service: 
     lost = await unresolved(house, service)
     again = await house.orders.try_again(lost.reference)
     assert again is not None
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     assert (await house.order(again.reference)).phase is Phase.OPEN
     await house.leave()
 
@@ -137,7 +137,7 @@ async def test_where_trying_again_is_one_attempt_too_many_the_question_stays_ope
     assert (await house.order(lost.reference)).phase is Phase.UNRESOLVED
     house.clock.passes(hours=1)
     assert await house.orders.try_again(lost.reference) is not None
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     await house.leave()
 
 
@@ -185,7 +185,7 @@ async def race(first: House, second: House) -> None:
     refusals = [result for result in results if isinstance(result, BaseException)]
     assert [str(refusal) for refusal in refusals] == ["limits.open"] * 5
     for house in (first, second):
-        await house.orders.posting.settled()
+        await house.orders.submission.wait()
     assert len(await first.all_orders()) == 3
 
 

@@ -24,7 +24,7 @@ async def test_a_confirmed_order_is_remembered_with_the_holders_name(house: Hous
 async def test_taps_at_the_same_moment_and_replays_remember_once(house: House, other_house: House) -> None:
     draft = await house.draft()
     await asyncio.gather(*(each.confirm(draft) for each in (house, other_house) for _ in range(5)))
-    await asyncio.gather(house.orders.posting.settled(), other_house.orders.posting.settled())
+    await asyncio.gather(house.orders.submission.wait(), other_house.orders.submission.wait())
     placed = await house.drafts.get(draft.id)
     assert placed is not None
     await house.confirm(placed)
@@ -36,7 +36,7 @@ async def test_a_second_attempt_moves_the_time_and_doubles_nothing(house: House,
     (before,) = await known(house)
     house.clock.passes(minutes=5)
     assert await house.orders.try_again(lost.reference) is not None
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     (after,) = await known(house)
     assert after.id == before.id
     assert after.used_at == house.clock.now()

@@ -66,7 +66,7 @@ async def test_an_order_that_is_found_while_its_sender_tries_again_shows_one_inv
     house.clock.passes(seconds=60)
     both = [house.orders.try_again(lost.reference), other_house.reconciler.run_once()]
     await asyncio.gather(*(both if tries_first else reversed(both)))
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     shown = await all_told(house, other_house)
     assert len(shown) == 1
     payable = [order for order in await house.all_orders() if order.phase is Phase.OPEN]
@@ -148,7 +148,7 @@ async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing
     user = await emma(house)
     assert (await privacy.delete(user)).is_over
     service.gate.set()
-    await house.orders.posting.settled()
+    await house.orders.submission.wait()
     assert await all_told(house, other_house) == []
     left = await house.order(order.reference)
     assert (left.phase, left.has_recipient, left.bolt11) == (Phase.UNSHOWN, False, None)

@@ -1,4 +1,4 @@
-"""What may be shown of an order that the service has made: its invoice, a question, or nothing."""
+"""What may be shown of an order that the service has created: its invoice, a question, or nothing."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,14 +22,14 @@ TOO_GOOD_PERCENT = Decimal(5)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """The order with what the service made of it, what its person is told, and what staff must hear of it.
+class InvoiceCheck:
+    """The order with the service's answer, the notifications for its user, and a complaint for the staff.
 
     `note` is for the order's timeline.
     """
 
     order: Order
-    notices: tuple[OrderNotification, ...]
+    notifications: tuple[OrderNotification, ...]
     complaint: str | None = None
     note: str = ""
 
@@ -52,8 +52,8 @@ def check_invoice(
     allowed: AmountLimits,
     now: datetime,
     is_masked: bool = False,
-) -> Verdict:
-    """Decide on `placed`, the service's answer to `order`'s wish.
+) -> InvoiceCheck:
+    """Check `placed`, the service's answer to what `order` asks for.
 
     Nothing that asks for other than the agreed amount, on another network, of another token or too late is
     shown, nor what would bring more or less than `allowed`. The sender is asked first where the locked price is
@@ -76,35 +76,35 @@ def check_invoice(
         )
     except OutsideLimits:
         # The market moved between the review and the order: nobody's mistake, and nothing for staff to do.
-        return withheld(_with_payment_hash(made), OrderNotification.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
+        return withhold(_with_payment_hash(made), OrderNotification.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
     except Unpayable as complaint:
-        return withheld(_with_payment_hash(made), OrderNotification.NOT_SHOWN, complaint=str(complaint))
+        return withhold(_with_payment_hash(made), OrderNotification.NOT_SHOWN, complaint=str(complaint))
     made = replace(made, expires_at=payable.expires_at, bolt11=payable.bolt11, payment_hash=payable.payment_hash)
     if is_masked:
-        return Verdict(replace(made, phase=Phase.HELD, hold=Hold.RECIPIENT), (OrderNotification.RECIPIENT_MASKED,))
+        return InvoiceCheck(replace(made, phase=Phase.HELD, hold=Hold.RECIPIENT), (OrderNotification.RECIPIENT_MASKED,))
     drift = price_drift_percent(
         expected_sats=order.expected_sats, expected_idr=order.expected_idr, sats=placed.sats, idr=placed.idr
     )
     if drift > drift_percent or drift < -TOO_GOOD_PERCENT:
-        return Verdict(replace(made, phase=Phase.HELD, hold=Hold.PRICE), (OrderNotification.PRICE_MOVED,))
+        return InvoiceCheck(replace(made, phase=Phase.HELD, hold=Hold.PRICE), (OrderNotification.PRICE_MOVED,))
     payable_now = opened(made, now)
-    return Verdict(payable_now, notices_of_open(payable_now))
+    return InvoiceCheck(payable_now, payment_notifications(payable_now))
 
 
-def notices_of_open(order: Order) -> tuple[OrderNotification, ...]:
-    """Return what the sender of an order that may be paid is shown."""
+def payment_notifications(order: Order) -> tuple[OrderNotification, ...]:
+    """Return what shows the user how to pay."""
     if order.bolt11 is not None and len(order.bolt11) > LONG_INVOICE:
         return (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, OrderNotification.CARD)
     return (OrderNotification.INVOICE, OrderNotification.CARD)
 
 
-def withheld(order: Order, notice: OrderNotification, *, complaint: str | None = None, note: str = "") -> Verdict:
-    """Return the verdict that `order` is never shown: what must not be paid isn't even kept.
+def withhold(order: Order, notice: OrderNotification, *, complaint: str | None = None, note: str = "") -> InvoiceCheck:
+    """Return the check of an `order` that is never shown. What must not be paid isn't even kept.
 
     Only the payment hash is, so that no other order is shown with the same invoice.
     """
-    unshown = replace(order, phase=Phase.UNSHOWN, bolt11=None, deposit=None)
-    return Verdict(unshown, (notice,), complaint, note)
+    abandoned = replace(order, phase=Phase.UNSHOWN, bolt11=None, deposit=None)
+    return InvoiceCheck(abandoned, (notice,), complaint, note)
 
 
 def _with_payment_hash(order: Order) -> Order:

@@ -17,7 +17,6 @@ from bot.orders.notifications import news_of
 from bot.orders.order import LOOKED_FOR, Order, OrderNotification, Phase
 from bot.orders.placement.matching import AFTER, BEFORE, Seen, could_be, read_list, recipients_of
 from bot.orders.placement.service import OrderService
-from bot.orders.placement.settling import note
 from bot.orders.repository import OrderRepository
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import KeyRefused, OrderReport, Placed, Settlement, SettlementFailure, SlowDown
@@ -58,7 +57,7 @@ class Reconciler:
         newest = await self._lost(newest_first=True)
         oldest = await self._lost(newest_first=False) if len(newest) >= MOST_READ else []
         now = self._clock.now()
-        posted = self._orders.posting.includes
+        posted = self._orders.submission.is_submitting
         lost = {order.reference: order for order in (*newest, *oldest) if not posted(order.reference)}
         searched = [each for each in newest if each.reference in lost and now - each.created_at < GIVE_UP_LOOKING]
         if searched and self._is_time(searched):
@@ -143,8 +142,8 @@ class Reconciler:
         if not could_be(order, full, seen):
             return
         placed, is_masked = _as_placed(order, full), recipients_of(order, full) == "masked"
-        settle = self._orders.settling.settle
-        if placed is not None and await settle(order.reference, placed, is_masked=is_masked, seen=seen):
+        record_created = self._orders.results.record_created
+        if placed is not None and await record_created(order.reference, placed, is_masked=is_masked, seen=seen):
             log.info("order_found", order=order.reference, masked=is_masked)
 
     async def _move_on(self, order: Order) -> None:
@@ -160,7 +159,7 @@ class Reconciler:
             looked_at = now if phase is Phase.UNRESOLVED else current.looked_at
             saved = await OrderRepository(tx).save(replace(current, phase=phase, looked_at=looked_at))
             if saved is not None:
-                await note(tx, saved, now)
+                await OrderRepository(tx).record_event(saved, now)
                 await OutboxRepository(tx).add(news_of(saved, NEWS_OF_PHASE.get(phase, ()), now))
         self._orders.on_news()
 

@@ -1,7 +1,7 @@
-"""Placing an order exactly once: the intent is committed first, the service is asked once, the answer is settled.
+"""Place an order exactly once: the intent is committed, the service is asked once, and its answer is saved.
 
-Whatever happens between two lines here, the row says what is known: an intent whose answer never came is looked
-for by `orders/placement/reconciler.py`, and only the person can decide that it is tried again.
+Wherever a crash interrupts, the row says what is known. `orders/placement/reconciler.py` looks for an intent without
+an answer, and only the user can decide that it is tried again.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,10 +17,10 @@ from bot.orders import user_limits as limits
 from bot.orders.deposits import list_counts
 from bot.orders.notifications import news_of
 from bot.orders.order import EventNote, Order, OrderNotification, Phase, new_page_token, new_reference, opened
-from bot.orders.placement.invoice_check import Verdict, notices_of_open, withheld
+from bot.orders.placement.invoice_check import InvoiceCheck, payment_notifications, withhold
 from bot.orders.placement.matching import Seen, read_list
-from bot.orders.placement.posting import OrderPosting
-from bot.orders.placement.settling import OrderSettling, is_like_anothers, is_superseded, note
+from bot.orders.placement.results import ResultRecorder, is_like_anothers, is_superseded
+from bot.orders.placement.submission import OrderSubmission
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_look
@@ -84,8 +84,8 @@ class OrderService:
         self.clock = clock
         self.rules = rules
         self.on_news = on_news
-        self.settling = OrderSettling(store, clock, rules, on_news)
-        self.posting = OrderPosting(settlement, self.settling, clock)
+        self.results = ResultRecorder(store, clock, rules, on_news)
+        self.submission = OrderSubmission(settlement, self.results, clock)
         self._settlement = settlement
 
     async def estimate_order(self, person_id: int, method: PayoutMethod | None, amount: Amount) -> Estimate:
@@ -126,7 +126,7 @@ class OrderService:
                 await _give_phrase(tx, order.person_id, request.phrase)
         if not is_confirmed:
             return await self.placed_before(request.draft_id)
-        self.posting.begin(order)
+        self.submission.submit(order)
         return order
 
     async def placed_before(self, draft_id: str) -> Order:
@@ -162,7 +162,7 @@ class OrderService:
             given_up = await OrderRepository(tx).save(replace(lost, phase=Phase.UNSHOWN))
             if given_up is None:
                 return None
-            await note(tx, given_up, self.clock.now(), EventNote.TRIED_AGAIN)
+            await OrderRepository(tx).record_event(given_up, self.clock.now(), EventNote.TRIED_AGAIN)
             again = replace(
                 lost,
                 reference=new_reference(),
@@ -175,7 +175,7 @@ class OrderService:
                 version=0,
             )
             await self._add_intent(tx, again)
-        self.posting.begin(again)
+        self.submission.submit(again)
         return again
 
     async def drop(self, reference: str) -> bool:
@@ -186,7 +186,7 @@ class OrderService:
                 return False
             saved = await OrderRepository(tx).save(replace(order, phase=Phase.UNSHOWN))
             if saved:
-                await note(tx, saved, self.clock.now(), EventNote.DROPPED)
+                await OrderRepository(tx).record_event(saved, self.clock.now(), EventNote.DROPPED)
             return saved is not None
 
     async def accept_price(self, reference: str) -> Order | None:
@@ -210,16 +210,16 @@ class OrderService:
             if held is None or held.phase is not Phase.HELD or held.offer_is_over(now):
                 return None
             if await is_superseded(tx, held):
-                verdict = withheld(held, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
+                check = withhold(held, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
             elif await is_like_anothers(tx, held, seen, now):
-                verdict = withheld(held, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
+                check = withhold(held, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
             else:
-                verdict = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)), now)
-            look = next_look(verdict.order, now, self.rules.poll_interval)
-            saved = await OrderRepository(tx).save(replace(verdict.order, next_look_at=look))
+                check = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)), now)
+            look = next_look(check.order, now, self.rules.poll_interval)
+            saved = await OrderRepository(tx).save(replace(check.order, next_look_at=look))
             if saved:
-                await note(tx, saved, now, verdict.note)
-                await OutboxRepository(tx).add(news_of(saved, verdict.notices, now))
+                await OrderRepository(tx).record_event(saved, now, check.note)
+                await OutboxRepository(tx).add(news_of(saved, check.notifications, now))
         self.on_news()
         return saved
 
@@ -232,11 +232,11 @@ class OrderService:
             raise ServiceDown
         return seen
 
-    def _accepted(self, held: Order, now: datetime) -> Verdict:
+    def _accepted(self, held: Order, now: datetime) -> InvoiceCheck:
         if not self.rules.amounts_for(held.method).allow(held.idr or 0):
-            return withheld(held, OrderNotification.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
+            return withhold(held, OrderNotification.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
         payable_now = opened(held, now)
-        return Verdict(payable_now, notices_of_open(payable_now), note=EventNote.PRICE_ACCEPTED)
+        return InvoiceCheck(payable_now, payment_notifications(payable_now), note=EventNote.PRICE_ACCEPTED)
 
     async def _listed(self, method: PayoutMethod) -> PayoutMethod:
         """Return the destination as the live list has it now. Raises `MethodVanished` and `SettlementFailure`."""
@@ -280,7 +280,7 @@ class OrderService:
         if order.has_recipient:
             recipient = Recipient(order.method, order.number, order.holder)
             await remember(tx, order.person_id, recipient, order.created_at)
-        await note(tx, order, order.created_at, EventNote.INTENDED)
+        await OrderRepository(tx).record_event(order, order.created_at, EventNote.INTENDED)
 
 
 async def _give_phrase(tx: Transaction, person_id: int, phrase: str | None) -> None:

@@ -13,7 +13,6 @@ from bot.orders.events import OrderEvents, OrderProblem
 from bot.orders.notifications import news_of, staff_news, subject_of
 from bot.orders.order import EventNote, Failure, Order, OrderNotification, Phase, advance, expire, stick
 from bot.orders.placement.service import OrderService
-from bot.orders.placement.settling import note
 from bot.orders.preferences import Way, step_news, way_of
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.intervals import SLOWEST, next_look
@@ -175,7 +174,7 @@ class Observer:
             saved = await OrderRepository(tx).save(after) if news else None
             if saved is None:
                 return False
-            await note(tx, saved, now, EventNote.STUCK)
+            await OrderRepository(tx).record_event(saved, now, EventNote.STUCK)
             await OutboxRepository(tx).add(news_of(saved, news, now))
             await self._tell_staff(tx, saved, OrderProblem.OVERDUE, now)
         self._orders.on_news()
@@ -201,20 +200,20 @@ class Observer:
                 return
             saved = await OrderRepository(tx).save(replace(held, phase=Phase.UNSHOWN))
             if saved is not None:
-                await note(tx, saved, now, EventNote.OFFER_OVER)
+                await OrderRepository(tx).record_event(saved, now, EventNote.OFFER_OVER)
 
 
 async def _note_report(tx: Transaction, before: Order, after: Order, report: OrderReport, now: datetime) -> None:
     """What a report has changed, for the timeline; and that it names another invoice than the one that was shown."""
     if after.is_paid and not before.is_paid and report.paid_at is not None and not report.is_payment:
-        await note(tx, after, now, EventNote.PAYMENT, report.paid_at)
+        await OrderRepository(tx).record_event(after, now, EventNote.PAYMENT, report.paid_at)
     if after.state != before.state:
-        await note(tx, after, now, service_at=report.since)
+        await OrderRepository(tx).record_event(after, now, service_at=report.since)
     if _is_another_invoice(before, report):
         known = {event.note for event in await OrderRepository(tx).events(after.reference)}
         if EventNote.INVOICE_REPLACED not in known:
             log.error("invoice_replaced", order=after.reference)
-            await note(tx, after, now, EventNote.INVOICE_REPLACED, report.since)
+            await OrderRepository(tx).record_event(after, now, EventNote.INVOICE_REPLACED, report.since)
 
 
 def _is_another_invoice(order: Order, report: OrderReport) -> bool:
@@ -255,7 +254,7 @@ async def _tell(
 ) -> None:
     """Queue `news` of a saved order; that it has just expired belongs in its timeline, too."""
     if has_expired:
-        await note(tx, order, now, EventNote.EXPIRED)
+        await OrderRepository(tx).record_event(order, now, EventNote.EXPIRED)
     await OutboxRepository(tx).add(news_of(order, news, now))
 
 

@@ -1,7 +1,7 @@
-"""What is learnt of an intent: made, refused or unknown, each recorded with its news in one transaction.
+"""The result of asking the service for an order: created, refused or unknown.
 
-Two may learn of the same intent, the request's own task and the reconciler, even in two processes. Whoever comes
-first settles it; the version of the row sees to that.
+Each is saved with its notifications in one transaction. The request's own task and the reconciler may learn of the same
+result, even in two processes. The version of the row lets only the first of them save it.
 """
 
 from collections.abc import Callable
@@ -16,8 +16,8 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.deposits import MAY_BE_PAID_FOR, deposits_before
 from bot.orders.notifications import news_of, staff_news, subject_of
-from bot.orders.order import LOOKED_FOR, EventNote, Order, OrderEvent, OrderNotification, Phase
-from bot.orders.placement.invoice_check import Verdict, check_invoice, withheld
+from bot.orders.order import LOOKED_FOR, EventNote, Order, OrderNotification, Phase
+from bot.orders.placement.invoice_check import InvoiceCheck, check_invoice, withhold
 from bot.orders.placement.matching import Seen, could_be, recipients_of
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
@@ -29,8 +29,8 @@ from bot.staff.alarms import of_order
 log = structlog.get_logger(__name__)
 
 
-class OrderSettling:
-    """Writes what became of intents. `on_news` is called whenever the outbox has got something to tell."""
+class ResultRecorder:
+    """Save the results of intents. `on_news` is called after each added notification."""
 
     def __init__(self, store: Database, clock: Clock, rules: Rules, on_news: Callable[[], None]) -> None:
         self._store = store
@@ -38,14 +38,18 @@ class OrderSettling:
         self._rules = rules
         self._on_news = on_news
 
-    async def settle(
+    async def record_created(
         self, reference: str, placed: Placed, *, seen: Seen | None, is_masked: bool = False
     ) -> Order | None:
-        """Record the service's order for our intent and queue what may be shown of it.
+        """Save the service's order for our intent, and queue what may be shown of it.
 
-        `seen` is a list that has the order; only one that isn't paid by deposit can do without. `is_masked`: the order
-        was found by a recipient that the service shows in part only. None where the intent has been given up, or
-        another has settled it: then nothing is shown.
+        Return None if the intent was abandoned or has a result already. Nothing is shown then.
+
+        Args:
+            reference: the intent's.
+            placed: the service's answer.
+            seen: a list that has the order. An order that is paid by invoice doesn't need one.
+            is_masked: the order was found by a recipient that the service shows only in part.
         """
         now = self._clock.now()
         async with self._store.transaction() as tx:
@@ -53,29 +57,29 @@ class OrderSettling:
             if intent is None or await OrderRepository(tx).by_service_id([placed.service_id]):
                 return None
             if intent.phase is Phase.UNSHOWN and intent.service_id is None:
-                # Given up: claimed all the same, so that it can't be taken for another's.
+                # Abandoned. It is claimed all the same, so that no other intent is taken for it.
                 await OrderRepository(tx).save(replace(intent, service_id=placed.service_id))
             if intent.phase not in LOOKED_FOR:
                 return None
-            verdict = await self._verdict(tx, intent, placed, seen, now, is_masked=is_masked)
-            saved = await self._record(tx, verdict, now)
+            check = await self._check(tx, intent, placed, seen, now, is_masked=is_masked)
+            saved = await self._save(tx, check, now)
         if saved is not None:
             self._on_news()
         return saved
 
-    async def refused(self, reference: str, reason: str | None = None) -> None:
-        """The service has surely made no order; `reason` is its own text, if it gave one."""
+    async def record_refused(self, reference: str, reason: str | None = None) -> None:
+        """Save that the service has not created an order. `reason` is the service's own text, if it gave one."""
         await self._move(reference, LOOKED_FOR, Phase.REFUSED, OrderNotification.REFUSED, reason)
 
-    async def unknown(self, reference: str) -> None:
-        """The request is over, and nobody knows what came of it: from now on the order is looked for."""
+    async def record_unknown(self, reference: str) -> None:
+        """Save that the request has ended without an answer. The reconciler looks for the order from now on."""
         await self._move(reference, {Phase.INTENDED, Phase.UNKNOWN}, Phase.UNKNOWN, OrderNotification.CHECKING)
 
-    async def _verdict(
+    async def _check(
         self, tx: Transaction, intent: Order, placed: Placed, seen: Seen | None, now: datetime, *, is_masked: bool
-    ) -> Verdict:
-        """What may be shown, also in sight of all other orders: one request of a sender, one payment, one order."""
-        verdict = check_invoice(
+    ) -> InvoiceCheck:
+        """Return what may be shown, also compared with all other orders: one request, one payment, one order."""
+        check = check_invoice(
             intent,
             placed,
             network=self._rules.network,
@@ -84,16 +88,16 @@ class OrderSettling:
             now=now,
             is_masked=is_masked,
         )
-        other = await _with_same_invoice(tx, verdict.order)
+        other = await _with_same_invoice(tx, check.order)
         if other is not None:
-            verdict = replace(verdict, order=replace(verdict.order, payment_hash=None))
-        made = verdict.order
+            check = replace(check, order=replace(check.order, payment_hash=None))
+        made = check.order
         if made.phase is Phase.UNSHOWN:
-            return verdict
+            return check
         if await is_superseded(tx, intent):
-            return withheld(made, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
+            return withhold(made, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
         if other is not None:
-            return withheld(
+            return withhold(
                 made, OrderNotification.NOT_SHOWN, complaint=f"its payment hash is that of order {other.reference}"
             )
         if made.deposit_key is not None:
@@ -101,18 +105,18 @@ class OrderSettling:
             if await OrderRepository(tx).with_deposit_key(made.deposit_key) or await is_like_anothers(
                 tx, made, seen, now
             ):
-                return withheld(made, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
-        return verdict
+                return withhold(made, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
+        return check
 
-    async def _record(self, tx: Transaction, verdict: Verdict, now: datetime) -> Order | None:
-        look = next_look(verdict.order, now, self._rules.poll_interval)
-        saved = await OrderRepository(tx).save(replace(verdict.order, next_look_at=look))
+    async def _save(self, tx: Transaction, check: InvoiceCheck, now: datetime) -> Order | None:
+        look = next_look(check.order, now, self._rules.poll_interval)
+        saved = await OrderRepository(tx).save(replace(check.order, next_look_at=look))
         if saved is None:
             return None
-        await note(tx, saved, now, verdict.note)
-        await OutboxRepository(tx).add(news_of(saved, verdict.notices, now))
-        if verdict.complaint:
-            await self._warn_staff(tx, saved, verdict.complaint, now)
+        await OrderRepository(tx).record_event(saved, now, check.note)
+        await OutboxRepository(tx).add(news_of(saved, check.notifications, now))
+        if check.complaint:
+            await self._warn_staff(tx, saved, check.complaint, now)
         return saved
 
     async def _move(
@@ -130,7 +134,7 @@ class OrderSettling:
                 return
             saved = await OrderRepository(tx).save(replace(order, phase=phase, refusal=reason, looked_at=now))
             if saved:
-                await note(tx, saved, now)
+                await OrderRepository(tx).record_event(saved, now)
                 await OutboxRepository(tx).add(news_of(saved, (notice,), now))
         self._on_news()
 
@@ -190,19 +194,3 @@ async def is_superseded(tx: Transaction, intent: Order) -> bool:
     """
     newer = await OrderRepository(tx).placed_after(intent.person_id, intent.created_at)
     return any(order.phase is not Phase.REFUSED and order.asks_the_same_as(intent) for order in newer)
-
-
-async def note(
-    tx: Transaction, order: Order, at: datetime, remark: str = "", service_at: datetime | None = None
-) -> None:
-    """Append where `order` stands to its timeline; `service_at` is the service's own time of it."""
-    await OrderRepository(tx).add_event(
-        OrderEvent(
-            reference=order.reference,
-            at=at,
-            phase=order.phase,
-            state=order.state,
-            note=remark,
-            service_at=service_at,
-        )
-    )
