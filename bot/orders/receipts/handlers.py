@@ -89,10 +89,9 @@ class ReceiptHandlers:
         """Return the command for groups, the link, and the check of a code that is sent alone."""
         in_groups, linked = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE, PRIVATE & filters.Regex(_LINKED)
         return {
-            Phase.FEATURES: (
-                CommandHandler("verify", self._verify_in_a_group, filters=in_groups),
-                CommandHandler("start", self._verify_link, filters=linked),
-            ),
+            # Before the `/start` of everybody.
+            Phase.QUESTIONS: (CommandHandler("start", self._verify_link, filters=linked),),
+            Phase.FEATURES: (CommandHandler("verify", self._verify_in_a_group, filters=in_groups),),
             Phase.CONVERSATION: (
                 MessageHandler(PRIVATE & ~filters.COMMAND & _CodeAlone(), handle(self._verify_alone)),
             ),
