@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from bot.orders.order import OFFER_VALID_FOR
-from bot.orders.tracking.intervals import WATCH_WITHOUT_EXPIRY
+from bot.orders.tracking.intervals import FOLLOW_WITHOUT_EXPIRY
 from bot.settlement.model import Deposit, OrderReport
 from bot.settlement.steps import FAILED, Step, step_after
 
@@ -18,7 +18,7 @@ LONGEST_LIST = 100
 """Orders in the longest list that the service gives (4.7). Nobody can read on from there, so an order that other
 programs have created before the last hundred isn't seen."""
 
-MAY_BE_PAID_FOR = OFFER_VALID_FOR + WATCH_WITHOUT_EXPIRY
+MAY_BE_PAID_FOR = OFFER_VALID_FOR + FOLLOW_WITHOUT_EXPIRY
 """How long after its creation a deposit can be in front of a payer: the bot's senders may accept a price late."""
 
 FAR = datetime.max.replace(tzinfo=UTC)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.orders.order import Order, Phase
-from bot.orders.tracking.intervals import next_look, payable_until
+from bot.orders.tracking.intervals import next_poll_at, payable_until
 from bot.settlement.steps import Step
 from tests.builders import an_order
 
@@ -21,7 +21,7 @@ PAID = replace(LIGHTNING, step=Step.PAID, paid_at=MADE + timedelta(minutes=1))
 
 
 def gap(order: Order, age: timedelta, interval: timedelta = FIVE) -> timedelta | None:
-    look = next_look(order, MADE + age, interval)
+    look = next_poll_at(order, MADE + age, interval)
     return None if look is None else look - MADE - age
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.core.errors import Rejection
 from bot.orders.limits import DAY, HOUR, Limits, check
 from bot.orders.order import Order, Phase
-from bot.orders.tracking.intervals import WATCH_WITHOUT_EXPIRY
+from bot.orders.tracking.intervals import FOLLOW_WITHOUT_EXPIRY
 from bot.settlement.steps import Step
 from tests.architecture.every_screen import an_order
 
@@ -199,7 +199,7 @@ def test_at_the_told_moment_it_is_possible_again_and_an_instant_before_it_is_not
         return
     again = found.arguments["again"]
     assert isinstance(again, datetime)
-    assert NOW < again <= NOW + WATCH_WITHOUT_EXPIRY
+    assert NOW < again <= NOW + FOLLOW_WITHOUT_EXPIRY
     wished = SMALLEST if found.key == "amount.above_day_later" else idr
     assert refusal(limits, orders, wished, again) is None
     assert refusal(limits, orders, wished, again - INSTANT) is not None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.orders.tracking.intervals import SLOWEST
+from bot.orders.tracking.intervals import LONGEST_INTERVAL
 from bot.orders.tracking.schedule import LEAST_PLACES, Due, paid_interval, select
 
 FIVE = timedelta(seconds=5)
@@ -108,4 +108,4 @@ def test_the_interval_of_paid_orders_stretches_with_their_number(paid: int, unpa
 def test_it_is_never_shorter_than_the_usual_and_stretched_to_the_slowest_at_most(
     paid: int, unpaid: int, per_second: float, interval: timedelta
 ) -> None:
-    assert interval <= paid_interval(interval, paid, unpaid, per_second) <= max(interval, SLOWEST)
+    assert interval <= paid_interval(interval, paid, unpaid, per_second) <= max(interval, LONGEST_INTERVAL)

@@ -188,7 +188,7 @@ async def test_one_order_without_an_answer_does_not_keep_the_others_unseen(
             await asyncio.Event().wait()
         return await look_up(service_id)
 
-    monkeypatch.setattr(poller, "LONGEST_LOOK", 0.02)
+    monkeypatch.setattr(poller, "REQUEST_TIMEOUT_SECONDS", 0.02)
     monkeypatch.setattr(service, "look_up", hang_for_the_first)
     service.becomes("svc-2", "LN_INVOICE_PAID")
     await house.polls()

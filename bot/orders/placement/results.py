@@ -21,7 +21,7 @@ from bot.orders.placement.invoice_check import InvoiceCheck, check_invoice, with
 from bot.orders.placement.matching import Seen, could_be, recipients_of
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
-from bot.orders.tracking.intervals import next_look
+from bot.orders.tracking.intervals import next_poll_at
 from bot.settlement.model import OrderReport, Placed
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import of_order
@@ -109,7 +109,7 @@ class ResultRecorder:
         return check
 
     async def _save(self, tx: Transaction, check: InvoiceCheck, now: datetime) -> Order | None:
-        look = next_look(check.order, now, self._rules.poll_interval)
+        look = next_poll_at(check.order, now, self._rules.poll_interval)
         saved = await OrderRepository(tx).save(replace(check.order, next_look_at=look))
         if saved is None:
             return None

@@ -23,7 +23,7 @@ from bot.orders.placement.results import ResultRecorder, is_like_anothers, is_su
 from bot.orders.placement.submission import OrderSubmission
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
-from bot.orders.tracking.intervals import next_look
+from bot.orders.tracking.intervals import next_poll_at
 from bot.rates.quote import Estimate, estimate
 from bot.recipients.model import Recipient
 from bot.recipients.service import remember
@@ -215,7 +215,7 @@ class OrderService:
                 check = withhold(held, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
             else:
                 check = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)), now)
-            look = next_look(check.order, now, self.rules.poll_interval)
+            look = next_poll_at(check.order, now, self.rules.poll_interval)
             saved = await OrderRepository(tx).save(replace(check.order, next_look_at=look))
             if saved:
                 await OrderRepository(tx).record_event(saved, now, check.note)

@@ -1,67 +1,67 @@
-"""How often an order is looked at: often while something may happen, less and less after that, and for how long."""
+"""When an order is polled next: often while something may happen, less and less after that, and for how long."""
 
 from datetime import datetime, timedelta
 
 from bot.orders.order import Order, Phase
 
-WATCH_AFTER_EXPIRY = timedelta(days=1)
-"""A late payment is still seen for this long; an unpaid order of the live service never ends by itself."""
+FOLLOW_AFTER_EXPIRY = timedelta(days=1)
+"""A late payment is still seen for this long. An unpaid order of the live service never ends."""
 
-WATCH_WITHOUT_EXPIRY = timedelta(days=7)
-"""EVM deposits have no expiry: they are followed for a week, less and less often after the first hours."""
+FOLLOW_WITHOUT_EXPIRY = timedelta(days=7)
+"""EVM deposits have no expiry. They are followed for a week, less and less often after the first hours."""
 
-FRESH = timedelta(hours=1)
-FRESH_DEPOSIT = timedelta(hours=3)
-"""Somebody with deposit instructions is likely to pay within this time; then every change is seen at once."""
+FREQUENT_FOR = timedelta(hours=1)
+FREQUENT_FOR_DEPOSITS = timedelta(hours=3)
+"""Most senders with deposit instructions pay within this time, so every change is seen at once."""
 
-SLOWEST = timedelta(minutes=10)
-CLOSEST = timedelta(seconds=1)
+LONGEST_INTERVAL = timedelta(minutes=10)
+SHORTEST_INTERVAL = timedelta(seconds=1)
 """Settlement API, 6.3: no order is asked for more than once a second."""
 
-PATIENCE = 20
-"""Past the time when things are expected, an order is looked at each twentieth of the time it has waited."""
+INTERVALS_PER_WAIT = 20
+"""Past the time when changes are expected, the interval is a twentieth of the time that has passed since."""
 
 
 def is_followed(order: Order) -> bool:
-    """Whether the service is asked about `order` at all."""
+    """Return whether the service is asked about `order` at all."""
     return order.phase is Phase.OPEN and not order.is_ended
 
 
-def next_look(order: Order, now: datetime, interval: timedelta) -> datetime | None:
-    """When to ask the service about `order` again (settlement API, 6.3), or None for never.
+def next_poll_at(order: Order, now: datetime, interval: timedelta) -> datetime | None:
+    """Return when to ask the service about `order` again (settlement API, 6.3), or None for never.
 
-    `interval` is the polling interval. A paid order is followed until it ends, however long that takes. An invoice's
-    expiry is followed by a look right after it, which decides whether the expiry is told.
+    `interval` is the polling interval. A paid order is followed until it ends, however long that takes. An order is
+    polled right after its invoice expires, which decides whether its user is notified of the expiry.
     """
     if not is_followed(order):
         return None
     quiet_since = _quiet_since(order)
     waited = now - quiet_since
-    if not order.is_paid and waited > _watch_for(order):
+    if not order.is_paid and waited > _follow_for(order):
         return None
     if waited <= timedelta(0):
         return _at_expiry(order, now, now + interval)
-    return now + max(interval, min(waited / PATIENCE, SLOWEST))
+    return now + max(interval, min(waited / INTERVALS_PER_WAIT, LONGEST_INTERVAL))
 
 
 def payable_until(order: Order) -> datetime:
-    """Return until when an unpaid order can be paid: a deposit without expiry, for as long as it is followed."""
+    """Return until when an unpaid order can be paid. A deposit without expiry can be paid while it is followed."""
     if order.phase is not Phase.OPEN:
         return order.offer_ends_at
-    return order.expires_at or _payable_since(order) + WATCH_WITHOUT_EXPIRY
+    return order.expires_at or _payable_since(order) + FOLLOW_WITHOUT_EXPIRY
 
 
-def _at_expiry(order: Order, now: datetime, look: datetime) -> datetime:
-    """Return the time of the next look, which is the expiry if that comes before `look`."""
+def _at_expiry(order: Order, now: datetime, poll_at: datetime) -> datetime:
+    """Return the time of the next poll, which is the expiry if that comes before `poll_at`."""
     if order.is_paid or order.expires_at is None or now >= order.expires_at:
-        return look
-    return min(look, max(order.expires_at, now + CLOSEST))
+        return poll_at
+    return min(poll_at, max(order.expires_at, now + SHORTEST_INTERVAL))
 
 
 def _quiet_since(order: Order) -> datetime:
     if order.is_paid:
-        return (order.paid_at or order.created_at) + FRESH
-    return order.expires_at or _payable_since(order) + FRESH_DEPOSIT
+        return (order.paid_at or order.created_at) + FREQUENT_FOR
+    return order.expires_at or _payable_since(order) + FREQUENT_FOR_DEPOSITS
 
 
 def _payable_since(order: Order) -> datetime:
@@ -69,5 +69,5 @@ def _payable_since(order: Order) -> datetime:
     return order.payable_since or order.created_at
 
 
-def _watch_for(order: Order) -> timedelta:
-    return WATCH_AFTER_EXPIRY if order.expires_at else WATCH_WITHOUT_EXPIRY
+def _follow_for(order: Order) -> timedelta:
+    return FOLLOW_AFTER_EXPIRY if order.expires_at else FOLLOW_WITHOUT_EXPIRY

@@ -15,7 +15,7 @@ from bot.orders.order import EventNote, Failure, Order, OrderNotification, Phase
 from bot.orders.placement.service import OrderService
 from bot.orders.preferences import Way, step_news, way_of
 from bot.orders.repository import OrderRepository
-from bot.orders.tracking.intervals import SLOWEST, next_look
+from bot.orders.tracking.intervals import LONGEST_INTERVAL, next_poll_at
 from bot.payments import bolt11
 from bot.settlement.model import Deposit, OrderReport
 from bot.settlement.steps import COMPLETED
@@ -90,10 +90,10 @@ class Observer:
                     return before
                 if before.service_id != report.service_id:
                     log.error("order_report_mismatched", order=reference)
-                    look = next_look(before, now, self._orders.rules.poll_interval)
+                    look = next_poll_at(before, now, self._orders.rules.poll_interval)
                     return await OrderRepository(tx).save(replace(before, looked_at=now, next_look_at=look))
                 after, news = advance(before, report, now)
-                after = replace(after, next_look_at=next_look(after, now, self._orders.rules.poll_interval))
+                after = replace(after, next_look_at=next_poll_at(after, now, self._orders.rules.poll_interval))
                 after, ending = _end_if_over(after, asked_at)
                 news = tuple(dict.fromkeys((*news, *ending)))
                 saved = await OrderRepository(tx).save(after)
@@ -131,9 +131,11 @@ class Observer:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase is not Phase.OPEN:
                 return
-            look = next_look(order, now, self._orders.rules.poll_interval)
+            look = next_poll_at(order, now, self._orders.rules.poll_interval)
             if look is not None or is_known:
-                await OrderRepository(tx).save(replace(order, looked_at=now, next_look_at=look or now + SLOWEST))
+                await OrderRepository(tx).save(
+                    replace(order, looked_at=now, next_look_at=look or now + LONGEST_INTERVAL)
+                )
                 return
             # Nothing more will be heard of it, so its invoice is taken down at last.
             after, news = _end_if_over(replace(order, looked_at=now, next_look_at=None), now)

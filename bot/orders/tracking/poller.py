@@ -1,8 +1,7 @@
-"""Watches the orders under way, by the document's rules (settlement API, 6.3) and within the request budget.
+"""Poll the open orders, by the document's rules (settlement API, 6.3) and within the request budget.
 
-One order is looked up by id. Of many, one list call a tick shows the newest hundred at once, due or not; of what is
-due and not on it, `orders/tracking/schedule.py` selects what is looked up by id. The rest is due again in the next
-tick.
+A single order is looked up by id. If many are due, one list call a tick shows the newest hundred at once, due or not.
+`orders/tracking/schedule.py` selects which of the others are looked up by id. The rest is due again in the next tick.
 """
 
 import asyncio
@@ -29,37 +28,37 @@ from bot.settlement.model import KeyRefused, OrderNotFound, OrderReport, Settlem
 log = structlog.get_logger(__name__)
 
 LIST_SIZE = 100
-LIST_WORTH = 3
-"""From this many due orders on, one list call is tried before asking for each."""
+MIN_FOR_LIST = 3
+"""From this many due orders on, one list call comes before the requests for single orders."""
 
-TICK = 1.0
-"""Seconds' worth of looks in one tick. A long one would keep paid orders, which fall due meanwhile, waiting for all
-the unpaid ones before them: with 5 s and a thousand orders, their news took up to 9.6 s, and so takes 6."""
+TICK_SECONDS = 1.0
+"""How many seconds of requests one tick makes. In a long tick, paid orders that fall due meanwhile would wait for all
+unpaid orders before them: of a thousand orders, they took up to 9.6 s to be seen with 5 s, and take 6 s with 1 s."""
 
-AT_ONCE = 20
-LONGEST_REST = 300.0
-LONGEST_REST_ASKED = 3600.0
-LONGEST_LOOK = 10.0
-"""Seconds that one answer is waited for: an order that is answered late must not keep all others unseen."""
+CONCURRENT_REQUESTS = 20
+MAX_BACKOFF_SECONDS = 300.0
+MAX_RETRY_AFTER_SECONDS = 3600.0
+REQUEST_TIMEOUT_SECONDS = 10.0
+"""A late answer about one order must not keep all others unseen."""
 
-LONGEST_PAUSE = 1.0
-"""An order falls due at any moment; looking into our own table for it is cheap."""
+MAX_PAUSE_SECONDS = 1.0
+"""An order falls due at any moment, and looking for it in our own table is cheap."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Backlog:
-    """What is due. `urgent` is what somebody looks at, and what has expired and is asked about for the last time."""
+    """The due orders. `urgent` are those that a user is looking at, and expired ones that are polled a last time."""
 
     paid: Sequence[Order]
     unpaid: Sequence[Order]
     urgent: Sequence[Order]
 
     def all(self) -> Mapping[str, Order]:
-        """All of it by reference."""
+        """Return all of them by reference."""
         return {order.reference: order for order in (*self.urgent, *self.paid, *self.unpaid)}
 
     def of_class(self, left: Mapping[str, Order], *, is_paid: bool) -> Due[Order]:
-        """Those of `left` that are paid, or that aren't."""
+        """Return those of `left` that are paid, or that aren't."""
         urgent = {order.reference: order for order in self.urgent if order.is_paid is is_paid}
         others = self.paid if is_paid else self.unpaid
         return Due(
@@ -69,7 +68,7 @@ class _Backlog:
 
 
 class Poller:
-    """One `tick` at a time. `interval` is the polling interval of an order; `viewed` is who looks at what."""
+    """Poll orders, one `tick` at a time. `interval` is the polling interval of an order."""
 
     def __init__(
         self,
@@ -91,35 +90,35 @@ class Poller:
         self._usual = interval
         self._interval = interval.total_seconds()
         self._listed = Counter[bool]()
-        self._rests, self._rest = Backoff(first=self._interval, longest=LONGEST_REST), 0.0
+        self._backoff, self._pause = Backoff(first=self._interval, longest=MAX_BACKOFF_SECONDS), 0.0
         self._expected_at = clock.now()
 
     @property
     def expected_at(self) -> datetime:
-        """By when the next sign of life was to come, as of the last one."""
+        """The time by which the poller has announced its next sign of life."""
         return self._expected_at
 
     async def tick(self) -> float:
-        """Look at what is due; in how many seconds to come again."""
+        """Poll what is due, and return the seconds until the next tick."""
         pause = await self._tick()
-        self._lives(pause)
+        self._announce(pause)
         return pause
 
     async def _tick(self) -> float:
-        room = max(self._budget.room_within(TICK), LEAST_PLACES)
-        backlog = await self._backlog(room + LIST_SIZE)
+        places = max(self._budget.room_within(TICK_SECONDS), LEAST_PLACES)
+        backlog = await self._backlog(places + LIST_SIZE)
         due = backlog.all()
         if not due:
-            return min(self._interval, LONGEST_PAUSE)
+            return min(self._interval, MAX_PAUSE_SECONDS)
         try:
-            answered = await self._look(backlog, due, room)
+            answered = await self._poll(backlog, due, places)
         except KeyRefused:
-            return self._longer_rest(self._interval)
+            return self._back_off(self._interval)
         except SlowDown as slow:
-            return self._longer_rest(min(slow.retry_after or self._interval, LONGEST_REST_ASKED))
+            return self._back_off(min(slow.retry_after or self._interval, MAX_RETRY_AFTER_SECONDS))
         if answered:
-            self._rest = 0.0
-        return 0.0 if len(due) > room else min(self._interval, LONGEST_PAUSE)
+            self._pause = 0.0
+        return 0.0 if len(due) > places else min(self._interval, MAX_PAUSE_SECONDS)
 
     async def _backlog(self, limit: int) -> _Backlog:
         now = self._clock.now()
@@ -137,31 +136,31 @@ class Poller:
             )
 
     async def _longer_by(self, tx: Transaction, now: datetime) -> timedelta:
-        """By how much the interval of paid orders is stretched. What the last list showed needs no look of its own."""
+        """Return by how much the interval of paid orders is stretched. What the last list showed needs no request."""
         paid, unpaid = [
             max(await OrderRepository(tx).count_due(now + self._usual, is_paid=is_paid) - self._listed[is_paid], 0)
             for is_paid in (True, False)
         ]
         return paid_interval(self._usual, paid, unpaid, self._budget.per_second) - self._usual
 
-    async def _look(self, backlog: _Backlog, due: Mapping[str, Order], room: int) -> bool:
-        """Whether the service has answered anything at all."""
+    async def _poll(self, backlog: _Backlog, due: Mapping[str, Order], places: int) -> bool:
+        """Return whether the service has answered anything at all."""
         rest, listed = due, False
         self._listed.clear()
-        if len(due) >= LIST_WORTH:
+        if len(due) >= MIN_FOR_LIST:
             asked_at, reports = await self._list()
             listed = bool(reports)
-            rest = await self._take_in(due, reports, asked_at)
+            rest = await self._apply_list(due, reports, asked_at)
         paid, unpaid = (backlog.of_class(rest, is_paid=is_paid) for is_paid in (True, False))
-        return await self._look_at_each(select(paid, unpaid, room)) or listed
+        return await self._look_up_each(select(paid, unpaid, places)) or listed
 
     async def _list(self) -> tuple[datetime, Mapping[str, OrderReport]]:
-        """When the list was asked for, and what is on it by the service's ids."""
+        """Return when the list was asked for, and its orders by the service's ids."""
         await self._budget.take()
-        self._lives()
+        self._announce()
         asked_at = self._clock.now()
         try:
-            async with asyncio.timeout(LONGEST_LOOK):
+            async with asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
                 newest = await self._settlement.newest(LIST_SIZE)
         except (KeyRefused, SlowDown):
             raise
@@ -170,10 +169,10 @@ class Poller:
             return asked_at, {}
         return asked_at, {report.service_id: report for report in newest.reports}
 
-    async def _take_in(
+    async def _apply_list(
         self, due: Mapping[str, Order], reports: Mapping[str, OrderReport], asked_at: datetime
     ) -> Mapping[str, Order]:
-        """Observe what the list says of our orders, due or changed; those due that it doesn't show."""
+        """Apply the list to our orders that are due or have changed. Return the due orders that it doesn't show."""
         async with self._store.reading() as tx:
             ours = await OrderRepository(tx).by_service_id(reports.keys())
         for service_id, order in ours.items():
@@ -183,15 +182,15 @@ class Poller:
                 await self._observer.observe(order.reference, report, asked_at=asked_at)
         return {reference: order for reference, order in due.items() if order.service_id not in reports}
 
-    async def _look_at_each(self, orders: Sequence[Order]) -> bool:
-        gate, stop = asyncio.Semaphore(AT_ONCE), asyncio.Event()
-        results = await asyncio.gather(*(self._look_at(order, gate, stop) for order in orders), return_exceptions=True)
+    async def _look_up_each(self, orders: Sequence[Order]) -> bool:
+        gate, stop = asyncio.Semaphore(CONCURRENT_REQUESTS), asyncio.Event()
+        results = await asyncio.gather(*(self._look_up(order, gate, stop) for order in orders), return_exceptions=True)
         for result in results:
             if isinstance(result, BaseException):
                 raise result
         return any(result is True for result in results)
 
-    async def _look_at(self, order: Order, gate: asyncio.Semaphore, stop: asyncio.Event) -> bool:
+    async def _look_up(self, order: Order, gate: asyncio.Semaphore, stop: asyncio.Event) -> bool:
         async with gate:
             if stop.is_set():
                 return False
@@ -199,18 +198,18 @@ class Poller:
             if stop.is_set():
                 return False
             try:
-                return await self._seen(order)
+                return await self._ask(order)
             except (KeyRefused, SlowDown, StoreDown):
-                # Not one more request: each would be refused too, or its answer be lost.
+                # No further request: each would be refused too, or its answer lost.
                 stop.set()
                 raise
 
-    async def _seen(self, order: Order) -> bool:
-        """Whether the service has said anything of `order`."""
-        self._lives()
+    async def _ask(self, order: Order) -> bool:
+        """Return whether the service has said anything about `order`."""
+        self._announce()
         asked_at = self._clock.now()
         try:
-            async with asyncio.timeout(LONGEST_LOOK):
+            async with asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
                 report = await self._settlement.look_up(order.service_id or "")
         except (KeyRefused, SlowDown):
             raise
@@ -222,10 +221,10 @@ class Poller:
         await self._observer.observe(order.reference, report, asked_at=asked_at)
         return True
 
-    def _lives(self, pause: float = 0.0) -> None:
+    def _announce(self, pause: float = 0.0) -> None:
         self._expected_at = self._clock.now() + timedelta(seconds=pause)
 
-    def _longer_rest(self, at_least: float) -> float:
-        """Stop hammering: rest longer and longer while it goes on."""
-        self._rest = max(self._rests.longer(self._rest), at_least)
-        return self._rest
+    def _back_off(self, at_least: float) -> float:
+        """Return a longer pause than last time, at least `at_least` seconds."""
+        self._pause = max(self._backoff.longer(self._pause), at_least)
+        return self._pause

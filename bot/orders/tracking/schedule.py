@@ -1,7 +1,7 @@
-"""Which of the due orders are polled next, where the request budget is too small for all of them.
+"""Which of the due orders are polled next, if the request budget is too small for all of them.
 
-Paid and unpaid orders are two classes, and each has places of its own in every tick: however many paid orders don't
-move, a payment of another order is seen within a time that depends on the number of unpaid ones alone.
+Paid and unpaid orders are two classes, and each has its own places in every tick. However many paid orders don't move,
+a payment of another order is seen within a time that depends only on the number of unpaid ones.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Generic, TypeVar
 
-from bot.orders.tracking.intervals import SLOWEST
+from bot.orders.tracking.intervals import LONGEST_INTERVAL
 
 T = TypeVar("T")
 
@@ -19,7 +19,7 @@ UNPAID_SHARE = Fraction(1, 3)
 """The part of each tick's places that unpaid orders get at least, if there are so many."""
 
 STRETCHED_SHARE = 0.5
-"""The part of the budget that paid orders need where their interval is stretched for the sake of unpaid ones."""
+"""The part of the budget that paid orders get when their interval is stretched to leave room for unpaid ones."""
 
 LEAST_PLACES = 6
 """With fewer places in a tick, one of the four groups (paid or unpaid, urgent or not) would never get any."""
@@ -27,7 +27,7 @@ LEAST_PLACES = 6
 
 @dataclass(frozen=True, slots=True)
 class Due(Generic[T]):
-    """What is due of one class, the longest waiting first. `urgent` goes before `others`."""
+    """The due orders of one class, the longest waiting first. `urgent` goes before `others`."""
 
     urgent: Sequence[T] = ()
     others: Sequence[T] = ()
@@ -59,18 +59,18 @@ def select(paid: Due[T], unpaid: Due[T], places: int) -> list[T]:
 def paid_interval(interval: timedelta, paid: int, unpaid: int, per_second: float) -> timedelta:
     """Return the polling interval of paid orders, stretched with their number.
 
-    All of them together need what unpaid orders leave of the budget, and half of it if those leave less. The interval
-    is never stretched beyond the slowest one of all: numbers change, and then that would be long to wait.
+    All of them together get what unpaid orders leave of the budget, and half of it if those leave less. The interval
+    is never stretched beyond `LONGEST_INTERVAL`, because numbers change.
 
     Args:
-        interval: the polling interval of an order where there is room for all.
-        paid: how many paid orders need a look of their own within `interval`.
+        interval: the polling interval of an order if there is room for all.
+        paid: how many paid orders need a request of their own within `interval`.
         unpaid: how many unpaid orders do.
         per_second: requests that the budget allows.
     """
     left = per_second - unpaid / interval.total_seconds()
     stretched = timedelta(seconds=paid / max(left, per_second * STRETCHED_SHARE))
-    return max(interval, min(stretched, SLOWEST))
+    return max(interval, min(stretched, LONGEST_INTERVAL))
 
 
 def _first(due: Due[T], places: int) -> Due[T]:

@@ -1,6 +1,6 @@
-"""Orders that a user is looking at now: they are polled first.
+"""Orders that a user is looking at: they are polled first.
 
-In memory alone, because it only changes an order of polling: after a restart each open page says so again.
+This is kept in memory only, because it only changes the order of polling. After a restart each open page says so again.
 """
 
 from collections import OrderedDict
@@ -13,14 +13,14 @@ from bot.core.clock import Clock
 K = TypeVar("K", bound=Hashable)
 
 VIEWED_FOR = timedelta(seconds=30)
-"""A page that is open asks again within 15 seconds at the latest."""
+"""An open page asks again within 15 seconds."""
 
 MOST_VIEWED = 200
-"""More than this can't be polled first anyway; the most recent count."""
+"""More can't be polled first anyway. The most recent count."""
 
 
 class ViewedOrders:
-    """Wallet pages that are open, and users who have just written or pressed something."""
+    """Payment pages that are open, and users who have just written or pressed something."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -28,11 +28,11 @@ class ViewedOrders:
         self._users: _Recent[int] = _Recent()
 
     def page_viewed(self, reference: str) -> None:
-        """Take note that the wallet page of this order is open."""
+        """Record that the payment page of this order is open."""
         self._pages.add(reference, self._clock.now())
 
     def user_active(self, person_id: int) -> None:
-        """Take note that this user has just sent a message or pressed a button."""
+        """Record that this user has just sent a message or pressed a button."""
         self._users.add(person_id, self._clock.now())
 
     def references(self) -> tuple[str, ...]:
