@@ -193,7 +193,7 @@ async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Eve
     workers = WorkerGroup()
     try:
         await house.delivery.recover()
-        await house.broadcasts.live_progress.recover()
+        await house.broadcasts.live_messages.recover()
         await lanes.replay()
         for name, loop in loops(house, lanes):
             workers.start(name, loop)

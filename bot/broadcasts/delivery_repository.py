@@ -47,8 +47,8 @@ RELEASE = (
     .where(OF_BROADCAST, deliveries.c.person_id.in_(THESE), IS_CLAIMED_DELIVERY)
     .values(status=DeliveryStatus.WAITING)
 )
-LOST = update(deliveries).where(OF_BROADCAST, IS_CLAIMED_DELIVERY).values(status=DeliveryStatus.UNKNOWN)
-AGAIN = (
+MARK_INTERRUPTED = update(deliveries).where(OF_BROADCAST, IS_CLAIMED_DELIVERY).values(status=DeliveryStatus.UNKNOWN)
+RETRY_UNKNOWN = (
     update(deliveries)
     .where(OF_BROADCAST, deliveries.c.status == DeliveryStatus.UNKNOWN)
     .values(status=DeliveryStatus.WAITING)
@@ -69,7 +69,7 @@ class DeliveryRepository:
         self._connection = tx.connection
         self._vault = tx.vault
 
-    async def snapshot(self, broadcast: Broadcast, default_locale: str, now: datetime) -> int:
+    async def create(self, broadcast: Broadcast, default_locale: str, now: datetime) -> int:
         """Write one waiting row for each subscriber in the audience who can be reached; how many they are."""
         reads = _reads(default_locale)
         those = (
@@ -122,13 +122,13 @@ class DeliveryRepository:
         for these in writing.batches(person_ids):
             await self._connection.execute(RELEASE, {"broadcast": broadcast_id, "these": these})
 
-    async def lost(self, broadcast_id: str) -> int:
+    async def mark_interrupted(self, broadcast_id: str) -> int:
         """Sending -> unknown: a crash has left them in the middle of a request; how many they were."""
-        return (await self._connection.execute(LOST, {"broadcast": broadcast_id})).rowcount
+        return (await self._connection.execute(MARK_INTERRUPTED, {"broadcast": broadcast_id})).rowcount
 
-    async def again(self, broadcast_id: str) -> int:
+    async def retry_unknown(self, broadcast_id: str) -> int:
         """Unknown -> waiting, at an operator's word; how many they were."""
-        return (await self._connection.execute(AGAIN, {"broadcast": broadcast_id})).rowcount
+        return (await self._connection.execute(RETRY_UNKNOWN, {"broadcast": broadcast_id})).rowcount
 
     async def counts(self, broadcast_id: str) -> Mapping[DeliveryStatus, int]:
         """How many are where; none of a status is not there."""

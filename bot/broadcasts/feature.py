@@ -3,15 +3,14 @@
 from bot.broadcasts.audit import AUDIT_TERMS
 from bot.broadcasts.compose_handlers import ComposeHandlers
 from bot.broadcasts.deliveries import DeliveryService
-from bot.broadcasts.delivery import ChatCourier, LiveMessages
 from bot.broadcasts.delivery_handlers import DeliveryHandlers
 from bot.broadcasts.drafts import BroadcastDrafts
 from bot.broadcasts.handlers import BroadcastHandlers
-from bot.broadcasts.message import BroadcastMessages
+from bot.broadcasts.messages import BroadcastMessages, ChatBroadcastSender, LiveMessages
 from bot.broadcasts.rendering import BroadcastRenderer
 from bot.broadcasts.service import BroadcastRules, BroadcastService
 from bot.broadcasts.user_data import USER_DATA
-from bot.broadcasts.worker import BroadcastWorker, LiveProgress
+from bot.broadcasts.workers import BroadcastWorker, LiveMessageWorker
 from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.workers.loop import Wakeup
 from bot.rates.charts import Charts
@@ -45,12 +44,12 @@ class Broadcasts:
         self.deliveries = DeliveryService(
             store=database,
             clock=clock,
-            courier=ChatCourier(messenger, translations, charts, paid=paid),
+            sender=ChatBroadcastSender(messenger, translations, charts, paid=paid),
             default_locale=default_locale,
             per_second=rules.messages_per_second,
             on_change=has_changed,
         )
-        self.live_progress = LiveProgress(
+        self.live_messages = LiveMessageWorker(
             self.deliveries, LiveMessages(database, messenger, translations, default_locale)
         )
         compose = ComposeHandlers(drafts=drafts, broadcasts=service, translations=translations)
@@ -67,7 +66,7 @@ class Broadcasts:
             renderers=(BroadcastRenderer(database, messenger, clock).renderers(),),
             workers=(
                 Worker("broadcasts", BroadcastWorker(service, self.deliveries).tick, confirmed),
-                Worker("live", self.live_progress.tick, has_changed),
+                Worker("live", self.live_messages.tick, has_changed),
             ),
             user_data=USER_DATA,
             audit_terms=AUDIT_TERMS,

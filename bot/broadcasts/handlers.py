@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 from bot.broadcasts.buttons import BroadcastAction, BroadcastButton, BroadcastListButton, NewBroadcastButton
 from bot.broadcasts.compose_handlers import ComposeHandlers
 from bot.broadcasts.drafts import BroadcastDrafts, Preview
-from bot.broadcasts.message import BroadcastMessages
+from bot.broadcasts.messages import BroadcastMessages
 from bot.broadcasts.model import Broadcast, BroadcastStatus
 from bot.broadcasts.rules import (
     CHART,

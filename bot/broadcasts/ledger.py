@@ -1,4 +1,4 @@
-"""The written side of a broadcast under way: what has ended and what is taken in hand next, in one commit each time."""
+"""The record of one running broadcast: results are saved and the next deliveries claimed in one commit each time."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -17,39 +17,42 @@ from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)
 
-MOST_STRAYS = 1_000
+MAX_UNKNOWN_CLAIMS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What a round wishes of one commit.
+class BatchRequest:
+    """What a run wants to have saved in one commit."""
 
-    `room` is how many more it could take in hand, all but those `put_off` if others are left. `ended` has become of
-    those it had; `unsent` go back to wait. `in_hand` is given after a commit of which nobody knows whether it was one:
-    whoever else is marked was never sent. `gives_up`: the broadcast is to be paused.
-    """
+    capacity: int
+    """How many deliveries it can claim."""
 
-    room: int
-    ended: Sequence[Delivery] = ()
+    results: Sequence[Delivery] = ()
     unsent: Collection[int] = ()
-    put_off: Collection[int] = ()
-    in_hand: Collection[int] | None = None
-    is_held: bool = False
-    gives_up: bool = False
+    """Readers whose claimed delivery surely wasn't sent: it waits again."""
+
+    postponed: Collection[int] = ()
+    """Readers that are only claimed where no others are left."""
+
+    claimed: Collection[int] | None = None
+    """The readers it has, after a commit of which it doesn't know whether it failed: other claims were never sent."""
+
+    is_stopping: bool = False
+    pauses_broadcast: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """What a commit brought: the broadcast as it is now, who was taken in hand, and who went back to wait."""
+class Batch:
+    """What was saved: the broadcast as it is now, what was claimed, and which readers wait again."""
 
     broadcast: Broadcast | None
-    runs: bool
-    taken: tuple[Delivery, ...]
+    is_running: bool
+    claimed: tuple[Delivery, ...]
     unsent: frozenset[int]
 
 
 class DeliveryLedger:
-    """The ledger of one broadcast, for the one round that delivers it. Every method raises `StoreDown`."""
+    """The deliveries of one broadcast, for its only run. Every method raises `StoreDown`."""
 
     def __init__(self, store: Database, clock: Clock, broadcast_id: str) -> None:
         self._store = store
@@ -57,47 +60,50 @@ class DeliveryLedger:
         self._id = broadcast_id
 
     async def open(self) -> Counter[DeliveryStatus]:
-        """What a former round has left in the middle of a request is unknown from now on; how many are where."""
+        """Mark what a former run left in the middle of a request as unknown, and return how many have which status."""
         async with self._store.transaction() as tx:
-            await DeliveryRepository(tx).lost(self._id)
+            await DeliveryRepository(tx).mark_interrupted(self._id)
             return Counter(await DeliveryRepository(tx).counts(self._id))
 
-    async def turn(self, wish: Wish) -> Page:
-        """Write down what has ended and take the next in hand, if the broadcast still runs."""
+    async def commit_batch(self, request: BatchRequest) -> Batch:
+        """Save the results and claim the next deliveries, if the broadcast is still running."""
         async with self._store.transaction() as tx:
-            broadcast = await self._broadcast(tx, gives_up=wish.gives_up)
-            runs = broadcast is not None and broadcast.status is BroadcastStatus.RUNNING and not wish.is_held
-            await DeliveryRepository(tx).record(wish.ended)
-            for each in wish.ended:
+            broadcast = await self._broadcast(tx, pause=request.pauses_broadcast)
+            is_running = (
+                broadcast is not None and broadcast.status is BroadcastStatus.RUNNING and not request.is_stopping
+            )
+            await DeliveryRepository(tx).record(request.results)
+            for each in request.results:
                 if each.status is DeliveryStatus.BLOCKED:
                     await self._unsubscribe(tx, each.person_id)
-            unsent = frozenset(wish.unsent) | await self._strays(tx, wish.in_hand)
+            unsent = frozenset(request.unsent) | await self._unknown_claims(tx, request.claimed)
             if unsent:
                 await DeliveryRepository(tx).release(self._id, unsent)
-            taken = await self._take(tx, wish) if runs and wish.room > 0 else ()
-        return Page(broadcast, runs, taken, unsent)
+            claimed = await self._claim(tx, request) if is_running and request.capacity > 0 else ()
+        return Batch(broadcast, is_running, claimed, unsent)
 
-    async def _broadcast(self, tx: Transaction, *, gives_up: bool) -> Broadcast | None:
-        kept = await BroadcastRepository(tx).get(self._id)
-        if kept is None or kept.status is not BroadcastStatus.RUNNING or not gives_up:
-            return kept
-        log.error("broadcast_paused", broadcast=kept.id, reason="one after the other is refused")
-        return await BroadcastRepository(tx).save(replace(kept, status=BroadcastStatus.PAUSED)) or kept
+    async def _broadcast(self, tx: Transaction, *, pause: bool) -> Broadcast | None:
+        broadcast = await BroadcastRepository(tx).get(self._id)
+        if broadcast is None or broadcast.status is not BroadcastStatus.RUNNING or not pause:
+            return broadcast
+        log.error("broadcast_paused", broadcast=broadcast.id, reason="one after the other is refused")
+        return await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.PAUSED)) or broadcast
 
-    async def _take(self, tx: Transaction, wish: Wish) -> tuple[Delivery, ...]:
-        """The next; those who were refused lately only when nobody else is left."""
+    async def _claim(self, tx: Transaction, request: BatchRequest) -> tuple[Delivery, ...]:
+        """Claim the next deliveries; postponed ones only where no others are left."""
         now = self._clock.now()
-        taken = await DeliveryRepository(tx).claim(self._id, wish.room, now, but=wish.put_off)
-        if not taken and wish.put_off:
-            taken = await DeliveryRepository(tx).claim(self._id, wish.room, now)
-        quiet = await SubscriptionRepository(tx).quiet([each.person_id for each in taken], now)
-        return tuple(replace(each, silent=each.person_id in quiet) for each in taken)
+        claimed = await DeliveryRepository(tx).claim(self._id, request.capacity, now, but=request.postponed)
+        if not claimed and request.postponed:
+            claimed = await DeliveryRepository(tx).claim(self._id, request.capacity, now)
+        quiet = await SubscriptionRepository(tx).quiet([each.person_id for each in claimed], now)
+        return tuple(replace(each, silent=each.person_id in quiet) for each in claimed)
 
-    async def _strays(self, tx: Transaction, in_hand: Collection[int] | None) -> set[int]:
-        if in_hand is None:
+    async def _unknown_claims(self, tx: Transaction, claimed: Collection[int] | None) -> set[int]:
+        """Return the readers that are marked as being sent although the run doesn't have them."""
+        if claimed is None:
             return set()
-        marked = await DeliveryRepository(tx).with_status(self._id, DeliveryStatus.SENDING, MOST_STRAYS)
-        return {each.person_id for each in marked}.difference(in_hand)
+        marked = await DeliveryRepository(tx).with_status(self._id, DeliveryStatus.SENDING, MAX_UNKNOWN_CLAIMS)
+        return {each.person_id for each in marked}.difference(claimed)
 
     async def _unsubscribe(self, tx: Transaction, person_id: int) -> None:
         await SubscriptionRepository(tx).delete(person_id)

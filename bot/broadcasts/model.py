@@ -87,9 +87,9 @@ class Delivery:
     silent: bool = False
 
 
-class Courier(Protocol):
-    """Brings one broadcast to one person."""
+class BroadcastSender(Protocol):
+    """Sends one broadcast to one reader."""
 
-    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> DeliveryOutcome:
-        """One attempt; calls `leaves` when the request is made: cancelled before that, nothing was sent."""
+    async def send(self, broadcast: Broadcast, delivery: Delivery, on_request: Callable[[], None]) -> DeliveryOutcome:
+        """Make one attempt. Call `on_request` right before the request: what is cancelled earlier wasn't sent."""
         ...

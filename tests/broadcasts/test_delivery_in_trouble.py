@@ -9,130 +9,130 @@ import pytest
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
-from bot.broadcasts.run import FAILURES_BORNE
+from bot.broadcasts.run import MAX_REJECTIONS
 from bot.infra.outbox.model import RetryLater, Undeliverable
-from tests.broadcasts.world import Courier, Desk, rest_briefly
+from tests.broadcasts.builders import BotProcess, FakeSender, shorten_pauses
 
 DELIVERED, WAITING, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.WAITING, DeliveryStatus.UNKNOWN
 
 
 @pytest.fixture
-async def desk(file: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
-    rest_briefly(monkeypatch)
-    desk = Desk(file)
-    yield desk
-    await desk.leaves()
+async def bot(file: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[BotProcess]:
+    shorten_pauses(monkeypatch)
+    bot = BotProcess(file)
+    yield bot
+    await bot.stop()
 
 
-async def test_a_refusal_for_its_frequency_is_no_loss(desk: Desk) -> None:
-    people = await desk.subscribers(60)
-    desk.courier.says(range(10, 60, 10), RetryLater(0.05), RetryLater(0.05))
-    await desk.begins()
-    await desk.delivering.settle()
-    assert sorted(desk.courier.reached) == list(people)
-    assert (await desk.broadcast()).report == {"delivered": 60}
+async def test_a_refusal_for_its_frequency_is_no_loss(bot: BotProcess) -> None:
+    people = await bot.add_subscribers(60)
+    bot.sender.script(range(10, 60, 10), RetryLater(0.05), RetryLater(0.05))
+    await bot.begin()
+    await bot.deliveries.wait_until_idle()
+    assert sorted(bot.sender.reached) == list(people)
+    assert (await bot.broadcast()).report == {"delivered": 60}
 
 
-async def test_a_storm_of_refusals_loses_and_doubles_nobody(desk: Desk) -> None:
-    people = await desk.subscribers(40)
-    desk.courier.says(people, RetryLater(0.01))
-    await desk.begins()
-    await desk.delivering.settle()
-    assert sorted(desk.courier.reached) == list(people)
+async def test_a_storm_of_refusals_loses_and_doubles_nobody(bot: BotProcess) -> None:
+    people = await bot.add_subscribers(40)
+    bot.sender.script(people, RetryLater(0.01))
+    await bot.begin()
+    await bot.deliveries.wait_until_idle()
+    assert sorted(bot.sender.reached) == list(people)
 
 
-async def test_one_chat_that_is_always_refused_does_not_hold_up_the_others_for_ever(desk: Desk) -> None:
-    await desk.subscribers(200)
-    desk.courier.says([1], *[RetryLater(0.01)] * 50)
-    await desk.begins()
-    await desk.delivering.settle()
-    assert (await desk.broadcast()).report == {"delivered": 199, "failed": 1}
+async def test_one_chat_that_is_always_refused_does_not_hold_up_the_others_for_ever(bot: BotProcess) -> None:
+    await bot.add_subscribers(200)
+    bot.sender.script([1], *[RetryLater(0.01)] * 50)
+    await bot.begin()
+    await bot.deliveries.wait_until_idle()
+    assert (await bot.broadcast()).report == {"delivered": 199, "failed": 1}
 
 
-async def test_a_failure_of_ours_before_the_request_is_no_unknown(desk: Desk) -> None:
-    await desk.subscribers(10)
-    desk.courier.says([3], RuntimeError("after it left"))
-    await desk.begins()
-    await desk.delivering.settle()
-    assert (await desk.broadcast()).report == {"delivered": 9, "unknown": 1}
+async def test_a_failure_of_ours_before_the_request_is_no_unknown(bot: BotProcess) -> None:
+    await bot.add_subscribers(10)
+    bot.sender.script([3], RuntimeError("after it left"))
+    await bot.begin()
+    await bot.deliveries.wait_until_idle()
+    assert (await bot.broadcast()).report == {"delivered": 9, "unknown": 1}
 
 
-async def test_a_message_that_everybody_is_refused_pauses_the_broadcast(desk: Desk) -> None:
-    people = await desk.subscribers(500)
-    desk.courier.says(people, Undeliverable("can't parse entities"))
-    await desk.begins()
-    await desk.delivering.settle()
-    counts = await desk.counts()
-    assert (await desk.broadcast()).status is BroadcastStatus.PAUSED
-    assert FAILURES_BORNE <= counts[DeliveryStatus.FAILED] < 200
+async def test_a_message_that_everybody_is_refused_pauses_the_broadcast(bot: BotProcess) -> None:
+    people = await bot.add_subscribers(500)
+    bot.sender.script(people, Undeliverable("can't parse entities"))
+    await bot.begin()
+    await bot.deliveries.wait_until_idle()
+    counts = await bot.counts()
+    assert (await bot.broadcast()).status is BroadcastStatus.PAUSED
+    assert MAX_REJECTIONS <= counts[DeliveryStatus.FAILED] < 200
 
 
 async def test_a_crash_leaves_nobody_out_and_tells_nobody_twice_except_those_listed(file: str) -> None:
-    first = Desk(file)
-    people = await first.subscribers(300)
-    first.courier.lets_go = 120
-    await first.begins()
-    await first.until(lambda: len(first.courier.left) >= 120)
-    await first.dies()
-    second = Desk(file, Courier())
-    await second.delivering.recover()
-    await second.delivering.take_up()
-    await second.delivering.settle()
+    first = BotProcess(file)
+    people = await first.add_subscribers(300)
+    first.sender.max_requests = 120
+    await first.begin()
+    await first.until(lambda: len(first.sender.requested) >= 120)
+    await first.kill()
+    second = BotProcess(file, FakeSender())
+    await second.deliveries.recover()
+    await second.deliveries.resume_runs()
+    await second.deliveries.wait_until_idle()
     report = dict((await second.broadcast()).report or {})
     unknown = report.pop("unknown", 0)
     assert 0 < unknown <= 80, "only what was in hand"
     assert report == {"delivered": 300 - unknown}
-    told = Counter(first.courier.reached) + Counter(second.courier.reached)
+    told = Counter(first.sender.reached) + Counter(second.sender.reached)
     assert set(told.values()) == {1}
     async with second.store.reading() as tx:
         listed = {each.person_id for each in await DeliveryRepository(tx).with_status("b1", UNKNOWN)}
     assert set(people) - told.keys() <= listed
-    await second.leaves()
+    await second.stop()
 
 
 async def test_a_calm_ending_leaves_nobody_unknown(file: str) -> None:
-    first = Desk(file)
-    people = await first.subscribers(300)
-    first.courier.lets_go = 120
-    await first.begins()
-    await first.until(lambda: len(first.courier.left) >= 120)
-    await first.leaves()
-    second = Desk(file)
-    await second.delivering.recover()
-    await second.delivering.take_up()
-    await second.delivering.settle()
+    first = BotProcess(file)
+    people = await first.add_subscribers(300)
+    first.sender.max_requests = 120
+    await first.begin()
+    await first.until(lambda: len(first.sender.requested) >= 120)
+    await first.stop()
+    second = BotProcess(file)
+    await second.deliveries.recover()
+    await second.deliveries.resume_runs()
+    await second.deliveries.wait_until_idle()
     assert (await second.broadcast()).report == {"delivered": 300}
-    assert sorted(first.courier.reached + second.courier.reached) == list(people)
-    await second.leaves()
+    assert sorted(first.sender.reached + second.sender.reached) == list(people)
+    await second.stop()
 
 
 async def test_one_stopped_in_the_moment_of_a_crash_gets_its_report(file: str) -> None:
-    first = Desk(file)
-    await first.subscribers(30)
-    first.courier.lets_go = 5
-    await first.begins()
-    await first.until(lambda: len(first.courier.left) >= 5)
+    first = BotProcess(file)
+    await first.add_subscribers(30)
+    first.sender.max_requests = 5
+    await first.begin()
+    await first.until(lambda: len(first.sender.requested) >= 5)
     stopped = replace(await first.broadcast(), status=BroadcastStatus.STOPPED)
     async with first.store.transaction() as tx:
         await BroadcastRepository(tx).save(stopped)
-    await first.dies()
-    second = Desk(file)
-    assert await second.delivering.recover() == ("b1",)
+    await first.kill()
+    second = BotProcess(file)
+    assert await second.deliveries.recover() == ("b1",)
     ended = await second.broadcast()
     assert ended.ended_at is not None
     assert sum((ended.report or {}).values()) == 30
-    await second.leaves()
+    await second.stop()
 
 
 @pytest.mark.parametrize("when", ["fails_before", "fails_after"])
-async def test_a_database_that_is_away_for_a_moment_loses_and_doubles_nobody(desk: Desk, when: str) -> None:
-    people = await desk.subscribers(200)
-    await desk.begins()
-    await desk.until(lambda: len(desk.courier.reached) >= 40)
-    setattr(desk.moody, when, 1)
-    await desk.until(lambda: getattr(desk.moody, when) == 0)
-    await desk.until(lambda: len(desk.courier.reached) >= 100)
-    setattr(desk.moody, when, 1)
-    await desk.delivering.settle()
-    assert sorted(desk.courier.reached) == list(people)
-    assert (await desk.broadcast()).report == {"delivered": 200}
+async def test_a_database_that_is_away_for_a_moment_loses_and_doubles_nobody(bot: BotProcess, when: str) -> None:
+    people = await bot.add_subscribers(200)
+    await bot.begin()
+    await bot.until(lambda: len(bot.sender.reached) >= 40)
+    setattr(bot.failing, when, 1)
+    await bot.until(lambda: getattr(bot.failing, when) == 0)
+    await bot.until(lambda: len(bot.sender.reached) >= 100)
+    setattr(bot.failing, when, 1)
+    await bot.deliveries.wait_until_idle()
+    assert sorted(bot.sender.reached) == list(people)
+    assert (await bot.broadcast()).report == {"delivered": 200}

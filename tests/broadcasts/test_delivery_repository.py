@@ -41,7 +41,7 @@ async def snapshot(store: Database, broadcast: Broadcast | None = None) -> int:
     broadcast = broadcast or a_broadcast()
     async with store.transaction() as tx:
         await BroadcastRepository(tx).add(broadcast)
-        return await DeliveryRepository(tx).snapshot(broadcast, "id", NOW)
+        return await DeliveryRepository(tx).create(broadcast, "id", NOW)
 
 
 async def of(store: Database, status: DeliveryStatus) -> list[int]:
@@ -93,7 +93,7 @@ async def test_a_broadcast_and_all_other_messages_have_the_same_language_whateve
         written = a_broadcast(default)
         async with store.transaction() as tx:
             await BroadcastRepository(tx).add(written)
-            await DeliveryRepository(tx).snapshot(written, default, NOW)
+            await DeliveryRepository(tx).create(written, default, NOW)
             claimed = await DeliveryRepository(tx).claim(default, len(users) + 1, NOW)
             counted = await DeliveryRepository(tx).audience(Audience(), default, NOW)
         expected = [choose(chosen, of_app, default) for _, (chosen, of_app) in users]
@@ -178,11 +178,11 @@ async def test_what_a_crash_leaves_in_hand_is_unknown_until_an_operator_says_aga
     async with store.transaction() as tx:
         await DeliveryRepository(tx).claim("b1", 2, NOW)
         await DeliveryRepository(tx).claim("b2", 1, NOW)
-        assert await DeliveryRepository(tx).lost("b1") == 2
-        assert await DeliveryRepository(tx).lost("b1") == 0
+        assert await DeliveryRepository(tx).mark_interrupted("b1") == 2
+        assert await DeliveryRepository(tx).mark_interrupted("b1") == 0
     assert (await of(store, UNKNOWN), await of(store, WAITING)) == ([1, 2], [3])
     async with store.transaction() as tx:
-        assert await DeliveryRepository(tx).again("b1") == 2
+        assert await DeliveryRepository(tx).retry_unknown("b1") == 2
         assert (await DeliveryRepository(tx).counts("b2"))[SENDING] == 1
     assert await of(store, WAITING) == [1, 2, 3]
 

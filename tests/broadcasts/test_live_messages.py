@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from sqlalchemy import text
 
-from bot.broadcasts.delivery import LiveMessages
+from bot.broadcasts.messages import LiveMessages
 from bot.broadcasts.model import BroadcastStatus, DeliveryStatus
 from bot.broadcasts.run import Progress
 from bot.infra.db.database import Database
@@ -12,7 +12,7 @@ from bot.infra.i18n import Translations
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
 from bot.users.model import Person
 from bot.users.repository import UserRepository
-from tests.broadcasts.world import OPERATOR, a_broadcast
+from tests.broadcasts.builders import OPERATOR, a_broadcast
 from tests.settlement.fake_settlement import MovedClock
 
 

@@ -53,8 +53,8 @@ def test_without_a_pace_it_promises_no_time() -> None:
 
 
 def test_what_telegram_asked_for_is_said() -> None:
-    assert starts(read(shown(rests=True)), "delivery.resting")
-    assert starts(read(shown(BroadcastStatus.PAUSED, rests=True)), "delivery.paused")
+    assert starts(read(shown(is_rate_limited=True)), "delivery.resting")
+    assert starts(read(shown(BroadcastStatus.PAUSED, is_rate_limited=True)), "delivery.paused")
 
 
 @pytest.mark.parametrize(

@@ -386,7 +386,7 @@ async def test_the_list_has_all_that_were_confirmed_with_what_became_of_them(off
         begun = await office.begins(await office.confirmed())
         assert begun is not None
         async with office.store.transaction() as tx:
-            await DeliveryRepository(tx).snapshot(begun, "id", office.clock.now())
+            await DeliveryRepository(tx).create(begun, "id", office.clock.now())
         office.clock.passes(minutes=1)
     await office.drafts.open(OSCAR)
     page = await office.drafts.page()

@@ -183,14 +183,14 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         "SEARCH subscriptions USING INTEGER PRIMARY KEY (rowid=?)",
     ),
     "snapshot": (
-        lambda tx: DeliveryRepository(tx).snapshot(A_BROADCAST, "en", NOW),
+        lambda tx: DeliveryRepository(tx).create(A_BROADCAST, "en", NOW),
         "SEARCH subscriptions USING INTEGER PRIMARY KEY (rowid=?)",
     ),
     "deliveries to send": (lambda tx: DeliveryRepository(tx).claim("b1", 9, NOW), "ix_deliveries_to_send"),
-    "deliveries in hand": (lambda tx: DeliveryRepository(tx).lost("b1"), "ix_deliveries_claimed"),
+    "deliveries in hand": (lambda tx: DeliveryRepository(tx).mark_interrupted("b1"), "ix_deliveries_claimed"),
     "deliveries counted": (lambda tx: DeliveryRepository(tx).counts("b1"), "sqlite_autoindex_deliveries_1"),
     "deliveries recorded": (lambda tx: DeliveryRepository(tx).record([A_DELIVERY]), "sqlite_autoindex_deliveries_1"),
-    "deliveries again": (lambda tx: DeliveryRepository(tx).again("b1"), "sqlite_autoindex_deliveries_1"),
+    "deliveries again": (lambda tx: DeliveryRepository(tx).retry_unknown("b1"), "sqlite_autoindex_deliveries_1"),
     "broadcasts under way": (lambda tx: BroadcastRepository(tx).under_way(), "ix_broadcasts_in_progress"),
 }
 # SQLite gives a table's own unique constraint a name of its own choice.

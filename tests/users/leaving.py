@@ -85,7 +85,7 @@ async def live(store: Database, person_id: int, n: int = 0) -> Order:
         )
         broadcast = Broadcast(id=f"b{person_id}.{n}", operator_id=2001, created_at=NOW)
         await BroadcastRepository(tx).add(broadcast)
-        await DeliveryRepository(tx).snapshot(broadcast, "en", NOW)
+        await DeliveryRepository(tx).create(broadcast, "en", NOW)
         await OrderRepository(tx).add(order)
         await OrderRepository(tx).add_event(
             OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED")

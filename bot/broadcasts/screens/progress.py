@@ -49,7 +49,7 @@ def _done(progress: Progress) -> int:
 
 def _heading(t: Translator, progress: Progress) -> Html:
     status = progress.broadcast.status
-    if status is BroadcastStatus.RUNNING and progress.rests:
+    if status is BroadcastStatus.RUNNING and progress.is_rate_limited:
         return t("delivery.resting")
     return t(f"delivery.{status}")
 

@@ -1,4 +1,4 @@
-"""Broadcasts on a real database, with a scripted courier."""
+"""Broadcasts on a real database, with a scripted sender."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from bot.broadcasts import run as delivery_round
+from bot.broadcasts import run as broadcast_run
 from bot.broadcasts.deliveries import DeliveryService
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast, BroadcastStatus, Delivery, DeliveryStatus
@@ -32,10 +32,10 @@ from tests.waiting import PATIENCE
 OPERATOR = 2001
 
 
-def rest_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
+def shorten_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the rests after failures: how long Telegram or the database is left alone decides nothing here."""
-    monkeypatch.setattr(delivery_round, "SHORTEST_REST", 0.01)
-    monkeypatch.setattr(delivery_round, "AFTER_UNKNOWN", Backoff(first=0.05, longest=0.05))
+    monkeypatch.setattr(broadcast_run, "MIN_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(broadcast_run, "PAUSE_AFTER_UNKNOWN", Backoff(first=0.05, longest=0.05))
     monkeypatch.setattr(patience, "BETWEEN_TRIES", Backoff(first=0.01, longest=5.0))
 
 
@@ -44,27 +44,27 @@ BLOCKED = Undeliverable("bot was blocked by the user", whole_chat=True)
 
 
 @dataclass
-class Courier:
+class FakeSender:
     """Notes whom each message reached. `outcomes` scripts what comes of the next ones to a person."""
 
     reached: list[int] = field(default_factory=list)
     outcomes: dict[int, deque[Outcome | Exception]] = field(default_factory=lambda: defaultdict(deque))
     gate: asyncio.Event = field(default_factory=asyncio.Event)
-    lets_go: int | None = None
+    max_requests: int | None = None
     """So many leave; the others are `held` and wait for the gate, as behind a limiter."""
-    held: list[int] = field(default_factory=list)
-    left: list[int] = field(default_factory=list)
+    held_back: list[int] = field(default_factory=list)
+    requested: list[int] = field(default_factory=list)
     silently: set[int] = field(default_factory=set)
     at_once: int = 0
     most_at_once: int = 0
 
-    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> Outcome:
+    async def send(self, broadcast: Broadcast, delivery: Delivery, on_request: Callable[[], None]) -> Outcome:
         del broadcast
-        if self.lets_go is not None and len(self.left) >= self.lets_go:
-            self.held.append(delivery.person_id)
+        if self.max_requests is not None and len(self.requested) >= self.max_requests:
+            self.held_back.append(delivery.person_id)
             await self.gate.wait()
-        leaves()
-        self.left.append(delivery.person_id)
+        on_request()
+        self.requested.append(delivery.person_id)
         self.silently |= {delivery.person_id} if delivery.silent else set()
         self.at_once += 1
         self.most_at_once = max(self.at_once, self.most_at_once)
@@ -80,13 +80,13 @@ class Courier:
             self.reached.append(delivery.person_id)
         return outcome
 
-    def says(self, persons: Iterable[int], *outcomes: Outcome | Exception) -> None:
+    def script(self, persons: Iterable[int], *outcomes: Outcome | Exception) -> None:
         """What comes of the next messages to each of these."""
         for person_id in persons:
             self.outcomes[person_id].extend(outcomes)
 
 
-class Moody:
+class FailingDatabase:
     """A store that fails when it is told to: before a commit, or after it, when nobody knows whether it was one."""
 
     def __init__(self, store: Database) -> None:
@@ -114,23 +114,23 @@ class Moody:
         return self._store.unreadable_rows()
 
 
-class Desk:
+class BotProcess:
     """One process that delivers."""
 
-    def __init__(self, database: str, courier: Courier | None = None) -> None:
+    def __init__(self, database: str, sender: FakeSender | None = None) -> None:
         self.store = Database(database, VAULT)
         self.clock = MovedClock()
-        self.courier = courier or Courier()
-        self.moody = Moody(self.store)
-        self.delivering = DeliveryService(
-            store=cast("Database", self.moody),
+        self.sender = sender or FakeSender()
+        self.failing = FailingDatabase(self.store)
+        self.deliveries = DeliveryService(
+            store=cast("Database", self.failing),
             clock=self.clock,
-            courier=self.courier,
+            sender=self.sender,
             default_locale="en",
             per_second=40,
         )
 
-    async def subscribers(self, count: int) -> range:
+    async def add_subscribers(self, count: int) -> range:
         people = range(1, count + 1)
         now = self.clock.now()
         async with self.store.transaction() as tx:
@@ -145,8 +145,8 @@ class Desk:
             await BroadcastRepository(tx).add(broadcast)
         return broadcast
 
-    async def begins(self, broadcast_id: str = "b1") -> Broadcast:
-        begun = await self.delivering.begin(await self.confirmed(broadcast_id))
+    async def begin(self, broadcast_id: str = "b1") -> Broadcast:
+        begun = await self.deliveries.begin(await self.confirmed(broadcast_id))
         assert begun is not None
         return begun
 
@@ -165,7 +165,7 @@ class Desk:
             while not holds():  # noqa: ASYNC110  a test looks from outside
                 await asyncio.sleep(0.005)
 
-    async def dies(self) -> None:
+    async def kill(self) -> None:
         """Kill -9, as far as the database can tell."""
         tasks = [each for each in asyncio.all_tasks() if each.get_name().startswith("broadcast-")]
         for task in tasks:
@@ -173,8 +173,8 @@ class Desk:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.store.close()
 
-    async def leaves(self) -> None:
-        await self.delivering.close(1)
+    async def stop(self) -> None:
+        await self.deliveries.close(1)
         await self.store.close()
 
 

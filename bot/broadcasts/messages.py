@@ -1,4 +1,4 @@
-"""A broadcast in Telegram: brought to one person, and shown to its operator while it goes on, in one live message."""
+"""A broadcast as messages in Telegram: to its readers, to operators who look at it, and the live message of its run."""
 
 import asyncio
 from collections import OrderedDict
@@ -6,24 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from bot.broadcasts.message import draw_picture
 from bot.broadcasts.model import Broadcast, Delivery
+from bot.broadcasts.rules import chart_of
 from bot.broadcasts.run import Progress
-from bot.broadcasts.screens import progress as broadcast_progress
+from bot.broadcasts.screens import progress as progress_screens
 from bot.broadcasts.screens.text import keyboard_of, text_of
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
-from bot.infra.i18n import Translations, translator_for
+from bot.infra.i18n import Translations, Translator, translator_for
 from bot.infra.outbox.model import DeliveryOutcome
 from bot.infra.outbox.rendering import kept
 from bot.infra.telegram.outbound.limiter import LEAVES
-from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, TryLater
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.rates.charts import Charts
+from bot.rates.history import Period
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 
-MESSAGES_KEPT: Final = 8
+MAX_CACHED: Final = 8
 
 
 @dataclass(slots=True)
@@ -33,17 +34,17 @@ class _Message:
     text: str
     keyboard: Keyboard
     picture: str | bytes | None
-    uploading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    upload: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class ChatCourier:
-    """Sends in bulk, after everything else (the `Courier` of deliveries).
+class ChatBroadcastSender:
+    """Send deliveries in bulk, after everything else.
 
     Args:
         messenger: sends.
         translations: every language.
         charts: draws the rate, where that is the broadcast's picture.
-        paid: pay for each message above Telegram's free pace (`allow_paid_broadcast`).
+        paid: pay for each message above Telegram's free rate (`allow_paid_broadcast`).
     """
 
     def __init__(self, messenger: Messenger, translations: Translations, charts: Charts, *, paid: bool) -> None:
@@ -53,14 +54,14 @@ class ChatCourier:
         self._paid = paid
         self._messages: OrderedDict[tuple[str, str], asyncio.Task[_Message]] = OrderedDict()
 
-    async def bring(self, broadcast: Broadcast, delivery: Delivery, leaves: Callable[[], None]) -> DeliveryOutcome:
-        """One attempt."""
+    async def send(self, broadcast: Broadcast, delivery: Delivery, on_request: Callable[[], None]) -> DeliveryOutcome:
+        """Make one attempt. `on_request` is called right before the request."""
         message = await self._message(broadcast, delivery.locale)
-        LEAVES.set(leaves)  # in this delivery's own task
+        LEAVES.set(on_request)  # in this delivery's own task
         if not isinstance(message.picture, bytes):
             return await self._send(delivery, message)
-        # The first one takes the picture to Telegram, and the others wait for its id.
-        async with message.uploading:
+        # The first delivery uploads the picture, and the others wait for its id.
+        async with message.upload:
             if isinstance(message.picture, bytes):
                 return await self._send(delivery, message)
         return await self._send(delivery, message)
@@ -79,23 +80,41 @@ class ChatCourier:
         return kept(sent)
 
     async def _message(self, broadcast: Broadcast, locale: str) -> _Message:
-        """Made once for each language: a broadcast that has begun says the same to all."""
+        """Return the message in one language. It is made once: a broadcast that has begun says the same to all."""
         key = broadcast.id, locale
         task = self._messages.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             task = self._messages[key] = asyncio.create_task(self._make(broadcast, locale))
-            while len(self._messages) > MESSAGES_KEPT:
+            while len(self._messages) > MAX_CACHED:
                 self._messages.popitem(last=False)
-        # One delivery's cancellation must not take the message from the others.
+        # The cancellation of one delivery must not take the message from the others.
         return await asyncio.shield(task)
 
     async def _make(self, broadcast: Broadcast, locale: str) -> _Message:
         t = self._translations.get(locale)
-        return _Message(text_of(broadcast, t), keyboard_of(t), await draw_picture(broadcast, t, self._charts))
+        return _Message(text_of(broadcast, t), keyboard_of(t), await _draw_picture(broadcast, t, self._charts))
+
+
+class BroadcastMessages:
+    """Send broadcasts to operators who look at them."""
+
+    def __init__(self, messenger: Messenger, translations: Translations, charts: Charts) -> None:
+        self._messenger = messenger
+        self._translations = translations
+        self._charts = charts
+
+    async def send(self, chat_id: int, broadcast: Broadcast, locale: str) -> Outcome:
+        """Send a broadcast to one chat in one language, without a sound."""
+        t = self._translations.get(locale)
+        text, keyboard = text_of(broadcast, t), keyboard_of(t)
+        picture = await _draw_picture(broadcast, t, self._charts)
+        if picture is None:
+            return await self._messenger.send_text(chat_id, text, keyboard, lane="talk", silent=True)
+        return await self._messenger.send_photo(chat_id, picture, text, keyboard, lane="talk", silent=True)
 
 
 class LiveMessages:
-    """The one message that shows an operator how far a broadcast is."""
+    """The message that shows an operator how far a broadcast is."""
 
     def __init__(self, store: Database, messenger: Messenger, translations: Translations, default_locale: str) -> None:
         self._store = store
@@ -104,15 +123,15 @@ class LiveMessages:
         self._default_locale = default_locale
 
     async def show(self, progress: Progress) -> int | None:
-        """Bring it up to date, or send it: the id of the message that shows it now.
+        """Edit the message, or send it, and return its id.
 
-        0 where the operator can't be reached any more, None where it couldn't be shown just now.
+        Return 0 where the operator can't be reached any more, None where it couldn't be shown just now.
         """
         broadcast = progress.broadcast
         chat_id = broadcast.chat_id or broadcast.operator_id
         reader = await self._reader(chat_id)
         t = translator_for(self._translations, reader, self._default_locale)
-        screen = broadcast_progress.screen(t, progress, reader.zone if reader else PRESUMED)
+        screen = progress_screens.screen(t, progress, reader.zone if reader else PRESUMED)
         if broadcast.message_id is not None:
             edited = await self._messenger.edit_text(
                 chat_id, broadcast.message_id, screen.text, screen.keyboard, lane="talk"
@@ -127,3 +146,11 @@ class LiveMessages:
     async def _reader(self, chat_id: int) -> Person | None:
         async with self._store.reading() as tx:
             return await UserRepository(tx).get_if_readable(chat_id)
+
+
+async def _draw_picture(broadcast: Broadcast, t: Translator, charts: Charts) -> bytes | str | None:
+    """Return its picture, if any: a photo's id, or a PNG of the rate up to its quote in the readers' language."""
+    period = chart_of(broadcast)
+    if period is None or broadcast.quote is None:
+        return broadcast.picture
+    return (await charts.of(t, Period(period), broadcast.quote)).png

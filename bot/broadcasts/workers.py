@@ -1,0 +1,79 @@
+"""Begin the broadcasts whose time has come, keep those running that should, and show how far they are."""
+
+import asyncio
+
+from bot.broadcasts.deliveries import DeliveryService
+from bot.broadcasts.messages import LiveMessages
+from bot.broadcasts.run import Progress
+from bot.broadcasts.service import BroadcastService
+
+EDIT_SECONDS = 3.0
+"""Between two edits of a live message: a chat bears one message a second, and its operator talks to the bot, too."""
+
+CHECK_SECONDS = 1.0
+IDLE_SECONDS = 5.0
+
+
+class BroadcastWorker:
+    """Begin what is due, and resume what should be running."""
+
+    def __init__(self, broadcasts: BroadcastService, deliveries: DeliveryService) -> None:
+        self._broadcasts = broadcasts
+        self._deliveries = deliveries
+
+    async def tick(self) -> float:
+        """Do it once, and return the seconds until the next time."""
+        for broadcast in await self._broadcasts.due():
+            ready = await self._broadcasts.begin_checks(broadcast)
+            if ready is not None:
+                await self._deliveries.begin(ready)
+        await self._deliveries.resume_runs()
+        return CHECK_SECONDS
+
+
+class LiveMessageWorker:
+    """Keep the live messages up to date. It has a loop of its own, because Telegram may keep it waiting."""
+
+    def __init__(self, deliveries: DeliveryService, live_messages: LiveMessages) -> None:
+        self._deliveries = deliveries
+        self._live_messages = live_messages
+        self._to_show: set[str] = set()
+        self._shown: dict[str, tuple[float, Progress]] = {}
+
+    async def recover(self) -> None:
+        """Put right what the last process left half done, before the first tick of any worker."""
+        self._to_show.update(await self._deliveries.recover())
+
+    async def tick(self) -> float:
+        """Show what has changed, and return the seconds until the next time."""
+        self._to_show.update(await self._deliveries.take_changed())
+        for broadcast_id in sorted(self._to_show):
+            progress = await self._deliveries.progress(broadcast_id)
+            if progress is None or (self._is_due(progress) and await self._show(progress) and progress.is_final):
+                self._to_show.discard(broadcast_id)
+                self._shown.pop(broadcast_id, None)
+        return EDIT_SECONDS if self._to_show else IDLE_SECONDS
+
+    def _is_due(self, progress: Progress) -> bool:
+        """Return whether there is something new, and it is time for it. A change of status is shown at once."""
+        if progress.broadcast.id not in self._shown:
+            return True
+        at, shown = self._shown[progress.broadcast.id]
+        if progress.broadcast.status is not shown.broadcast.status or progress.is_final:
+            return True
+        return progress != shown and _now() - at >= EDIT_SECONDS * 0.9
+
+    async def _show(self, progress: Progress) -> bool:
+        """Return whether it is shown."""
+        broadcast = progress.broadcast
+        message_id = await self._live_messages.show(progress)
+        if message_id is None:
+            return False
+        if message_id and message_id != broadcast.message_id:
+            await self._deliveries.save_live_message(broadcast.id, message_id)
+        self._shown[broadcast.id] = _now(), progress
+        return True
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
