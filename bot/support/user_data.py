@@ -86,7 +86,7 @@ async def export_user(tx: Transaction, user_id: int) -> Json:
 
 async def delete_user(tx: Transaction, user_id: int, now: datetime) -> None:
     """Delete the user's tickets, and queue the removal of what support's chats show of them."""
-    posts = await TicketPostRepository(tx).in_rooms(user_id)
+    posts = await TicketPostRepository(tx).in_staff_chats(user_id)
     for statement in DELETE:
         await tx.connection.execute(statement, {"user": user_id})
     of_chat: dict[tuple[int, str], list[TicketPost]] = defaultdict(list)

@@ -45,7 +45,7 @@ async def test_a_topic_that_is_gone_takes_all_that_stood_in_it_along_and_nothing
         await TicketPostRepository(tx).add(a_post(20, topic_id=9))
         await TicketPostRepository(tx).add(a_post(21, topic_id=5))
         await TicketPostRepository(tx).add(a_post(22, chat_id=OTHER, topic_id=9))
-        await TicketPostRepository(tx).topic_gone(GROUP, 9)
+        await TicketPostRepository(tx).delete_topic(GROUP, 9)
     async with store.reading() as tx:
         assert await TicketPostRepository(tx).get(GROUP, 20) is None
         assert await TicketPostRepository(tx).get(GROUP, 21) is not None

@@ -104,7 +104,7 @@ class TicketRoom:
         """What the outbox keeps of an attempt in this chat; a topic that is gone is made anew next time."""
         if topic_id is not None and _is_without_topic(outcome):
             async with self._store.transaction() as tx:
-                await TicketPostRepository(tx).topic_gone(chat_id, topic_id)
+                await TicketPostRepository(tx).delete_topic(chat_id, topic_id)
             return RetryLater(0)
         told = kept(outcome)
         return replace(told, topic_id=topic_id) if isinstance(told, Sent) else told

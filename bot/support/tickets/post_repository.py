@@ -1,4 +1,4 @@
-"""Which messages of the bot's belong to which ticket."""
+"""Which messages of the bot belong to which ticket."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -32,7 +32,7 @@ OF_ENTRY = (
     .order_by(ticket_posts.c.message_id.desc())
     .limit(1)
 )
-IN_ROOMS = (
+IN_STAFF_CHATS = (
     select(ticket_posts)
     .join(tickets, tickets.c.reference == ticket_posts.c.ticket)
     .where(tickets.c.person_id == bindparam("person", type_=BigInteger()))
@@ -44,69 +44,69 @@ OF_TOPIC = (
     .where(ticket_posts.c.chat_id == CHAT, ticket_posts.c.topic_id == bindparam("topic", type_=BigInteger()))
     .limit(1)
 )
-# Without its chat: SQLite would rather look through all that stands in that.
+# Without its chat: SQLite would rather look through all messages of that.
 TOPICS = (
     select(ticket_posts)
     .where(ticket_posts.c.ticket == bindparam("of_ticket"), ticket_posts.c.role == PostRole.TOPIC)
     .order_by(ticket_posts.c.message_id.desc())
 )
-TOPIC_GONE = delete(ticket_posts).where(
+DELETE_TOPIC = delete(ticket_posts).where(
     ticket_posts.c.chat_id == CHAT, ticket_posts.c.topic_id == bindparam("topic", type_=BigInteger())
 )
 DELETE_IN_CHAT = delete(ticket_posts).where(ticket_posts.c.chat_id == CHAT)
 
 
 class TicketPostRepository:
-    """Which messages of the bot's belong to which ticket."""
+    """Read and write which messages of the bot belong to which ticket."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def add(self, post: TicketPost) -> None:
-        """Insert or replace."""
+        """Insert or replace a message."""
         await writing.put(self._connection, ticket_posts, asdict(post))
 
     async def get(self, chat_id: int, message_id: int) -> TicketPost | None:
-        """What this message of the bot's is; None where it belongs to no ticket."""
+        """Return what a message of the bot is; None if it belongs to no ticket."""
         return next(iter(await self._all(ONE, {"chat": chat_id, "message": message_id})), None)
 
     async def head(self, ticket: str, chat_id: int) -> TicketPost | None:
-        """The newest card of a ticket in a chat."""
+        """Return the newest card of a ticket in a chat."""
         return next((head for head in await self.heads(ticket) if head.chat_id == chat_id), None)
 
     async def heads(self, ticket: str) -> tuple[TicketPost, ...]:
-        """The newest card in each chat that has one."""
+        """Return the newest card of a ticket in each chat that has one."""
         found: dict[int, TicketPost] = {}
         for head in await self._all(HEADS, {"of_ticket": ticket}):
             found.setdefault(head.chat_id, head)
         return tuple(found.values())
 
     async def of_entry(self, ticket: str, entry: int, chat_id: int) -> TicketPost | None:
-        """Where an entry stands in a chat."""
+        """Return the message that shows an entry in a chat."""
         known = {"of_ticket": ticket, "number": entry, "chat": chat_id}
         return next(iter(await self._all(OF_ENTRY, known)), None)
 
-    async def in_rooms(self, person_id: int) -> tuple[TicketPost, ...]:
-        """Those of this person's tickets in support's chats, oldest first."""
-        return await self._all(IN_ROOMS, {"person": person_id})
+    async def in_staff_chats(self, person_id: int) -> tuple[TicketPost, ...]:
+        """Return the messages of a user's tickets in the chats of staff, oldest first."""
+        return await self._all(IN_STAFF_CHATS, {"person": person_id})
 
     async def of_topic(self, chat_id: int, topic_id: int) -> str | None:
-        """The ticket whose topic this is."""
+        """Return the ticket whose topic this is."""
         found = await self._connection.execute(OF_TOPIC, {"chat": chat_id, "topic": topic_id})
         return found.scalar_one_or_none()
 
     async def topic(self, ticket: str, chat_id: int) -> TicketPost | None:
-        """The newest topic of a ticket in a chat."""
+        """Return the newest topic of a ticket in a chat."""
         topics = await self._all(TOPICS, {"of_ticket": ticket})
         return next((topic for topic in topics if topic.chat_id == chat_id), None)
 
-    async def topic_gone(self, chat_id: int, topic_id: int) -> None:
-        """Somebody has deleted a topic, and all that stood in it."""
-        await self._connection.execute(TOPIC_GONE, {"chat": chat_id, "topic": topic_id})
+    async def delete_topic(self, chat_id: int, topic_id: int) -> None:
+        """Delete a topic that is gone in Telegram, with all messages in it."""
+        await self._connection.execute(DELETE_TOPIC, {"chat": chat_id, "topic": topic_id})
 
     async def delete_in_chat(self, chat_id: int) -> None:
-        """Delete the posts in a group that got another id: nobody can reply to them any more."""
+        """Delete the posts in a group that got another id: nobody can reply to them any longer."""
         await self._connection.execute(DELETE_IN_CHAT, {"chat": chat_id})
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketPost, ...]:
