@@ -20,7 +20,8 @@ from bot.orders.status_messages import StatusMessages
 from bot.recipients.formatting import format_method
 from bot.settlement.model import SettlementFailure
 from bot.staff.help import Help
-from bot.users.activity import pressed, record_user_event
+from bot.users.model import pressed
+from bot.users.repository import record_user_event
 from bot.users.screens.buttons import send_row
 
 ActionHandler = Callable[[Session, Order], Awaitable[object]]

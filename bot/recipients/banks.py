@@ -1,7 +1,7 @@
-"""What is generally known of Indonesian banks and e-wallets: what people call them, how long their numbers are.
+"""Know what Indonesian banks and e-wallets are called, and how long their numbers are.
 
-Help for searching and hints for questions only. The live list is the authority: a destination that isn't known here
-works as well, and what is known here is applied only where the live name agrees, for codes mean nothing by themselves.
+This only helps searching, and gives hints for questions. The live list is the authority: a destination that isn't known
+here works as well. What is known here is applied only where the live name agrees: a code alone means nothing.
 """
 
 import json
@@ -30,25 +30,25 @@ class Known:
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """All that it is called."""
+        """All names of the destination."""
         return (self.label, *self.aliases, self.name)
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a name, lower case, without punctuation."""
+    """Return the words of a name in lower case, without punctuation."""
     return tuple(re.findall(r"[^\W_]+", plain(text).casefold()))
 
 
 @lru_cache(maxsize=4096)
 def forms(text: str) -> frozenset[str]:
-    """The ways in which a name is compared: run together, with and without words such as "bank" and "tbk"."""
+    """Return the forms in which a name is compared: run together, with and without words such as "bank" and "tbk"."""
     found = words(text)
     return frozenset({"".join(found), "".join(word for word in found if word not in _GENERIC)} - {""})
 
 
 @lru_cache(maxsize=1024)
 def known_as(code: str, name: str) -> Known | None:
-    """What is known of the live pair of `code` and `name`; None where the name says nothing, or something else."""
+    """Return what is known of the live pair of `code` and `name`; None where the name says otherwise, or nothing."""
     by_name = [known for known in _all_known() if forms(name) & _forms_of(known)]
     by_code = [known for known in _all_known() if known.code == code]
     for known in by_code:

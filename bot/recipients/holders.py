@@ -1,4 +1,4 @@
-"""The holder's name: one line of letters, as a bank would print it."""
+"""Read, compare and mask the holder's name: one line of letters, as a bank would print it."""
 
 import unicodedata
 from typing import Final
@@ -16,7 +16,7 @@ _WORD_SHOWN: Final = 8
 
 
 def clean_holder(text: str) -> str | None:
-    """The name in `text`, spaces collapsed; None if there is none.
+    """Return the name in `text` with spaces collapsed, or None if there is none.
 
     Raises:
         Rejection: `holder.one_line`, `holder.too_long` (`longest`, `actual`), `holder.not_a_name` (digits or

@@ -1,4 +1,4 @@
-"""Whether two numbers are the same recipient's, also where the other side masks, and how we mask them ourselves."""
+"""Compare two numbers, one of which may be masked, and mask numbers ourselves."""
 
 import re
 from typing import Final, Literal
@@ -57,6 +57,6 @@ def _telling(masked: str, kind: str) -> int:
 
 
 def mask(number: str) -> str:
-    """`number` for staff, logs and cards: its last four characters, fewer where that would be over half of it."""
+    """Return the last four characters of `number`, fewer where that would be over half of it."""
     shown = min(SHOWN, len(number) // 2)
     return "••••" + (number[-shown:] if shown else "")

@@ -1,4 +1,4 @@
-"""Account and mobile numbers as people paste them, made into the one form that goes to the service."""
+"""Read account and mobile numbers as people paste them, in the one form that goes to the service."""
 
 import re
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class CleanNumber:
 
 
 def clean_number(method: PayoutMethod, text: str) -> CleanNumber:
-    """The number in `text` in the form that the service takes for `method` (settlement API, 4.5).
+    """Return the number in `text` in the form that the service accepts for `method` (settlement API, 4.5).
 
     Banks: digits only. E-wallets: a mobile number in the local form `08…`, which the documents accept as they do
     E.164; it is how Indonesians write and recognise it, and it has no plus sign for a validator to trip over.
@@ -139,6 +139,6 @@ def _parse_mobile(dialled: str) -> PhoneNumber:
 
 
 def _unlisted_mobile(number: str) -> CleanNumber:
-    """A number that begins like a mobile number, but isn't in the numbering plan that we know: the service decides."""
+    """Return a number that begins like a mobile number but is missing in our numbering plan. The service decides."""
     _check_length(number, MOBILE_DIGITS.start, MOBILE_DIGITS.stop - 1)
     return CleanNumber(number, Remark("number.unusual_mobile", {"actual": len(number)}))

@@ -1,4 +1,4 @@
-"""Whom people have sent to before. Whoever holds the keys alone can read them."""
+"""Read and write saved recipients."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -22,7 +22,7 @@ OF_PERSON = (
     .limit(bindparam("limit"))
 )
 DELETE = delete(recipients).where(recipients.c.id == bindparam("id"))
-FORGET = delete(recipients).where(recipients.c.used_at < bindparam("before"))
+DELETE_UNUSED = delete(recipients).where(recipients.c.used_at < bindparam("before"))
 
 
 class RecipientRepository:
@@ -33,27 +33,27 @@ class RecipientRepository:
         self._vault = tx.vault
 
     async def get(self, recipient_id: str) -> SavedRecipient | None:
-        """The recipient with this id, whoever's it is."""
+        """Return the recipient with this id, of whichever user, or None."""
         row = (await self._connection.execute(ONE, {"id": recipient_id})).mappings().first()
         return sealing.read(self._vault, recipients, dict(row), _recipient) if row else None
 
     async def of_person(self, person_id: int, *, limit: int = 100) -> tuple[SavedRecipient, ...]:
-        """The last used first."""
+        """Return the recipients of a user, the last used first."""
         found = (await self._connection.execute(OF_PERSON, {"person": person_id, "limit": limit})).mappings()
         return sealing.readable(self._vault, recipients, found, _recipient)
 
     async def save(self, recipient: SavedRecipient) -> None:
-        """Insert or replace."""
+        """Insert or replace a recipient."""
         row = {**asdict(recipient), "method": nested.from_method(recipient.method)}
         await writing.put(self._connection, recipients, sealing.seal_row(self._vault, recipients, row))
 
     async def delete(self, recipient_id: str) -> None:
-        """Delete one; nothing happens where there is none."""
+        """Delete a recipient. Nothing happens where there is none."""
         await self._connection.execute(DELETE, {"id": recipient_id})
 
-    async def forget_unused(self, before: datetime) -> int:
-        """Delete those last used before; how many they were."""
-        return (await self._connection.execute(FORGET, {"before": before})).rowcount
+    async def delete_unused(self, before: datetime) -> int:
+        """Delete the recipients that were last used before then, and return how many they were."""
+        return (await self._connection.execute(DELETE_UNUSED, {"before": before})).rowcount
 
 
 def _recipient(known: Mapping[str, Any]) -> SavedRecipient:

@@ -1,4 +1,4 @@
-"""The people one has sent to: the list of them, a page for each, and the questions for its changes."""
+"""Saved recipients: the list of them, a page for each, and the questions for changes."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ SECTION = SettingsSection(position=40, label="settings.recipients", data=Recipie
 
 
 def screen(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0) -> Screen:
-    """One page of the list, the last used first; or that there's nobody yet."""
+    """Return one page of the list, the last used first, or that nobody is saved yet."""
     if not recipients:
         return Screen(t("recipients.none"), (send_row(t),))
     pages = -(-len(recipients) // PAGE)
@@ -34,7 +34,7 @@ def screen(t: Translator, recipients: Sequence[SavedRecipient], page: int = 0) -
 
 
 def page(t: Translator, recipient: SavedRecipient, now: datetime) -> Screen:
-    """Everything about one, the number in full: the chat is its owner's own."""
+    """Return everything about one recipient. The number is shown in full: the chat is its owner's own."""
     label, holder = recipient.label, recipient.holder
     rows: Keyboard = (
         (_button(t, recipient, "recipient.send", RecipientAction.SEND, "primary"),),
@@ -64,30 +64,30 @@ def masked_line(recipient: SavedRecipient) -> Html:
 
 
 def naming(t: Translator, recipient: SavedRecipient) -> Screen:
-    """The question for a name of the person's own."""
+    """Return the question for the user's own name of a recipient."""
     remove = ((_button(t, recipient, "recipient.unname", RecipientAction.UNNAME),),) if recipient.label else ()
     return Screen(t("recipient.ask_name", who=format_recipient(recipient)), (*remove, (_to_page(t, recipient),)))
 
 
 def holding(t: Translator, recipient: SavedRecipient) -> Screen:
-    """The question for the holder's name."""
+    """Return the question for the holder's name."""
     remove = ((_button(t, recipient, "recipient.no_holder", RecipientAction.UNHOLD),),) if recipient.holder else ()
     return Screen(t("recipient.ask_holder", who=format_recipient(recipient)), (*remove, (_to_page(t, recipient),)))
 
 
 def deleting(t: Translator, recipient: SavedRecipient) -> Screen:
-    """The second look before one is forgotten."""
+    """Return the question before a recipient is deleted."""
     forget = _button(t, recipient, "recipient.delete_sure", RecipientAction.FORGET, "danger")
     return Screen(t("recipient.ask_delete", who=format_recipient(recipient)), ((forget,), (_to_page(t, recipient),)))
 
 
 def offer_row(t: Translator, recipient: SavedRecipient) -> tuple[Button, ...]:
-    """The way to a name, under an order's news."""
+    """Return the row under an order's message that leads to a name for its recipient."""
     return (_button(t, recipient, "recipient.offer", RecipientAction.SAVE),)
 
 
 def clean_label(text: str) -> str | None:
-    """The name in `text`; None where nothing of it can be seen, which takes the name away.
+    """Return the name in `text`; None where nothing of it can be seen, which removes the name.
 
     Raises:
         Rejection: `holder.one_line`, `recipient.name_too_long` (`longest`, `actual`).

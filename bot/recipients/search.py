@@ -1,4 +1,4 @@
-"""Finding the destination that a few typed letters mean, in the live list and by what people call its entries."""
+"""Find the destination that a few typed letters mean, in the live list and by what people call its entries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class SearchResult:
 
 
 def search(query: str, methods: Sequence[PayoutMethod]) -> SearchResult:
-    """What `query` ("bca", "gopey", "sea bank") means among the live `methods`.
+    """Return what `query` ("bca", "gopey", "sea bank") means among the live `methods`.
 
     Whole names go before beginnings ("bca" is BCA, not BCA Syariah), those before clear typos, those before names
     within a sentence. A hit is clear if no other method fits as well; what is uncertain is offered, at most eight.
@@ -67,7 +67,7 @@ def _forms(method: PayoutMethod) -> frozenset[str]:
 
 
 def _beginning(asked: frozenset[str], typed: tuple[str, ...], methods: Sequence[PayoutMethod]) -> list[PayoutMethod]:
-    """The methods of which a name begins so, those first that need the fewest letters more."""
+    """Return the methods with a name that begins like this. Those that need the fewest letters more come first."""
     start = min(asked, key=len)
     ranked = []
     for place, method in enumerate(methods):
@@ -82,7 +82,7 @@ def _begins(typed: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
 
 
 def _mentions(typed: tuple[str, ...], method: PayoutMethod) -> bool:
-    """Whether a whole name of the method is among the words typed: "ke bca mobile"."""
+    """Return whether a whole name of the method is among the words typed: "ke bca mobile"."""
     return any(len(word) >= _SURE_PREFIX and word in _forms(method) for word in typed)
 
 

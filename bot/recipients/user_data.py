@@ -60,7 +60,7 @@ async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
 
 async def prune(tx: Transaction, now: datetime, kept: timedelta | None, _limit: int) -> int:
     """Delete the recipients that were last used too long ago, all at once."""
-    return 0 if kept is None else await RecipientRepository(tx).forget_unused(now - kept)
+    return 0 if kept is None else await RecipientRepository(tx).delete_unused(now - kept)
 
 
 def sections(found: Sequence[SavedRecipient]) -> Json:

@@ -14,9 +14,8 @@ from bot.orders.repository import OrderRepository
 from bot.support.ticket import Ticket
 from bot.support.tickets.notifications import subject_of_ticket
 from bot.support.tickets.repository import TicketRepository
-from bot.users.event_repository import UserEventRepository
-from bot.users.model import Person, PersonAct
-from bot.users.repository import UserRepository
+from bot.users.model import Person, RecordedEvent
+from bot.users.repository import UserEventRepository, UserRepository
 
 OTHERS = 6
 """Other orders and tickets of the person that are read: one more than is shown, to say that there are more."""
@@ -66,7 +65,7 @@ class Case:
     order: Order | None = None
     events: tuple[OrderEvent, ...] = ()
     news: tuple[Notification, ...] = ()
-    acts: tuple[PersonAct, ...] = ()
+    acts: tuple[RecordedEvent, ...] = ()
     others: tuple[Order, ...] = ()
     tickets: tuple[Ticket, ...] = ()
 
@@ -151,7 +150,7 @@ def _is_about(ticket: Ticket, order: Order) -> bool:
     return ticket.order_reference == order.reference
 
 
-async def _acts(tx: Transaction, person_id: int, order: Order | None) -> tuple[PersonAct, ...]:
+async def _acts(tx: Transaction, person_id: int, order: Order | None) -> tuple[RecordedEvent, ...]:
     if not person_id or order is None:
         return ()
     return await UserEventRepository(tx).of_order(person_id, order.reference, order.created_at)

@@ -7,7 +7,7 @@ from bot.users.block_handlers import BlockHandlers
 from bot.users.handlers import SettingsHandlers
 from bot.users.notifications import FarewellRenderer
 from bot.users.phrase_handlers import PhraseHandlers
-from bot.users.privacy import Privacy
+from bot.users.privacy import PrivacyService
 from bot.users.privacy_handlers import PrivacyHandlers
 from bot.users.provider import Provider
 from bot.users.retention import Retention
@@ -41,7 +41,7 @@ class Users:
         database, clock = infra.database, infra.clock
         self.service = UserService(database, clock)
         self.sessions = SessionLoader(infra, operator_ids=operator_ids)
-        privacy = Privacy(database, clock, retention_days, user_data)
+        privacy = PrivacyService(database, clock, retention_days, user_data)
         self.settings_sections = list(SECTIONS)
         """Features add theirs."""
         settings = SettingsHandlers(

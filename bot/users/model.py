@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -14,14 +15,17 @@ FAREWELL: Final = "farewell"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody who has written to the bot in private; there the chat's id is the person's own.
+    """A user who has written to the bot in private. The chat has the same id.
 
-    `suggestion` is the code of the phrase that was suggested to them last; without a phrase of their own, their first
-    invoice bears that one. `notices` is what they chose about being told (kind -> how), where it differs from the
-    usual. `awaits` names the question outside of a draft whose typed answer is waited for
-    (`infra/telegram/ui/questions.py`), and `answered_update_id` the last update that has answered one. `seen_at` is
-    when they last acted, to a day. An empty `time_zone` is one that they haven't chosen: Jakarta's is presumed.
-    `username` is their public name, in small letters and without @.
+    Attributes:
+        time_zone: empty until the user chooses one. Jakarta's is presumed until then.
+        suggestion: the code of the phrase that was suggested last. It is on the first invoice of a user who has chosen
+            no phrase.
+        notices: how notifications arrive, where the user has changed it: topic -> way (`orders/preferences.py`).
+        awaits: the question outside of a draft that waits for a typed answer (`questions.py`).
+        answered_update_id: the last update that has answered such a question.
+        seen_at: when the user last acted, to a day.
+        username: the public name, in small letters and without @.
     """
 
     id: int
@@ -41,15 +45,36 @@ class Person:
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time they live by."""
+        """The user's time zone."""
         return zone_of(self.time_zone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonAct:
-    """Something a person did, as an event: never what they wrote. `what` is a word of ours ("pressed.look")."""
+class RecordedEvent:
+    """An event of a user, never what they wrote. `what` is a `UserEvent` or the result of `pressed`."""
 
     person_id: int
     reference: str = ""
     at: datetime
     what: str
+
+
+PRESSED: Final = "pressed."
+"""Before the name of a button under an order's message."""
+
+
+class UserEvent(StrEnum):
+    """What users do, except for buttons that they press."""
+
+    ASKED = "asked"  # wrote to support, and a ticket was opened by it
+    SAID = "said"  # wrote more
+    REOPENED = "reopened"
+    RATED_GOOD = "rated.good"
+    RATED_BAD = "rated.bad"
+    BLOCKED = "blocked"  # the bot
+    CAME_BACK = "came_back"
+
+
+def pressed(action: str) -> str:
+    """Return the event of a button under an order's message. `action` is what its data says."""
+    return PRESSED + action

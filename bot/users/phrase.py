@@ -1,4 +1,4 @@
-"""The phrase of one's own: it stands on every genuine invoice and receipt, and an impostor doesn't know it.
+"""The anti-phishing phrase: it is on every genuine invoice and receipt, and an impostor doesn't know it.
 
 A suggestion is two things and what they are like, drawn from words of our own: over 7.6 million different ones in
 each language (241 x 240 x 132 and 245 x 244 x 133). Somebody who forges invoices for ten thousand people, with a
@@ -34,7 +34,7 @@ _LINK: Final = re.compile(r"@|://|\bwww\b|\w\.\w", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A phrase that may be had in one tap. `code` stands for it on a button: at most 14 characters."""
+    """A phrase that a user can choose in one tap. `code` stands for it on a button, in at most 14 characters."""
 
     code: str
     text: str
@@ -42,7 +42,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What a language's suggestions are made of; `phrase` says in which order."""
+    """The words of a language's suggestions. `phrase` says in which order."""
 
     phrase: str
     things: tuple[str, ...]
@@ -50,7 +50,7 @@ class _Words:
 
 
 def suggest(locale: str) -> Suggestion:
-    """A phrase in words of `locale`, drawn anew each time by the operating system's randomness."""
+    """Return a new phrase in words of `locale`, drawn by the operating system's randomness."""
     language = locale if locale in _words() else _FALLBACK
     words = _words()[language]
     first = secrets.randbelow(len(words.things))
@@ -59,7 +59,7 @@ def suggest(locale: str) -> Suggestion:
 
 
 def suggested(code: str) -> str | None:
-    """The text of the suggestion that `code` stands for; None where there's no such one."""
+    """Return the text of the suggestion that `code` stands for, or None where there is no such suggestion."""
     match = _CODE.fullmatch(code)
     if match is None or match[1] not in _words():
         return None
@@ -71,7 +71,7 @@ def suggested(code: str) -> str | None:
 
 
 def clean_phrase(text: str) -> str:
-    """The phrase in `text`, spaces collapsed.
+    """Return the phrase in `text`, with spaces collapsed.
 
     Raises:
         Rejection: `phrase.seed_words` (before all else: who pastes them is in danger), `phrase.one_line`,
@@ -121,7 +121,7 @@ def _suggestion(language: str, first: int, second: int, kind: int) -> Suggestion
 
 @cache
 def _words() -> Mapping[str, _Words]:
-    """Language -> things, and what they are like."""
+    """Return the words of each language."""
     found = {language: _file(language) for language in LOCALES}
     return {
         language: _Words(words["phrase"], tuple(words["things"]), tuple(words["kinds"]))
@@ -131,13 +131,13 @@ def _words() -> Mapping[str, _Words]:
 
 @cache
 def _obvious() -> frozenset[str]:
-    """What is tried first: a phrase of nothing else is as good as none."""
+    """Return the words that an impostor tries first. A phrase of nothing else is as good as none."""
     return frozenset(word for name in ("any", *LOCALES) for word in _file(name)["obvious"])
 
 
 @cache
 def _file(name: str) -> Mapping[str, Any]:
-    """The words of a language; of "any", those that are no language's own."""
+    """Return the words of a language; those of no language for "any"."""
     file = files("bot.users") / "phrase_words" / f"{name}.json"
     known: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return known

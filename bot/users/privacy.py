@@ -37,7 +37,7 @@ class Overview:
 
 
 @dataclass(frozen=True, slots=True)
-class Waits:
+class DeletionBlockers:
     """What has to end before a user can be deleted."""
 
     blockers: tuple[Blocker, ...] = ()
@@ -45,12 +45,12 @@ class Waits:
     """Whether one hasn't reached the user yet."""
 
     @property
-    def is_over(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether nothing has."""
         return not self.blockers and not self.notifications
 
 
-class Privacy:
+class PrivacyService:
     """The use cases of `/privacy`. `retention_days` is 0 where nothing is deleted automatically."""
 
     def __init__(self, store: Database, clock: Clock, retention_days: int, features: Sequence[UserData]) -> None:
@@ -60,7 +60,7 @@ class Privacy:
         self._features = features
         self._to_erase = False
 
-    async def overview(self, person: Person) -> Overview:
+    async def get_overview(self, person: Person) -> Overview:
         """Return what is stored about `person`, without what only the file contains."""
         async with self._store.reading() as tx:
             known = await UserRepository(tx).get(person.id) or person
@@ -77,35 +77,35 @@ class Privacy:
                     sections |= await each.export_user(tx, person.id)
         return as_file(known, sections, self._clock.now())
 
-    async def waits(self, person_id: int) -> Waits:
+    async def find_blockers(self, person_id: int) -> DeletionBlockers:
         """Return what would have to end first."""
         async with self._store.reading() as tx:
-            return await self._waits(tx, person_id)
+            return await self._blockers(tx, person_id)
 
-    async def delete(self, person: Person) -> Waits:
+    async def delete(self, person: Person) -> DeletionBlockers:
         """Delete `person` now. If something has to end first, save the request and return what that is.
 
         Call it in the user's own chat queue.
         """
         async with self._store.transaction() as tx:
-            waits = await self._waits(tx, person.id)
-            if waits.is_over:
+            blockers = await self._blockers(tx, person.id)
+            if blockers.is_empty:
                 await self._delete(tx, person.id)
             else:
                 asked_at = person.delete_asked_at or self._clock.now()
                 await UserRepository(tx).save(replace(person, delete_asked_at=asked_at))
-        if waits.is_over:
+        if blockers.is_empty:
             await self._erase()
-        return waits
+        return blockers
 
-    async def keep(self, person: Person) -> Person:
+    async def cancel_deletion(self, person: Person) -> Person:
         """Cancel the request for deletion, and return the user without it."""
         kept = replace(person, delete_asked_at=None)
         async with self._store.transaction() as tx:
             await UserRepository(tx).save(kept)
         return kept
 
-    async def is_unknown(self, person_id: int) -> bool:
+    async def has_nothing(self, person_id: int) -> bool:
         """Return whether a user has left nothing, as after a deletion."""
         async with self._store.reading() as tx:
             for each in self._features:
@@ -113,52 +113,52 @@ class Privacy:
                     return False
         return True
 
-    async def ready(self) -> tuple[int, ...]:
+    async def find_deletable(self) -> tuple[int, ...]:
         """Return the users who asked to be deleted, and for whom nothing has to end any longer."""
         ready: list[int] = []
         async with self._store.reading() as tx:
             # All of them: a hundred who have to wait must not keep those behind them waiting, too.
             for skipped in count(0, LEAVING_READ):
                 leaving = await DeletionRepository(tx).leaving(LEAVING_READ, skipped)
-                ready += [person for person in leaving if await self._may_leave(tx, person)]
+                ready += [person for person in leaving if await self._is_deletable(tx, person)]
                 if len(leaving) < LEAVING_READ or len(ready) >= LEAVING_READ:
                     break
         return tuple(ready)
 
-    async def carry_out(self, person_id: int) -> bool:
+    async def delete_as_requested(self, person_id: int) -> bool:
         """Delete a user who asked for it before, and queue one last message. Return whether that was so.
 
         Call it in the user's own chat queue: nothing of theirs is half done there.
         """
         async with self._store.transaction() as tx:
             person = await UserRepository(tx).get(person_id)
-            if person is None or person.delete_asked_at is None or not await self._may_leave(tx, person_id):
+            if person is None or person.delete_asked_at is None or not await self._is_deletable(tx, person_id):
                 return False
             await self._delete(tx, person_id)
             await OutboxRepository(tx).add([_farewell(person, self._clock.now())])
         await self._erase()
         return True
 
-    async def long_away(self) -> tuple[int, ...]:
+    async def find_long_blocked(self) -> tuple[int, ...]:
         """Return the users who blocked the bot before the retention period, and for whom nothing has to end."""
         if not self.retention_days:
             return ()
         before = self._clock.now() - timedelta(days=self.retention_days)
         async with self._store.reading() as tx:
             away = await DeletionRepository(tx).away(before)
-            return tuple([person for person in away if await self._may_leave(tx, person)])
+            return tuple([person for person in away if await self._is_deletable(tx, person)])
 
-    async def forget_away(self, person_id: int) -> bool:
+    async def delete_long_blocked(self, person_id: int) -> bool:
         """Delete a user who blocked the bot long ago, without a message: none would reach them."""
         async with self._store.transaction() as tx:
             person = await UserRepository(tx).get(person_id)
-            if person is None or person.blocked_at is None or not await self._may_leave(tx, person_id):
+            if person is None or person.blocked_at is None or not await self._is_deletable(tx, person_id):
                 return False
             await self._delete(tx, person_id)
         await self._erase()
         return True
 
-    async def tidy(self) -> None:
+    async def clean_up(self) -> None:
         """Delete last messages that were sent, and erase what a reader kept from being erased."""
         async with self._store.transaction() as tx:
             farewells = await DeletionRepository(tx).delete_farewells()
@@ -168,17 +168,17 @@ class Privacy:
     async def _delete(self, tx: Transaction, person_id: int) -> None:
         await delete_user(tx, person_id, self._clock.now(), self._features)
 
-    async def _waits(self, tx: Transaction, person_id: int) -> Waits:
+    async def _blockers(self, tx: Transaction, person_id: int) -> DeletionBlockers:
         asked = [each.blocks_deletion for each in self._features if each.blocks_deletion is not None]
         found = [await blocks(tx, person_id) for blocks in asked]
-        return Waits(
+        return DeletionBlockers(
             blockers=tuple(each for each in found if each is not None),
             notifications=await DeletionRepository(tx).has_notifications(person_id),
         )
 
-    async def _may_leave(self, tx: Transaction, person_id: int) -> bool:
+    async def _is_deletable(self, tx: Transaction, person_id: int) -> bool:
         """Return whether a user can be deleted automatically: not in the middle of a conversation."""
-        if not (await self._waits(tx, person_id)).is_over:
+        if not (await self._blockers(tx, person_id)).is_empty:
             return False
         for each in self._features:
             if each.is_busy is not None and await each.is_busy(tx, person_id):

@@ -13,7 +13,7 @@ from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
 from bot.users.buttons import DeletionButton, PrivacyAction, PrivacyButton
-from bot.users.privacy import Privacy
+from bot.users.privacy import PrivacyService
 from bot.users.provider import Provider
 from bot.users.screens import privacy
 
@@ -29,7 +29,7 @@ _Action = Callable[["PrivacyHandlers", Session], Awaitable[None]]
 class PrivacyHandlers:
     """Show, export and delete what is stored about a user."""
 
-    def __init__(self, *, privacy_service: Privacy, messenger: Messenger, provider: Provider) -> None:
+    def __init__(self, *, privacy_service: PrivacyService, messenger: Messenger, provider: Provider) -> None:
         self._privacy = privacy_service
         self._messenger = messenger
         self._provider = provider
@@ -72,7 +72,7 @@ class PrivacyHandlers:
         await session.show(session.with_resume(shown))
 
     async def _show_data(self, session: Session) -> None:
-        overview = await self._privacy.overview(session.person)
+        overview = await self._privacy.get_overview(session.person)
         await session.show(privacy.summary(session.t, overview, session.zone))
 
     async def _send_file(self, session: Session) -> None:
@@ -86,21 +86,21 @@ class PrivacyHandlers:
     async def _confirm(self, session: Session) -> None:
         """Ask the second question. It names what is stored now, so its button carries the time."""
         asked_at = session.now
-        overview = await self._privacy.overview(session.person)
-        waits = await self._privacy.waits(session.person.id)
-        await session.show(privacy.confirm(session.t, overview, waits, asked_at))
+        overview = await self._privacy.get_overview(session.person)
+        blockers = await self._privacy.find_blockers(session.person.id)
+        await session.show(privacy.confirm(session.t, overview, blockers, asked_at))
 
     async def _delete(self, session: Session) -> None:
-        waits = await self._privacy.delete(session.person)
-        if waits.is_over:
+        blockers = await self._privacy.delete(session.person)
+        if blockers.is_empty:
             session.forget()
             await session.show(privacy.deleted(session.t))
         else:
-            await session.show(privacy.waiting(session.t, waits, session.now))
+            await session.show(privacy.waiting(session.t, blockers, session.now))
 
     async def _explain_deleted(self, session: Session) -> None:
         """Answer a second tap, or one that a crash has replayed, after the first has deleted everything."""
-        if await self._privacy.is_unknown(session.person.id):
+        if await self._privacy.has_nothing(session.person.id):
             await self._delete(session)
         else:
             session.message_id = None
@@ -108,7 +108,7 @@ class PrivacyHandlers:
 
     async def _keep(self, session: Session) -> None:
         if session.person.delete_asked_at is not None:
-            session.person = await self._privacy.keep(session.person)
+            session.person = await self._privacy.cancel_deletion(session.person)
             session.notice = session.t("privacy.kept")
         await self._show(session)
 

@@ -1,24 +1,39 @@
-"""The persons who have met the bot."""
+"""Read and write users, and what they did."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Integer, Select, bindparam, delete, insert, or_, select
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.inbox import TAKE
 from bot.infra.telegram.inbound.model import TAKEN_BY_QUESTION
-from bot.users.model import Person
-from bot.users.tables import users
+from bot.users.model import Person, RecordedEvent, UserEvent
+from bot.users.tables import user_events, users
 
 ONE = select(users).where(users.c.id == bindparam("id"))
 
-
-def to_person(known: dict[str, Any]) -> Person:
-    """Return the person of an opened row."""
-    return Person(**known)
+EVENT = select(*(user_events.c[name] for name in ("id", "person_id", "reference", "at", "what")))
+EVENT_AT = user_events.c.at.type
+OF_ORDER = (
+    EVENT.where(
+        user_events.c.person_id == bindparam("person"),
+        or_(
+            user_events.c.reference == bindparam("about"),
+            (user_events.c.reference == "") & (user_events.c.at >= bindparam("since", type_=EVENT_AT)),
+        ),
+    )
+).order_by(user_events.c.at, user_events.c.id)
+OF_PERSON = (
+    EVENT.where(user_events.c.person_id == bindparam("person"))
+    .order_by(user_events.c.at.desc(), user_events.c.id.desc())
+    .limit(bindparam("limit", type_=Integer()))
+)
+DELETE_EVENTS = delete(user_events).where(user_events.c.at < bindparam("before", type_=EVENT_AT))
 
 
 class UserRepository:
@@ -29,17 +44,66 @@ class UserRepository:
         self._vault = tx.vault
 
     async def get(self, person_id: int) -> Person | None:
-        """The person with this Telegram id."""
+        """Return the user with this Telegram id, or None.
+
+        Raises:
+            RowUnreadable: the row is damaged.
+        """
         row = (await self._connection.execute(ONE, {"id": person_id})).mappings().first()
         return sealing.read(self._vault, users, dict(row), to_person) if row else None
 
     async def get_if_readable(self, person_id: int) -> Person | None:
-        """Return the person, or None where the row can't be read, which is noted."""
+        """Return the user, or None where there is none or the row can't be read, which is noted."""
         row = (await self._connection.execute(ONE, {"id": person_id})).mappings().first()
         return sealing.read_or_none(self._vault, users, dict(row), to_person) if row else None
 
     async def save(self, person: Person) -> None:
-        """Insert or replace."""
+        """Insert or replace a user."""
         if person.answered_update_id is not None:
             await self._connection.execute(TAKE, {"taken": person.answered_update_id, "by": TAKEN_BY_QUESTION})
         await writing.put(self._connection, users, sealing.seal_row(self._vault, users, asdict(person)))
+
+
+class UserEventRepository:
+    """Read and write what users did about their orders."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
+
+    async def add(self, event: RecordedEvent) -> None:
+        """Insert an event."""
+        await self._connection.execute(insert(user_events).inline(), asdict(event))
+
+    async def of_order(self, person_id: int, reference: str, since: datetime) -> tuple[RecordedEvent, ...]:
+        """Return the events about this order, and those about none since then, oldest first."""
+        return await self._all(OF_ORDER, {"person": person_id, "about": reference, "since": since})
+
+    async def of_person(self, person_id: int, limit: int = 50) -> tuple[RecordedEvent, ...]:
+        """Return the events of a user, newest first."""
+        return await self._all(OF_PERSON, {"person": person_id, "limit": limit})
+
+    async def delete_before(self, before: datetime) -> int:
+        """Delete older events and return how many they were."""
+        return (await self._connection.execute(DELETE_EVENTS, {"before": before})).rowcount
+
+    async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[RecordedEvent, ...]:
+        found = (await self._connection.execute(statement, parameters)).mappings()
+        return sealing.readable(self._vault, user_events, found, _event)
+
+
+async def record_user_event(
+    tx: Transaction, person_id: int, event: UserEvent | str, now: datetime, order_reference: str = ""
+) -> None:
+    """Record what a user did, perhaps about an order. `event` is a `UserEvent` or the result of `pressed`."""
+    recorded = RecordedEvent(person_id=person_id, reference=order_reference, at=now, what=str(event))
+    await UserEventRepository(tx).add(recorded)
+
+
+def to_person(known: dict[str, Any]) -> Person:
+    """Return the user of an opened row."""
+    return Person(**known)
+
+
+def _event(known: dict[str, Any]) -> RecordedEvent:
+    return RecordedEvent(**{name: value for name, value in known.items() if name != "id"})

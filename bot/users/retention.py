@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
-from bot.users.event_repository import UserEventRepository
+from bot.users.repository import UserEventRepository
 from bot.users.user_data import Prune, UserData
 
 AT_ONCE = 500
@@ -41,7 +41,7 @@ class Retention:
                 deleted += await self._in_batches(feature.prune, now)
         if self._kept is not None:
             async with self._store.transaction() as tx:
-                deleted += await UserEventRepository(tx).forget(now - self._kept)
+                deleted += await UserEventRepository(tx).delete_before(now - self._kept)
         if deleted:
             await self._store.erase()
         return deleted

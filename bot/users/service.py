@@ -7,9 +7,8 @@ from datetime import datetime
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.users.activity import UserEvent, record_user_event
-from bot.users.model import Person
-from bot.users.repository import UserRepository
+from bot.users.model import Person, UserEvent
+from bot.users.repository import UserRepository, record_user_event
 
 ZoneHook = Callable[[Transaction, Person], Awaitable[None]]
 """Moves what a feature has planned for a user to their new time zone."""

@@ -12,9 +12,8 @@ from bot.infra.feature import Infra
 from bot.infra.i18n import translator_for
 from bot.infra.telegram.inbound.attempts import TAKEN_BY
 from bot.infra.telegram.ui.session import Desk, Session
-from bot.users.activity import UserEvent, record_user_event
-from bot.users.model import Person
-from bot.users.repository import UserRepository
+from bot.users.model import Person, UserEvent
+from bot.users.repository import UserRepository, record_user_event
 
 SEEN_FOR: Final = timedelta(days=1)
 """How often it is saved that a user is here: once a day is enough to tell who is active."""

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Final
 
 from bot.infra.telegram.inbound.chat_queues import ChatJobs
-from bot.users.privacy import Privacy
+from bot.users.privacy import PrivacyService
 from bot.users.retention import Retention
 
 EVERY_SECONDS: Final = 2.0
@@ -16,7 +16,7 @@ class DeletionWorkers:
     """Each method returns the seconds until its next call. `on_notification` is called when a message was queued."""
 
     def __init__(
-        self, *, privacy: Privacy, retention: Retention, chat_jobs: ChatJobs, on_notification: Callable[[], None]
+        self, *, privacy: PrivacyService, retention: Retention, chat_jobs: ChatJobs, on_notification: Callable[[], None]
     ) -> None:
         self._privacy = privacy
         self._retention = retention
@@ -25,27 +25,27 @@ class DeletionWorkers:
 
     async def delete_users(self) -> float:
         """Delete users who asked for it and have nothing open any longer, each in their chat's own queue."""
-        for user_id in await self._privacy.ready():
+        for user_id in await self._privacy.find_deletable():
             self._chat_jobs.run(user_id, self._deletion_on_request(user_id))
-        await self._privacy.tidy()
+        await self._privacy.clean_up()
         return EVERY_SECONDS
 
     async def prune(self) -> float:
         """Delete what is too old, and users who have blocked the bot for too long: once a day, and at each start."""
         await self._retention.run_once()
-        for user_id in await self._privacy.long_away():
+        for user_id in await self._privacy.find_long_blocked():
             self._chat_jobs.run(user_id, self._deletion_of_absent(user_id))
         return A_DAY
 
     def _deletion_on_request(self, user_id: int) -> Callable[[], Awaitable[None]]:
         async def delete() -> None:
-            if await self._privacy.carry_out(user_id):
+            if await self._privacy.delete_as_requested(user_id):
                 self._on_notification()
 
         return delete
 
     def _deletion_of_absent(self, user_id: int) -> Callable[[], Awaitable[None]]:
         async def delete() -> None:
-            await self._privacy.forget_away(user_id)
+            await self._privacy.delete_long_blocked(user_id)
 
         return delete

@@ -23,7 +23,7 @@ from bot.staff.alarm_rendering import orders_of
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarms import of_order
 from bot.users.model import Person
-from bot.users.privacy import Privacy
+from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.orders.order_world import EMMA, OSCAR, SARI, House
 from tests.settlement.fake_settlement import FakeSettlement
@@ -186,13 +186,13 @@ async def test_a_damaged_draft_keeps_no_other_from_being_put_away(house: House) 
 
 
 async def test_a_damaged_draft_keeps_no_other_person_from_being_forgotten(house: House) -> None:
-    bad, privacy = await house.draft(), Privacy(house.store, house.clock, 365, USER_DATA)
+    bad, privacy = await house.draft(), PrivacyService(house.store, house.clock, 365, USER_DATA)
     now = house.clock.now()
     async with house.store.transaction() as tx:
         for person_id in (EMMA, SARI):
             await UserRepository(tx).save(Person(id=person_id, created_at=now, delete_asked_at=now))
     await breaks(house, "UPDATE drafts SET amount = '{' WHERE id = :key", key=bad.id)
-    assert await privacy.ready() == (SARI,)
+    assert await privacy.find_deletable() == (SARI,)
 
 
 async def test_a_changed_order_keeps_no_message_of_another_waiting(house: House, service: FakeSettlement) -> None:

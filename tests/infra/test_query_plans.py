@@ -39,7 +39,7 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.deletion import DeletionRepository
-from bot.users.event_repository import UserEventRepository
+from bot.users.repository import UserEventRepository
 from tests.builders import NOW, SECOND, an_order, some_news
 from tests.operations.test_statistics_repository import line_of
 
@@ -140,7 +140,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "where a chat is now": (lambda tx: MovedChatRepository(tx).current(-1001), "pk_moved_chats"),
     "acts of_order": (lambda tx: UserEventRepository(tx).of_order(1001, "R1", NOW), "ix_user_events_user_id_at"),
     "acts of_person": (lambda tx: UserEventRepository(tx).of_person(1001), "ix_user_events_user_id_at"),
-    "forget acts": (lambda tx: UserEventRepository(tx).forget(NOW), "ix_user_events_at"),
+    "forget acts": (lambda tx: UserEventRepository(tx).delete_before(NOW), "ix_user_events_at"),
     "trail": (lambda tx: AuditRepository(tx).page(before="2026"), "pk_audit"),
     "trail of one": (lambda tx: AuditRepository(tx).page(before="2026", actor_id=2001), "ix_audit_actor_id_id"),
     "trail of a time": (lambda tx: AuditRepository(tx).between(NOW, NOW, "2026", 9), "pk_audit"),
@@ -157,7 +157,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "closed_drafts": (lambda tx: checkout_data.delete_closed(tx, NOW, 9), "ix_drafts_closed_expires_at"),
     "farewells": (lambda tx: DeletionRepository(tx).delete_farewells(), "ix_outbox_last_messages"),
     "drafts of_person": (lambda tx: DraftRepository(tx).of_person(1001), "ix_drafts_user_id"),
-    "forget_unused": (lambda tx: RecipientRepository(tx).forget_unused(NOW), "ix_recipients_last_used_at"),
+    "delete_unused": (lambda tx: RecipientRepository(tx).delete_unused(NOW), "ix_recipients_last_used_at"),
     "orders of a time": (
         lambda tx: StatisticsRepository(tx).orders((NOW, NOW + SECOND)),
         "ix_orders_created_at_reference",

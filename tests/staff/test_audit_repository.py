@@ -11,15 +11,15 @@ from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.support.saved_replies.model import SavedReply
 from bot.support.saved_replies.repository import SavedReplyRepository
-from bot.users.event_repository import UserEventRepository
-from bot.users.model import PersonAct
+from bot.users.model import RecordedEvent
+from bot.users.repository import UserEventRepository
 from tests.builders import NOW, SECOND
 
 RINA, OSCAR, EMMA, SARI = 3001, 2001, 1001, 1002
 
 
-def an_act(what: str, second: int = 0, **changes: Any) -> PersonAct:
-    return PersonAct(**{"person_id": EMMA, "reference": "R1", "at": NOW + SECOND * second, "what": what, **changes})
+def an_act(what: str, second: int = 0, **changes: Any) -> RecordedEvent:
+    return RecordedEvent(**{"person_id": EMMA, "reference": "R1", "at": NOW + SECOND * second, "what": what, **changes})
 
 
 def noted(second: int = 0, **changes: Any) -> AuditEntry:
@@ -27,7 +27,7 @@ def noted(second: int = 0, **changes: Any) -> AuditEntry:
     return AuditEntry(**{**known, "at": NOW + SECOND * second, **changes})
 
 
-async def does(store: Database, *acts: PersonAct) -> None:
+async def does(store: Database, *acts: RecordedEvent) -> None:
     async with store.transaction() as tx:
         for act in acts:
             await UserEventRepository(tx).add(act)
@@ -74,7 +74,7 @@ async def test_acts_of_one_moment_stay_in_their_order(store: Database) -> None:
 async def test_old_acts_are_forgotten(store: Database) -> None:
     await does(store, an_act("old", -2), an_act("older", -9), an_act("new"))
     async with store.transaction() as tx:
-        assert await UserEventRepository(tx).forget(NOW) == 2
+        assert await UserEventRepository(tx).delete_before(NOW) == 2
         assert [act.what for act in await UserEventRepository(tx).of_person(EMMA)] == ["new"]
 
 

@@ -13,7 +13,8 @@ from bot.support.cases import Anomaly, Cases, Reach, reach_of
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.notifications import ToUser, tell_person
 from bot.support.tickets.repository import TicketRepository
-from bot.users.activity import pressed, record_user_event
+from bot.users.model import pressed
+from bot.users.repository import record_user_event
 from tests.deleting import delete_user
 from tests.orders.order_world import EMMA, SARI, House
 

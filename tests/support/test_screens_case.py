@@ -18,8 +18,7 @@ from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import timeline as staff_timeline
 from bot.support.ticket import Cause, Ticket
-from bot.users.activity import UserEvent, pressed
-from bot.users.model import Person, PersonAct
+from bot.users.model import Person, RecordedEvent, UserEvent, pressed
 from tests.architecture.every_screen import (
     HOSTILE_NAMES,
     JAKARTA,
@@ -50,8 +49,8 @@ def news(seconds: int, kind: str, **more: Any) -> Notification:
     return Notification(chat_id=1001, subject="order:ABC2345", kind=kind, due_at=at, created_at=at, **known)
 
 
-def act(seconds: int, what: str) -> PersonAct:
-    return PersonAct(person_id=1001, reference="ABC2345", at=BEGAN + timedelta(seconds=seconds), what=what)
+def act(seconds: int, what: str) -> RecordedEvent:
+    return RecordedEvent(person_id=1001, reference="ABC2345", at=BEGAN + timedelta(seconds=seconds), what=what)
 
 
 def a_case(order: Order | None = None, **more: Any) -> Case:

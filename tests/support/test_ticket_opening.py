@@ -17,10 +17,8 @@ from bot.support.tickets.notifications import ToStaffChat, ToUser
 from bot.support.tickets.order_tickets import open_order_ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.user_service import UserTicketService
-from bot.users.activity import UserEvent
-from bot.users.event_repository import UserEventRepository
-from bot.users.model import Person
-from bot.users.repository import UserRepository
+from bot.users.model import Person, UserEvent
+from bot.users.repository import UserEventRepository, UserRepository
 from tests.orders.order_world import EMMA, SARI, House, rules
 from tests.settlement.fake_settlement import FakeSettlement
 

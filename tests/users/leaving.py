@@ -32,9 +32,8 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata
-from bot.users.event_repository import UserEventRepository
-from bot.users.model import Person, PersonAct
-from bot.users.repository import UserRepository
+from bot.users.model import Person, RecordedEvent
+from bot.users.repository import UserEventRepository, UserRepository
 from tests.builders import BCA, NOW, a_draft, an_order, an_update, some_news
 
 DAY = timedelta(days=1)
@@ -136,7 +135,7 @@ async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
         )
     await OutboxRepository(tx).add([some_news(f"ticket:{name}", chat_id=GROUP)])
     await UserEventRepository(tx).add(
-        PersonAct(person_id=person_id, reference=order.reference, at=NOW, what="pressed.look")
+        RecordedEvent(person_id=person_id, reference=order.reference, at=NOW, what="pressed.look")
     )
     await AuditRepository(tx).add(
         AuditEntry(

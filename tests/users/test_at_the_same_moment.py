@@ -11,7 +11,7 @@ from bot.house import USER_DATA
 from bot.orders.order import Order, OrderNotification, Phase
 from bot.orders.screens.privacy import OpenOrders
 from bot.users.model import Person
-from bot.users.privacy import Privacy
+from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.orders.order_world import EMMA, SARI, House, unresolved
 from tests.settlement.fake_settlement import FakeSettlement
@@ -113,13 +113,13 @@ async def in_phase(house: House, service: FakeSettlement, phase: str) -> Order:
 async def test_nobody_is_deleted_in_the_middle_of_an_order(house: House, service: FakeSettlement, phase: str) -> None:
     order = await in_phase(house, service, phase)
     await house.tells()
-    privacy = Privacy(house.store, house.clock, 0, USER_DATA)
+    privacy = PrivacyService(house.store, house.clock, 0, USER_DATA)
     user = await emma(house)
     waits = await privacy.delete(user)
     (open_orders,) = waits.blockers
     assert isinstance(open_orders, OpenOrders)
     assert [each.reference for each in open_orders.orders] == [order.reference]
-    assert not await privacy.carry_out(EMMA)
+    assert not await privacy.delete_as_requested(EMMA)
     assert (await house.order(order.reference)).number == order.number
     service.listed = True
     if phase == "paid":
@@ -128,7 +128,7 @@ async def test_nobody_is_deleted_in_the_middle_of_an_order(house: House, service
         await house.reconciles(after=3_600)
         await house.observer.close_offers()
         await house.polls(after=0)
-    assert await privacy.carry_out(EMMA)
+    assert await privacy.delete_as_requested(EMMA)
     left = await house.order(order.reference)
     assert not left.has_recipient
     if phase == "paid":
@@ -144,9 +144,9 @@ async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing
     await other_house.reconciles(after=61)
     assert await other_house.orders.drop(order.reference)
     await other_house.tells()
-    privacy = Privacy(house.store, house.clock, 0, USER_DATA)
+    privacy = PrivacyService(house.store, house.clock, 0, USER_DATA)
     user = await emma(house)
-    assert (await privacy.delete(user)).is_over
+    assert (await privacy.delete(user)).is_empty
     service.gate.set()
     await house.orders.submission.wait()
     assert await all_told(house, other_house) == []

@@ -24,7 +24,7 @@ from bot.support.tickets.notifications import ToStaffChat
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_data import StoredTickets
 from bot.users.model import FAREWELL
-from bot.users.privacy import Privacy
+from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.builders import NOW, a_draft, an_order, an_update, some_news
 from tests.examples import examples
@@ -35,18 +35,18 @@ from tests.users.leaving import DAY, EMMA, GROUP, RINA, SARI, a_person, live, ro
 
 
 @pytest.fixture
-def privacy(store: Database) -> Privacy:
-    return Privacy(store, MovedClock(), 365, USER_DATA)
+def privacy(store: Database) -> PrivacyService:
+    return PrivacyService(store, MovedClock(), 365, USER_DATA)
 
 
 async def test_nothing_leads_to_a_forgotten_person_and_everybody_else_keeps_theirs(
-    store: Database, privacy: Privacy, database: str
+    store: Database, privacy: PrivacyService, database: str
 ) -> None:
     mine, theirs = await live(store, EMMA), await live(store, SARI)
     sealed = [each for each in await every_text(database) if each.startswith("s1.")]
     async with store.reading() as tx:
         others = (await OrderRepository(tx).get(theirs.reference), await RecipientRepository(tx).of_person(SARI))
-    assert (await privacy.delete(a_person())).is_over
+    assert (await privacy.delete(a_person())).is_empty
     assert await rows_that_name(store, EMMA) == []
     async with store.reading() as tx:
         kept = await OrderRepository(tx).get(mine.reference)
@@ -74,7 +74,9 @@ async def test_nothing_leads_to_a_forgotten_person_and_everybody_else_keeps_thei
 
 
 @on_sqlite  # PostgreSQL's files belong to its operator
-async def test_among_thousands_of_rows_no_file_keeps_a_trace(store: Database, privacy: Privacy, database: str) -> None:
+async def test_among_thousands_of_rows_no_file_keeps_a_trace(
+    store: Database, privacy: PrivacyService, database: str
+) -> None:
     for n in range(examples(60)):
         await live(store, EMMA, n)
         await live(store, SARI, n)
@@ -85,7 +87,9 @@ async def test_among_thousands_of_rows_no_file_keeps_a_trace(store: Database, pr
 
 
 @on_sqlite  # PostgreSQL's files belong to its operator
-async def test_a_reader_in_the_way_only_puts_the_erasing_off(store: Database, privacy: Privacy, database: str) -> None:
+async def test_a_reader_in_the_way_only_puts_the_erasing_off(
+    store: Database, privacy: PrivacyService, database: str
+) -> None:
     await live(store, EMMA)
     sealed = [each for each in await every_text(database) if each.startswith("s1.")]
     with closing(sqlite3.connect(database.removeprefix("sqlite:///"), isolation_level=None)) as reader:
@@ -93,13 +97,13 @@ async def test_a_reader_in_the_way_only_puts_the_erasing_off(store: Database, pr
         reader.execute("SELECT count(*) FROM orders").fetchone()
         await privacy.delete(a_person())
         assert found_in(database, sealed)
-    await privacy.tidy()
+    await privacy.clean_up()
     assert found_in(database, sealed) == {}
 
 
 @on_sqlite  # PostgreSQL's files belong to its operator
 async def test_a_crash_between_deletion_and_erasing_is_made_up_for_at_the_next_start(
-    store: Database, privacy: Privacy, database: str, monkeypatch: pytest.MonkeyPatch
+    store: Database, privacy: PrivacyService, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await live(store, EMMA)
     sealed = [each for each in await every_text(database) if each.startswith("s1.")]
@@ -118,7 +122,7 @@ async def test_a_crash_between_deletion_and_erasing_is_made_up_for_at_the_next_s
 
 
 async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(
-    store: Database, privacy: Privacy
+    store: Database, privacy: PrivacyService
 ) -> None:
     await live(store, EMMA)
     async with store.transaction() as tx:
@@ -129,60 +133,60 @@ async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(
     (open_orders,) = waits.blockers
     assert isinstance(open_orders, OpenOrders)
     assert [order.reference for order in open_orders.orders] == ["OPEN"]
-    assert await privacy.ready() == ()
-    assert not await privacy.carry_out(EMMA)
+    assert await privacy.find_deletable() == ()
+    assert not await privacy.delete_as_requested(EMMA)
     async with store.reading() as tx:
         noted = await UserRepository(tx).get(EMMA)
     assert noted is not None
     assert noted.delete_asked_at is not None
-    await privacy.keep(noted)
+    await privacy.cancel_deletion(noted)
     async with store.transaction() as tx:
         order = await OrderRepository(tx).get("OPEN")
         assert order is not None
         await OrderRepository(tx).save(replace(order, phase=Phase.DONE))
-    assert await privacy.ready() == ()
-    assert not await privacy.carry_out(EMMA)
+    assert await privacy.find_deletable() == ()
+    assert not await privacy.delete_as_requested(EMMA)
     assert "users" in await rows_that_name(store, EMMA)
 
 
 @pytest.mark.parametrize("phase", [Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.HELD, Phase.OPEN])
-async def test_every_phase_that_is_no_end_is_waited_for(store: Database, privacy: Privacy, phase: Phase) -> None:
+async def test_every_phase_that_is_no_end_is_waited_for(store: Database, privacy: PrivacyService, phase: Phase) -> None:
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_person())
         await OrderRepository(tx).add(an_order(phase=phase))
-    assert not (await privacy.delete(a_person())).is_over
+    assert not (await privacy.delete(a_person())).is_empty
 
 
-async def test_the_farewell_outlives_the_person_until_it_is_told(store: Database, privacy: Privacy) -> None:
+async def test_the_farewell_outlives_the_person_until_it_is_told(store: Database, privacy: PrivacyService) -> None:
     await live(store, EMMA)
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_person(delete_asked_at=NOW, locale="id"))
         await OutboxRepository(tx).add([some_news("order:LAST", "sent")])
-    assert await privacy.ready() == (), "the last news of money comes first"
+    assert await privacy.find_deletable() == (), "the last news of money comes first"
     async with store.transaction() as tx:
         (last,) = await OutboxRepository(tx).heads(NOW)
         await OutboxRepository(tx).told(last.id, 6, NOW)
         await DraftRepository(tx).add(a_draft("open"))
-    assert await privacy.ready() == (), "nobody is forgotten in the middle of a conversation"
+    assert await privacy.find_deletable() == (), "nobody is forgotten in the middle of a conversation"
     async with store.transaction() as tx:
         draft = await DraftRepository(tx).get("open")
         assert draft is not None
         await DraftRepository(tx).save(replace(draft, status=DraftStatus.LAPSED))
-    assert await privacy.ready() == (EMMA,)
-    assert await privacy.carry_out(EMMA)
-    assert not await privacy.carry_out(EMMA), "a second time there is nobody"
+    assert await privacy.find_deletable() == (EMMA,)
+    assert await privacy.delete_as_requested(EMMA)
+    assert not await privacy.delete_as_requested(EMMA), "a second time there is nobody"
     assert await rows_that_name(store, EMMA) == ["outbox"]
-    await privacy.tidy()
+    await privacy.clean_up()
     async with store.transaction() as tx:
         (farewell,) = [news for news in await OutboxRepository(tx).heads(NOW + DAY * 4000) if news.chat_id == EMMA]
         assert (farewell.kind, farewell.payload) == (FAREWELL, {"locale": "id", "language_code": "en"})
         await OutboxRepository(tx).told(farewell.id, 7, NOW)
-    await privacy.tidy()
+    await privacy.clean_up()
     assert await rows_that_name(store, EMMA) == []
 
 
 async def test_whoever_read_an_order_before_cannot_write_its_recipient_back(
-    store: Database, other_store: Database, privacy: Privacy
+    store: Database, other_store: Database, privacy: PrivacyService
 ) -> None:
     order = await live(store, EMMA)
     async with other_store.reading() as tx:
@@ -195,7 +199,7 @@ async def test_whoever_read_an_order_before_cannot_write_its_recipient_back(
         assert not (await OrderRepository(tx).get(order.reference)).has_recipient  # type: ignore[union-attr]
 
 
-async def test_updates_that_wait_are_still_answered(store: Database, privacy: Privacy) -> None:
+async def test_updates_that_wait_are_still_answered(store: Database, privacy: PrivacyService) -> None:
     await live(store, EMMA)
     async with store.transaction() as tx:
         await InboxRepository(tx).add([an_update(99_999)])
@@ -205,7 +209,7 @@ async def test_updates_that_wait_are_still_answered(store: Database, privacy: Pr
 
 
 async def test_what_support_s_chats_show_of_a_forgotten_person_is_to_be_taken_away(
-    store: Database, privacy: Privacy
+    store: Database, privacy: PrivacyService
 ) -> None:
     await live(store, EMMA)
     await live(store, SARI)
@@ -223,18 +227,22 @@ async def test_what_support_s_chats_show_of_a_forgotten_person_is_to_be_taken_aw
     assert (hers.person_id, hers.detail) == (SARI, "they asked about 7731004455")
 
 
-async def test_an_unanswered_ticket_alone_is_something_to_be_forgotten(store: Database, privacy: Privacy) -> None:
+async def test_an_unanswered_ticket_alone_is_something_to_be_forgotten(
+    store: Database, privacy: PrivacyService
+) -> None:
     ticket = Ticket(reference="T-22222", person_id=EMMA, created_at=NOW)
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_person())
         await TicketRepository(tx).add(ticket)
-    assert not await privacy.is_unknown(EMMA)
-    assert StoredTickets((ticket,)) in (await privacy.overview(a_person())).stored
+    assert not await privacy.has_nothing(EMMA)
+    assert StoredTickets((ticket,)) in (await privacy.get_overview(a_person())).stored
     await privacy.delete(a_person())
-    assert await privacy.is_unknown(EMMA)
+    assert await privacy.has_nothing(EMMA)
 
 
-async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(store: Database, privacy: Privacy) -> None:
+async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(
+    store: Database, privacy: PrivacyService
+) -> None:
     await live(store, EMMA)
     taken = json.loads(await privacy.export(a_person()))
     assert list(taken) == [

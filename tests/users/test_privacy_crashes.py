@@ -13,7 +13,7 @@ from bot.orders.order import OrderNotification
 from bot.orders.repository import OrderRepository
 from bot.users.deletion import DeletionRepository
 from bot.users.model import FAREWELL, Person
-from bot.users.privacy import Privacy
+from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.examples import kill_every
 from tests.infra.on_disk import found_in
@@ -51,21 +51,21 @@ class Departure:
         async with house.store.reading() as tx:
             emma = await UserRepository(tx).get(EMMA)
         assert emma is not None
-        assert not (await Privacy(house.store, house.clock, 365, USER_DATA).delete(emma)).is_over
+        assert not (await PrivacyService(house.store, house.clock, 365, USER_DATA).delete(emma)).is_empty
         self.service.becomes(order.service_id or "", "COMPLETED")
         await house.leave()
 
     async def goes_on(self, house: House) -> None:
-        privacy = Privacy(house.store, house.clock, 365, USER_DATA)
+        privacy = PrivacyService(house.store, house.clock, 365, USER_DATA)
         await house.delivery.recover()
         for _ in range(6):
             house.clock.passes(seconds=20)
             await house.poller.tick()
             await self.hears(house)
-            for person_id in await privacy.ready():
-                await privacy.carry_out(person_id)
+            for person_id in await privacy.find_deletable():
+                await privacy.delete_as_requested(person_id)
             await self.hears(house)
-            await privacy.tidy()
+            await privacy.clean_up()
 
     async def hears(self, house: House) -> None:
         while await house.delivery.start_due():

@@ -26,10 +26,9 @@ from bot.settlement.steps import Step
 from bot.support.ticket import TicketStatus
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
-from bot.users.event_repository import UserEventRepository
-from bot.users.model import PersonAct
-from bot.users.privacy import Privacy
-from bot.users.repository import UserRepository
+from bot.users.model import RecordedEvent
+from bot.users.privacy import PrivacyService
+from bot.users.repository import UserEventRepository, UserRepository
 from bot.users.retention import AT_ONCE, Retention
 from tests.builders import NOW, SECOND, a_draft, an_order
 from tests.settlement.fake_settlement import MovedClock
@@ -162,19 +161,19 @@ async def test_no_transaction_deletes_more_rows_than_its_limit(store: Database) 
 async def test_whoever_blocked_the_bot_that_long_ago_is_forgotten_without_a_word(store: Database) -> None:
     clock = MovedClock()
     clock.at = NOW
-    privacy = Privacy(store, clock, 30, USER_DATA)
+    privacy = PrivacyService(store, clock, 30, USER_DATA)
     await live(store, EMMA)
     await live(store, SARI)
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_person(EMMA, blocked_at=NOW - DAY * 31))
         await UserRepository(tx).save(a_person(SARI, blocked_at=NOW - DAY * 29))
-    assert await privacy.long_away() == (EMMA,)
-    assert await Privacy(store, clock, 0, USER_DATA).long_away() == ()
-    assert await privacy.forget_away(EMMA)
+    assert await privacy.find_long_blocked() == (EMMA,)
+    assert await PrivacyService(store, clock, 0, USER_DATA).find_long_blocked() == ()
+    assert await privacy.delete_long_blocked(EMMA)
     assert await rows_that_name(store, EMMA) == []
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_person(SARI))
-    assert not await privacy.forget_away(SARI), "she has come back meanwhile"
+    assert not await privacy.delete_long_blocked(SARI), "she has come back meanwhile"
 
 
 async def test_what_was_written_in_a_ticket_goes_when_it_was_closed_long_ago(store: Database) -> None:
@@ -189,7 +188,7 @@ async def test_what_was_written_in_a_ticket_goes_when_it_was_closed_long_ago(sto
             await TicketRepository(tx).save(
                 replace(ticket, status=TicketStatus.CLOSED, closed_at=closed_at, waits_since=None)
             )
-        await UserEventRepository(tx).add(PersonAct(person_id=EMMA, at=NOW - DAY * 31, what="blocked"))
+        await UserEventRepository(tx).add(RecordedEvent(person_id=EMMA, at=NOW - DAY * 31, what="blocked"))
     await retention(store, 0)
     assert await _entries(store) == [3, 3, 3], "for ever, where nothing deletes itself"
     assert await retention(store, 30) == 4
@@ -226,4 +225,4 @@ async def test_a_hundred_who_have_to_wait_keep_nobody_else_from_being_forgotten(
                 )
     clock = MovedClock()
     clock.at = NOW + DAY
-    assert await Privacy(store, clock, 365, USER_DATA).ready() == (5_100,)
+    assert await PrivacyService(store, clock, 365, USER_DATA).find_deletable() == (5_100,)

@@ -27,7 +27,7 @@ from bot.support.user_data import StoredTickets
 from bot.users.buttons import DeletionButton, PrivacyButton
 from bot.users.export import as_file
 from bot.users.model import Person
-from bot.users.privacy import Overview, Waits
+from bot.users.privacy import DeletionBlockers, Overview
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import privacy
 from tests.architecture.every_screen import (
@@ -91,8 +91,8 @@ def exported(typed: str, **about: Any) -> bytes:
     return as_file(Person(id=2**52, created_at=NOW, **about), sections, NOW)
 
 
-def waiting_for(*orders: Order) -> Waits:
-    return Waits((OpenOrders(orders),))
+def waiting_for(*orders: Order) -> DeletionBlockers:
+    return DeletionBlockers((OpenOrders(orders),))
 
 
 def every_screen(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
@@ -104,10 +104,10 @@ def every_screen(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Se
     failed = replace(an_order(method), state="FAILED", phase=Phase.DONE, paid_at=NOW)
     with_trouble = overview((failed,) * 20, method, typed)
     waits = waiting_for(*[order for _, order in at_each_moment(method)] * 5)
-    yield Seen("asked", privacy.confirm(t, stored(method, typed), Waits(), NOW))
+    yield Seen("asked", privacy.confirm(t, stored(method, typed), DeletionBlockers(), NOW))
     yield Seen("asked, with trouble", privacy.confirm(t, with_trouble, waits, NOW), ("ABC2345",))
     yield Seen("waiting", privacy.waiting(t, waits, NOW), ("ABC2345", "…"))
-    yield Seen("waiting for news", privacy.waiting(t, Waits(notifications=True), NOW))
+    yield Seen("waiting for news", privacy.waiting(t, DeletionBlockers(notifications=True), NOW))
     yield Seen("deleted", privacy.deleted(t))
     yield Seen("done before", privacy.done_before(t))
 
@@ -128,7 +128,7 @@ def test_every_button_is_one_that_is_answered(locale: str) -> None:
 
 
 def test_the_confirmation_bears_its_person_and_its_moment() -> None:
-    shown = Seen("asked", privacy.confirm(TRANSLATIONS.get("en"), stored(), Waits(), NOW))
+    shown = Seen("asked", privacy.confirm(TRANSLATIONS.get("en"), stored(), DeletionBlockers(), NOW))
     kind, action, person, stamped = (shown.buttons[0].data or "").split(":")
     assert (kind, action, int(person)) == ("pv", "yes", 2**52)
     assert privacy.moment_of(stamped) == NOW

@@ -21,7 +21,7 @@ from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.support.ticket import TicketStatus
 from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata
-from bot.users.privacy import Privacy
+from bot.users.privacy import PrivacyService
 from bot.users.retention import Retention
 from tests.builders import NOW
 from tests.deleting import delete_user
@@ -144,7 +144,7 @@ async def test_a_deletion_touches_nobody_else_s(store: Database) -> None:
 
 async def test_the_exported_file_has_everything_personal(store: Database) -> None:
     await live(store, EMMA)
-    exported = (await Privacy(store, MovedClock(), 365, USER_DATA).export(a_person())).decode()
+    exported = (await PrivacyService(store, MovedClock(), 365, USER_DATA).export(a_person())).decode()
     assert isinstance(json.loads(exported), dict)
     async with store._reader.connect() as connection:
         for table in {column.table for column in PERSONAL}:

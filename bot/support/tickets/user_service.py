@@ -20,9 +20,8 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.notifications import ToStaffChat, marked, tell_room, tell_step
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.service import Overtaken, TicketService, add_entry, check_none_open
-from bot.users.activity import UserEvent, record_user_event
-from bot.users.model import Person
-from bot.users.repository import UserRepository
+from bot.users.model import Person, UserEvent
+from bot.users.repository import UserRepository, record_user_event
 
 EVENT_OF: Final[Mapping[Rating, UserEvent]] = {Rating.GOOD: UserEvent.RATED_GOOD, Rating.BAD: UserEvent.RATED_BAD}
 

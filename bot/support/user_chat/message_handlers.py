@@ -32,8 +32,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.user_service import SavedMessage, UserTicketService
 from bot.support.user_chat.messages import written_in
 from bot.support.user_chat.screens import question as screens
-from bot.users.activity import UserEvent
-from bot.users.model import Person
+from bot.users.model import Person, UserEvent
 
 NEW: Final = "ticket_new"
 MORE: Final = "ticket_more"

@@ -1,4 +1,4 @@
-"""The phrase of one's own: suggested, typed, shown to its owner in the private chat, and changed."""
+"""The phrase of the user: suggested, typed, shown to its owner in the private chat, and changed."""
 
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
@@ -12,21 +12,21 @@ SETTINGS = SettingsButton(SettingsAction.SHOW).pack()
 
 
 def choices(t: Translator, suggestion: Suggestion) -> Keyboard:
-    """Yes in one tap, or another, or words of one's own."""
+    """Return the buttons to use the suggestion, to see another, or to type a phrase."""
     use = Button(t.plain("phrase.use"), data=PhraseButton(PhraseAction.USE, suggestion.code).pack())
     another = Button(t.plain("phrase.another"), data=NEW)
     return ((use,), (another, Button(t.plain("phrase.own"), data=OWN)))
 
 
 def offer(t: Translator, suggestion: Suggestion, *, has_one: bool) -> Screen:
-    """A suggestion, with what it is for. Nobody has to choose now: there's a way on."""
+    """Return a suggestion and what it is for. Users don't have to choose now: there is a way on."""
     text = t("phrase.offer", phrase=suggestion.text)
     way_on = (Button(t.plain("button.back"), data=SHOW),) if has_one else send_row(t)
     return Screen(text, (*choices(t, suggestion), way_on))
 
 
 def mine(t: Translator, phrase: str) -> Screen:
-    """One's phrase, and the ways to change it."""
+    """Return the user's phrase, and the ways to change it."""
     return Screen(
         t("phrase.mine", phrase=phrase),
         (
@@ -37,13 +37,13 @@ def mine(t: Translator, phrase: str) -> Screen:
 
 
 def own(t: Translator) -> Screen:
-    """The question for words of one's own."""
+    """Return the question for a phrase of the user's own."""
     text = t("phrase.ask", shortest=SHORTEST, longest=LONGEST)
     return Screen(text, ((Button(t.plain("button.back"), data=SHOW),),))
 
 
 def kept(t: Translator, phrase: str) -> Screen:
-    """It's theirs from now on."""
+    """Return that the phrase is saved."""
     return Screen(t("phrase.kept", phrase=phrase), (send_row(t), (Button(t.plain("button.settings"), data=SETTINGS),)))
 
 

@@ -1,11 +1,11 @@
-"""What Kirim keeps of a person, said plainly; and the way to see it, to take it along, and to have it deleted."""
+"""What Kirim stores about a user, and the ways to see, download and delete it."""
 
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.users.buttons import DeletionButton, PrivacyAction, PrivacyButton
-from bot.users.privacy import Overview, Waits
+from bot.users.privacy import DeletionBlockers, Overview
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import provider
 
@@ -13,17 +13,17 @@ EPOCH, TICK = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
 def stamp(moment: datetime) -> str:
-    """A moment in a button's data: exactly, since a person may come and wish to go within the same second."""
+    """Return a time for a button's data, exactly: a user may begin and ask for deletion within the same second."""
     return str((moment - EPOCH) // TICK)
 
 
 def moment_of(stamped: str) -> datetime:
-    """The moment that `stamp` wrote."""
+    """Return the time that `stamp` wrote."""
     return EPOCH + int(stamped) * TICK
 
 
 def screen(t: Translator, retention_days: int, run_by: Provider = UNNAMED, *, is_leaving: bool) -> Screen:
-    """What is kept, why and how long, and what can't be deleted here."""
+    """Return what is stored, why and how long, and what can't be deleted here."""
     parts: list[str] = [
         t(
             "privacy.text",
@@ -61,38 +61,38 @@ def summary(t: Translator, overview: Overview, zone: tzinfo) -> Screen:
     )
 
 
-def confirm(t: Translator, overview: Overview, waits: Waits, asked_at: datetime) -> Screen:
+def confirm(t: Translator, overview: Overview, blockers: DeletionBlockers, asked_at: datetime) -> Screen:
     """Return the second, explicit question: what happens, to what, and what has to end before."""
     counts = {name: text for each in overview.stored for name, text in each.counts(t).items()}
     parts = [
         t("privacy.confirm", **counts),
         *(part for each in overview.stored for part in each.warnings(t)),
-        *(blocker.notice(t) for blocker in waits.blockers),
+        *(blocker.notice(t) for blocker in blockers.blockers),
     ]
     confirmed = DeletionButton(overview.person.id, stamp(asked_at))
     yes = Button(t.plain("privacy.yes"), data=confirmed.pack(), style="danger")
     return Screen("\n\n".join(parts), ((yes,), (_button(t, "privacy.no", PrivacyAction.SHOW),)))
 
 
-def waiting(t: Translator, waits: Waits, now: datetime) -> Screen:
+def waiting(t: Translator, blockers: DeletionBlockers, now: datetime) -> Screen:
     """Return that the request is noted: what is still open, and that the deletion follows automatically."""
-    reasons = [blocker.details(t, now) for blocker in waits.blockers] or [t("privacy.still_telling")]
+    reasons = [blocker.details(t, now) for blocker in blockers.blockers] or [t("privacy.still_telling")]
     parts = [t("privacy.noted"), *reasons, t("privacy.by_itself")]
     return Screen("\n\n".join(parts), ((_button(t, "privacy.keep", PrivacyAction.KEEP),),))
 
 
 def deleted(t: Translator) -> Screen:
-    """Done. No button: whoever goes on is somebody new."""
+    """Return that everything was deleted. It has no button: a user who continues is a new one."""
     return Screen(t("privacy.deleted"))
 
 
 def done_before(t: Translator) -> Screen:
-    """An old confirmation, pressed by somebody who has begun anew since."""
+    """Return that the deletion was done before, for a user who has begun again since."""
     return Screen(t("privacy.done_before"), ((_button(t, "privacy.open", PrivacyAction.SHOW),),))
 
 
 def file_row(t: Translator) -> Keyboard:
-    """To try once more."""
+    """Return the row with which the file can be asked for again."""
     return ((_button(t, "privacy.file", PrivacyAction.FILE),),)
 
 

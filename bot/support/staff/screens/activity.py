@@ -3,7 +3,7 @@
 from bot.infra.i18n import Html, Translator, as_html
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.orders.buttons import OrderAction
-from bot.users.activity import UserEvent, pressed
+from bot.users.model import UserEvent, pressed
 
 KNOWN = frozenset({*map(str, UserEvent), *map(pressed, OrderAction)})
 """The acts that have a sentence here; another's is shown by its name."""

@@ -13,8 +13,7 @@ from bot.support.cases import Case, Reach, is_not_agreed, reach_of
 from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens.folding import Line, fitted
 from bot.support.tickets.notifications import ToUser
-from bot.users.activity import UserEvent
-from bot.users.model import PersonAct
+from bot.users.model import RecordedEvent, UserEvent
 
 OF_NOTE: Mapping[str, str] = {
     EventNote.INTENDED: "case.event.confirmed",
@@ -163,7 +162,7 @@ def _of_news(t: Translator, news: Notification) -> Happening:
     return Happening(at, said, reach in {Reach.BLOCKED, Reach.FAILED} and kind not in ROUTINE_NEWS)
 
 
-def _of_act(t: Translator, act: PersonAct) -> Happening:
+def _of_act(t: Translator, act: RecordedEvent) -> Happening:
     return Happening(act.at, t("case.did", what=staff_acts.name(t, act.what)), act.what in UNUSUAL_ACTS)
 
 

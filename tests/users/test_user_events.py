@@ -4,7 +4,7 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.orders.buttons import OrderAction
-from bot.users.activity import UserEvent, pressed
+from bot.users.model import UserEvent, pressed
 from tests.architecture.every_screen import TRANSLATIONS
 
 EVENTS = (*UserEvent, *map(pressed, OrderAction))
