@@ -15,7 +15,7 @@ from bot.operations.statistics_repository import StatisticsRepository
 from bot.settlement.model import DepositRails, PlatformStats, Settlement, SettlementFailure
 from bot.staff.audit import of_time, record_audit
 from bot.staff.model import AuditAction
-from bot.support.ticket_statistics import TicketStatistics, measure_tickets
+from bot.support.ticket_statistics import measure_tickets
 from bot.support.tickets.repository import TicketRepository
 
 T = TypeVar("T")
@@ -64,12 +64,6 @@ class Figures:
             orders = await StatisticsRepository(tx).orders(span.edges)
             tickets = measure_tickets(await TicketRepository(tx).times(span.since, span.until))
         return span, OwnFigures(people=people, subscribers=subscribers, orders=orders, tickets=tickets)
-
-    async def tickets(self, period: Period, zone: tzinfo) -> TicketStatistics:
-        """How long people have waited for support over the last day, week or month."""
-        span = last(period, self._clock.now(), zone)
-        async with self._store.reading() as tx:
-            return measure_tickets(await TicketRepository(tx).times(span.since, span.until))
 
     async def service(self) -> ServiceFigures:
         """The service's own figures and rails, as far as it tells them."""

@@ -3,22 +3,16 @@
 from datetime import timedelta
 
 from bot.infra.feature import Feature, Infra, Phase, Worker
-from bot.infra.workers.loop import Wakeup
 from bot.orders.measured_payout_times import MeasuredTimes
 from bot.orders.rules import Rules
+from bot.orders.tracking.observer import Observer
 from bot.settlement.catalogue import Market
+from bot.settlement.model import Settlement
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
 from bot.support.audit_terms import AUDIT_TERMS
-from bot.support.lookup.service import LookupService
 from bot.support.reply_time import ReplyTime
-from bot.support.reveal import handlers as reveal_handlers
-from bot.support.reveal.masking import Masking
-from bot.support.reveal.messages import RevealMessages
-from bot.support.reveal.service import RevealService
-from bot.support.saved_replies import handlers as saved_reply_handlers
-from bot.support.saved_replies.service import SavedReplies
-from bot.support.staff import handlers as staff_handlers
+from bot.support.staff.feature import SupportAgents
 from bot.support.staff.remark_rendering import RemarkRenderer
 from bot.support.staff.rendering import StaffChatRenderer
 from bot.support.staff.step_rendering import StepRenderer
@@ -47,7 +41,9 @@ class Support:
 
     Args:
         infra: what every feature is built on.
+        settlement: tells the state of a ticket's order.
         market: lists the payout methods that a lookup can name.
+        observer: saves what the service tells of an order.
         staff_chat: where support agents work.
         contacts: whom users can ask.
         rules: the limits of orders, which `/help` names.
@@ -61,10 +57,12 @@ class Support:
     def __init__(
         self,
         infra: Infra,
+        *,
+        settlement: Settlement,
         market: Market,
+        observer: Observer,
         staff_chat: StaffChat,
         contacts: Help,
-        *,
         rules: Rules,
         payout_times: MeasuredTimes,
         provider: Provider,
@@ -74,17 +72,20 @@ class Support:
     ) -> None:
         database, messenger, clock = infra.database, infra.messenger, infra.clock
         wake = infra.wake_outbox
-        self.ticket_room = TicketRoom(database, messenger, clock, infra.default_locale)
+        ticket_room = TicketRoom(database, messenger, clock, infra.default_locale)
         user_tickets = UserTicketService(database, clock, staff_chat, wake, reopen_within=reopen_within)
-        self.ticket_answers = StaffTicketService(database, clock, staff_chat, wake)
-        self.ticket_corrections = TicketCorrections(database, clock, staff_chat, wake)
+        corrections = TicketCorrections(database, clock, staff_chat, wake)
         reply_time = ReplyTime(database, clock)
-        self.lookups = LookupService(database, market, clock)
-        self.saved_answers = SavedReplies(database, clock)
-        to_mask = Wakeup()
-        reveals = RevealMessages(database, messenger, infra.translations, infra.default_locale)
-        masking = Masking(store=database, clock=clock, room=staff_chat, screen=reveals, on_change=to_mask)
-        self.revealing = RevealService(store=database, clock=clock, room=staff_chat, screen=reveals, masking=masking)
+        agents = SupportAgents(
+            infra,
+            settlement=settlement,
+            market=market,
+            observer=observer,
+            staff_chat=staff_chat,
+            topics=ticket_room,
+            tickets=StaffTicketService(database, clock, staff_chat, wake),
+            corrections=corrections,
+        )
         reminders = TicketReminders(
             database, clock, staff_chat, wake, operator_ids=operator_ids, remind_after=remind_after
         )
@@ -111,22 +112,19 @@ class Support:
         """Opens tickets about orders that need help (`OrderEvents.subscribe`)."""
         self.feature = Feature(
             name="support",
-            routes=(handlers.routes(), help_handlers.routes(), *staff_handlers.ROUTES),
-            answers={
-                reveal_handlers.REASON: reveal_handlers.reason_typed,
-                saved_reply_handlers.NAME: saved_reply_handlers.name_typed,
-            },
-            whole_answers={**messages.whole_answers(), **saved_reply_handlers.WHOLE},
+            routes=(handlers.routes(), help_handlers.routes(), *agents.routes),
+            answers=agents.answers,
+            whole_answers={**messages.whole_answers(), **agents.whole_answers},
             handlers={
-                Phase.CORRECTIONS: (EditHandlers(corrections=self.ticket_corrections).handler(),),
-                Phase.QUESTIONS: (*staff_handlers.handlers(), messages.handler()),
+                Phase.CORRECTIONS: (EditHandlers(corrections=corrections, staff_sessions=agents.sessions).handler(),),
+                Phase.QUESTIONS: (*agents.handlers, messages.handler()),
             },
             renderers=(
                 ReplyRenderer(database, messenger).renderers(),
-                RemarkRenderer(database, messenger, self.ticket_room).renderers(),
+                RemarkRenderer(database, messenger, ticket_room).renderers(),
                 waits.renderers(),
-                StaffChatRenderer(database, messenger, clock, self.ticket_room).renderers(),
-                StepRenderer(database, messenger, self.ticket_room).renderers(),
+                StaffChatRenderer(database, messenger, clock, ticket_room).renderers(),
+                StepRenderer(database, messenger, ticket_room).renderers(),
                 TicketRenderer(
                     database, messenger, clock, reopen_within=reopen_within, reply_time=reply_time
                 ).renderers(),
@@ -134,11 +132,8 @@ class Support:
             after=RoomHooks(staff_chat, operator_ids).around(
                 {**TicketRelay(staff_chat).after(), **waits.after(), **user_rendering.AFTER}
             ),
-            workers=(
-                Worker("tickets", reminders.tick),
-                Worker("masking", masking.mask_due, to_mask),
-            ),
-            close=masking.close,
+            workers=(Worker("tickets", reminders.tick), agents.worker),
+            close=agents.close,
             user_data=USER_DATA,
             audit_terms=AUDIT_TERMS,
         )

@@ -31,7 +31,7 @@ from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.chat_repository import MovedChatRepository
 from bot.staff.repository import AuditRepository
 from bot.support import user_data as support_data
-from bot.support.lookup.query import Sought
+from bot.support.lookup.model import OrderFilter
 from bot.support.lookup.repository import LookupRepository
 from bot.support.model import TicketFilter
 from bot.support.reveal.repository import RevealRepository
@@ -49,7 +49,7 @@ def named_like(tx: Transaction) -> Awaitable[object]:
 
 
 def found(tx: Transaction, **sought: Any) -> Awaitable[object]:
-    return LookupRepository(tx).orders_like(Sought(**sought), limit=7, offset=0)
+    return LookupRepository(tx).orders_like(OrderFilter(**sought), limit=7, offset=0)
 
 
 def listed(tx: Transaction, which: TicketFilter) -> Awaitable[object]:

@@ -14,8 +14,8 @@ from bot.settlement.catalogue import Market
 from bot.settlement.model import OutOfReach, PayoutMethod
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
-from bot.support.lookup.query import Sought
-from bot.support.lookup.service import PAGE, LookupService
+from bot.support.lookup.model import PAGE, OrderFilter
+from bot.support.lookup.service import LookupService
 from bot.support.model import TicketFilter
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
@@ -59,20 +59,20 @@ async def test_pages_of_an_order_a_ticket_and_a_person_are_written_down_and_list
 ) -> None:
     ticket = Ticket.open(EMMA, service.clock.now(), order_reference="R2345AB")
     await keep(sqlite_store, an_order(), ticket, Person(id=EMMA, created_at=service.clock.now()))
-    assert await lookups.order_called("r2345ab")
-    assert (await lookups.orders_named_like("345A")).items
-    assert (await lookups.found(Sought(code="014"))).items
-    assert (await lookups.orders_of(EMMA)).items
-    assert (await lookups.tickets_of(EMMA)).items
-    assert (await lookups.tickets(TicketFilter.OPEN, RINA)).page.items
+    assert await lookups.find_order("r2345ab")
+    assert (await lookups.find_orders_like("345A")).items
+    assert (await lookups.find_orders(OrderFilter(code="014"))).items
+    assert (await lookups.list_orders_of(EMMA)).items
+    assert (await lookups.list_tickets_of(EMMA)).items
+    assert (await lookups.list_tickets(TicketFilter.OPEN, RINA)).page.items
     assert await trail(sqlite_store) == []
-    case = await lookups.look_at_order(RINA, "R2345AB")
+    case = await lookups.view_order(RINA, "R2345AB")
     service.clock.passes(seconds=1)
     assert case is not None
     assert case.tickets == (ticket,)
-    assert (await lookups.look_at_ticket(RINA, ticket)).order == case.order
+    assert (await lookups.view_ticket(RINA, ticket)).order == case.order
     service.clock.passes(seconds=1)
-    about = await lookups.look_at_person(RINA, EMMA)
+    about = await lookups.view_user(RINA, EMMA)
     assert about is not None
     assert (about.tally.orders, about.tickets) == (1, (ticket,))
     assert await trail(sqlite_store) == [
@@ -84,9 +84,9 @@ async def test_pages_of_an_order_a_ticket_and_a_person_are_written_down_and_list
 
 async def test_what_is_not_there_is_not_written_down(sqlite_store: Database, lookups: LookupService) -> None:
     await keep(sqlite_store, an_order(person_id=0, number="", holder=None))
-    assert await lookups.look_at_order(RINA, "NOSUCH2") is None
-    assert await lookups.look_at_person(RINA, EMMA) is None
-    assert await lookups.look_at_person(RINA, 0) is None, "the place of those who were deleted is nobody"
+    assert await lookups.view_order(RINA, "NOSUCH2") is None
+    assert await lookups.view_user(RINA, EMMA) is None
+    assert await lookups.view_user(RINA, 0) is None, "the place of those who were deleted is nobody"
     assert await trail(sqlite_store) == []
 
 
@@ -100,13 +100,13 @@ async def test_nothing_is_shown_where_it_cannot_be_written_down(
 
     monkeypatch.setattr("bot.staff.repository.AuditRepository.add", broken)
     with pytest.raises(OSError, match="disk full"):
-        await lookups.look_at_order(RINA, "R2345AB")
+        await lookups.view_order(RINA, "R2345AB")
 
 
 async def test_pages_follow_one_another_without_a_gap(sqlite_store: Database, lookups: LookupService) -> None:
     count = 2 * PAGE + 1
     await keep(sqlite_store, *(an_order(f"R23450{chr(65 + number)}") for number in range(count)))
-    pages = [await lookups.orders_of(EMMA, offset) for offset in range(0, count, PAGE)]
+    pages = [await lookups.list_orders_of(EMMA, offset) for offset in range(0, count, PAGE)]
     assert [len(page.items) for page in pages] == [PAGE, PAGE, 1]
     assert [page.has_more for page in pages] == [True, True, False]
     assert len({order.reference for page in pages for order in page.items}) == count
@@ -116,18 +116,18 @@ async def test_a_destination_is_understood_also_when_the_list_is_away_or_has_for
     sqlite_store: Database, lookups: LookupService, service: FakeSettlement
 ) -> None:
     await keep(sqlite_store, an_order(method=BCA), an_order("OLD2345", method=GONE, draft_id="d2"))
-    assert (await lookups.understood("tempo dulu", JAKARTA)).sought == Sought(code="777")
-    assert await lookups.method("777") == GONE
-    assert (await lookups.understood("gopay", JAKARTA)).sought == Sought(code="gopay")
+    assert (await lookups.parse_query("tempo dulu", JAKARTA)).wanted == OrderFilter(code="777")
+    assert await lookups.find_method("777") == GONE
+    assert (await lookups.parse_query("gopay", JAKARTA)).wanted == OrderFilter(code="gopay")
     away = FakeSettlement(service.clock)
     away.reads.extend([OutOfReach("down")] * 3)
     without = LookupService(sqlite_store, Market(away, service.clock), service.clock)
-    assert (await without.understood("bca", JAKARTA)).sought == Sought(code="014")
+    assert (await without.parse_query("bca", JAKARTA)).wanted == OrderFilter(code="014")
 
 
 async def test_today_is_the_readers_own(lookups: LookupService, service: FakeSettlement) -> None:
     service.clock.at = service.clock.at.replace(hour=18)  # one in the morning in Jakarta
-    jakarta, utc = [(await lookups.understood("today", zone_of(name))).sought for name in ("Asia/Jakarta", "UTC")]
+    jakarta, utc = [(await lookups.parse_query("today", zone_of(name))).wanted for name in ("Asia/Jakarta", "UTC")]
     assert jakarta.since is not None
     assert utc.until is not None
     assert jakarta.since.hour == 17
@@ -142,7 +142,7 @@ async def test_lists_of_tickets_say_how_many_the_others_hold(
     mine, others = mine.record_reply(RINA, now), others.record_reply(3002, now)
     over = over.close(RINA, CloseReason.SOLVED, now)
     await keep(sqlite_store, waits, mine, others, over)
-    listed = await lookups.tickets(TicketFilter.MINE, RINA)
+    listed = await lookups.list_tickets(TicketFilter.MINE, RINA)
     assert [ticket for ticket, _ in listed.page.items] == [mine]
     assert listed.counts == {
         TicketFilter.OPEN: 3,
@@ -157,13 +157,13 @@ async def test_a_name_is_taken_however_it_is_written(
     sqlite_store: Database, lookups: LookupService, called: str
 ) -> None:
     await keep(sqlite_store, Person(id=EMMA, created_at=an_order().created_at, username="emma_w"))
-    assert await lookups.people_called(called) == (EMMA,)
+    assert await lookups.find_users(called) == (EMMA,)
 
 
 @pytest.mark.parametrize("called", ["", "@", "0", "-1", "99999999999999999999", "9223372036854775808", "emma%"])
 async def test_what_is_nobodys_name_finds_nobody(sqlite_store: Database, lookups: LookupService, called: str) -> None:
     await keep(sqlite_store, Person(id=EMMA, created_at=an_order().created_at, username="emma_w"))
-    assert await lookups.people_called(called) == ()
+    assert await lookups.find_users(called) == ()
 
 
 async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
@@ -177,8 +177,8 @@ async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
         assert session.person.username == (name and name.lower())
         async with sqlite_store.reading() as tx:
             assert await UserRepository(tx).get(EMMA) == session.person
-    assert await lookups.people_called("@emma_w") == ()
-    assert await lookups.people_called("@emma_baru") == (EMMA,)
+    assert await lookups.find_users("@emma_w") == ()
+    assert await lookups.find_users("@emma_baru") == (EMMA,)
 
 
 async def test_a_name_that_stays_costs_no_write(sqlite_store: Database, service: FakeSettlement) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from bot.core.zones import zone_of
 from bot.settlement.model import PayoutMethod
-from bot.support.lookup.query import LONGEST, Sought, read
+from bot.support.lookup.model import OrderFilter
+from bot.support.lookup.query import LONGEST, parse_query
 
 JAKARTA = zone_of("Asia/Jakarta")
 TODAY = date(2026, 8, 20)
@@ -25,9 +26,9 @@ def midnight(month: int, day: int, year: int = 2026) -> datetime:
     return datetime(year, month, day, tzinfo=JAKARTA).astimezone(UTC)
 
 
-def on(month: int, day: int, **more: object) -> Sought:
+def on(month: int, day: int, **more: object) -> OrderFilter:
     begins = midnight(month, day)
-    return Sought(since=begins, until=begins + DAY, **more)  # type: ignore[arg-type]
+    return OrderFilter(since=begins, until=begins + DAY, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -35,53 +36,53 @@ def on(month: int, day: int, **more: object) -> Sought:
     [
         ("bca 500rb 17/8", on(8, 17, code="014", idr=(500_000,))),
         ("17 agu, 500rb, bca", on(8, 17, code="014", idr=(500_000,))),
-        ("Rp 1.500.000 mandiri", Sought(code="008", idr=(1_500_000,))),
-        ("500000", Sought(idr=(500_000,))),
-        ("25000 sats ovo", Sought(code="ovo", sats=(25_000,))),
-        ("1.5 jt", Sought(idr=(1_500_000,))),
-        ("1.500", Sought(idr=(1_500, 1_500_000))),
+        ("Rp 1.500.000 mandiri", OrderFilter(code="008", idr=(1_500_000,))),
+        ("500000", OrderFilter(idr=(500_000,))),
+        ("25000 sats ovo", OrderFilter(code="ovo", sats=(25_000,))),
+        ("1.5 jt", OrderFilter(idr=(1_500_000,))),
+        ("1.500", OrderFilter(idr=(1_500, 1_500_000))),
         ("today", on(8, 20)),
         ("kemarin bca", on(8, 19, code="014")),
         ("hari ini 1,5jt", on(8, 20, idr=(1_500_000,))),
         ("2026-08-17", on(8, 17)),
-        ("014 100rb", Sought(code="014", idr=(100_000,))),
-        ("542", Sought(code="542")),
-        ("agustus 2025 ovo", Sought(code="ovo", since=midnight(8, 1, 2025), until=midnight(9, 1, 2025))),
-        ("1/8/2026 - 3/8/2026 mandri", Sought(code="008", since=midnight(8, 1), until=midnight(8, 4))),
+        ("014 100rb", OrderFilter(code="014", idr=(100_000,))),
+        ("542", OrderFilter(code="542")),
+        ("agustus 2025 ovo", OrderFilter(code="ovo", since=midnight(8, 1, 2025), until=midnight(9, 1, 2025))),
+        ("1/8/2026 - 3/8/2026 mandri", OrderFilter(code="008", since=midnight(8, 1), until=midnight(8, 4))),
         ("bca (1,5jt) 17/8", on(8, 17, code="014", idr=(1_500_000,))),
-        ("~1,5jt", Sought(idr=(1_500_000,))),
-        ("0,5jt; ovo", Sought(code="ovo", idr=(500_000,))),
-        ("150000.000", Sought(idr=(150_000, 150_000_000))),
-        ("31/12", Sought(since=midnight(12, 31, 2025), until=midnight(1, 1))),
+        ("~1,5jt", OrderFilter(idr=(1_500_000,))),
+        ("0,5jt; ovo", OrderFilter(code="ovo", idr=(500_000,))),
+        ("150000.000", OrderFilter(idr=(150_000, 150_000_000))),
+        ("31/12", OrderFilter(since=midnight(12, 31, 2025), until=midnight(1, 1))),
     ],
 )
-def test_destination_sum_and_day_are_read_in_any_order(text: str, sought: Sought) -> None:
-    question = read(text, METHODS, TODAY, JAKARTA)
-    assert (question.sought, question.candidates, question.unread) == (sought, (), ())
+def test_destination_sum_and_day_are_read_in_any_order(text: str, sought: OrderFilter) -> None:
+    question = parse_query(text, METHODS, TODAY, JAKARTA)
+    assert (question.wanted, question.candidates, question.unread) == (sought, (), ())
 
 
 def test_a_day_is_the_readers_own() -> None:
-    makassar = read("17/8", METHODS, TODAY, zone_of("Asia/Makassar")).sought
+    makassar = parse_query("17/8", METHODS, TODAY, zone_of("Asia/Makassar")).wanted
     assert makassar.since == midnight(8, 17) - timedelta(hours=1)
 
 
 def test_what_may_be_several_destinations_is_for_the_reader_to_choose() -> None:
-    question = read("bc 500rb", METHODS, TODAY, JAKARTA)
+    question = parse_query("bc 500rb", METHODS, TODAY, JAKARTA)
     assert {method.code for method in question.candidates} == {"014", "536"}
-    assert question.sought == Sought(idr=(500_000,))
+    assert question.wanted == OrderFilter(idr=(500_000,))
 
 
 @pytest.mark.parametrize("text", ["xyzzy 500rb", "32/13", "½ juta", "quxquux"])
 def test_what_cannot_be_read_is_said(text: str) -> None:
-    assert read(text, METHODS, TODAY, JAKARTA).unread
+    assert parse_query(text, METHODS, TODAY, JAKARTA).unread
 
 
 def test_a_letter_is_not_read_at_all() -> None:
-    assert read("bca " * LONGEST, METHODS, TODAY, JAKARTA).sought.is_empty
+    assert parse_query("bca " * LONGEST, METHODS, TODAY, JAKARTA).wanted.is_empty
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n"])
 def test_nothing_asks_for_nothing(text: str) -> None:
-    question = read(text, METHODS, TODAY, JAKARTA)
-    assert question.sought.is_empty
+    question = parse_query(text, METHODS, TODAY, JAKARTA)
+    assert question.wanted.is_empty
     assert not question.unread

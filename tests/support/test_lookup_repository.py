@@ -10,8 +10,7 @@ from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import Step
-from bot.support.lookup.model import PersonTally
-from bot.support.lookup.query import Sought
+from bot.support.lookup.model import OrderFilter, PersonTally
 from bot.support.lookup.repository import LookupRepository
 from bot.users.model import Person
 from bot.users.repository import UserRepository
@@ -60,7 +59,7 @@ async def test_what_is_found_comes_in_pages(store: Database) -> None:
     async with store.reading() as tx:
         pages = [await LookupRepository(tx).orders_named_like("4fq", limit=2, offset=offset) for offset in (0, 2, 4)]
         others = [
-            await LookupRepository(tx).orders_like(Sought(code="014"), limit=2, offset=offset) for offset in (0, 2)
+            await LookupRepository(tx).orders_like(OrderFilter(code="014"), limit=2, offset=offset) for offset in (0, 2)
         ]
     assert [[order.reference for order in page] for page in pages] == [["4FQZZZZ", "XQ4FQ7K"], ["R2345AB"], []]
     assert [[order.reference for order in page] for page in others] == [["T777777", "4FQZZZZ"], ["R2345AB"]]
@@ -87,7 +86,7 @@ async def test_orders_are_found_by_destination_sum_and_time(
 ) -> None:
     await keep(store)
     async with store.reading() as tx:
-        orders = await LookupRepository(tx).orders_like(Sought(**sought), limit=10, offset=0)
+        orders = await LookupRepository(tx).orders_like(OrderFilter(**sought), limit=10, offset=0)
     assert [order.reference for order in orders] == found
 
 

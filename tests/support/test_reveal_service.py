@@ -93,14 +93,16 @@ class Bot:
     def __post_init__(self) -> None:
         store, clock, room = self.house.store, self.house.clock, StaffChat(0, self.supporters)
         self.masking = Masking(
-            store=store,
+            database=store,
             clock=clock,
-            room=room,
+            staff_chat=room,
             screen=self.chat,
             elapsed=lambda: self.elapsed,
             on_change=self._nudged,
         )
-        self.revealing = RevealService(store=store, clock=clock, room=room, screen=self.chat, masking=self.masking)
+        self.revealing = RevealService(
+            database=store, clock=clock, staff_chat=room, screen=self.chat, masking=self.masking
+        )
 
     async def looks(self, *, after: float = 0) -> float:
         """Time passes as it should, then the worker looks."""

@@ -11,13 +11,11 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Phase
 from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
-from bot.support.lookup.buttons import LookupButton, LookupPage, finding, place, read_finding, read_place
-from bot.support.lookup.model import PersonTally
-from bot.support.lookup.query import Sought
+from bot.support.lookup.buttons import LookupButton, LookupPage, format_page, format_search, parse_page, parse_search
+from bot.support.lookup.model import PAGE, OrderFilter, Page, PersonTally, TicketPage, UserOverview
 from bot.support.lookup.screens import orders as staff_lookup
 from bot.support.lookup.screens import tickets as staff_lookup_tickets
 from bot.support.lookup.screens import user as staff_lookup_person
-from bot.support.lookup.service import PAGE, About, Page, TicketPage
 from bot.support.model import TicketFilter
 from bot.support.ticket import Cause, CloseReason, Ticket
 from bot.support.ticket_statistics import TicketStatistics
@@ -44,7 +42,7 @@ EMMA = Person(
 
 
 def turn(offset: int) -> str:
-    return LookupButton(LookupPage.ORDERS_OF_USER, place(1001, offset)).pack()
+    return LookupButton(LookupPage.ORDERS_OF_USER, format_page(1001, offset)).pack()
 
 
 def list_of(count: int, offset: int = 0, *, has_more: bool = False, **facts: Any) -> Seen:
@@ -96,7 +94,7 @@ def test_an_orders_page_leads_to_its_person_its_tickets_and_its_full_recipient()
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_persons_page_says_how_they_stand_and_nothing_of_their_own(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    about = About(
+    about = UserOverview(
         person_id=1001,
         person=EMMA,
         tally=PersonTally(orders=9, under_way=2, paid=5, failed=1),
@@ -111,7 +109,7 @@ def test_a_persons_page_says_how_they_stand_and_nothing_of_their_own(locale: str
 
 
 def test_a_person_of_whom_only_orders_are_left_has_a_page() -> None:
-    about = About(person_id=7, person=None, tally=PersonTally(orders=1), orders=(an_order(),), tickets=())
+    about = UserOverview(person_id=7, person=None, tally=PersonTally(orders=1), orders=(an_order(),), tickets=())
     seen = Seen("person", staff_lookup_person.screen(EN, about, NOW, JAKARTA, "id"))
     assert says(seen.text, "case.person", id="7", language=name_of("id"))
     assert label("lookup.all_orders") in [button.label for button in seen.buttons]
@@ -169,52 +167,52 @@ def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
 @pytest.mark.parametrize(
     ("sought", "said"),
     [
-        (Sought(code="014", idr=(500_000,)), "BCA · Rp500,000"),
-        (Sought(idr=(1_500, 1_500_000)), label("lookup.either", one="Rp1,500", other="Rp1,500,000")),
+        (OrderFilter(code="014", idr=(500_000,)), "BCA · Rp500,000"),
+        (OrderFilter(idr=(1_500, 1_500_000)), label("lookup.either", one="Rp1,500", other="Rp1,500,000")),
         (
-            Sought(sats=(25_000,), since=NOW, until=NOW + 24 * HOUR),
+            OrderFilter(sats=(25_000,), since=NOW, until=NOW + 24 * HOUR),
             f"25,000 sats · {label('lookup.days', first='17 Aug 2026', last='18 Aug 2026')}",
         ),
     ],
 )
-def test_what_is_sought_is_said_back(sought: Sought, said: str) -> None:
+def test_what_is_sought_is_said_back(sought: OrderFilter, said: str) -> None:
     method = BCA if sought.code else None
-    shown = Seen("sought", Screen(staff_lookup.sought(EN, sought, method, JAKARTA))).text
+    shown = Seen("sought", Screen(staff_lookup.format_search(EN, sought, method, JAKARTA))).text
     assert shown == text("lookup.sought", what=said)
 
 
 @pytest.mark.parametrize(
     "sought",
     [
-        Sought(),
-        Sought(code="014"),
-        Sought(code="gopay", idr=(0, 1, 35, 36, 10**12), sats=(2_100_000_000_000_000,)),
-        Sought(since=NOW, until=NOW + HOUR),
-        Sought(code="014", idr=(1_500, 1_500_000), since=NOW, until=NOW + 24 * HOUR),
+        OrderFilter(),
+        OrderFilter(code="014"),
+        OrderFilter(code="gopay", idr=(0, 1, 35, 36, 10**12), sats=(2_100_000_000_000_000,)),
+        OrderFilter(since=NOW, until=NOW + HOUR),
+        OrderFilter(code="014", idr=(1_500, 1_500_000), since=NOW, until=NOW + 24 * HOUR),
     ],
 )
-def test_what_is_sought_comes_back_from_a_button_as_it_was(sought: Sought) -> None:
-    query = finding(sought, 42)
+def test_what_is_sought_comes_back_from_a_button_as_it_was(sought: OrderFilter) -> None:
+    query = format_search(sought, 42)
     assert query is not None
     button = LookupButton(LookupPage.ORDERS_FOUND, query)
     assert LookupButton.read(button.pack()) == button
-    assert read_finding(query) == (sought, 42)
+    assert parse_search(query) == (sought, 42)
 
 
 @pytest.mark.parametrize(
-    "sought", [Sought(code="a~b"), Sought(code="x" * 60), Sought(idr=tuple(range(10**12, 10**12 + 9)))]
+    "sought", [OrderFilter(code="a~b"), OrderFilter(code="x" * 60), OrderFilter(idr=tuple(range(10**12, 10**12 + 9)))]
 )
-def test_what_no_button_can_hold_has_none(sought: Sought) -> None:
-    assert finding(sought) is None
+def test_what_no_button_can_hold_has_none(sought: OrderFilter) -> None:
+    assert format_search(sought) is None
 
 
 @pytest.mark.parametrize("query", ["", "~", "~~~~~~", "014~b~c~d~e!~0", "~~~~", "~-5~~~~0", "~~~zzzzzzzzzzzzzzzz~~0"])
 def test_a_forged_query_is_not_read(query: str) -> None:
-    assert read_finding(query) is None
+    assert parse_search(query) is None
 
 
 @pytest.mark.parametrize(
     ("query", "read"), [("1001~6", ("1001", 6)), ("open", ("open", 0)), ("x~-5", ("x", 0)), ("x~99999", ("x", 0))]
 )
 def test_a_place_in_a_list_is_read_back(query: str, read: tuple[str, int]) -> None:
-    assert read_place(query) == read
+    assert parse_page(query) == read

@@ -11,7 +11,7 @@ from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS
 from bot.infra.telegram.ui.screen import Screen
 from bot.sandbox.bot_api.text import html, utf16
 from bot.support.model import EntryKind, MediaKind, TicketEntry, Written
-from bot.support.staff.entries import ROOM_FOR_OURS, too_long_by
+from bot.support.staff.entries import OWN_UNITS, too_long_by
 from bot.support.staff.screens import remarks as staff_remarks
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.ticket import CloseReason, Ticket
@@ -83,7 +83,7 @@ def test_the_longest_answer_fits_whole_with_all_that_stands_around_it(locale: st
     t, order = TRANSLATIONS.get(locale), an_order(replace(BCA, name=name, code=name), idr=99_999_999_999)
     again = utf16.length(html.parse(t("news.again"), lambda _: None)[0]) + 2
     for limit, media in ((TEXT_UNITS, None), (CAPTION_UNITS, MediaKind.PHOTO)):
-        text = "x" * (limit - ROOM_FOR_OURS)
+        text = "x" * (limit - OWN_UNITS)
         assert too_long_by(Written(chat_id=1, message_id=1, text=text, media=media)) == 0
         entry = replace(ENTRY, text=text, media=media, edited_at=NOW)
         shown = html.parse(ticket_answer.screen(t, entry, order).text, lambda _: None)[0]

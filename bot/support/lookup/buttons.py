@@ -1,4 +1,4 @@
-"""The buttons of lookups, and the query that such a button holds: what is listed, and from which place on."""
+"""The buttons of lookups, and the query in such a button: what is listed, and from which offset on."""
 
 import string
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Annotated, Final
 
 from bot.infra.telegram.ui.callbacks import Callback, Pattern
-from bot.support.lookup.query import Sought
+from bot.support.lookup.model import OrderFilter
 
 LONGEST: Final = 50
 FIELD, VALUE = "~", ","
@@ -29,44 +29,44 @@ class LookupPage(StrEnum):
 
 @dataclass(frozen=True)
 class LookupButton(Callback, prefix="lu"):
-    """A button to a page; `query` is a reference, an id, or what `place` or `finding` wrote."""
+    """A button to a page; `query` is a reference, an id, or what `format_page` or `format_search` returned."""
 
     page: LookupPage
     query: Annotated[str, Pattern(rf"[^\n]{{0,{LONGEST}}}")]
 
 
-def place(of: object, offset: int = 0) -> str:
-    """A page of the list of something: "1001~6"."""
+def format_page(of: object, offset: int = 0) -> str:
+    """Return the query for a page of a list: "1001~6"."""
     return f"{of}{FIELD}{offset}"
 
 
-def read_place(query: str) -> tuple[str, int]:
-    """What `place` wrote; the first page where it names none."""
+def parse_page(query: str) -> tuple[str, int]:
+    """Return what `format_page` was given; offset 0 where the query has none."""
     of, _, offset = query.partition(FIELD)
     return of, _offset(offset)
 
 
-def finding(sought: Sought, offset: int = 0) -> str | None:
-    """A page of what was found; None where that is too much for a button."""
+def format_search(wanted: OrderFilter, offset: int = 0) -> str | None:
+    """Return the query for a page of the orders that fit; None where it is too long for a button."""
     fields = (
-        sought.code,
-        VALUE.join(map(_short, sought.idr)),
-        VALUE.join(map(_short, sought.sats)),
-        _minutes(sought.since),
-        _minutes(sought.until),
+        wanted.code,
+        VALUE.join(map(_short, wanted.idr)),
+        VALUE.join(map(_short, wanted.sats)),
+        _minutes(wanted.since),
+        _minutes(wanted.until),
         str(offset),
     )
     written = FIELD.join(fields)
-    is_read_back = read_finding(written) == (sought, offset)
+    is_read_back = parse_search(written) == (wanted, offset)
     return written if is_read_back and len(written.encode()) <= LONGEST else None
 
 
-def read_finding(query: str) -> tuple[Sought, int] | None:
-    """What `finding` wrote, or None."""
+def parse_search(query: str) -> tuple[OrderFilter, int] | None:
+    """Return what `format_search` was given; None where it didn't write this query."""
     try:
         code, idr, sats, since, until, offset = query.split(FIELD)
         return (
-            Sought(code=code, idr=_values(idr), sats=_values(sats), since=_moment(since), until=_moment(until)),
+            OrderFilter(code=code, idr=_values(idr), sats=_values(sats), since=_moment(since), until=_moment(until)),
             _offset(offset),
         )
     except (ValueError, OverflowError, OSError):
@@ -86,7 +86,7 @@ def _short(number: int) -> str:
 
 
 def _values(text: str) -> tuple[int, ...]:
-    """The numbers; none above what a column takes."""
+    """Return the numbers, none of them above what a column takes."""
     values = tuple(int(each, len(DIGITS)) for each in text.split(VALUE)) if text else ()
     if not all(0 <= value < 2**63 for value in values):
         raise ValueError("not an amount")

@@ -1,205 +1,295 @@
-"""Support looks up: `/order`, `/find`, `/tickets`, and the buttons that turn pages. `/person` has a file of its own."""
+"""What support agents look up: `/order`, `/find`, `/tickets` and `/person`, and the buttons that turn pages."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import ClassVar, Final
+
+from telegram import Message, MessageOriginHiddenUser, MessageOriginUser, Update
+from telegram.ext import ApplicationHandlerStop, MessageHandler, filters
 
 from bot.core.date_ranges import Period
+from bot.infra.db.database import Database
+from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.support.lookup import user_handlers as lookup_people
-from bot.support.lookup.buttons import LookupButton, LookupPage, finding, place, read_finding, read_place
-from bot.support.lookup.pages import show, ticket_at
-from bot.support.lookup.query import Sought
-from bot.support.lookup.screens import orders as screens
-from bot.support.lookup.screens import tickets as staff_lookup_tickets
-from bot.support.lookup.service import SHORTEST_FRAGMENT, read_person_id
+from bot.support.lookup.buttons import LookupButton, LookupPage, format_page, format_search, parse_page, parse_search
+from bot.support.lookup.model import OrderFilter, parse_user_id
+from bot.support.lookup.screens import orders as order_screens
+from bot.support.lookup.screens import tickets as ticket_screens
+from bot.support.lookup.screens import user as user_screens
+from bot.support.lookup.service import SHORTEST_FRAGMENT, LookupService
 from bot.support.model import TicketFilter
 from bot.support.staff.links import link_to
-from bot.support.staff.questions import say_of
-from bot.support.staff.session import StaffSession, staff_routes
+from bot.support.staff.messages import TicketMessages
+from bot.support.staff.session import StaffSession, StaffSessions
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 
 TICKET: Final = re.compile(r"T-?[0-9A-Z]{5}")
 FRAGMENT: Final = re.compile(rf"[0-9A-Za-z-]{{{SHORTEST_FRAGMENT},40}}")
+PICTURES: Final = filters.PHOTO | filters.Document.ALL
+"""A forwarded picture may be a receipt, which everybody can have checked."""
 
-routes = staff_routes()
-
-
-async def show_ticket(staff: StaffSession, ticket: Ticket, argument: str = "") -> None:
-    """A ticket's page as a message of its own, to be replied to as all of the ticket's are; or in its own place."""
-    desk, now = staff.desk, staff.desk.clock.now()
-    case = await desk.lookups.look_at_ticket(staff.person.id, ticket)
-    async with desk.store.reading() as tx:
-        heads = await TicketPostRepository(tx).heads(ticket.reference)
-    link = next((found for head in heads if (found := link_to(head))), None)
-    screen = staff_lookup_tickets.one(
-        staff.t, ticket, case, now, staff.session.zone, default_locale=desk.default_locale, link=link
-    )
-    await staff.session.acknowledge()
-    if argument == staff_lookup_tickets.HERE:
-        await staff.update(screen)
-    else:
-        await say_of(staff, ticket, screen)
+_ShowPage = Callable[["LookupHandlers", StaffSession, str], Awaitable[bool]]
 
 
-@routes.command("order")
-async def order(staff: StaffSession, typed: str) -> None:
-    """Show one order by its reference, its id or a piece of them; without any, that of the ticket that is answered."""
-    wish = "".join(typed.split()).strip("#<>")
-    name = wish.upper()
-    ticket = await _ticket_called(staff, name) if wish else await ticket_at(staff, staff.message)
-    if ticket is not None and ticket.order_reference:
-        await _show_order(staff, ticket.order_reference)
-    elif ticket is not None:
-        await show_ticket(staff, ticket)
-    elif not wish:
-        await show(staff, Screen(staff.t("lookup.how_order")))
-    elif (found := await staff.desk.lookups.order_called(wish)) is not None:
-        await _show_order(staff, found.reference)
-    else:
-        await _show_like(staff, place(wish))
+class LookupHandlers:
+    """Show orders, tickets and users to support agents. The audit log says who looked at one of them."""
 
+    def __init__(
+        self,
+        *,
+        sessions: StaffSessions,
+        database: Database,
+        lookups: LookupService,
+        messages: TicketMessages,
+        default_locale: str,
+    ) -> None:
+        self._sessions = sessions
+        self._database = database
+        self._lookups = lookups
+        self._messages = messages
+        self._default_locale = default_locale
 
-@routes.command("find")
-async def find_orders(staff: StaffSession, typed: str) -> None:
-    """Show orders by destination, sum and day, as they are typed."""
-    question = await staff.desk.lookups.understood(" ".join(typed.split()), staff.session.zone)
-    if question.unread:
-        await show(staff, Screen(staff.t("lookup.unread", what=" ".join(question.unread))))
-    elif question.candidates:
+    def routes(self) -> Routes[StaffSession]:
+        """Return the commands and the buttons."""
+        routes = self._sessions.routes()
+        routes.add_command("order", self.order)
+        routes.add_command("find", self.find_orders)
+        routes.add_command("tickets", self.list_tickets)
+        routes.add_command("person", self.user)
+        routes.add_button(LookupButton, self.lookup_button)
+        return routes
 
-        def narrowed(code: str) -> str | None:
-            query = finding(replace(question.sought, code=code))
+    def forwarded_handler(self) -> Handler:
+        """Return what takes the messages that agents forward to the bot."""
+        return MessageHandler(PRIVATE & filters.FORWARDED & ~filters.COMMAND & ~PICTURES, self._forwarded)
+
+    async def order(self, staff: StaffSession, typed: str) -> None:
+        """Show one order by its reference, its id or a fragment of them; without any, that of the ticket replied to."""
+        wanted = "".join(typed.split()).strip("#<>")
+        name = wanted.upper()
+        ticket = await self._ticket_called(name) if wanted else await self._messages.ticket_of(staff, staff.message)
+        if ticket is not None and ticket.order_reference:
+            await self._show_order(staff, ticket.order_reference)
+        elif ticket is not None:
+            await self.show_ticket(staff, ticket)
+        elif not wanted:
+            await self._show(staff, Screen(staff.t("lookup.how_order")))
+        elif (found := await self._lookups.find_order(wanted)) is not None:
+            await self._show_order(staff, found.reference)
+        else:
+            await self._show_like(staff, format_page(wanted))
+
+    async def find_orders(self, staff: StaffSession, typed: str) -> None:
+        """Show orders by the destination, sum and day that are typed."""
+        parsed = await self._lookups.parse_query(" ".join(typed.split()), staff.session.zone)
+        if parsed.unread:
+            await self._show(staff, Screen(staff.t("lookup.unread", what=" ".join(parsed.unread))))
+        elif parsed.candidates:
+
+            def narrowed(code: str) -> str | None:
+                query = format_search(replace(parsed.wanted, code=code))
+                return query and LookupButton(LookupPage.ORDERS_FOUND, query).pack()
+
+            await self._show(staff, order_screens.choose(staff.t, parsed.candidates, narrowed))
+        elif parsed.wanted.is_empty:
+            await self._show(staff, Screen(staff.t("lookup.how_find")))
+        else:
+            await self._show_found(staff, parsed.wanted, 0)
+
+    async def list_tickets(self, staff: StaffSession, _: str) -> None:
+        """Show the open tickets, oldest first, and the other lists one tap away."""
+        await self._show_tickets(staff, format_page(TicketFilter.OPEN))
+
+    async def user(self, staff: StaffSession, typed: str) -> None:
+        """Show the user whose id or name was typed; without any, who wrote what the command replies to."""
+        wanted, message = "".join(typed.split()), staff.message
+        if wanted:
+            await self._show_called(staff, wanted)
+            return
+        answered = message.reply_to_message if message is not None else None
+        if answered is not None and answered.forward_origin is not None:
+            await self._show_author(staff, answered)
+        elif (ticket := await self._messages.ticket_of(staff, message)) is not None:
+            await self._show_user_or_say(staff, ticket.person_id)
+        else:
+            await self._show(staff, Screen(staff.t("lookup.how_person")))
+
+    async def lookup_button(self, staff: StaffSession, button: LookupButton) -> None:
+        """Show the page that a button names."""
+        if not await self.PAGES[button.page](self, staff, button.query):
+            await staff.toast("staff.gone", alert=True)
+
+    async def show_ticket(self, staff: StaffSession, ticket: Ticket, argument: str = "") -> None:
+        """Show a ticket's page: as a message of the ticket, which can be replied to, or in the place of the pressed."""
+        now = staff.now
+        case = await self._lookups.view_ticket(staff.person.id, ticket)
+        async with self._database.reading() as tx:
+            heads = await TicketPostRepository(tx).heads(ticket.reference)
+        link = next((found for head in heads if (found := link_to(head))), None)
+        screen = ticket_screens.one(
+            staff.t, ticket, case, now, staff.session.zone, default_locale=self._default_locale, link=link
+        )
+        await staff.session.acknowledge()
+        if argument == ticket_screens.HERE:
+            await staff.update(screen)
+        else:
+            await self._messages.say(staff, ticket, screen)
+
+    async def _forwarded(self, update: Update, _: Context) -> None:
+        """Show the author of a message that an agent forwards to the bot, unless it answers an open parsed."""
+        staff, message = await self._sessions.open(update), update.effective_message
+        if staff is None or message is None or staff.session.is_in_conversation or staff.person.awaits:
+            return
+        await self._show_author(staff, message)
+        raise ApplicationHandlerStop
+
+    async def _show_order(self, staff: StaffSession, reference: str) -> bool:
+        case = await self._lookups.view_order(staff.person.id, reference)
+        if case is None:
+            return False
+        screen = order_screens.order(staff.t, case, staff.now, staff.session.zone, self._default_locale)
+        await self._show(staff, screen)
+        return True
+
+    async def _show_like(self, staff: StaffSession, query: str) -> bool:
+        """Show the orders that have a fragment in their names; a single one at once."""
+        fragment, offset = parse_page(query)
+        if not FRAGMENT.fullmatch(fragment):
+            await self._show(staff, Screen(staff.t("lookup.no_such_name", shortest=SHORTEST_FRAGMENT)))
+            return True
+        page = await self._lookups.find_orders_like(fragment, offset)
+        if len(page.items) == 1 and not offset:
+            return await self._show_order(staff, page.items[0].reference)
+        title = staff.t("lookup.orders_like", fragment=fragment)
+        turn = partial(_turn, LookupPage.ORDERS_LIKE, fragment)
+        zone = staff.session.zone
+        await self._show(staff, order_screens.orders(staff.t, title, page, turn, now=staff.now, zone=zone))
+        return True
+
+    async def _turn_found(self, staff: StaffSession, query: str) -> bool:
+        wanted = parse_search(query)
+        if wanted is None or wanted[0].is_empty:
+            return False
+        await self._show_found(staff, *wanted)
+        return True
+
+    async def _show_found(self, staff: StaffSession, wanted: OrderFilter, offset: int) -> None:
+        now, zone = staff.now, staff.session.zone
+        page = await self._lookups.find_orders(wanted, offset)
+        method = await self._lookups.find_method(wanted.code) if wanted.code else None
+
+        def turn(to: int) -> str | None:
+            query = format_search(wanted, to)
             return query and LookupButton(LookupPage.ORDERS_FOUND, query).pack()
 
-        await show(staff, screens.choose(staff.t, question.candidates, narrowed))
-    elif question.sought.is_empty:
-        await show(staff, Screen(staff.t("lookup.how_find")))
-    else:
-        await _show_found(staff, question.sought, 0)
+        title = order_screens.format_search(staff.t, wanted, method, zone)
+        await self._show(staff, order_screens.orders(staff.t, title, page, turn, now=now, zone=zone))
 
-
-@routes.command("tickets")
-async def tickets(staff: StaffSession, _: str) -> None:
-    """Show the open tickets, old first, and the other lists one tap away."""
-    await _show_tickets(staff, place(TicketFilter.OPEN))
-
-
-@routes.button(LookupButton)
-async def lookup_button(staff: StaffSession, button: LookupButton) -> None:
-    """Show the page that a button names."""
-    if not await PAGES[button.page](staff, button.query):
-        await staff.toast("staff.gone", alert=True)
-
-
-async def _show_order(staff: StaffSession, reference: str) -> bool:
-    desk = staff.desk
-    case = await desk.lookups.look_at_order(staff.person.id, reference)
-    if case is None:
-        return False
-    await show(staff, screens.order(staff.t, case, desk.clock.now(), staff.session.zone, desk.default_locale))
-    return True
-
-
-async def _show_like(staff: StaffSession, query: str) -> bool:
-    """Orders that a fragment names; a single one at once."""
-    fragment, offset = read_place(query)
-    if not FRAGMENT.fullmatch(fragment):
-        await show(staff, Screen(staff.t("lookup.no_such_name", shortest=SHORTEST_FRAGMENT)))
+    async def _show_orders_of(self, staff: StaffSession, query: str) -> bool:
+        whom = _read_user(query, LookupPage.ORDERS_OF_USER)
+        if whom is None:
+            return False
+        user_id, offset, turn = whom
+        page = await self._lookups.list_orders_of(user_id, offset)
+        now, zone = staff.now, staff.session.zone
+        await self._show(staff, order_screens.orders_of(staff.t, user_id, page, turn, now=now, zone=zone))
         return True
-    page = await staff.desk.lookups.orders_named_like(fragment, offset)
-    if len(page.items) == 1 and not offset:
-        return await _show_order(staff, page.items[0].reference)
-    title = staff.t("lookup.orders_like", fragment=fragment)
-    turn = partial(_turn, LookupPage.ORDERS_LIKE, fragment)
-    await show(staff, screens.orders(staff.t, title, page, turn, now=staff.desk.clock.now(), zone=staff.session.zone))
-    return True
+
+    async def _show_tickets_of(self, staff: StaffSession, query: str) -> bool:
+        whom = _read_user(query, LookupPage.TICKETS_OF_USER)
+        if whom is None:
+            return False
+        user_id, offset, turn = whom
+        page = await self._lookups.list_tickets_of(user_id, offset)
+        now, zone = staff.now, staff.session.zone
+        await self._show(staff, ticket_screens.of_person(staff.t, user_id, page, turn, now=now, zone=zone))
+        return True
+
+    async def _show_tickets(self, staff: StaffSession, query: str) -> bool:
+        which, offset = parse_page(query)
+        if which not in set(TicketFilter):
+            return False
+        zone = staff.session.zone
+        listed = await self._lookups.list_tickets(TicketFilter(which), staff.person.id, offset)
+        times = await self._lookups.measure_reply_times(Period.WEEK, zone)
+        await self._show(staff, ticket_screens.screen(staff.t, listed, times, staff.now, zone))
+        return True
+
+    async def _show_user(self, staff: StaffSession, user_id: str) -> bool:
+        known = parse_user_id(user_id)
+        return known is not None and await self._show_user_page(staff, known)
+
+    async def _show_called(self, staff: StaffSession, name: str) -> None:
+        ids = await self._lookups.find_users(name)
+        if len(ids) > 1:
+            await self._show(staff, user_screens.several(staff.t, ids))
+        elif ids:
+            await self._show_user_or_say(staff, ids[0])
+        else:
+            await self._show(staff, Screen(staff.t("lookup.nobody_called")))
+
+    async def _show_author(self, staff: StaffSession, message: Message) -> None:
+        origin = message.forward_origin
+        if isinstance(origin, MessageOriginUser) and not origin.sender_user.is_bot:
+            await self._show_user_or_say(staff, origin.sender_user.id)
+        else:
+            is_hidden = isinstance(origin, MessageOriginHiddenUser)
+            await self._show(staff, Screen(staff.t("lookup.hidden" if is_hidden else "lookup.by_no_person")))
+
+    async def _show_user_or_say(self, staff: StaffSession, user_id: int) -> None:
+        if not await self._show_user_page(staff, user_id):
+            await self._show(staff, Screen(staff.t("lookup.nobody", person=str(user_id))))
+
+    async def _show_user_page(self, staff: StaffSession, user_id: int) -> bool:
+        about = await self._lookups.view_user(staff.person.id, user_id)
+        if about is None:
+            return False
+        screen = user_screens.screen(staff.t, about, staff.now, staff.session.zone, self._default_locale)
+        await self._show(staff, screen)
+        return True
+
+    async def _show(self, staff: StaffSession, screen: Screen) -> None:
+        """Show a page in the pressed message's place, or as a new message after a command.
+
+        A message of a ticket stays as it is, since agents reply to it: a press under it is answered by a new message.
+        """
+        is_press = staff.session.message_id is not None
+        await staff.session.acknowledge()
+        if is_press and not await self._messages.is_of_ticket(staff):
+            await staff.update(screen)
+        else:
+            await staff.say(screen)
+
+    async def _ticket_called(self, name: str) -> Ticket | None:
+        """Return the ticket of this reference, with its hyphen or without. An order's reference is longer."""
+        if not TICKET.fullmatch(name):
+            return None
+        async with self._database.reading() as tx:
+            return await TicketRepository(tx).get(f"T-{name[1:].removeprefix('-')}")
+
+    PAGES: ClassVar[Mapping[LookupPage, "_ShowPage"]] = {
+        LookupPage.ORDER: _show_order,
+        LookupPage.ORDERS_LIKE: _show_like,
+        LookupPage.ORDERS_FOUND: _turn_found,
+        LookupPage.USER: _show_user,
+        LookupPage.ORDERS_OF_USER: _show_orders_of,
+        LookupPage.TICKETS_OF_USER: _show_tickets_of,
+        LookupPage.TICKETS: _show_tickets,
+    }
+    """What a button shows; it returns whether there is such a thing."""
 
 
-async def _turn_found(staff: StaffSession, query: str) -> bool:
-    wanted = read_finding(query)
-    if wanted is None or wanted[0].is_empty:
-        return False
-    await _show_found(staff, *wanted)
-    return True
-
-
-async def _show_found(staff: StaffSession, sought: Sought, offset: int) -> None:
-    lookups, now, zone = staff.desk.lookups, staff.desk.clock.now(), staff.session.zone
-    page = await lookups.found(sought, offset)
-    method = await lookups.method(sought.code) if sought.code else None
-
-    def turn(to: int) -> str | None:
-        query = finding(sought, to)
-        return query and LookupButton(LookupPage.ORDERS_FOUND, query).pack()
-
-    title = screens.sought(staff.t, sought, method, zone)
-    await show(staff, screens.orders(staff.t, title, page, turn, now=now, zone=zone))
-
-
-async def _show_orders_of(staff: StaffSession, query: str) -> bool:
-    whom = _read_person(query, LookupPage.ORDERS_OF_USER)
-    if whom is None:
-        return False
-    person_id, offset, turn = whom
-    page = await staff.desk.lookups.orders_of(person_id, offset)
-    now, zone = staff.desk.clock.now(), staff.session.zone
-    await show(staff, screens.orders_of(staff.t, person_id, page, turn, now=now, zone=zone))
-    return True
-
-
-async def _show_tickets_of(staff: StaffSession, query: str) -> bool:
-    whom = _read_person(query, LookupPage.TICKETS_OF_USER)
-    if whom is None:
-        return False
-    person_id, offset, turn = whom
-    page = await staff.desk.lookups.tickets_of(person_id, offset)
-    now, zone = staff.desk.clock.now(), staff.session.zone
-    await show(staff, staff_lookup_tickets.of_person(staff.t, person_id, page, turn, now=now, zone=zone))
-    return True
-
-
-def _read_person(query: str, page: LookupPage) -> tuple[int, int, Callable[[int], str]] | None:
-    """Whose, after how many, and what turns the pages of `page`."""
-    of, offset = read_place(query)
-    person_id = read_person_id(of)
-    return None if person_id is None else (person_id, offset, partial(_turn, page, str(person_id)))
-
-
-async def _show_tickets(staff: StaffSession, query: str) -> bool:
-    which, offset = read_place(query)
-    if which not in set(TicketFilter):
-        return False
-    desk, zone = staff.desk, staff.session.zone
-    listed = await desk.lookups.tickets(TicketFilter(which), staff.person.id, offset)
-    times = await desk.figures.tickets(Period.WEEK, zone)
-    await show(staff, staff_lookup_tickets.screen(staff.t, listed, times, desk.clock.now(), zone))
-    return True
+def _read_user(query: str, page: LookupPage) -> tuple[int, int, Callable[[int], str]] | None:
+    """Return whose list it is, from which place on, and what turns the pages of `page`."""
+    of, offset = parse_page(query)
+    user_id = parse_user_id(of)
+    return None if user_id is None else (user_id, offset, partial(_turn, page, str(user_id)))
 
 
 def _turn(page: LookupPage, of: str, offset: int) -> str:
-    return LookupButton(page, place(of, offset)).pack()
-
-
-async def _ticket_called(staff: StaffSession, name: str) -> Ticket | None:
-    """The ticket of this reference, its stroke left out or not; an order's own reference is longer."""
-    if not TICKET.fullmatch(name):
-        return None
-    async with staff.desk.store.reading() as tx:
-        return await TicketRepository(tx).get(f"T-{name[1:].removeprefix('-')}")
-
-
-PAGES: Mapping[LookupPage, Callable[[StaffSession, str], Awaitable[bool]]] = {
-    LookupPage.ORDER: _show_order,
-    LookupPage.ORDERS_LIKE: _show_like,
-    LookupPage.ORDERS_FOUND: _turn_found,
-    LookupPage.USER: lookup_people.show_person,
-    LookupPage.ORDERS_OF_USER: _show_orders_of,
-    LookupPage.TICKETS_OF_USER: _show_tickets_of,
-    LookupPage.TICKETS: _show_tickets,
-}
-"""What a button shows; whether there was such a thing."""
+    return LookupButton(page, format_page(of, offset)).pack()

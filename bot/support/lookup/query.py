@@ -1,11 +1,11 @@
-"""What support types to find orders by: a destination, a sum and a day, in any order ("bca 500rb 17/8").
+"""Parse the query that support finds orders by: a destination, a sum and a day, in any order ("bca 500rb 17/8").
 
-What can be read in several ways is sought in all of them; what can't be read at all is said, never left out.
+Words that can be read in several ways are searched in all of them. Words that can't be read are reported.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, timedelta, tzinfo
 from typing import Final
 
 from bot.checkout.parser.sums import Sum, find_sums, meanings
@@ -15,60 +15,48 @@ from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, Amount, parse_amount
 from bot.recipients.search import search
 from bot.settlement.model import PayoutMethod
+from bot.support.lookup.model import OrderFilter
 
 LONGEST: Final = 120
-"""Characters of a question; more is a letter."""
+"""Characters of a query."""
 
 LONGEST_DAY: Final = 7
-"""Words of a day, or of two: "17 agu 2026 sampai 18 agu 2026"."""
+"""Words that name a day, or two: "17 agu 2026 sampai 18 agu 2026"."""
 
 DAYS_BACK: Final = {"today": 0, "hari ini": 0, "yesterday": 1, "kemarin": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
-    """Facts of orders: destination, sum (either currency, as reviewed or as locked), and when they were placed.
+class ParsedQuery:
+    """What was understood of a query.
 
-    What is empty or None isn't asked for. `until` is outside.
+    Attributes:
+        wanted: the orders that are asked for.
+        candidates: destinations that the text can mean. Where there are any, one has to be chosen.
+        unread: the words that weren't understood.
     """
 
-    code: str = ""
-    idr: tuple[int, ...] = ()
-    sats: tuple[int, ...] = ()
-    since: datetime | None = None
-    until: datetime | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether every order would fit."""
-        return not (self.code or self.idr or self.sats or self.since or self.until)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What was understood: `sought`, and the destinations one of which has to be chosen; `unread` is what was not."""
-
-    sought: Sought
+    wanted: OrderFilter
     candidates: tuple[PayoutMethod, ...] = ()
     unread: tuple[str, ...] = ()
 
 
-def read(text: str, methods: Sequence[PayoutMethod], today: date, zone: tzinfo) -> Question:
-    """What `text` asks for among these `methods`; days are those of `zone`, where it is `today`.
+def parse_query(text: str, methods: Sequence[PayoutMethod], today: date, zone: tzinfo) -> ParsedQuery:
+    """Return what `text` asks for among these `methods`; days are those of `zone`, where it is `today`.
 
-    A sum that names its unit goes before a day ("1.5 jt" is no first of May), and a day before a bare figure.
+    A sum with its unit is read before a day ("1.5 jt" isn't the first of May), and a day before a bare number.
     """
     words = words_of(text)
     if len(text) > LONGEST or not words:
-        return Question(sought=Sought(), unread=(text[:LONGEST].strip(),) if text.strip() else ())
+        return ParsedQuery(wanted=OrderFilter(), unread=(text[:LONGEST].strip(),) if text.strip() else ())
     sums = find_sums(words)
     left = _without(words, sums)
     span, left = _day(left, today, zone)
     bare, left = _bare_sums(left, methods)
     amounts = (*(amount for each in sums for amount in meanings(each.value)), *bare)
     candidates = _destinations(left, methods)
-    return Question(
-        sought=Sought(
+    return ParsedQuery(
+        wanted=OrderFilter(
             code=candidates[0].code if len(candidates) == 1 else "",
             idr=_values(amounts, "IDR"),
             sats=_values(amounts, "SAT"),
@@ -90,7 +78,7 @@ def _without(words: Sequence[Word], sums: Sequence[Sum]) -> list[Word]:
 
 
 def _day(words: list[Word], today: date, zone: tzinfo) -> tuple[Span | None, list[Word]]:
-    """The longest stretch of words that names a day or a time, and the words around it."""
+    """Return the longest run of words that names a day or a time, and the words around it."""
     for length in range(min(LONGEST_DAY, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             span = _span(" ".join(word.folded for word in words[start : start + length]), today, zone)
@@ -108,7 +96,7 @@ def _span(text: str, today: date, zone: tzinfo) -> Span | None:
 
 
 def _bare_sums(words: list[Word], methods: Sequence[PayoutMethod]) -> tuple[list[Amount], list[Word]]:
-    """The sums among figures without a unit, and the other words. A bank's own code ("014") is no sum."""
+    """Return the sums among numbers without a unit, and the other words. A bank's own code ("014") is no sum."""
     codes = {method.code for method in methods}
     amounts, others = list[Amount](), list[Word]()
     for word in words:

@@ -14,8 +14,7 @@ from bot.orders.tables import IS_CLAIMED, orders
 from bot.settlement import json_values as nested
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import FAILED
-from bot.support.lookup.model import PersonTally
-from bot.support.lookup.query import Sought
+from bot.support.lookup.model import OrderFilter, PersonTally
 from bot.users.model import Person
 from bot.users.repository import to_person
 from bot.users.tables import HAS_USERNAME, users
@@ -79,9 +78,9 @@ class LookupRepository:
         known = {"capitals": fragment.upper(), "small": fragment.lower(), "limit": limit, "offset": offset}
         return await self._orders(NAMED_LIKE, known)
 
-    async def orders_like(self, sought: Sought, *, limit: int, offset: int) -> tuple[Order, ...]:
-        """Those that fit all that is sought."""
-        return await self._orders(_fitting(sought), {"limit": limit, "offset": offset})
+    async def orders_like(self, wanted: OrderFilter, *, limit: int, offset: int) -> tuple[Order, ...]:
+        """Return the orders that fit."""
+        return await self._orders(_fitting(wanted), {"limit": limit, "offset": offset})
 
     async def methods(self) -> tuple[PayoutMethod, ...]:
         """Where orders have gone so far, each code once: also what the live list doesn't have any more."""
@@ -109,20 +108,20 @@ def _method(known: dict[str, Any]) -> PayoutMethod:
     return nested.to_method(known["method"])
 
 
-def _fitting(sought: Sought) -> Select[Any]:
+def _fitting(wanted: OrderFilter) -> Select[Any]:
     either = [
         column.in_(values)
         for columns, values in (
-            ((orders.c.idr, orders.c.expected_idr), sought.idr),
-            ((orders.c.sats, orders.c.expected_sats), sought.sats),
+            ((orders.c.idr, orders.c.expected_idr), wanted.idr),
+            ((orders.c.sats, orders.c.expected_sats), wanted.sats),
         )
         for column in columns
         if values
     ]
-    wanted = [
-        *([orders.c.method_code == sought.code] if sought.code else []),
+    conditions = [
+        *([orders.c.method_code == wanted.code] if wanted.code else []),
         *([or_(false(), *either)] if either else []),
-        *([orders.c.created_at >= sought.since] if sought.since else []),
-        *([orders.c.created_at < sought.until] if sought.until else []),
+        *([orders.c.created_at >= wanted.since] if wanted.since else []),
+        *([orders.c.created_at < wanted.until] if wanted.until else []),
     ]
-    return ALL.where(and_(true(), *wanted))
+    return ALL.where(and_(true(), *conditions))

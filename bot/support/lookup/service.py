@@ -1,193 +1,153 @@
-"""Looking up, for support: orders, persons and tickets, in pages. A page of one of them is written down: who looked."""
+"""Look up orders, users and tickets for support agents. The audit log says who looked at one of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import tzinfo
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 from bot.core.clock import Clock
+from bot.core.date_ranges import Period, last
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.model import PayoutMethod, SettlementFailure
-from bot.staff.model import AuditAction, AuditEntry
-from bot.staff.repository import AuditRepository
+from bot.staff.audit import record_audit
+from bot.staff.model import AuditAction
 from bot.support.cases import Case, case_of
-from bot.support.lookup.model import PersonTally
-from bot.support.lookup.query import Question, Sought, read
+from bot.support.lookup.model import PAGE, OrderFilter, Page, TicketPage, UserOverview, parse_user_id
+from bot.support.lookup.query import ParsedQuery, parse_query
 from bot.support.lookup.repository import LookupRepository
 from bot.support.model import TicketFilter
 from bot.support.ticket import Ticket
+from bot.support.ticket_statistics import TicketStatistics, measure_tickets
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import Person
 from bot.users.repository import UserRepository
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
-PAGE: Final = 6
 LATEST: Final = 3
-"""Orders, and tickets, on a person's page."""
+"""Orders, and tickets, on a user's page."""
 
 SHORTEST_FRAGMENT: Final = 3
-LARGEST_ID: Final = 2**63 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Page(Generic[T_co]):
-    """Some of many, from `offset` on."""
-
-    items: tuple[T_co, ...]
-    offset: int = 0
-    has_more: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TicketPage:
-    """A page of tickets, each with the order it is about, if any; and how many every list holds."""
-
-    which: TicketFilter
-    page: Page[tuple[Ticket, Order | None]]
-    counts: dict[TicketFilter, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class About:
-    """All that support sees of a person at a glance; `person` is None where only their orders are left."""
-
-    person_id: int
-    person: Person | None
-    tally: PersonTally
-    orders: tuple[Order, ...]
-    tickets: tuple[Ticket, ...]
 
 
 class LookupService:
-    """Finds, and writes down what was looked at."""
+    """Find orders, users and tickets."""
 
-    def __init__(self, store: Database, market: Market, clock: Clock) -> None:
-        self._store = store
+    def __init__(self, database: Database, market: Market, clock: Clock) -> None:
+        self._database = database
         self._market = market
         self._clock = clock
 
-    async def order_called(self, name: str) -> Order | None:
-        """The order of exactly this reference, in small or capital letters, or id of the service."""
-        async with self._store.reading() as tx:
+    async def find_order(self, name: str) -> Order | None:
+        """Return the order of exactly this reference, in small or capital letters, or of this id at the service."""
+        async with self._database.reading() as tx:
             found = await OrderRepository(tx).get(name.upper())
             return found or (await OrderRepository(tx).by_service_id([name])).get(name)
 
-    async def orders_named_like(self, fragment: str, offset: int = 0) -> Page[Order]:
-        """Those that have this fragment in one of their names; a shorter one than three names none."""
+    async def find_orders_like(self, fragment: str, offset: int = 0) -> Page[Order]:
+        """Return orders with this fragment in their reference or id; none for fewer than three characters."""
         if len(fragment) < SHORTEST_FRAGMENT:
             return Page(())
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             found = await LookupRepository(tx).orders_named_like(fragment, limit=PAGE + 1, offset=offset)
         return _page(found, offset)
 
-    async def understood(self, text: str, zone: tzinfo) -> Question:
-        """What `text` asks for, among the live list's destinations and those of orders so far."""
-        return read(text, await self._methods(), self._clock.now().astimezone(zone).date(), zone)
+    async def parse_query(self, text: str, zone: tzinfo) -> ParsedQuery:
+        """Return what `text` asks for, among the destinations of the live list and of orders so far."""
+        return parse_query(text, await self._methods(), self._clock.now().astimezone(zone).date(), zone)
 
-    async def method(self, code: str) -> PayoutMethod | None:
-        """The destination of this code."""
+    async def find_method(self, code: str) -> PayoutMethod | None:
+        """Return the destination of this code."""
         return next((method for method in await self._methods() if method.code == code), None)
 
-    async def found(self, sought: Sought, offset: int = 0) -> Page[Order]:
-        """The orders that fit."""
-        async with self._store.reading() as tx:
-            return _page(await LookupRepository(tx).orders_like(sought, limit=PAGE + 1, offset=offset), offset)
+    async def find_orders(self, wanted: OrderFilter, offset: int = 0) -> Page[Order]:
+        """Return the orders that fit, newest first."""
+        async with self._database.reading() as tx:
+            return _page(await LookupRepository(tx).orders_like(wanted, limit=PAGE + 1, offset=offset), offset)
 
-    async def people_called(self, name: str) -> tuple[int, ...]:
-        """The ids of those of this id, @name or link; a name may have been several people's, the last seen first."""
+    async def find_users(self, name: str) -> tuple[int, ...]:
+        """Return the ids of the users of this id, @name or link, the last seen first: a name changes hands."""
         called = name.strip().removeprefix("https://").removeprefix("t.me/").removeprefix("@").lower()
         if called.isdecimal():
-            person_id = read_person_id(called)
-            return (person_id,) if person_id else ()
-        async with self._store.reading() as tx:
-            return tuple(person.id for person in (await LookupRepository(tx).people_called(called))[:PAGE])
+            user_id = parse_user_id(called)
+            return (user_id,) if user_id else ()
+        async with self._database.reading() as tx:
+            return tuple(user.id for user in (await LookupRepository(tx).people_called(called))[:PAGE])
 
-    async def orders_of(self, person_id: int, offset: int = 0) -> Page[Order]:
-        """A person's orders, newest first."""
-        async with self._store.reading() as tx:
-            return _page(await OrderRepository(tx).of_person(person_id, limit=PAGE + 1, offset=offset), offset)
+    async def list_orders_of(self, user_id: int, offset: int = 0) -> Page[Order]:
+        """Return a user's orders, newest first."""
+        async with self._database.reading() as tx:
+            return _page(await OrderRepository(tx).of_person(user_id, limit=PAGE + 1, offset=offset), offset)
 
-    async def tickets_of(self, person_id: int, offset: int = 0) -> Page[tuple[Ticket, Order | None]]:
-        """A person's tickets, the open ones first."""
-        async with self._store.reading() as tx:
-            found = await TicketRepository(tx).of_person(person_id, limit=PAGE + 1, offset=offset)
+    async def list_tickets_of(self, user_id: int, offset: int = 0) -> Page[tuple[Ticket, Order | None]]:
+        """Return a user's tickets, the open ones first."""
+        async with self._database.reading() as tx:
+            found = await TicketRepository(tx).of_person(user_id, limit=PAGE + 1, offset=offset)
             return _page([(ticket, await _order_of(tx, ticket)) for ticket in found], offset)
 
-    async def tickets(self, which: TicketFilter, staff_id: int, offset: int = 0) -> TicketPage:
-        """A list of tickets, old first (closed ones: the last closed first)."""
-        async with self._store.reading() as tx:
+    async def list_tickets(self, which: TicketFilter, staff_id: int, offset: int = 0) -> TicketPage:
+        """Return a list of tickets, oldest first (closed ones: the last closed first)."""
+        async with self._database.reading() as tx:
             found = await TicketRepository(tx).listed(which, staff_id, limit=PAGE + 1, offset=offset)
             entries = [(ticket, await _order_of(tx, ticket)) for ticket in found]
             counts = {each: await TicketRepository(tx).count(each, staff_id) for each in TicketFilter}
         return TicketPage(which, _page(entries, offset), counts)
 
-    async def look_at_order(self, staff_id: int, reference: str) -> Case | None:
-        """The case of an order; None where there is no such order."""
-        async with self._store.transaction() as tx:
+    async def measure_reply_times(self, period: Period, zone: tzinfo) -> TicketStatistics:
+        """Return how long users have waited for support over the last day, week or month."""
+        span = last(period, self._clock.now(), zone)
+        async with self._database.reading() as tx:
+            return measure_tickets(await TicketRepository(tx).times(span.since, span.until))
+
+    async def view_order(self, staff_id: int, reference: str) -> Case | None:
+        """Return the case of an order; None where there is no such order."""
+        async with self._database.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None:
                 return None
-            await self._note(tx, staff_id, f"order:{order.reference}", order.person_id)
+            await self._record(tx, staff_id, f"order:{order.reference}", order.person_id)
             return await case_of(tx, order.person_id, order.reference)
 
-    async def look_at_ticket(self, staff_id: int, ticket: Ticket) -> Case:
-        """The case that a ticket is about."""
-        async with self._store.transaction() as tx:
-            await self._note(tx, staff_id, f"ticket:{ticket.reference}", ticket.person_id)
+    async def view_ticket(self, staff_id: int, ticket: Ticket) -> Case:
+        """Return the case that a ticket is about."""
+        async with self._database.transaction() as tx:
+            await self._record(tx, staff_id, f"ticket:{ticket.reference}", ticket.person_id)
             return await case_of(tx, ticket.person_id, ticket.order_reference)
 
-    async def look_at_person(self, staff_id: int, person_id: int) -> About | None:
-        """A person at a glance; None where the bot has never met them, or has forgotten them."""
-        async with self._store.transaction() as tx:
-            person, tally = await UserRepository(tx).get(person_id), await LookupRepository(tx).tally(person_id)
-            if not person_id or (person is None and not tally.orders):
+    async def view_user(self, staff_id: int, user_id: int) -> UserOverview | None:
+        """Return a user at a glance; None where the bot has never met them, or has deleted them."""
+        async with self._database.transaction() as tx:
+            user, tally = await UserRepository(tx).get(user_id), await LookupRepository(tx).tally(user_id)
+            if not user_id or (user is None and not tally.orders):
                 return None
-            await self._note(tx, staff_id, "person:", person_id)
-            return About(
-                person_id=person_id,
-                person=person,
+            await self._record(tx, staff_id, "person:", user_id)
+            return UserOverview(
+                person_id=user_id,
+                person=user,
                 tally=tally,
-                orders=await OrderRepository(tx).of_person(person_id, limit=LATEST),
-                tickets=await TicketRepository(tx).of_person(person_id, limit=LATEST),
+                orders=await OrderRepository(tx).of_person(user_id, limit=LATEST),
+                tickets=await TicketRepository(tx).of_person(user_id, limit=LATEST),
             )
 
     async def _methods(self) -> tuple[PayoutMethod, ...]:
-        """The live list first; also what it doesn't have any more, and what is known where it can't be had."""
+        """Return the destinations of the live list, if it can be had, and then others that orders went to."""
         try:
             live = await self._market.methods()
         except SettlementFailure:
             live = ()
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             used = await LookupRepository(tx).methods()
         codes = {method.code for method in live}
         return (*live, *(method for method in used if method.code not in codes))
 
-    async def _note(self, tx: Transaction, staff_id: int, subject: str, person_id: int) -> None:
-        await AuditRepository(tx).add(
-            AuditEntry(
-                at=self._clock.now(),
-                actor_id=staff_id,
-                action=AuditAction.LOOKED,
-                subject=subject,
-                person_id=person_id,
-            )
-        )
-
-
-def read_person_id(text: str) -> int | None:
-    """The id that `text` is, if it can be anybody's."""
-    number = int(text) if text.isdecimal() and len(text) <= len(str(LARGEST_ID)) else 0
-    return number if 0 < number <= LARGEST_ID else None
+    async def _record(self, tx: Transaction, staff_id: int, subject: str, user_id: int) -> None:
+        await record_audit(tx, staff_id, AuditAction.LOOKED, subject, self._clock.now(), person_id=user_id)
 
 
 def _page(found: Sequence[T], offset: int) -> Page[T]:
-    """A page of what was found with one more than it holds."""
+    """Return a page of what was found, which is one more than it holds where there are more."""
     return Page(tuple(found[:PAGE]), offset, len(found) > PAGE)
 
 

@@ -1,127 +1,139 @@
-"""Seeing a full recipient: asked for from anywhere, shown only where nobody else reads along.
+"""Show a full recipient to a support agent: asked for from anywhere, shown only where nobody else reads along.
 
-The question and the recipient come in the private chat of whoever pressed, and each step looks anew whether they may.
+The question and the recipient come in the private chat of the agent who pressed. Each step checks again whether they
+may see it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from bot.core.errors import Rejection
-from bot.infra.telegram.outbound.sender import Delivered, Unreachable
+from bot.infra.telegram.outbound.sender import Delivered, Messenger, Unreachable
 from bot.infra.telegram.ui import questions
+from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
 from bot.support.reveal import screens
 from bot.support.reveal.buttons import RevealAction, RevealButton
 from bot.support.reveal.rules import Reason, read_reason
-from bot.support.staff.session import StaffSession, staff_routes
+from bot.support.reveal.service import RevealService
+from bot.support.staff.session import StaffSession, StaffSessions
 from bot.users.model import Person
-from bot.users.repository import UserRepository
 from bot.users.screens import start
 
 REASON: Final = "reveal"
 
-routes = staff_routes()
+_Action = Callable[["RevealHandlers", StaffSession, str, str], Awaitable[None]]
 
 
-@routes.button(RevealButton)
-async def reveal_button(staff: StaffSession, button: RevealButton) -> None:
-    """Do what a button about a full recipient says; in a group, only ask."""
-    if button.action is not RevealAction.ASK and not staff.is_private:
-        await staff.toast("staff.gone", alert=True)
-        return
-    try:
-        await ACTIONS[button.action](staff, button.order, button.argument)
-    except Rejection as rejection:
-        await _refuse(staff.session, rejection)
+class RevealHandlers:
+    """Ask why a full recipient is needed, show it, and hide it again."""
 
+    def __init__(self, *, sessions: StaffSessions, messenger: Messenger, revealing: RevealService) -> None:
+        self._sessions = sessions
+        self._messenger = messenger
+        self._revealing = revealing
 
-async def _ask(staff: StaffSession, reference: str, _: str) -> None:
-    """Ask why, in private."""
-    desk, session = staff.desk, staff.session
-    order = await desk.revealing.order(staff.person.id, reference)
-    await session.acknowledge(None if staff.is_private else session.t.plain("reveal.look_in_private"))
-    screen = screens.asking(session.t, order)
-    sent = await desk.messenger.send_text(staff.person.id, screen.text, screen.keyboard, lane="talk")
-    if isinstance(sent, Unreachable):
-        await staff.say(screens.unreachable(staff.t, desk.messenger.username))
-    elif not isinstance(sent, Delivered):
-        await staff.say(Screen(staff.t("reveal.not_asked")))
+    def routes(self) -> Routes[StaffSession]:
+        """Return the buttons."""
+        routes = self._sessions.routes()
+        routes.add_button(RevealButton, self.reveal_button)
+        return routes
 
+    def answers(self) -> Mapping[str, questions.Answer]:
+        """Return who takes the typed answer to which question."""
+        return {REASON: self.reason_typed}
 
-async def _for(staff: StaffSession, reference: str, reason: str) -> None:
-    """One of the usual reasons."""
-    if reason not in set(Reason):
-        await staff.toast("staff.gone", alert=True)
-        return
-    await staff.session.acknowledge()
-    await _reveal(staff.session, reference, reason, question=staff.message_id)
-    if staff.message_id is not None:
-        await staff.desk.messenger.delete(staff.chat_id, staff.message_id, lane="talk")
+    async def reveal_button(self, staff: StaffSession, button: RevealButton) -> None:
+        """Do what a button about a full recipient says; in a group, only ask."""
+        if button.action is not RevealAction.ASK and not staff.is_private:
+            await staff.toast("staff.gone", alert=True)
+            return
+        try:
+            await self.ACTIONS[button.action](self, staff, button.order, button.argument)
+        except Rejection as rejection:
+            await self._refuse(staff.session, rejection)
 
+    async def reason_typed(self, session: Session, reference: str, text: str) -> None:
+        """Show the recipient for a reason that was typed. For somebody who is no agent any longer, end the question."""
+        try:
+            order = await self._revealing.order(session.person.id, reference)
+        except Rejection:
+            await session.save_user(questions.answered(session))
+            await session.show(session.with_resume(await start.show(session)))
+            return
+        try:
+            reason = read_reason(text)
+        except Rejection as rejection:
+            session.notice = session.reason(rejection)
+            await session.show(screens.typing(session.t, order))
+            return
+        try:
+            await self._reveal(session, reference, reason, answered=questions.answered(session))
+        except Rejection as rejection:
+            await session.save_user(session.person)
+            await self._refuse(session, rejection)
 
-async def _type(staff: StaffSession, reference: str, _: str) -> None:
-    """Another reason: it takes the place of the buttons."""
-    order = await staff.desk.revealing.order(staff.person.id, reference)
-    await staff.session.acknowledge()
-    await questions.ask(staff.session, REASON, screens.typing(staff.session.t, order), reference)
+    async def _ask(self, staff: StaffSession, reference: str, _: str) -> None:
+        """Ask why, in private."""
+        session = staff.session
+        order = await self._revealing.order(staff.person.id, reference)
+        await session.acknowledge(None if staff.is_private else session.t.plain("reveal.look_in_private"))
+        screen = screens.asking(session.t, order)
+        sent = await self._messenger.send_text(staff.person.id, screen.text, screen.keyboard, lane="talk")
+        if isinstance(sent, Unreachable):
+            await staff.say(screens.unreachable(staff.t, self._messenger.username))
+        elif not isinstance(sent, Delivered):
+            await staff.say(Screen(staff.t("reveal.not_asked")))
 
+    async def _show_for(self, staff: StaffSession, reference: str, reason: str) -> None:
+        """Show it for one of the usual reasons."""
+        if reason not in set(Reason):
+            await staff.toast("staff.gone", alert=True)
+            return
+        await staff.session.acknowledge()
+        await self._reveal(staff.session, reference, reason, question=staff.message_id)
+        if staff.message_id is not None:
+            await self._messenger.delete(staff.chat_id, staff.message_id, lane="talk")
 
-async def _hide(staff: StaffSession, _: str, reveal_id: str) -> None:
-    has_hidden = await staff.desk.revealing.hide(staff.person.id, reveal_id)
-    await staff.session.acknowledge(None if has_hidden else staff.session.t.plain("staff.gone"))
+    async def _ask_for_reason(self, staff: StaffSession, reference: str, _: str) -> None:
+        """Ask for another reason, in the place of the buttons."""
+        order = await self._revealing.order(staff.person.id, reference)
+        await staff.session.acknowledge()
+        await questions.ask(staff.session, REASON, screens.typing(staff.session.t, order), reference)
 
+    async def _hide(self, staff: StaffSession, _: str, reveal_id: str) -> None:
+        has_hidden = await self._revealing.hide(staff.person.id, reveal_id)
+        await staff.session.acknowledge(None if has_hidden else staff.session.t.plain("staff.gone"))
 
-async def reason_typed(session: Session, reference: str, text: str) -> None:
-    """A reason in words. Whoever is no supporter any more has been asked in vain."""
-    try:
-        order = await session.desk.revealing.order(session.person.id, reference)
-    except Rejection:
-        await _keep(session, questions.answered(session))
-        await session.show(session.with_resume(await start.show(session)))
-        return
-    try:
-        reason = read_reason(text)
-    except Rejection as rejection:
-        session.notice = session.reason(rejection)
-        await session.show(screens.typing(session.t, order))
-        return
-    try:
-        await _reveal(session, reference, reason, answered=questions.answered(session))
-    except Rejection as rejection:
-        await _keep(session, session.person)
-        await _refuse(session, rejection)
+    async def _reveal(
+        self,
+        session: Session,
+        reference: str,
+        reason: str,
+        *,
+        question: int | None = None,
+        answered: Person | None = None,
+    ) -> None:
+        is_new = await self._revealing.reveal(
+            session.person.id, reference, reason, question=question, answered=answered
+        )
+        if not is_new:
+            await session.post(Screen(session.t("reveal.shown_already")))
+            if answered is not None:
+                await session.save_user(answered)
 
+    async def _refuse(self, session: Session, rejection: Rejection) -> None:
+        """Say why not: over the screen, where a press waits for its answer; else in a message, in private."""
+        if session.query_id is not None:
+            await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
+        else:
+            await session.post(Screen(session.reason(rejection)))
 
-async def _reveal(
-    session: Session, reference: str, reason: str, *, question: int | None = None, answered: Person | None = None
-) -> None:
-    is_new = await session.desk.revealing.reveal(
-        session.person.id, reference, reason, question=question, answered=answered
-    )
-    if not is_new:
-        await session.post(Screen(session.t("reveal.shown_already")))
-        if answered is not None:
-            await _keep(session, answered)
-
-
-async def _refuse(session: Session, rejection: Rejection) -> None:
-    """Over the screen, where a press waits for its answer; else in words of its own, in private."""
-    if session.query_id is not None:
-        await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
-    else:
-        await session.post(Screen(session.reason(rejection)))
-
-
-async def _keep(session: Session, person: Person) -> None:
-    async with session.desk.store.transaction() as tx:
-        await UserRepository(tx).save(person)
-
-
-ACTIONS: Mapping[RevealAction, Callable[[StaffSession, str, str], Awaitable[None]]] = {
-    RevealAction.ASK: _ask,
-    RevealAction.FOR_REASON: _for,
-    RevealAction.TYPE_REASON: _type,
-    RevealAction.HIDE: _hide,
-}
-"""What a button does. All but the question are for the private chat alone."""
+    ACTIONS: ClassVar[Mapping[RevealAction, "_Action"]] = {
+        RevealAction.ASK: _ask,
+        RevealAction.FOR_REASON: _show_for,
+        RevealAction.TYPE_REASON: _ask_for_reason,
+        RevealAction.HIDE: _hide,
+    }
+    """What a button does. All but the question work only in the private chat."""

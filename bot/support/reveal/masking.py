@@ -1,7 +1,6 @@
-"""Masking again what was revealed: by the clock, by the time that has passed, and by whoever may not see it any more.
+"""Mask revealed recipients: when their time is over, and when their agent may not see them any longer.
 
-What is to be masked stands in rows; this only looks at them. What shows a recipient and what masks it never are under
-way together, so that the mask always comes last.
+Rows say what has to be masked. A recipient is never shown and masked at the same time, so the mask always comes last.
 """
 
 import asyncio
@@ -30,84 +29,84 @@ log = structlog.get_logger(__name__)
 
 EVERY_SECOND: Final = 1.0
 NONE_SHOWN: Final = 30.0
-MASK_AGAIN: Final = Backoff(first=2.0, longest=900.0)
-"""Between tries to mask what couldn't be: somebody who has blocked the bot keeps what they saw till then."""
+MASK_RETRY: Final = Backoff(first=2.0, longest=900.0)
+"""Between attempts to mask. An agent who has blocked the bot keeps what they saw until then."""
 
 
 class Masking:
-    """`elapsed` is a clock that nobody can set; `on_change` wakes whoever calls `mask_due`."""
+    """Mask what is revealed. `elapsed` is a clock that nobody can set; `on_change` wakes the caller of `mask_due`."""
 
     def __init__(
         self,
         *,
-        store: Database,
+        database: Database,
         clock: Clock,
-        room: StaffChat,
+        staff_chat: StaffChat,
         screen: RevealScreen,
         elapsed: Callable[[], float] = time.monotonic,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        self._store, self._clock, self._room, self._screen = store, clock, room, screen
+        self._database, self._clock, self._staff_chat, self._screen = database, clock, staff_chat, screen
         self._elapsed = elapsed
         self._on_change = on_change
-        self._in_hand: set[str] = set()
+        self._in_progress: set[str] = set()
         self._seen_at: dict[str, float] = {}
-        self._rests: dict[str, tuple[float, int]] = {}
+        self._retries: dict[str, tuple[float, int]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def wake(self) -> None:
-        """There is something to look after."""
+        """Report that something was revealed or masked."""
         self._on_change()
 
     @contextmanager
     def hold(self, reveal: Reveal) -> Iterator[bool]:
-        """Keep others from showing or masking it within the block; whether nobody is at it already."""
-        if reveal.id in self._in_hand:
+        """Keep others from showing or masking it within the block. Yields whether nobody else is doing that already."""
+        if reveal.id in self._in_progress:
             yield False
             return
-        self._in_hand.add(reveal.id)
+        self._in_progress.add(reveal.id)
         try:
             yield True
         finally:
-            self._in_hand.discard(reveal.id)
+            self._in_progress.discard(reveal.id)
 
     def is_due(self, reveal: Reveal) -> bool:
-        """Whether it may be seen no longer. What is asked about for the first time is timed from now on."""
+        """Return whether it has to be masked. A reveal that is asked about for the first time is timed from now on."""
         lasted = self._elapsed() - self._seen_at.setdefault(reveal.id, self._elapsed())
-        may_see = reveal.staff_id in self._room.supporters
+        may_see = reveal.staff_id in self._staff_chat.supporters
         is_late = lasted >= SHOWN_FOR.total_seconds() or is_over(reveal.at, reveal.until, self._clock.now())
         return is_late or not may_see
 
     async def mask(self, reveal: Reveal, *, is_kept: bool = True) -> None:
-        """Mask one now, unless somebody else is at it; where that fails, it is tried again, later and later."""
+        """Mask one now, unless that is being done already. After a failure it is retried at growing intervals."""
         with self.hold(reveal) as is_ours:
             if not is_ours:
                 return
-            async with self._store.reading() as tx:
+            async with self._database.reading() as tx:
                 order = await OrderRepository(tx).get(reveal.reference)
             outcome = await self._screen.mask(reveal, order)
             if not isinstance(outcome, Sent):
-                self._rest(reveal, outcome)
+                self._schedule_retry(reveal, outcome)
             elif is_kept:
-                async with self._store.transaction() as tx:
+                async with self._database.transaction() as tx:
                     await RevealRepository(tx).save(replace(reveal, masked_at=self._clock.now()))
 
     async def mask_due(self) -> float:
-        """Begin to mask all whose time is over; in how many seconds to look again."""
-        async with self._store.reading() as tx:
+        """Start to mask all whose time is over, and return the seconds until the next call."""
+        async with self._database.reading() as tx:
             shown = await RevealRepository(tx).unmasked()
-            forgotten = {each.id for each in shown if await _is_forgotten(tx, each)}
+            deleted = {each.id for each in shown if await _is_user_deleted(tx, each)}
         ids = {each.id for each in shown}
         self._seen_at = {key: at for key, at in self._seen_at.items() if key in ids}
-        self._rests = {key: rest for key, rest in self._rests.items() if key in ids}
+        self._retries = {key: rest for key, rest in self._retries.items() if key in ids}
         for reveal in shown:
-            if (self.is_due(reveal) or reveal.id in forgotten) and not self._is_resting(reveal):
+            if (self.is_due(reveal) or reveal.id in deleted) and not self._is_waiting_to_retry(reveal):
                 self._track(asyncio.create_task(self.mask(reveal), name=f"mask-{reveal.id}"))
         return EVERY_SECOND if shown else NONE_SHOWN
 
     async def mask_due_of(self, staff_id: int) -> None:
-        """Mask what one member of staff may see no longer, now that they are here: perhaps it couldn't be before."""
-        async with self._store.reading() as tx:
+        """Mask what one agent may not see any longer, now that they are here: earlier attempts can have failed."""
+        async with self._database.reading() as tx:
             shown = await RevealRepository(tx).unmasked()
         for reveal in shown:
             if reveal.staff_id == staff_id and self.is_due(reveal):
@@ -119,13 +118,13 @@ class Masking:
             await asyncio.wait(self._tasks)
 
     async def close(self, within: float) -> None:
-        """Mask all there is before the bot goes: nobody would when the minute is over.
+        """Mask all before the bot stops, within so many seconds: nothing would when their minute is over.
 
-        It isn't kept that they are: what was on its way when the bot was told to end may yet arrive after this, and
-        the next start looks at them again.
+        They aren't saved as masked: a message that was sent before can still arrive after this. The next start checks
+        them again.
         """
         try:
-            async with self._store.reading() as tx:
+            async with self._database.reading() as tx:
                 shown = await RevealRepository(tx).unmasked()
         except StoreDown:
             return
@@ -133,15 +132,15 @@ class Masking:
             self._track(asyncio.create_task(self.mask(reveal, is_kept=False)))
         await finish_tasks(lambda: self._tasks, within)
 
-    def _is_resting(self, reveal: Reveal) -> bool:
-        until, _ = self._rests.get(reveal.id, (0.0, 0))
+    def _is_waiting_to_retry(self, reveal: Reveal) -> bool:
+        until, _ = self._retries.get(reveal.id, (0.0, 0))
         return self._elapsed() < until
 
-    def _rest(self, reveal: Reveal, outcome: DeliveryOutcome) -> None:
-        _, failures = self._rests.get(reveal.id, (0.0, 0))
+    def _schedule_retry(self, reveal: Reveal, outcome: DeliveryOutcome) -> None:
+        _, failures = self._retries.get(reveal.id, (0.0, 0))
         asked = outcome.after if isinstance(outcome, RetryLater) else 0.0
-        pause = max(MASK_AGAIN.after(failures + 1), asked)
-        self._rests[reveal.id] = self._elapsed() + pause, failures + 1
+        pause = max(MASK_RETRY.after(failures + 1), asked)
+        self._retries[reveal.id] = self._elapsed() + pause, failures + 1
         log.warning("mask_retry_scheduled", reveal=reveal.id, order=reveal.reference, retry_in=pause)
 
     def _track(self, task: "asyncio.Task[Any]") -> None:
@@ -151,11 +150,11 @@ class Masking:
     def _done(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            # The row says that it is to be masked, and the next look finds it.
+            # The row still says that it has to be masked, and the next call finds it.
             log.error("mask_failed", error=type(error).__name__)
 
 
-async def _is_forgotten(tx: Transaction, reveal: Reveal) -> bool:
-    """Whether its order's person wished to be forgotten meanwhile."""
+async def _is_user_deleted(tx: Transaction, reveal: Reveal) -> bool:
+    """Return whether its order's user has been deleted meanwhile."""
     order = await OrderRepository(tx).get(reveal.reference)
     return order is None or not order.has_recipient

@@ -1,4 +1,4 @@
-"""The message in a supporter's private chat that shows a full recipient for a minute; edited, never sent anew."""
+"""The message in an agent's private chat that shows a full recipient for a minute. It is edited, never sent again."""
 
 from collections.abc import Callable
 
@@ -19,26 +19,28 @@ Show = Callable[[Translator, Person | None], Screen]
 
 
 class RevealMessages:
-    """`RevealScreen`, in Telegram. All its calls share a lane: in a chat they arrive in the order they were made."""
+    """Show and mask a full recipient in Telegram. Its calls have the same priority, so they arrive in their order."""
 
-    def __init__(self, store: Database, messenger: Messenger, translations: Translations, default_locale: str) -> None:
-        self._store = store
+    def __init__(
+        self, database: Database, messenger: Messenger, translations: Translations, default_locale: str
+    ) -> None:
+        self._database = database
         self._messenger = messenger
         self._translations = translations
         self._default_locale = default_locale
 
     async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
-        """Send it, masked, and so that it can't be forwarded or copied as long as it exists."""
+        """Send the message, still masked. It can't be forwarded or copied."""
         screen = await self._screen(staff_id, lambda t, _: screens.opened(t, order))
         return kept(await self._messenger.send_text(staff_id, screen.text, lane="talk", protected=True))
 
     async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
-        """Put the full recipient in."""
+        """Replace the mask by the full recipient."""
         edited = await self._edit(reveal, lambda t, who: screens.shown(t, reveal, order, who))
         return Undeliverable("the message is gone") if isinstance(edited, Gone) else kept(edited)
 
     async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
-        """Take it out again. A message that can't be edited is deleted, and one that is gone shows nothing."""
+        """Mask the recipient. A message that can't be edited is deleted."""
         if reveal.message_id is None:
             return Sent()
         edited = await self._edit(reveal, lambda t, _: screens.masked(t, reveal, order))
@@ -55,6 +57,6 @@ class RevealMessages:
         )
 
     async def _screen(self, staff_id: int, show: Show) -> Screen:
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             person = await UserRepository(tx).get(staff_id)
         return show(translator_for(self._translations, person, self._default_locale), person)

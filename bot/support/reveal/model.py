@@ -10,7 +10,7 @@ from bot.orders.order import Order
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reveal:
-    """A full recipient in front of a member of staff, in their private chat, until it is masked again."""
+    """A full recipient in front of a support agent, in their private chat, until it is masked again."""
 
     id: str
     reference: str
@@ -22,16 +22,16 @@ class Reveal:
 
 
 class RevealScreen(Protocol):
-    """The one message in which a member of staff sees a full recipient, in their private chat."""
+    """The message in which a support agent sees a full recipient, in their private chat."""
 
     async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
-        """Send it, with nothing in it yet that isn't masked; it can't be forwarded."""
+        """Send the message, still masked. It can't be forwarded."""
         ...
 
     async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
-        """Put the full recipient in."""
+        """Replace the mask by the full recipient."""
         ...
 
     async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
-        """Take it out again; `Sent` too where there is no such message any more."""
+        """Mask the recipient again. `Sent` also where the message no longer exists."""
         ...

@@ -17,26 +17,26 @@ UNMASKED = select(reveals).where(IS_REVEALED).order_by(reveals.c.until)
 
 
 class RevealRepository:
-    """What is to be masked again, also after a restart."""
+    """Reveals, which have to be masked again even after a restart."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def add(self, reveal: Reveal) -> None:
-        """Keep a new one."""
+        """Insert a reveal."""
         await writing.add(self._connection, reveals, asdict(reveal))
 
     async def get(self, reveal_id: str) -> Reveal | None:
-        """One of them."""
+        """Return the reveal of this id."""
         return next(iter(await self._all(REVEAL, {"key": reveal_id})), None)
 
     async def save(self, reveal: Reveal) -> None:
-        """Insert or replace."""
+        """Insert or replace a reveal."""
         await writing.put(self._connection, reveals, asdict(reveal))
 
     async def unmasked(self) -> tuple[Reveal, ...]:
-        """All that may still be seen, the longest shown first."""
+        """Return all that can still be seen, the longest shown first."""
         return await self._all(UNMASKED, {})
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[Reveal, ...]:

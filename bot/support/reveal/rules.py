@@ -1,4 +1,4 @@
-"""Why support may see a full recipient, for how long, and what a reason must be like."""
+"""Why support can see a full recipient, for how long, and what a reason has to be like."""
 
 import re
 from datetime import datetime, timedelta
@@ -12,19 +12,19 @@ from bot.recipients.matching import mask
 SHOWN_FOR: Final = timedelta(minutes=1)
 SHORTEST, LONGEST = 3, 200
 _NUMBER: Final = re.compile(r"\d(?:[ .-]?\d){5,}")
-"""What may be somebody's number. A reason is read later on, by others, and needs no more than its end."""
+"""What can be an account number. Others read the reason later, and need only the last digits."""
 
 
 class Reason(StrEnum):
     """The usual reasons; any other is typed."""
 
-    COMPARE = "compare"  # the person says or shows where it should have gone
-    WRONG = "wrong"  # the person says that the number was wrong
+    COMPARE = "compare"  # the user says or shows where the payout should have gone
+    WRONG = "wrong"  # the user says that the number was wrong
     TRACE = "trace"  # the bank or the service asks for it
 
 
 def read_reason(typed: str) -> str:
-    """A reason as it is written down: one line, with whatever may be a number masked.
+    """Return a reason as the audit log keeps it: one line, with account numbers masked.
 
     Raises:
         Rejection: it says too little, or too much.
@@ -38,5 +38,5 @@ def read_reason(typed: str) -> str:
 
 
 def is_over(at: datetime, until: datetime, now: datetime) -> bool:
-    """Whether what was revealed then is to be masked; so it is where the clock has been set back since."""
+    """Return whether a reveal has to be masked now, which it has also where the clock was set back since."""
     return not at <= now < until

@@ -1,4 +1,4 @@
-"""Seeing a full recipient: why it is needed, the recipient for a minute, and what is left of it then."""
+"""A full recipient: the question why it is needed, the recipient for a minute, and the masked message after that."""
 
 from bot.core.zones import PRESUMED
 from bot.infra.i18n import Html, Translator
@@ -14,29 +14,29 @@ from bot.users.model import Person
 
 
 def button(t: Translator, reference: str) -> Button:
-    """Leads to the question why, in the private chat of whoever presses."""
+    """Return the button that asks why, in the private chat of the agent who presses it."""
     return Button(t.plain("reveal.button"), data=RevealButton(reference, RevealAction.ASK).pack())
 
 
 def asking(t: Translator, order: Order) -> Screen:
-    """Why: the usual reasons, or one that is typed."""
+    """Ask why: the usual reasons, or one that is typed."""
     usual = [_choice(t, order, f"reveal.reason_{reason}", RevealAction.FOR_REASON, reason) for reason in Reason]
     other = _choice(t, order, "reveal.other", RevealAction.TYPE_REASON)
     return Screen(t("reveal.ask", line=format_order_line(t, order)), tuple((each,) for each in (*usual, other)))
 
 
 def typing(t: Translator, order: Order) -> Screen:
-    """What is typed next is the reason."""
+    """Ask to type the reason."""
     return Screen(t("reveal.type", line=format_order_line(t, order)))
 
 
 def opened(t: Translator, order: Order) -> Screen:
-    """Sent before anything is revealed."""
+    """Return the message that is sent before anything is revealed."""
     return Screen(t("reveal.opened", line=format_order_line(t, order)))
 
 
 def shown(t: Translator, reveal: Reveal, order: Order, person: Person | None) -> Screen:
-    """All that is known of the recipient, and until when it stands there."""
+    """Show the full recipient, and until when."""
     zone = person.zone if person is not None else PRESUMED
     text = t(
         "reveal.shown_named" if order.holder else "reveal.shown",
@@ -51,7 +51,7 @@ def shown(t: Translator, reveal: Reveal, order: Order, person: Person | None) ->
 
 
 def masked(t: Translator, reveal: Reveal, order: Order | None) -> Screen:
-    """What is left: which order it was. A forgotten one can't be asked for again."""
+    """Show only which order it was. A deleted recipient can't be asked for again."""
     line: Html | str = format_order_line(t, order) if order is not None else reveal.reference
     can_be_asked = order is not None and order.has_recipient
     again = Button(t.plain("reveal.again"), data=RevealButton(reveal.reference, RevealAction.ASK).pack())
@@ -59,12 +59,12 @@ def masked(t: Translator, reveal: Reveal, order: Order | None) -> Screen:
 
 
 def unreachable(t: Translator, username: str) -> Screen:
-    """The bot can't write to whoever asked: they have yet to press Start, or have blocked it."""
+    """Say that the bot can't write to the agent: they haven't pressed Start yet, or have blocked it."""
     return Screen(t("reveal.unreachable"), private_row(t, username))
 
 
 def private_row(t: Translator, username: str) -> Keyboard:
-    """The way into the private chat."""
+    """Return the button to the private chat."""
     return ((Button(t.plain("reveal.open_private"), url=f"https://t.me/{username}?start=staff"),),) if username else ()
 
 

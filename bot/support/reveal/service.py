@@ -1,8 +1,8 @@
-"""A full recipient for support's eyes: with a reason, for a minute, written down before anything can be seen.
+"""Show a full recipient to a support agent: with a reason, for a minute, in the audit log before it can be seen.
 
-The order of things makes it sure. A message that shows nothing is sent first; then its id, the reason and the end are
-kept in one transaction; only then is that very message changed to show the recipient. Whatever is killed in between,
-what can be seen is known, and is masked when its minute is over: by this process or by the next one.
+A masked message is sent first. Then its id, the reason and the end are saved in one transaction. Only then the message
+is edited to show the recipient. Whenever the process is killed, a row names what can be seen. This process or the next
+one masks it when its minute is over.
 """
 
 import hashlib
@@ -27,37 +27,41 @@ from bot.users.repository import UserRepository
 
 
 class RevealService:
-    """`masking` looks after whatever is shown from here on."""
+    """Reveal recipients, and leave it to `masking` to mask them in time."""
 
     def __init__(
-        self, *, store: Database, clock: Clock, room: StaffChat, screen: RevealScreen, masking: Masking
+        self, *, database: Database, clock: Clock, staff_chat: StaffChat, screen: RevealScreen, masking: Masking
     ) -> None:
-        self._store, self._clock, self._room, self._screen = store, clock, room, screen
+        self._database, self._clock, self._staff_chat, self._screen = database, clock, staff_chat, screen
         self._masking = masking
 
     async def order(self, staff_id: int, reference: str) -> Order:
-        """The order whose recipient this member of staff may ask for.
+        """Return the order whose recipient this agent can ask for.
 
         Raises:
-            Rejection: there is none, its recipient was forgotten, or they are no supporter (any more).
+            Rejection: there is none, its recipient was deleted, or they are no support agent (any longer).
         """
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             return await self._allowed(tx, staff_id, reference)
 
     async def reveal(
         self, staff_id: int, reference: str, reason: str, *, question: int | None = None, answered: Person | None = None
     ) -> bool:
-        """Show it in their private chat; False where it is being shown there already.
+        """Show it in the agent's private chat, and return False where it is being shown there already.
 
-        `question` is the message whose button was pressed: a press that is handled again after a crash shows nothing a
-        second time. `answered` is who has typed the reason: saved with it, so that it isn't taken in twice.
+        Args:
+            staff_id: the agent.
+            reference: the order's.
+            reason: why they need it.
+            question: the message whose button was pressed. A press that is handled again after a crash shows nothing.
+            answered: who has typed the reason. It is saved with the reason, so that the answer isn't taken twice.
 
         Raises:
             Rejection: as `order` does; or nothing could be shown, or an earlier one couldn't be masked yet.
         """
         order = await self.order(staff_id, reference)
         await self._masking.mask_due_of(staff_id)
-        async with self._store.reading() as tx:
+        async with self._database.reading() as tx:
             mine = [each for each in await RevealRepository(tx).unmasked() if each.staff_id == staff_id]
             reveal_id = _id_of(staff_id, reference, question)
             earlier = await RevealRepository(tx).get(reveal_id)
@@ -72,8 +76,8 @@ class RevealService:
         return shown is None
 
     async def hide(self, staff_id: int, reveal_id: str) -> bool:
-        """Mask one before its time; False where it isn't theirs, or is masked already."""
-        async with self._store.reading() as tx:
+        """Mask one before its time, and return False where it isn't theirs, or is masked already."""
+        async with self._database.reading() as tx:
             reveal = await RevealRepository(tx).get(reveal_id)
         if reveal is None or reveal.staff_id != staff_id or reveal.masked_at is not None:
             return False
@@ -81,7 +85,7 @@ class RevealService:
         return True
 
     async def _allowed(self, tx: Transaction, staff_id: int, reference: str) -> Order:
-        if staff_id not in self._room.supporters:
+        if staff_id not in self._staff_chat.supporters:
             raise Rejection("staff.not_yours")
         order = await OrderRepository(tx).get(reference)
         if order is None:
@@ -91,7 +95,7 @@ class RevealService:
         return order
 
     async def _begin(self, reveal_id: str, order: Order, staff_id: int, reason: str, answered: Person | None) -> Reveal:
-        """Send the message that shows nothing, and keep what it will show, and why."""
+        """Send the masked message, and save what it will show, and why."""
         sent = await self._screen.open(staff_id, order)
         if not isinstance(sent, Sent) or sent.message_id is None:
             raise Rejection("reveal.not_shown")
@@ -104,7 +108,7 @@ class RevealService:
             at=now,
             until=now + SHOWN_FOR,
         )
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             await RevealRepository(tx).add(reveal)
             about, whom = f"order:{order.reference}", order.person_id
             await record_audit(tx, staff_id, AuditAction.REVEALED, about, now, person_id=whom, detail=reason)
@@ -113,12 +117,12 @@ class RevealService:
         return reveal
 
     async def _show(self, reveal: Reveal) -> bool:
-        """Change the message, while nobody masks it: what shows it must never arrive after what masks it."""
+        """Edit the message, while nothing masks it: what shows it must never arrive after what masks it."""
         self._masking.wake()
         with self._masking.hold(reveal) as is_ours:
             if not is_ours:
                 return True
-            async with self._store.reading() as tx:
+            async with self._database.reading() as tx:
                 kept = await RevealRepository(tx).get(reveal.id)
                 order = await OrderRepository(tx).get(reveal.reference)
             if kept is None or kept.masked_at is not None or self._masking.is_due(kept):
@@ -131,7 +135,7 @@ class RevealService:
 
 
 def _id_of(staff_id: int, reference: str, question: int | None) -> str:
-    """The same for the same question; 16 hexadecimal digits, as the button that hides it carries them."""
+    """Return 16 hexadecimal digits, the same for the same question, as the button that hides it has them."""
     if question is None:
         return secrets.token_hex(8)
     return hashlib.sha256(f"{staff_id}:{reference}:{question}".encode()).hexdigest()[:16]

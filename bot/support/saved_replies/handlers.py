@@ -1,60 +1,285 @@
-"""Saved answers: kept in private (`/answers`), used in a ticket after a look at what its person will read.
-
-The preview's message is what the answer is made of: a second tap, and a crash behind the first, send nothing twice.
-"""
+"""Saved replies: the list that agents keep in private (`/answers`), and how one of them is sent in a ticket."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from telegram import Message
 
+from bot.core import templates
 from bot.core.errors import Rejection
 from bot.core.text import plain
-from bot.infra.i18n import LOCALES
+from bot.infra.db.database import Database
+from bot.infra.i18n import LOCALES, Translations, Translator, translator_for
+from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.outbound.truncate import visible_units
 from bot.infra.telegram.ui import questions
+from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.session import Session
+from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
+from bot.support.model import Written
 from bot.support.saved_replies import screens
-from bot.support.saved_replies.buttons import SavedReplyAction, SavedReplyButton, WriteSavedReplyButton
-from bot.support.saved_replies.model import LONGEST, SavedReply, read_name, read_text
-from bot.support.staff.session import StaffSession, rejection_alerts, staff_routes
+from bot.support.saved_replies.buttons import (
+    OtherSavedRepliesButton,
+    PreviewSavedReplyButton,
+    SavedRepliesForTicketButton,
+    SavedReplyAction,
+    SavedReplyButton,
+    SendSavedReplyButton,
+    WriteSavedReplyButton,
+)
+from bot.support.saved_replies.model import LONGEST, SavedReply, needs_order, read_name, read_text, stamp
+from bot.support.saved_replies.service import SavedReplies
+from bot.support.staff.entries import too_long_by
+from bot.support.staff.messages import TicketMessages
+from bot.support.staff.session import StaffSession, StaffSessions, rejection_alerts
+from bot.support.ticket import Ticket
+from bot.support.tickets.repository import TicketRepository
+from bot.support.tickets.staff_service import StaffTicketService
 from bot.users.repository import UserRepository
 from bot.users.screens import start
 
 NAME: Final = "sa_name"
 TEXT: Final = "sa_text"
 
-Act = Callable[[StaffSession, str], Awaitable[None]]
-
-routes = staff_routes()
+_Action = Callable[["SavedReplyHandlers", StaffSession, str], Awaitable[None]]
 
 
-@routes.command("answers")
-async def saved_replies(staff: StaffSession, _: str) -> None:
-    """List the saved replies: to read and change them in private, or only their names in a group."""
-    answers = await staff.desk.saved_answers.all()
-    if staff.is_private:
-        await staff.say(screens.overview(staff.t, answers))
-    else:
-        await staff.say(screens.in_group(staff.t, answers, staff.desk.messenger.username))
+class SavedReplyHandlers:
+    """Let agents read and change the saved replies."""
 
+    def __init__(
+        self, *, sessions: StaffSessions, messenger: Messenger, saved_replies: SavedReplies, default_locale: str
+    ) -> None:
+        self._sessions = sessions
+        self._messenger = messenger
+        self._saved_replies = saved_replies
+        self._default_locale = default_locale
 
-@routes.button(SavedReplyButton)
-async def saved_reply_button(staff: StaffSession, button: SavedReplyButton) -> None:
-    """Do what a button of the list says, in private."""
-    async with rejection_alerts(staff):
-        _check_private(staff)
-        await KEEPING[button.action](staff, button.name)
+    def routes(self) -> Routes[StaffSession]:
+        """Return the command and the buttons."""
+        routes = self._sessions.routes()
+        routes.add_command("answers", self.list_saved_replies)
+        routes.add_button(SavedReplyButton, self.saved_reply_button)
+        routes.add_button(WriteSavedReplyButton, self.write_button)
+        return routes
 
+    def answers(self) -> Mapping[str, questions.Answer]:
+        """Return who takes the typed answer to which question."""
+        return {NAME: self.name_typed}
 
-@routes.button(WriteSavedReplyButton)
-async def write_button(staff: StaffSession, button: WriteSavedReplyButton) -> None:
-    """Ask for the text of a saved reply in one language, in private."""
-    async with rejection_alerts(staff):
-        _check_private(staff)
-        await _known(staff, button.name)
+    def whole_answers(self) -> Mapping[str, questions.WholeAnswer]:
+        """Return who takes the answer that is more than text to which question."""
+        return {TEXT: self.text_sent}
+
+    async def list_saved_replies(self, staff: StaffSession, _: str) -> None:
+        """List the saved replies: to read and change them in private, or only their names in a group."""
+        saved = await self._saved_replies.all()
+        if staff.is_private:
+            await staff.say(screens.overview(staff.t, saved))
+        else:
+            await staff.say(screens.in_group(staff.t, saved, self._messenger.username))
+
+    async def saved_reply_button(self, staff: StaffSession, button: SavedReplyButton) -> None:
+        """Do what a button of the list says, in private."""
+        async with rejection_alerts(staff):
+            _check_private(staff)
+            await self.ACTIONS[button.action](self, staff, button.name)
+
+    async def write_button(self, staff: StaffSession, button: WriteSavedReplyButton) -> None:
+        """Ask for the text of a saved reply in one language, in private."""
+        async with rejection_alerts(staff):
+            _check_private(staff)
+            await self._check_known(button.name)
+            await staff.session.acknowledge()
+            await self._ask_text(staff.session, button.name, button.locale)
+
+    async def name_typed(self, session: Session, _: str, typed: str) -> None:
+        """Take the name of a new one, and ask for its texts next."""
+        if not await self._is_agent(session):
+            return
+        try:
+            name = read_name(typed)
+            await self._saved_replies.check_new(name)
+        except Rejection as rejection:
+            session.notice = session.reason(rejection)
+            await session.show(screens.name(session.t))
+            return
+        await self._ask_next_text(session, name, self._default_locale)
+
+    async def text_sent(self, session: Session, argument: str, message: Message) -> None:
+        """Take a text in one language; where there is none in the other yet, ask for that next."""
+        if not await self._is_agent(session):
+            return
+        name, _separator, locale = argument.partition(":")
+        try:
+            template = read_text(_formatted_text(message))
+        except Rejection as rejection:
+            session.notice = session.reason(rejection)
+            await session.show(screens.text(session.t, name, locale))
+            return
+        saved = await self._saved_replies.write(name, locale, template, questions.answered(session))
+        missing = [each for each in LOCALES if each not in saved.texts]
+        if missing:
+            await self._ask_next_text(session, name, missing[0])
+        else:
+            await session.show(screens.one(session.t, saved))
+
+    async def _list(self, staff: StaffSession, _: str = "") -> None:
         await staff.session.acknowledge()
-        await _ask_text(staff.session, button.name, button.locale)
+        await staff.update(screens.overview(staff.t, await self._saved_replies.all()))
+
+    async def _show(self, staff: StaffSession, name: str) -> None:
+        saved = await self._saved_replies.get(name)
+        if saved is None:
+            await self._list(staff)
+            return
+        await staff.session.acknowledge()
+        await staff.update(screens.one(staff.t, saved))
+
+    async def _add(self, staff: StaffSession, _: str) -> None:
+        await staff.session.acknowledge()
+        await questions.ask(staff.session, NAME, screens.name(staff.t))
+
+    async def _ask_to_delete(self, staff: StaffSession, name: str) -> None:
+        await self._check_known(name)
+        await staff.session.acknowledge()
+        await staff.update(screens.deleting(staff.t, name))
+
+    async def _delete(self, staff: StaffSession, name: str) -> None:
+        if not await self._saved_replies.delete(name, staff.person.id):
+            raise Rejection("staff.gone")
+        await self._list(staff)
+
+    async def _check_known(self, name: str) -> None:
+        if await self._saved_replies.get(name) is None:
+            raise Rejection("staff.gone")
+
+    async def _ask_next_text(self, session: Session, name: str, locale: str) -> None:
+        # Answered first: a crash after this must not take the same message for the answer to the next question.
+        questions.answered(session)
+        await self._ask_text(session, name, locale)
+
+    async def _ask_text(self, session: Session, name: str, locale: str) -> None:
+        await questions.ask(session, TEXT, screens.text(session.t, name, locale), f"{name}:{locale}")
+
+    async def _is_agent(self, session: Session) -> bool:
+        """Return whether the answer comes from an agent. Otherwise end the question, and show the welcome."""
+        if self._sessions.is_agent(session.person.id):
+            return True
+        await session.save_user(questions.answered(session))
+        await session.show(session.with_resume(await start.show(session)))
+        return False
+
+    ACTIONS: ClassVar[Mapping[SavedReplyAction, "_Action"]] = {
+        SavedReplyAction.LIST: _list,
+        SavedReplyAction.SHOW: _show,
+        SavedReplyAction.ADD: _add,
+        SavedReplyAction.ASK_TO_DELETE: _ask_to_delete,
+        SavedReplyAction.DELETE: _delete,
+    }
+    """What a button of the list does, only in private."""
+
+
+class SendSavedReplyHandlers:
+    """Send a saved reply in a ticket: chosen, previewed as its user will read it, and sent.
+
+    The preview's message is the source of the reply: neither a second tap nor a crash after the first sends it twice.
+    """
+
+    def __init__(
+        self,
+        *,
+        sessions: StaffSessions,
+        database: Database,
+        messenger: Messenger,
+        messages: TicketMessages,
+        saved_replies: SavedReplies,
+        tickets: StaffTicketService,
+        translations: Translations,
+        default_locale: str,
+    ) -> None:
+        self._sessions = sessions
+        self._database = database
+        self._messenger = messenger
+        self._messages = messages
+        self._saved_replies = saved_replies
+        self._tickets = tickets
+        self._translations = translations
+        self._default_locale = default_locale
+
+    def routes(self) -> Routes[StaffSession]:
+        """Return the buttons."""
+        routes = self._sessions.routes()
+        routes.add_button(SavedRepliesForTicketButton, self.choose_button)
+        routes.add_button(OtherSavedRepliesButton, self.others_button)
+        routes.add_button(PreviewSavedReplyButton, self.preview_button)
+        routes.add_button(SendSavedReplyButton, self.send_button)
+        return routes
+
+    async def choose_button(self, staff: StaffSession, button: SavedRepliesForTicketButton) -> None:
+        """Ask which saved reply to send, in a new message that belongs to the ticket."""
+        async with rejection_alerts(staff):
+            ticket, _, t = await self._case(staff, button.ticket)
+            await staff.session.acknowledge()
+            saved = await self._saved_replies.all()
+            await self._messages.say(staff, ticket, screens.choosing(staff.t, ticket, saved, t.locale))
+
+    async def others_button(self, staff: StaffSession, button: OtherSavedRepliesButton) -> None:
+        """Ask which saved reply to send, in the place of the preview."""
+        async with rejection_alerts(staff):
+            ticket, _, t = await self._case(staff, button.ticket)
+            await staff.session.acknowledge()
+            saved = await self._saved_replies.all()
+            await staff.update(screens.choosing(staff.t, ticket, saved, t.locale))
+
+    async def preview_button(self, staff: StaffSession, button: PreviewSavedReplyButton) -> None:
+        """Show what the ticket's user would read."""
+        async with rejection_alerts(staff):
+            ticket, order, t = await self._case(staff, button.ticket)
+            filled = _fill(await self._saved_replies.get(button.name), ticket, order, t)
+            await staff.session.acknowledge()
+            await staff.update(screens.preview(staff.t, ticket, button.name, filled, t.locale))
+
+    async def send_button(self, staff: StaffSession, button: SendSavedReplyButton) -> None:
+        """Send what the preview showed, and nothing else: where it would read differently now, preview it again."""
+        async with rejection_alerts(staff):
+            await self._send(staff, button)
+
+    async def _send(self, staff: StaffSession, button: SendSavedReplyButton) -> None:
+        ticket, order, t = await self._case(staff, button.ticket)
+        filled = _fill(await self._saved_replies.get(button.name), ticket, order, t)
+        if stamp(filled) != button.stamp:
+            await staff.toast("answers.changed", alert=True)
+            await staff.update(screens.preview(staff.t, ticket, button.name, filled, t.locale))
+            return
+        if staff.message_id is None:
+            raise Rejection("staff.gone")
+        written = Written(chat_id=staff.chat_id, message_id=staff.message_id, text=filled)
+        if await self._tickets.reply(ticket.reference, staff.person.id, written) is None:
+            await staff.toast("answers.sent_already", alert=True)
+            await self._messenger.edit_keyboard(staff.chat_id, staff.message_id, (), lane="talk")
+            return
+        await staff.session.acknowledge()
+        await staff.update(screens.handed_over(staff.t, ticket, button.name, filled, staff.person.id))
+
+    async def _case(self, staff: StaffSession, reference: str) -> tuple[Ticket, Order | None, Translator]:
+        """Return the ticket, its order, and the language that its user reads.
+
+        Raises:
+            Rejection: there is no such ticket, it is closed, or another agent holds it.
+        """
+        async with self._database.reading() as tx:
+            ticket = await TicketRepository(tx).get(reference)
+            order = await OrderRepository(tx).get(ticket.order_reference) if ticket and ticket.order_reference else None
+            user = await UserRepository(tx).get(ticket.person_id) if ticket else None
+        if ticket is None:
+            raise Rejection("staff.gone")
+        if not ticket.is_open:
+            raise Rejection("ticket.closed")
+        if ticket.claimed_by not in {None, staff.person.id}:
+            raise Rejection("ticket.held_by_another")
+        return ticket, order, translator_for(self._translations, user, self._default_locale)
 
 
 def _check_private(staff: StaffSession) -> None:
@@ -62,99 +287,12 @@ def _check_private(staff: StaffSession) -> None:
         raise Rejection("staff.gone")
 
 
-async def _list(staff: StaffSession, _: str) -> None:
-    await staff.session.acknowledge()
-    await staff.update(screens.overview(staff.t, await staff.desk.saved_answers.all()))
+def _formatted_text(message: Message) -> str:
+    """Return the text with its formatting.
 
-
-async def _show(staff: StaffSession, name: str) -> None:
-    answer = await staff.desk.saved_answers.get(name)
-    if answer is None:
-        await _list(staff, "")
-        return
-    await staff.session.acknowledge()
-    await staff.update(screens.one(staff.t, answer))
-
-
-async def _add(staff: StaffSession, _: str) -> None:
-    await staff.session.acknowledge()
-    await questions.ask(staff.session, NAME, screens.name(staff.t))
-
-
-async def _ask_to_delete(staff: StaffSession, name: str) -> None:
-    await _known(staff, name)
-    await staff.session.acknowledge()
-    await staff.update(screens.deleting(staff.t, name))
-
-
-async def _delete(staff: StaffSession, name: str) -> None:
-    if not await staff.desk.saved_answers.delete(name, staff.person.id):
-        raise Rejection("staff.gone")
-    await _list(staff, "")
-
-
-async def _known(staff: StaffSession, name: str) -> SavedReply:
-    answer = await staff.desk.saved_answers.get(name)
-    if answer is None:
-        raise Rejection("staff.gone")
-    return answer
-
-
-async def name_typed(session: Session, _: str, typed: str) -> None:
-    """What a new one is called; its texts are asked for next."""
-    if not await _is_supporter(session):
-        return
-    try:
-        name = read_name(typed)
-        await session.desk.saved_answers.check_new(name)
-    except Rejection as rejection:
-        session.notice = session.reason(rejection)
-        await session.show(screens.name(session.t))
-        return
-    await _ask_next_text(session, name, session.desk.default_locale)
-
-
-async def text_sent(session: Session, argument: str, message: Message) -> None:
-    """A text in one language; where there is none in the other yet, that is asked for next."""
-    if not await _is_supporter(session):
-        return
-    name, _separator, locale = argument.partition(":")
-    try:
-        template = read_text(_written(message))
-    except Rejection as rejection:
-        session.notice = session.reason(rejection)
-        await session.show(screens.text(session.t, name, locale))
-        return
-    answer = await session.desk.saved_answers.write(name, locale, template, questions.answered(session))
-    missing = [each for each in LOCALES if each not in answer.texts]
-    if missing:
-        await _ask_next_text(session, name, missing[0])
-    else:
-        await session.show(screens.one(session.t, answer))
-
-
-async def _ask_next_text(session: Session, name: str, locale: str) -> None:
-    # Answered first: a crash behind this must not take the same message for the answer to the next question.
-    questions.answered(session)
-    await _ask_text(session, name, locale)
-
-
-async def _ask_text(session: Session, name: str, locale: str) -> None:
-    await questions.ask(session, TEXT, screens.text(session.t, name, locale), f"{name}:{locale}")
-
-
-async def _is_supporter(session: Session) -> bool:
-    """Whoever is none any more has been asked in vain."""
-    if session.person.id in session.desk.support_room.supporters:
-        return True
-    async with session.desk.store.transaction() as tx:
-        await UserRepository(tx).save(questions.answered(session))
-    await session.show(session.with_resume(await start.show(session)))
-    return False
-
-
-def _written(message: Message) -> str:
-    """The text with its formatting. Raises `Rejection` for anything else (pictures aren't kept), and for too much."""
+    Raises:
+        Rejection: it is something else, such as a picture, which isn't kept; or it is too long.
+    """
     if not plain(message.text or ""):
         raise Rejection("answers.only_text")
     over = visible_units(message.text_html) - LONGEST
@@ -163,14 +301,21 @@ def _written(message: Message) -> str:
     return message.text_html
 
 
-KEEPING: Mapping[SavedReplyAction, Act] = {
-    SavedReplyAction.LIST: _list,
-    SavedReplyAction.SHOW: _show,
-    SavedReplyAction.ADD: _add,
-    SavedReplyAction.ASK_TO_DELETE: _ask_to_delete,
-    SavedReplyAction.DELETE: _delete,
-}
-"""What a button of the list does; in private alone."""
+def _fill(saved: SavedReply | None, ticket: Ticket, order: Order | None, t: Translator) -> str:
+    """Return what the user would read.
 
-WHOLE: Final = {TEXT: text_sent}
-"""What takes more than words."""
+    Raises:
+        Rejection: there is no such reply, none in the user's language, no order to fill it with, or it is too long.
+    """
+    if saved is None:
+        raise Rejection("staff.gone")
+    template = saved.texts.get(t.locale)
+    if template is None:
+        raise Rejection("answers.not_in_their_language")
+    if order is None and needs_order(template):
+        raise Rejection("answers.needs_order")
+    filled = templates.fill(template, screens.values(t, ticket, order))
+    over = too_long_by(Written(chat_id=0, message_id=0, text=filled))
+    if over:
+        raise Rejection("answers.too_long", over=over)
+    return filled

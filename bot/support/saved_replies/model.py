@@ -1,4 +1,4 @@
-"""Answers that support uses again: what they are called, and what stands for the case at hand."""
+"""Saved replies: their names, their texts, and the variables in them."""
 
 import re
 from collections.abc import Mapping
@@ -12,22 +12,22 @@ from bot.core.errors import Rejection
 from bot.core.text import plain
 
 VARIABLES: Final = ("reference", "ticket", "amount", "destination")
-"""The order's reference, the ticket's, the rupiah that arrive, and where, masked."""
+"""The order's reference, the ticket's, the amount in rupiah, and the masked destination."""
 
 OF_ORDERS: Final = frozenset({"reference", "amount", "destination"})
-"""What an answer about no order can't be filled with."""
+"""Variables that only a ticket about an order has."""
 
 MOST: Final = 60
-"""Answers that are kept: more are found by nobody."""
+"""Saved replies at most: nobody finds one among more."""
 
 LONGEST: Final = 1500
-"""In Telegram's units: both languages of one are shown in a message."""
+"""Of a text, in Telegram's units: both languages of a reply are shown in one message."""
 
 _NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,18}[a-z0-9])")
 
 
 def read_name(typed: str) -> str:
-    """What an answer is to be called: short, and fit for a button ("Bank is late" is `bank-is-late`).
+    """Return the name that was typed, as buttons can hold it ("Bank is late" is `bank-is-late`).
 
     Raises:
         Rejection: it isn't 2 to 20 letters and digits.
@@ -39,23 +39,23 @@ def read_name(typed: str) -> str:
 
 
 def read_text(html: str) -> str:
-    """A text with variables. Raises `Rejection` as `templates.read` does."""
+    """Return a text with variables. Raises `Rejection` as `templates.read` does."""
     return templates.read(html, VARIABLES)
 
 
 def needs_order(template: str) -> bool:
-    """Whether it can be used in a ticket about an order alone."""
+    """Return whether it can be used only in a ticket about an order."""
     return bool(templates.variables_in(template) & OF_ORDERS)
 
 
 def stamp(filled: str) -> str:
-    """Tells whether what was looked at is still what would be sent."""
+    """Return a short hash, to compare what a preview showed with what would be sent."""
     return sha256(filled.encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedReply:
-    """An answer to be used again: `texts` by language, with variables in braces."""
+    """A saved reply: `texts` by language, with variables in braces."""
 
     name: str
     texts: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Saved answers: the list, one of them in both languages, and what its person would read."""
+"""Saved replies: the list, one of them in both languages, and the preview of what its user would read."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -25,7 +25,7 @@ COLUMNS: Final = 2
 
 
 def overview(t: Translator, answers: Sequence[SavedReply]) -> Screen:
-    """All of them, each to be looked at, and the way to a new one."""
+    """List all of them, each with a button, and a button to add one."""
     known = t("answers.list", variables=templates.as_written(VARIABLES))
     text = known if answers else Html(f"{known}\n\n{t('answers.none')}")
     add = Button(t.plain("answers.add"), data=SavedReplyButton(SavedReplyAction.ADD).pack())
@@ -33,13 +33,13 @@ def overview(t: Translator, answers: Sequence[SavedReply]) -> Screen:
 
 
 def in_group(t: Translator, answers: Sequence[SavedReply], username: str) -> Screen:
-    """Their names; they are read and changed in private."""
+    """List their names. They are read and changed in private."""
     names = ", ".join(f"<code>{each.name}</code>" for each in answers) or t("answers.none")
     return Screen(t("answers.in_group", names=Html(names)), private_row(t, username))
 
 
 def one(t: Translator, answer: SavedReply) -> Screen:
-    """What it says, as it is kept."""
+    """Show a saved reply in both languages, with its variables."""
     texts = [with_quote(_language(t, locale), _shown(t, answer.texts.get(locale))) for locale in LOCALES]
     change = tuple(
         Button(
@@ -54,24 +54,24 @@ def one(t: Translator, answer: SavedReply) -> Screen:
 
 
 def deleting(t: Translator, name: str) -> Screen:
-    """Whether it is meant."""
+    """Ask whether to delete it."""
     yes = Button(t.plain("answers.delete"), data=SavedReplyButton(SavedReplyAction.DELETE, name).pack(), style="danger")
     return Screen(t("answers.sure", name=name), ((yes, _button(t.plain("answers.back"), SavedReplyAction.SHOW, name)),))
 
 
 def name(t: Translator) -> Screen:
-    """What a new one is to be called."""
+    """Ask for the name of a new one."""
     return Screen(t("answers.ask_name"), ((_button(t.plain("answers.back"), SavedReplyAction.LIST),),))
 
 
 def text(t: Translator, called: str, locale: str) -> Screen:
-    """What it is to say, in one language."""
+    """Ask for its text in one language."""
     asked = t("answers.ask_text", name=called, language=t.language(locale), variables=templates.as_written(VARIABLES))
     return Screen(asked, ((_button(t.plain("answers.back"), SavedReplyAction.SHOW, called),),))
 
 
 def choosing(t: Translator, ticket: Ticket, answers: Sequence[SavedReply], locale: str) -> Screen:
-    """Which one to answer a ticket with: those that there are in its person's language."""
+    """Ask which one to send in a ticket. It offers those in the language of the ticket's user."""
     usable = [each for each in answers if locale in each.texts]
     key = "answers.choose" if usable else "answers.choose_none"
     buttons = [Button(each.name, data=PreviewSavedReplyButton(ticket.reference, each.name).pack()) for each in usable]
@@ -79,7 +79,7 @@ def choosing(t: Translator, ticket: Ticket, answers: Sequence[SavedReply], local
 
 
 def preview(t: Translator, ticket: Ticket, called: str, filled: str, locale: str) -> Screen:
-    """What its person would read, and the word to send it."""
+    """Show what its user would read, with the button that sends it."""
     said = t("answers.preview", ticket=ticket.reference, name=called, language=t.language(locale))
     send = Button(
         t.plain("answers.send"),
@@ -91,12 +91,12 @@ def preview(t: Translator, ticket: Ticket, called: str, filled: str, locale: str
 
 
 def handed_over(t: Translator, ticket: Ticket, called: str, filled: str, by: int) -> Screen:
-    """It is on its way; whether it has arrived is told when it is known."""
+    """Say that it was queued. A notification reports when it was delivered."""
     return Screen(with_quote(t("answers.handed_over", ticket=ticket.reference, name=called, by=str(by)), filled))
 
 
 def values(t: Translator, ticket: Ticket, order: Order | None) -> Mapping[str, Html]:
-    """What the variables stand for, in the language of `t`; those of an order only where there is one."""
+    """Return the values of the variables, in the language of `t`; those of an order only where there is one."""
     known = {"ticket": ticket.reference}
     if order is not None:
         known |= {

@@ -1,4 +1,4 @@
-"""Answers that support keeps to use them again, in both languages; each change is written down."""
+"""Change the saved replies, in both languages. The audit log has each change."""
 
 from dataclasses import replace
 
@@ -14,24 +14,28 @@ from bot.users.repository import UserRepository
 
 
 class SavedReplies:
-    """Whoever calls has seen that `by` is one of the supporters."""
+    """Read and change saved replies. The caller has checked that `by` is a support agent."""
 
-    def __init__(self, store: Database, clock: Clock) -> None:
-        self._store = store
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
         self._clock = clock
 
     async def all(self) -> tuple[SavedReply, ...]:
-        """By name."""
-        async with self._store.reading() as tx:
+        """Return all of them, by name."""
+        async with self._database.reading() as tx:
             return await SavedReplyRepository(tx).all()
 
     async def get(self, name: str) -> SavedReply | None:
-        """The one of this name."""
-        async with self._store.reading() as tx:
+        """Return the one of this name."""
+        async with self._database.reading() as tx:
             return await SavedReplyRepository(tx).get(name)
 
     async def check_new(self, name: str) -> None:
-        """Raise `Rejection` where there is one of this name, or are as many as are kept."""
+        """Check that another one of this name can be added.
+
+        Raises:
+            Rejection: there is one of this name, or there are as many as there can be.
+        """
         kept = {answer.name for answer in await self.all()}
         if name in kept:
             raise Rejection("answers.exists", name=name)
@@ -39,9 +43,9 @@ class SavedReplies:
             raise Rejection("answers.too_many", most=MOST)
 
     async def write(self, name: str, locale: str, text: str, by: Person) -> SavedReply:
-        """Keep its text in one language, with whoever has typed it: so it isn't taken in twice."""
+        """Save its text in one language, together with the user who typed it, so that the answer isn't taken twice."""
         now = self._clock.now()
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             before = await SavedReplyRepository(tx).get(name)
             known = before or SavedReply(name=name, texts={}, updated_at=now, updated_by=by.id)
             answer = replace(known, texts={**known.texts, locale: text}, updated_at=now, updated_by=by.id)
@@ -52,8 +56,8 @@ class SavedReplies:
         return answer
 
     async def delete(self, name: str, by: int) -> bool:
-        """Whether there was one."""
-        async with self._store.transaction() as tx:
+        """Delete it, and return whether there was one."""
+        async with self._database.transaction() as tx:
             deleted = await SavedReplyRepository(tx).delete(name)
             if deleted:
                 now = self._clock.now()
@@ -62,5 +66,5 @@ class SavedReplies:
 
 
 def subject_of(name: str) -> str:
-    """What it is called in the audit trail."""
+    """Return its name in the audit log."""
     return f"answer:{name}"

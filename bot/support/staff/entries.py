@@ -1,6 +1,6 @@
-"""What was written in a ticket, brought to somebody else: as a quote, with its picture or its file, never as our words.
+"""Send what was written in a ticket: as a quote, with its picture or file, so that it doesn't look like our own text.
 
-The content is ours by then: a message that was deleted or changed since makes no difference.
+We send the content that we saved. It makes no difference whether the author has edited or deleted their message since.
 """
 
 import re
@@ -14,15 +14,15 @@ from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visi
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.model import MediaKind, TicketEntry, Written
 
-ROOM_FOR_OURS: Final = 300
-"""What stands around somebody's words: whose ticket it is, and which order it is about."""
+OWN_UNITS: Final = 300
+"""Kept free for our own text around a quote: whose ticket it is, and which order it is about."""
 
 _QUOTE = re.compile(r"</?blockquote[^>]*>")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a chat something is to stand."""
+    """Where in a chat something is sent."""
 
     chat_id: int
     topic_id: int | None = None
@@ -30,26 +30,26 @@ class Place:
 
 
 def quote(html: str | None) -> Html:
-    """Somebody's words, set off from ours; Telegram takes no quote within a quote. Empty where there are none."""
+    """Return a quote of somebody's text, without quotes in it, which Telegram rejects. Empty where there is no text."""
     words = _QUOTE.sub("", html or "")
     return Html(f"<blockquote>{words}</blockquote>") if words.strip() else Html("")
 
 
 def with_quote(said: str, html: str | None) -> Html:
-    """Our words and theirs under them."""
+    """Return our text, and theirs under it as a quote."""
     return Html("\n".join(part for part in (said, quote(html)) if part))
 
 
 def too_long_by(written: Written) -> int:
-    """How much has to be left out before it can be passed on whole: it isn't cut behind its author's back."""
-    longest = (CAPTION_UNITS if written.media else TEXT_UNITS) - ROOM_FOR_OURS
+    """Return by how many units it is too long to be passed on. We don't cut what somebody wrote."""
+    longest = (CAPTION_UNITS if written.media else TEXT_UNITS) - OWN_UNITS
     return max(visible_units(written.text or "") - longest, 0)
 
 
 async def send_entry(
     messenger: Messenger, place: Place, entry: TicketEntry, screen: Screen, *, lane: Lane = "talk"
 ) -> Outcome:
-    """A new message with the entry's picture or file; `screen` says what stands with it."""
+    """Send a message with the entry's picture or file, and with `screen` as its text."""
     text, keyboard, silent = screen.text, screen.keyboard, screen.silent
     topic, reply_to = place.topic_id, place.reply_to
     if entry.media is MediaKind.PHOTO and entry.file_id:
@@ -76,7 +76,7 @@ async def send_entry(
 async def edit_entry(
     messenger: Messenger, chat_id: int, message_id: int, entry: TicketEntry, screen: Screen, *, lane: Lane = "talk"
 ) -> Outcome:
-    """The same in the place of an older message of ours."""
+    """Replace an older message of ours by the entry."""
     if entry.media is MediaKind.PHOTO and entry.file_id:
         return await messenger.edit_photo(chat_id, message_id, entry.file_id, screen.text, screen.keyboard, lane=lane)
     if entry.media is MediaKind.DOCUMENT and entry.file_id:

@@ -1,98 +1,195 @@
-"""Which handlers support has, and what stands before everybody else's in groups."""
+"""The buttons of tickets that support agents press, and what the staff's group reports of itself."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import ClassVar, Final
 
-from telegram import Chat, Update
-from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler
+from telegram import Chat, Message, Update
+from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, MessageHandler, filters
 
+from bot.core.errors import Rejection
+from bot.infra.db.database import Database
+from bot.infra.telegram.ui.callbacks import Callback
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.router import Routes
-from bot.infra.telegram.ui.session import SESSION
-from bot.support.lookup import handlers as lookups
-from bot.support.lookup import user_handlers as lookup_people
-from bot.support.reveal import handlers as revealing
-from bot.support.saved_replies import handlers as saved_answers
-from bot.support.saved_replies import send_handlers as answering
-from bot.support.staff import assignment as holding
-from bot.support.staff import moved_group as moving
-from bot.support.staff import notes as noting
-from bot.support.staff import questions as asking
-from bot.support.staff import refresh as reading_afresh
-from bot.support.staff import replies
+from bot.infra.telegram.ui.session import Session, current_session, handle
+from bot.support.lookup.handlers import LookupHandlers
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
-from bot.support.staff.session import (
-    StaffSession,
-    TicketAct,
-    open_staff_session,
-    refuse,
-    rejection_alerts,
-    staff_routes,
-)
+from bot.support.staff.messages import TicketMessages
+from bot.support.staff.questions import TakeReply, ask
+from bot.support.staff.refresh import OrderRefresh
+from bot.support.staff.replies import passable
+from bot.support.staff.screens import talk as staff_talk
+from bot.support.staff.session import StaffSession, StaffSessions, rejection_alerts
+from bot.support.staff.topics import TicketRoom
+from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
+from bot.support.tickets.staff_service import StaffTicketService
 
-routes = staff_routes()
+TAKE_OVER: Final = "take_over"
+CLOSE: Final = "close"
+REASONS: Final = {str(reason): reason for reason in CloseReason}
 
-ACTIONS: Mapping[StaffTicketAction, TicketAct] = {
-    StaffTicketAction.SHOW: lookups.show_ticket,
-    **holding.ACTIONS,
-    StaffTicketAction.REFRESH: reading_afresh.fresh,
-}
-"""What a button about a ticket does."""
-
-QUESTIONS: dict[str, asking.TakeReply] = {**holding.QUESTIONS, **noting.QUESTIONS}
-"""What takes the reply to which question."""
-
-ROUTES: tuple[Routes[StaffSession], ...] = (
-    routes,
-    noting.routes,
-    revealing.routes,
-    saved_answers.routes,
-    answering.routes,
-    lookups.routes,
-    lookup_people.routes,
-)
-"""The commands and buttons of support agents."""
+_Action = Callable[["StaffTicketHandlers", StaffSession, Ticket, str], Awaitable[None]]
 
 
-@routes.button(StaffTicketButton)
-async def ticket_button(staff: StaffSession, button: StaffTicketButton) -> None:
+class StaffTicketHandlers:
     """Do what a support agent's button says with its ticket."""
-    async with staff.desk.store.reading() as tx:
-        ticket = await TicketRepository(tx).get(button.ticket)
-    if ticket is None:
-        await staff.toast("staff.gone", alert=True)
-        return
-    async with rejection_alerts(staff):
-        await ACTIONS[button.action](staff, ticket, button.argument)
+
+    def __init__(
+        self,
+        *,
+        sessions: StaffSessions,
+        database: Database,
+        messages: TicketMessages,
+        tickets: StaffTicketService,
+        lookups: LookupHandlers,
+        order_refresh: OrderRefresh,
+    ) -> None:
+        self._sessions = sessions
+        self._database = database
+        self._messages = messages
+        self._tickets = tickets
+        self._lookups = lookups
+        self._order_refresh = order_refresh
+
+    def routes(self) -> Routes[StaffSession]:
+        """Return the buttons."""
+        routes = self._sessions.routes()
+        routes.add_button(StaffTicketButton, self.ticket_button)
+        return routes
+
+    def questions(self) -> Mapping[str, TakeReply]:
+        """Return who takes the reply to which question."""
+        return {TAKE_OVER: self._take_over_with_note, CLOSE: self._ask_reason_again}
+
+    async def ticket_button(self, staff: StaffSession, button: StaffTicketButton) -> None:
+        """Do what the button says. A `Rejection` is shown to the agent who pressed.
+
+        An action answers the press once. Its ticket is as it was read a moment ago: it saves over that version.
+        """
+        async with self._database.reading() as tx:
+            ticket = await TicketRepository(tx).get(button.ticket)
+        if ticket is None:
+            await staff.toast("staff.gone", alert=True)
+            return
+        async with rejection_alerts(staff):
+            await self.ACTIONS[button.action](self, staff, ticket, button.argument)
+
+    async def _show(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
+        await self._lookups.show_ticket(staff, ticket, argument)
+
+    async def _refresh(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
+        await self._order_refresh.refresh(staff, ticket)
+
+    async def _claim(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
+        await self._tickets.claim(ticket.reference, staff.person.id)
+        await staff.toast("staff.claimed")
+
+    async def _take_over(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
+        """Take over from nobody at once, but from a colleague with a note to them."""
+        if ticket.claimed_by in {None, staff.person.id} or not ticket.is_open:
+            await self._claim(staff, ticket, argument)
+            return
+        await staff.session.acknowledge()
+        screen = staff_talk.take_over(staff.t, ticket, ticket.claimed_by or 0)
+        await ask(self._messages, staff, ticket, TAKE_OVER, screen)
+
+    async def _take_over_with_note(self, staff: StaffSession, ticket: Ticket, _: str, message: Message) -> None:
+        """Take over, now that there is a note. All agents are notified of the change, so nothing more is said."""
+        try:
+            await self._tickets.take_over(ticket.reference, staff.person.id, passable(message))
+        except Rejection as why:
+            await self._messages.say(staff, ticket, staff_talk.not_passed_on(staff.t, ticket, why))
+
+    async def _close(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
+        """Ask why."""
+        if not ticket.is_open:
+            raise Rejection("ticket.closed")
+        await staff.session.acknowledge()
+        await ask(self._messages, staff, ticket, CLOSE, staff_talk.closing(staff.t, ticket))
+
+    async def _ask_reason_again(self, staff: StaffSession, ticket: Ticket, _: str, __: Message) -> None:
+        """Ask again: a reason is tapped. What is typed instead isn't a reply to the user."""
+        if ticket.is_open:
+            await ask(self._messages, staff, ticket, CLOSE, staff_talk.closing(staff.t, ticket))
+        else:
+            screen = staff_talk.not_passed_on(staff.t, ticket, Rejection("ticket.closed"))
+            await self._messages.say(staff, ticket, screen)
+
+    async def _close_as(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
+        reason = REASONS.get(argument)
+        if reason is None:
+            raise Rejection("staff.gone")
+        closed = await self._tickets.close(ticket.reference, staff.person.id, reason)
+        await staff.session.acknowledge()
+        await staff.update(staff_talk.closed(staff.t, closed, reason))
+
+    async def _reopen(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
+        await self._tickets.reopen(ticket.reference, staff.person.id)
+        await staff.toast("staff.reopened")
+
+    async def _send_again(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
+        number = int(argument) if argument.isascii() and argument.isdecimal() else 0
+        if not await self._tickets.retry_reply(ticket.reference, staff.person.id, number):
+            raise Rejection("staff.gone")
+        await staff.toast("staff.tried_again")
+
+    ACTIONS: ClassVar[Mapping[StaffTicketAction, "_Action"]] = {
+        StaffTicketAction.SHOW: _show,
+        StaffTicketAction.CLAIM: _claim,
+        StaffTicketAction.TAKE_OVER: _take_over,
+        StaffTicketAction.CLOSE: _close,
+        StaffTicketAction.CLOSE_AS: _close_as,
+        StaffTicketAction.REOPEN: _reopen,
+        StaffTicketAction.SEND_AGAIN: _send_again,
+        StaffTicketAction.REFRESH: _refresh,
+    }
+    """What a button does."""
 
 
-def handlers() -> list[Handler]:
-    """Return what comes after the routes: replies, forwarded messages, and buttons that no route has."""
-    prefixes = sorted({kind.prefix.partition(":")[0] for each in ROUTES for kind in each.kinds()})
-    return [
-        *replies.handlers(QUESTIONS),
-        *moving.handlers(),
-        *lookup_people.handlers(),
-        CallbackQueryHandler(_unreadable, pattern=re.compile(f"^(?:{'|'.join(prefixes)}):")),
-        CallbackQueryHandler(_in_a_group),
-    ]
+class StaffChatHandlers:
+    """Take what the staff's group reports of itself, and the presses that belong to nobody."""
 
+    def __init__(self, *, sessions: StaffSessions, topics: TicketRoom) -> None:
+        self._sessions = sessions
+        self._topics = topics
 
-async def _unreadable(update: Update, _: Context) -> None:
-    """Answer a press of a button that looks like support's, but that support has none like."""
-    staff = await open_staff_session(update)
-    if staff is None:
-        await refuse(update)
-    else:
-        await staff.toast("staff.gone", alert=True)
-    raise ApplicationHandlerStop
+    def moved_handler(self) -> Handler:
+        """Return what takes Telegram's report that a group has another id from now on."""
+        return MessageHandler(filters.StatusUpdate.MIGRATE & filters.UpdateType.MESSAGE, handle(self._move))
 
+    def last_handlers(self, kinds: Iterable[type[Callback]]) -> list[Handler]:
+        """Return what answers presses that no route of support takes; `kinds` are the buttons of those routes.
 
-async def _in_a_group(update: Update, _: Context) -> None:
-    """A person's buttons work in their private chat alone: a press from anywhere else was made up."""
-    chat = update.effective_chat
-    if chat is not None and chat.type != Chat.PRIVATE:
-        session = SESSION.get()
-        await session.acknowledge(session.t.plain("stale.not_yours"), alert=True)
-        raise ApplicationHandlerStop
+        A press in a group goes no further: the buttons of users work in their private chats alone.
+        """
+        prefixes = sorted({kind.prefix.partition(":")[0] for kind in kinds})
+        return [
+            CallbackQueryHandler(handle(self._explain_unreadable), pattern=re.compile(f"^(?:{'|'.join(prefixes)}):")),
+            CallbackQueryHandler(self._refuse_in_a_group),
+        ]
+
+    async def _move(self, _: Session, update: Update) -> None:
+        """Follow the staff's group to its new id. Nothing follows from the report of another group."""
+        message = update.effective_message
+        if message is None or message.migrate_to_chat_id is None:
+            return
+        if await self._sessions.is_group(message.chat_id):
+            await self._topics.moved(message.chat_id, message.migrate_to_chat_id)
+
+    async def _explain_unreadable(self, _: Session, update: Update) -> None:
+        """Answer a press whose data begins like a support button's but can't be read."""
+        staff = await self._sessions.open(update)
+        if staff is None:
+            await self._sessions.refuse(update)
+        else:
+            await staff.toast("staff.gone", alert=True)
+
+    async def _refuse_in_a_group(self, update: Update, _: Context) -> None:
+        """Refuse a press in a group: no message of ours there has such a button."""
+        chat = update.effective_chat
+        if chat is not None and chat.type != Chat.PRIVATE:
+            session = current_session()
+            await session.acknowledge(session.t.plain("stale.not_yours"), alert=True)
+            raise ApplicationHandlerStop

@@ -1,4 +1,4 @@
-"""Where a message of a staff group can be opened from anywhere else in Telegram."""
+"""Links to messages of the staff's group."""
 
 from bot.support.model import TicketPost
 
@@ -6,7 +6,7 @@ SUPERGROUP = "-100"
 
 
 def link_to(post: TicketPost | None) -> str | None:
-    """The address of a message, for members of its group; None where Telegram gives none (no supergroup)."""
+    """Return the link to a message, for members of its group; None outside of supergroups, which have no links."""
     chat = str(post.chat_id) if post is not None else ""
     if post is None or not chat.startswith(SUPERGROUP):
         return None

@@ -1,73 +1,92 @@
-"""The button that reads a ticket's order afresh from the service, and shows what that has changed."""
+"""Read a ticket's order from the service at once, and show what that has changed."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import tzinfo
 from typing import Final
 
 from bot.core.zones import PRESUMED
+from bot.infra.db.database import Database
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notifications import subject_of
-from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
+from bot.orders.tracking.observer import Observer
 from bot.settlement.model import OrderReport, Settlement, SettlementFailure, SlowDown
-from bot.staff.model import AuditAction, AuditEntry
-from bot.staff.repository import AuditRepository
+from bot.staff.audit import record_audit
+from bot.staff.model import AuditAction
 from bot.support.staff.screens.refresh import differences
 from bot.support.staff.session import StaffSession
-from bot.support.staff.topics import Reading
+from bot.support.staff.topics import Reading, TicketRoom
 from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository
 
 LONGEST_WAIT: Final = 2.0
-"""Seconds that somebody who has pressed the button waits for the service to allow the read."""
+"""Seconds that an agent who has pressed the button waits for the service to allow the read."""
 
 
-async def fresh(staff: StaffSession, ticket: Ticket, _: str) -> None:
-    """Ask the service, take in what it says, and show the difference; whoever asked is written down."""
-    desk = staff.desk
-    async with desk.store.reading() as tx:
-        order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
-    if order is None or order.service_id is None:
-        await staff.toast("staff_ticket.nothing_to_read", alert=True)
-        return
-    await staff.toast("staff_ticket.reading")
-    await _write_down(staff, ticket, order)
-    asked_at = desk.clock.now()
-    try:
-        report = await _read(desk.settlement, order.service_id)
-    except SettlementFailure:
-        await staff.say(Screen(staff.t("staff_ticket.unreadable", at=_time(staff))))
-        return
-    after = await desk.observer.observe(order.reference, report, asked_at=asked_at) or order
-    desk.orders.on_news()
-    await _show(staff, ticket)
-    said = differences(staff.t, order, after, report)
-    heading = "staff_ticket.has_changed" if said else "staff_ticket.unchanged"
-    # A message of its own: on the card the next news would write over it, perhaps within the same second.
-    await staff.say(Screen("\n".join([staff.t(heading, at=_time(staff)), *said])))
+class OrderRefresh:
+    """Refresh the order of a ticket for a support agent. The audit log says who asked."""
 
+    def __init__(
+        self,
+        *,
+        database: Database,
+        settlement: Settlement,
+        observer: Observer,
+        topics: TicketRoom,
+        wake_outbox: Callable[[], None],
+    ) -> None:
+        self._database = database
+        self._settlement = settlement
+        self._observer = observer
+        self._topics = topics
+        self._wake_outbox = wake_outbox
 
-async def _read(service: Settlement, service_id: str) -> OrderReport:
-    """Read an order, once more where the service asks to wait a moment first.
+    async def refresh(self, staff: StaffSession, ticket: Ticket) -> None:
+        """Ask the service, save what it says, and show the difference."""
+        async with self._database.reading() as tx:
+            order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
+        if order is None or order.service_id is None:
+            await staff.toast("staff_ticket.nothing_to_read", alert=True)
+            return
+        await staff.toast("staff_ticket.reading")
+        agent, subject, user = staff.person.id, subject_of(order), ticket.person_id
+        async with self._database.transaction() as tx:
+            await record_audit(tx, agent, AuditAction.LOOKED, subject, staff.now, person_id=user)
+        asked_at = staff.now
+        try:
+            report = await self._read(order.service_id)
+        except SettlementFailure:
+            await staff.say(Screen(staff.t("staff_ticket.unreadable", at=_time(staff))))
+            return
+        after = await self._observer.observe(order.reference, report, asked_at=asked_at) or order
+        self._wake_outbox()
+        await self._show(staff, ticket)
+        said = differences(staff.t, order, after, report)
+        heading = "staff_ticket.has_changed" if said else "staff_ticket.unchanged"
+        # A message of its own: on the ticket's first message the next change would replace it within a second.
+        await staff.say(Screen("\n".join([staff.t(heading, at=_time(staff)), *said])))
 
-    It lets each order be read once a second (settlement API, 6.3), and another agent or the poller may just have.
+    async def _read(self, service_id: str) -> OrderReport:
+        """Read an order, and once more where the service asks to wait a moment first.
 
-    Raises:
-        SettlementFailure: it can't be read now.
-    """
-    try:
-        return await service.look_up(service_id)
-    except SlowDown as limited:
-        await asyncio.sleep(min(limited.retry_after or LONGEST_WAIT, LONGEST_WAIT))
-        return await service.look_up(service_id)
+        It lets each order be read once a second (settlement API, 6.3), and another agent or the poller may just have.
 
+        Raises:
+            SettlementFailure: it can't be read now.
+        """
+        try:
+            return await self._settlement.look_up(service_id)
+        except SlowDown as limited:
+            await asyncio.sleep(min(limited.retry_after or LONGEST_WAIT, LONGEST_WAIT))
+            return await self._settlement.look_up(service_id)
 
-async def _show(staff: StaffSession, ticket: Ticket) -> None:
-    """The card as it is now, in the place of the pressed one."""
-    async with staff.desk.store.reading() as tx:
-        current = await TicketRepository(tx).get(ticket.reference) or ticket
-    reading = Reading(staff.chat_id, staff.t, _zone(staff))
-    await staff.update(await staff.desk.ticket_room.card(reading, current))
+    async def _show(self, staff: StaffSession, ticket: Ticket) -> None:
+        """Show the ticket as it is now, in the place of the pressed message."""
+        async with self._database.reading() as tx:
+            current = await TicketRepository(tx).get(ticket.reference) or ticket
+        reading = Reading(staff.chat_id, staff.t, _zone(staff))
+        await staff.update(await self._topics.card(reading, current))
 
 
 def _zone(staff: StaffSession) -> tzinfo:
@@ -75,16 +94,4 @@ def _zone(staff: StaffSession) -> tzinfo:
 
 
 def _time(staff: StaffSession) -> str:
-    return staff.t.seconds(staff.desk.clock.now(), _zone(staff))
-
-
-async def _write_down(staff: StaffSession, ticket: Ticket, order: Order) -> None:
-    entry = AuditEntry(
-        at=staff.desk.clock.now(),
-        actor_id=staff.person.id,
-        action=AuditAction.LOOKED,
-        subject=subject_of(order),
-        person_id=ticket.person_id,
-    )
-    async with staff.desk.store.transaction() as tx:
-        await AuditRepository(tx).add(entry)
+    return staff.t.seconds(staff.now, _zone(staff))

@@ -1,41 +1,40 @@
-"""Support at work: whether somebody may act here, and how they are answered where they are.
+"""The session of a support agent: whether they may act here, and how they are answered where they are.
 
-They may in their private chat and in the staff's own group. Whoever isn't named in the settings (any more) may not,
-wherever a button or a command of theirs comes from; and in a group that isn't the staff's nobody may.
+An agent may act in their private chat and in the staff's own group. Somebody who is no agent (any longer) may not,
+wherever their button or command comes from. In any other group nobody may.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 
 from telegram import Chat, Message, Update
 from telegram.ext import filters
 
 from bot.core.errors import Rejection
-from bot.infra.i18n import Translator
-from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid
+from bot.infra.db.database import Database
+from bot.infra.i18n import Translations, Translator
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import SESSION, Desk, Session
-from bot.support.ticket import Ticket
+from bot.infra.telegram.ui.session import Session, current_session
+from bot.staff.roles import StaffChat
 from bot.users.model import Person
-
-TicketAct = Callable[["StaffSession", Ticket, str], Awaitable[None]]
-"""Answers the press (once), and acts. The ticket is as it was read a moment ago: save over its version. A `Rejection`
-that it raises before answering is shown to whoever pressed."""
 
 NEW_MESSAGES = filters.UpdateType.MESSAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaffSession:
-    """One update of a member of staff, and the place to answer it in.
+    """One update of a support agent, and the place to answer it in.
 
-    `t` speaks the place's language: in private the reader's own, in the group the default; `session.t` is always the
-    reader's own, for what only they see.
+    `t` speaks the language of the place: the agent's own in private, the default one in the group. `session.t` is
+    always the agent's own, for what only they see.
     """
 
     session: Session
+    messenger: Messenger
     chat_id: int
     topic_id: int | None
     message_id: int | None
@@ -44,14 +43,14 @@ class StaffSession:
     t: Translator
 
     @property
-    def desk(self) -> Desk:
-        """The parts of the house."""
-        return self.session.desk
+    def person(self) -> Person:
+        """The agent."""
+        return self.session.person
 
     @property
-    def person(self) -> Person:
-        """Who it is."""
-        return self.session.person
+    def now(self) -> datetime:
+        """The time of this moment, in UTC."""
+        return self.session.now
 
     @property
     def is_private(self) -> bool:
@@ -59,8 +58,8 @@ class StaffSession:
         return self.chat_id == self.session.person.id
 
     async def say(self, screen: Screen) -> int | None:
-        """A new message, in answer to theirs; its id, where it surely was sent."""
-        sent = await self.desk.messenger.send_text(
+        """Reply with a new message, and return its id where it surely was sent."""
+        sent = await self.messenger.send_text(
             self.chat_id,
             screen.text,
             screen.keyboard,
@@ -71,9 +70,9 @@ class StaffSession:
         return sent.message_id if isinstance(sent, Delivered) else None
 
     async def update(self, screen: Screen) -> None:
-        """The pressed message with other content; a new one where it can't be changed."""
+        """Replace the content of the pressed message; send a new one where it can't be changed."""
         if self.message_id is not None:
-            edited = await self.desk.messenger.edit_text(
+            edited = await self.messenger.edit_text(
                 self.chat_id, self.message_id, screen.text, screen.keyboard, lane="talk"
             )
             if not isinstance(edited, Gone | Invalid):
@@ -81,47 +80,76 @@ class StaffSession:
         await self.say(screen)
 
     async def toast(self, key: str, *, alert: bool = False, **arguments: object) -> None:
-        """A few words over the screen, for whoever pressed alone."""
+        """Show a few words over the screen, only to the agent who pressed."""
         await self.session.acknowledge(self.session.t.plain(key, **arguments), alert=alert)
 
 
-async def open_staff_session(update: Update) -> StaffSession | None:
-    """Who acts, and where; None where they may not."""
-    session, chat, message = SESSION.get(), update.effective_chat, update.effective_message
-    if chat is None or session.person.id not in session.desk.support_room.supporters:
-        return None
-    if chat.type != Chat.PRIVATE and chat.id != await _group(session.desk):
-        return None
-    return StaffSession(
-        session=session,
-        chat_id=chat.id,
-        topic_id=topic_of(message),
-        message_id=message.message_id if message is not None else None,
-        message=message,
-        t=session.t if chat.type == Chat.PRIVATE else session.desk.translations.get(session.desk.default_locale),
-    )
+class StaffSessions:
+    """Open the sessions of support agents, and refuse everybody else."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        messenger: Messenger,
+        translations: Translations,
+        default_locale: str,
+        staff_chat: StaffChat,
+    ) -> None:
+        self._database = database
+        self._messenger = messenger
+        self._translations = translations
+        self._default_locale = default_locale
+        self._staff_chat = staff_chat
+
+    def routes(self) -> Routes[StaffSession]:
+        """Return routes for support agents, still empty. Their commands don't exist for anybody else."""
+        return Routes[StaffSession](Audience.SUPPORT, open_session=self.open, refuse=self.refuse, only=NEW_MESSAGES)
+
+    def is_agent(self, user_id: int) -> bool:
+        """Return whether this user is a support agent now."""
+        return user_id in self._staff_chat.supporters
+
+    async def open(self, update: Update) -> StaffSession | None:
+        """Return the session of an update; None where its user may not act as an agent, or not here."""
+        session, chat, message = current_session(), update.effective_chat, update.effective_message
+        if chat is None or not self.is_agent(session.person.id):
+            return None
+        if chat.type != Chat.PRIVATE and not await self.is_group(chat.id):
+            return None
+        return StaffSession(
+            session=session,
+            messenger=self._messenger,
+            chat_id=chat.id,
+            topic_id=topic_of(message),
+            message_id=message.message_id if message is not None else None,
+            message=message,
+            t=session.t if chat.type == Chat.PRIVATE else self._translations.get(self._default_locale),
+        )
+
+    async def refuse(self, _: Update) -> None:
+        """Tell somebody who is no agent, or not here, that a button isn't theirs to press."""
+        session = current_session()
+        await session.acknowledge(session.t.plain("staff.not_yours"), alert=True)
+
+    async def is_group(self, chat_id: int) -> bool:
+        """Return whether this chat is the staff's group."""
+        async with self._database.reading() as tx:
+            return chat_id == await self._staff_chat.group(tx)
 
 
 def topic_of(message: object) -> int | None:
-    """The topic that a message stands in."""
+    """Return the topic that a message is in; None outside of topics."""
     return message.message_thread_id if isinstance(message, Message) and message.is_topic_message else None
 
 
 def replied_to(message: Message) -> int | None:
-    """The message that this one answers; in a topic everything seems to answer the message that opened it."""
+    """Return the message that this one replies to; None where it replies to none.
+
+    In a topic everything seems to reply to the message that opened it.
+    """
     answered = message.reply_to_message
     return None if answered is None or answered.forum_topic_created is not None else answered.message_id
-
-
-def staff_routes() -> Routes[StaffSession]:
-    """Return routes for support agents, in private or in their group. Their commands don't exist for anybody else."""
-    return Routes[StaffSession](Audience.SUPPORT, open_session=open_staff_session, refuse=refuse, only=NEW_MESSAGES)
-
-
-async def refuse(_: Update) -> None:
-    """Tell somebody who isn't support, or not here, that a button isn't theirs to press."""
-    session = SESSION.get()
-    await session.acknowledge(session.t.plain("staff.not_yours"), alert=True)
 
 
 @asynccontextmanager
@@ -131,8 +159,3 @@ async def rejection_alerts(staff: StaffSession) -> AsyncIterator[None]:
         yield
     except Rejection as rejection:
         await staff.toast(rejection.key, alert=True, **rejection.arguments)
-
-
-async def _group(desk: Desk) -> int | None:
-    async with desk.store.reading() as tx:
-        return await desk.support_room.group(tx)

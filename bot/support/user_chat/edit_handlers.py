@@ -7,10 +7,9 @@ from bot.core.errors import Rejection
 from bot.infra.telegram.ui.handling import Handler
 from bot.infra.telegram.ui.session import Session, handle
 from bot.support.model import EntryKind, TicketEntry
-from bot.support.staff.notes import note_in
-from bot.support.staff.replies import passable
+from bot.support.staff.replies import note_in, passable
 from bot.support.staff.screens import talk as staff_talk
-from bot.support.staff.session import StaffSession, open_staff_session
+from bot.support.staff.session import StaffSession, StaffSessions
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.user_chat.messages import written_in
 
@@ -18,8 +17,9 @@ from bot.support.user_chat.messages import written_in
 class EditHandlers:
     """Pass on what users and support agents edit in the messages of tickets."""
 
-    def __init__(self, *, corrections: TicketCorrections) -> None:
+    def __init__(self, *, corrections: TicketCorrections, staff_sessions: StaffSessions) -> None:
         self._corrections = corrections
+        self._staff_sessions = staff_sessions
 
     def handler(self) -> Handler:
         """Return what takes every edited message, so that no other handler takes one for something new."""
@@ -36,7 +36,7 @@ class EditHandlers:
                 await self._corrections.edit(entry, session.person.id, written)
             return
         # The edits of a former support agent change nothing.
-        staff = await open_staff_session(update)
+        staff = await self._staff_sessions.open(update)
         if staff is not None:
             await self._edit_by_staff(staff, entry, message)
 

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop
@@ -26,7 +26,6 @@ from bot.infra.telegram.ui.handling import Context
 from bot.infra.telegram.ui.open_questions import OpenQuestions
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard, Screen
-from bot.operations.statistics_service import Figures
 from bot.orders.measured_payout_times import MeasuredTimes
 from bot.orders.placement.service import OrderService
 from bot.orders.tracking.observer import Observer
@@ -36,18 +35,9 @@ from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
-from bot.support.lookup.service import LookupService
-from bot.support.reveal.service import RevealService
-from bot.support.saved_replies.service import SavedReplies
-from bot.support.tickets.corrections import TicketCorrections
-from bot.support.tickets.staff_service import StaffTicketService
 from bot.users.model import Person
 from bot.users.provider import UNNAMED, Provider
 from bot.users.repository import UserRepository
-
-if TYPE_CHECKING:
-    # Its cards are screens, and some screens are shown by a session.
-    from bot.support.staff.topics import TicketRoom
 
 V = TypeVar("V")
 
@@ -91,13 +81,6 @@ class Desk:
     observer: Observer
     help: Help
     support_room: StaffChat
-    ticket_room: "TicketRoom"
-    ticket_answers: StaffTicketService
-    ticket_corrections: TicketCorrections
-    revealing: RevealService
-    saved_answers: SavedReplies
-    lookups: LookupService
-    figures: Figures
     conversation: ConversationHooks
     offer_to_forward: "Callable[[Session, Message], Awaitable[bool]]"
     """Offers to forward a message that is no answer to anything; returns whether it was offered."""

@@ -1,4 +1,4 @@
-"""What support's looking up has found: orders in pages, masked, each with a button to its own page."""
+"""Orders that a lookup has found: pages of masked orders, each with a button to its own page."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, tzinfo
@@ -12,8 +12,7 @@ from bot.recipients.formatting import format_destination, format_method
 from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
 from bot.support.lookup.buttons import LookupButton, LookupPage
-from bot.support.lookup.query import Sought
-from bot.support.lookup.service import PAGE, Page
+from bot.support.lookup.model import PAGE, OrderFilter, Page
 from bot.support.reveal import screens as staff_reveal
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
@@ -27,13 +26,13 @@ Turn = Callable[[int], str | None]
 
 
 def orders(t: Translator, title: Html, page: Page[Order], turn: Turn, *, now: datetime, zone: tzinfo) -> Screen:
-    """A page of anybody's orders, newest first."""
+    """Return a page of orders of all users, newest first."""
     entries = [f"{entry(t, order, now, zone)}\n{_whose(t, order)}" for order in page.items]
     return _listed(t, title, entries, page, turn)
 
 
 def orders_of(t: Translator, person_id: int, page: Page[Order], turn: Turn, *, now: datetime, zone: tzinfo) -> Screen:
-    """A page of one person's orders, newest first."""
+    """Return a page of one user's orders, newest first."""
     title = t("lookup.orders_of", person=str(person_id))
     return _listed(t, title, [entry(t, order, now, zone) for order in page.items], page, turn, person_row(t, person_id))
 
@@ -46,7 +45,7 @@ def _listed(
 
 
 def entry(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
-    """An order in a list of one person's: what, where to (masked), when, and how it stands."""
+    """Return an order's lines in a list: amount, destination (masked), when it was placed, and its status."""
     return t(
         "lookup.order",
         mark=mark(order, now),
@@ -63,13 +62,13 @@ def _whose(t: Translator, order: Order) -> Html:
 
 
 def choices(orders: Sequence[Order]) -> Keyboard:
-    """A button to each order's page."""
+    """Return a button to each order's page."""
     buttons = [Button(order.reference, data=LookupButton(LookupPage.ORDER, order.reference).pack()) for order in orders]
     return tuple(tuple(buttons[start : start + COLUMNS]) for start in range(0, len(buttons), COLUMNS))
 
 
 def turns(t: Translator, page: Page[object], turn: Turn) -> Keyboard:
-    """The neighbouring pages."""
+    """Return the buttons to the neighbouring pages."""
     back = turn(max(page.offset - PAGE, 0)) if page.offset else None
     more = turn(page.offset + PAGE) if page.has_more else None
     row = (
@@ -80,7 +79,7 @@ def turns(t: Translator, page: Page[object], turn: Turn) -> Keyboard:
 
 
 def order(t: Translator, case: Case, now: datetime, zone: tzinfo, default_locale: str) -> Screen:
-    """An order's page: its case, and the ways to its person and its tickets."""
+    """Return an order's page: its case, and the buttons to its user and its tickets."""
     text = staff_case.text(t, case, now, zone, default_locale=default_locale)
     about = [ticket for ticket in case.tickets if case.order and ticket.order_reference == case.order.reference]
     tickets = tuple(
@@ -96,14 +95,14 @@ def order(t: Translator, case: Case, now: datetime, zone: tzinfo, default_locale
 
 
 def person_row(t: Translator, person_id: int) -> tuple[Button, ...]:
-    """The way to a person's page; none to somebody who has been forgotten."""
+    """Return the button to a user's page; none for a user who was deleted."""
     if not person_id:
         return ()
     return (Button(t.plain("lookup.person"), data=LookupButton(LookupPage.USER, str(person_id)).pack()),)
 
 
-def sought(t: Translator, wanted: Sought, method: PayoutMethod | None, zone: tzinfo) -> Html:
-    """What is being looked for, as it was understood."""
+def format_search(t: Translator, wanted: OrderFilter, method: PayoutMethod | None, zone: tzinfo) -> Html:
+    """Return what is searched, as it was understood."""
     sums = [*map(t.rupiah, wanted.idr), *map(t.sats, wanted.sats)]
     either = [first if not rest else t.plain("lookup.either", one=first, other=rest) for first, rest in _pairs(sums)]
     where = format_method(method) if method else quote_input(wanted.code) if wanted.code else ""
@@ -112,7 +111,7 @@ def sought(t: Translator, wanted: Sought, method: PayoutMethod | None, zone: tzi
 
 
 def choose(t: Translator, candidates: Sequence[PayoutMethod], find: Callable[[str], str | None]) -> Screen:
-    """Which of several destinations is meant; `find` gives a button's data for a code."""
+    """Ask which of several destinations is meant; `find` returns the data of a button for a code."""
     rows = [
         (Button(format_method(method), data=found),)
         for method in candidates
@@ -122,11 +121,11 @@ def choose(t: Translator, candidates: Sequence[PayoutMethod], find: Callable[[st
 
 
 def _pairs(sums: Sequence[str]) -> list[tuple[str, str]]:
-    """All sums as one: the first, and the others behind it."""
+    """Return all sums as one: the first, and the others after it."""
     return [(sums[0], " / ".join(sums[1:]))] if sums else []
 
 
-def _days(t: Translator, wanted: Sought, zone: tzinfo) -> str:
+def _days(t: Translator, wanted: OrderFilter, zone: tzinfo) -> str:
     if wanted.since is None or wanted.until is None:
         return ""
     first, last = t.date(wanted.since, zone), t.date(wanted.until - timedelta(minutes=1), zone)

@@ -1,4 +1,4 @@
-"""Tickets in pages, with the lists there are and how many each holds; and the page of one ticket."""
+"""Pages of tickets, with the other lists and their counts; and the page of one ticket."""
 
 from dataclasses import replace
 from datetime import datetime, tzinfo
@@ -9,9 +9,9 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
 from bot.support.cases import Case
-from bot.support.lookup.buttons import LookupButton, LookupPage, place
+from bot.support.lookup.buttons import LookupButton, LookupPage, format_page
+from bot.support.lookup.model import Page, TicketPage
 from bot.support.lookup.screens.orders import COLUMNS, Turn, person_row, turns
-from bot.support.lookup.service import Page, TicketPage
 from bot.support.model import TicketFilter
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
@@ -20,29 +20,31 @@ from bot.support.ticket import Ticket
 from bot.support.ticket_statistics import TicketStatistics
 from bot.support.tickets.screens import format_ticket_times
 
-About = tuple[Ticket, Order | None]
+TicketAndOrder = tuple[Ticket, Order | None]
 """A ticket, and the order that it is about."""
 
 HERE = "here"
-"""Says that the ticket's page takes its own place."""
+"""The argument of a button that shows the ticket's page in the place of the pressed message."""
 
 FILTERS_IN_ROWS = ((TicketFilter.OPEN, TicketFilter.MINE), (TicketFilter.UNCLAIMED, TicketFilter.CLOSED))
 
 
-def screen(t: Translator, listed: TicketPage, figures: TicketStatistics, now: datetime, zone: tzinfo) -> Screen:
-    """A page of one of the lists; at its foot, how long people of the last week have waited."""
+def screen(t: Translator, listed: TicketPage, statistics: TicketStatistics, now: datetime, zone: tzinfo) -> Screen:
+    """Return a page of one of the lists; at its end, how long users of the last week have waited."""
 
     def turn(offset: int) -> str:
-        return LookupButton(LookupPage.TICKETS, place(listed.which, offset)).pack()
+        return LookupButton(LookupPage.TICKETS, format_page(listed.which, offset)).pack()
 
     title = t(f"lookup.tickets.{listed.which}", count=listed.counts[listed.which])
     shown = _list(t, title, listed.page, turn, now=now, zone=zone, more=_filters(t, listed))
-    times = format_ticket_times(t, figures)
+    times = format_ticket_times(t, statistics)
     return replace(shown, text=f"{shown.text}\n\n<b>{t('figures.week')}</b>\n{times}") if times else shown
 
 
-def of_person(t: Translator, person_id: int, page: Page[About], turn: Turn, *, now: datetime, zone: tzinfo) -> Screen:
-    """A page of a person's tickets, the open ones first."""
+def of_person(
+    t: Translator, person_id: int, page: Page[TicketAndOrder], turn: Turn, *, now: datetime, zone: tzinfo
+) -> Screen:
+    """Return a page of a user's tickets, the open ones first."""
     title = t("lookup.tickets_of", person=str(person_id))
     return _list(t, title, page, turn, now=now, zone=zone, more=(person_row(t, person_id),))
 
@@ -50,7 +52,7 @@ def of_person(t: Translator, person_id: int, page: Page[About], turn: Turn, *, n
 def one(
     t: Translator, ticket: Ticket, case: Case, now: datetime, zone: tzinfo, *, default_locale: str, link: str | None
 ) -> Screen:
-    """A ticket's page: its card as it is now, and the ways on; `link` is to where it is talked about."""
+    """Return a ticket's page: its present state, and the buttons to more; `link` opens it in the staff's group."""
     card = staff_ticket.card(t, ticket, case, now, zone, default_locale=default_locale)
     ways = (
         *(
@@ -69,7 +71,7 @@ def one(
 
 
 def _list(
-    t: Translator, title: Html, page: Page[About], turn: Turn, *, now: datetime, zone: tzinfo, more: Keyboard
+    t: Translator, title: Html, page: Page[TicketAndOrder], turn: Turn, *, now: datetime, zone: tzinfo, more: Keyboard
 ) -> Screen:
     entries = [_entry(t, *each, now=now, zone=zone) for each in page.items] or [t("lookup.no_tickets")]
     buttons = [
@@ -82,11 +84,11 @@ def _list(
 
 def _entry(t: Translator, ticket: Ticket, order: Order | None, *, now: datetime, zone: tzinfo) -> str:
     what = t("lookup.ticket_without") if order is None else format_order_line(t, order)
-    return f"{_standing(t, ticket, now, zone)}\n{what}"
+    return f"{_status(t, ticket, now, zone)}\n{what}"
 
 
-def _standing(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> str:
-    """Its reference, why and when it was opened, whose it is, and since when its person waits or it is closed."""
+def _status(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> str:
+    """Return its reference, why and when it was opened, whose it is, and since when its user waits or it is closed."""
     lines = [
         t(
             "lookup.ticket",
@@ -104,12 +106,12 @@ def _standing(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> str
 
 
 def _filters(t: Translator, listed: TicketPage) -> Keyboard:
-    """The lists, the one that is shown marked (pressed, it is brought up to date)."""
+    """Return the buttons to the lists; the shown one is marked, and refreshes the list."""
     return tuple(
         tuple(
             Button(
                 ("• " if which is listed.which else "") + t.plain(f"lookup.list.{which}", count=listed.counts[which]),
-                data=LookupButton(LookupPage.TICKETS, place(which)).pack(),
+                data=LookupButton(LookupPage.TICKETS, format_page(which)).pack(),
             )
             for which in row
         )

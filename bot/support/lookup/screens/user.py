@@ -1,4 +1,4 @@
-"""A person as support sees them: an id, a language, how they stand, and the ways to their orders and tickets."""
+"""A user as support sees them: an id, a language, their status, and the buttons to their orders and tickets."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
@@ -6,18 +6,18 @@ from datetime import datetime, tzinfo
 from bot.infra.i18n import Html, Translator, choose, zone_name
 from bot.infra.telegram.ui.formatting import format_day, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.support.lookup.buttons import LookupButton, LookupPage, place
+from bot.support.lookup.buttons import LookupButton, LookupPage, format_page
+from bot.support.lookup.model import UserOverview
 from bot.support.lookup.screens import orders as staff_lookup
-from bot.support.lookup.service import About
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
 from bot.users.model import Person
 
 
-def screen(t: Translator, about: About, now: datetime, zone: tzinfo, default_locale: str) -> Screen:
-    """The page: nothing on it is a name, or what they wrote."""
+def screen(t: Translator, about: UserOverview, now: datetime, zone: tzinfo, default_locale: str) -> Screen:
+    """Return the page. Nothing on it is a name, or what the user wrote."""
     parts = [
-        "\n".join([_heading(t, about, default_locale), *_standing(t, about.person, now, zone)]),
+        "\n".join([_heading(t, about, default_locale), *_status(t, about.person, now, zone)]),
         "\n".join([_tally(t, about), *_latest(t, about, now, zone)]),
         "\n".join([t("lookup.tickets_of_person"), *(f"• {staff_case.ticket_line(t, each)}" for each in about.tickets)])
         if about.tickets
@@ -27,18 +27,18 @@ def screen(t: Translator, about: About, now: datetime, zone: tzinfo, default_loc
 
 
 def several(t: Translator, ids: Sequence[int]) -> Screen:
-    """A public name that was several people's, one after the other: the last seen first."""
+    """Ask which user is meant by a public name that several had, one after the other; the last seen first."""
     rows = tuple((Button(str(each), data=LookupButton(LookupPage.USER, str(each)).pack()),) for each in ids)
     return Screen(t("lookup.several_people"), rows)
 
 
-def _heading(t: Translator, about: About, default_locale: str) -> Html:
+def _heading(t: Translator, about: UserOverview, default_locale: str) -> Html:
     person = about.person
     locale = choose(person.locale, person.language_code, default_locale) if person else default_locale
     return t("case.person", id=str(about.person_id), language=t.language(locale))
 
 
-def _standing(t: Translator, person: Person | None, now: datetime, zone: tzinfo) -> Iterator[Html]:
+def _status(t: Translator, person: Person | None, now: datetime, zone: tzinfo) -> Iterator[Html]:
     if person is None:
         return
     yield t("lookup.known_since", at=format_time(t, person.created_at, now, zone, up=False))
@@ -51,19 +51,19 @@ def _standing(t: Translator, person: Person | None, now: datetime, zone: tzinfo)
         yield t("lookup.leaving", at=format_time(t, person.delete_asked_at, now, zone, up=False))
 
 
-def _tally(t: Translator, about: About) -> Html:
+def _tally(t: Translator, about: UserOverview) -> Html:
     tally = about.tally
     if not tally.orders:
         return t("lookup.no_orders")
     return t("lookup.tally", orders=tally.orders, under_way=tally.under_way, paid=tally.paid, failed=tally.failed)
 
 
-def _latest(t: Translator, about: About, now: datetime, zone: tzinfo) -> Iterator[str]:
+def _latest(t: Translator, about: UserOverview, now: datetime, zone: tzinfo) -> Iterator[str]:
     for order in about.orders:
         yield f"\n{staff_lookup.entry(t, order, now, zone)}"
 
 
-def _keyboard(t: Translator, about: About) -> Keyboard:
+def _keyboard(t: Translator, about: UserOverview) -> Keyboard:
     tickets = tuple(
         Button(each.reference, data=StaffTicketButton(each.reference, StaffTicketAction.SHOW).pack())
         for each in about.tickets
@@ -77,4 +77,4 @@ def _keyboard(t: Translator, about: About) -> Keyboard:
 
 
 def _list(t: Translator, label: str, page: LookupPage, person_id: int) -> Button:
-    return Button(t.plain(label), data=LookupButton(page, place(person_id)).pack())
+    return Button(t.plain(label), data=LookupButton(page, format_page(person_id)).pack())

@@ -1,4 +1,4 @@
-"""What people did about their orders, in words for support: always an event, never what somebody wrote."""
+"""What users did with their orders, as support reads it: always an event, never what they wrote."""
 
 from bot.infra.i18n import Html, Translator, as_html
 from bot.infra.telegram.ui.formatting import quote_input
@@ -6,9 +6,9 @@ from bot.orders.buttons import OrderAction
 from bot.users.model import UserEvent, pressed
 
 KNOWN = frozenset({*map(str, UserEvent), *map(pressed, OrderAction)})
-"""The acts that have a sentence here; another's is shown by its name."""
+"""The events that have a text; another is shown by its name."""
 
 
 def name(t: Translator, what: str) -> Html:
-    """What the person did."""
+    """Return what the user did."""
     return t(f"act.{what}") if what in KNOWN else as_html(quote_input(what))

@@ -1,6 +1,6 @@
-"""A case as support reads it: masked facts, what is unusual, what else the person has, and the timeline.
+"""A case as support reads it: masked facts, what is unusual, the user's other orders and tickets, and the timeline.
 
-It fits one message whatever the order has been through: the timeline takes the room that is left.
+It always fits one message: the timeline is shortened to what is left.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from bot.support.ticket import Ticket
 from bot.users.privacy import KEEP_NEWS
 
 SHOWN = OTHERS - 1
-"""Other orders, and other tickets."""
+"""Other orders, and other tickets, that are shown."""
 
 
 def text(t: Translator, case: Case, now: datetime, zone: tzinfo, *, default_locale: str, before: str = "") -> Html:
-    """The whole case, at most as long as a message may be; `before` stands at its head."""
+    """Return the whole case after `before`, at most as long as a message can be."""
     known = (before, facts(t, case, now, default_locale), unusual(t, case), others(t, case, now))
     parts = [part for part in known if part]
     room = TEXT_UNITS - visible_units("\n\n".join(parts))
@@ -32,19 +32,19 @@ def text(t: Translator, case: Case, now: datetime, zone: tzinfo, *, default_loca
 
 
 def facts(t: Translator, case: Case, now: datetime, default_locale: str) -> str:
-    """What is for how much, masked, and who its person is to support: an id, and a language to write in."""
+    """Return the order's amount and masked destination, and its user's id and language."""
     order = case.order
     return "\n".join([*(_of_order(t, order, now) if order else ()), _of_person(t, case, default_locale)])
 
 
 def unusual(t: Translator, case: Case) -> str:
-    """What is unusual in it; empty where nothing is."""
+    """Return what is unusual in it; empty where nothing is."""
     said = [f"• {t(f'case.unusual.{oddity}')}" for oddity in case.oddities]
     return "\n".join([t("case.unusual"), *said]) if said else ""
 
 
 def others(t: Translator, case: Case, now: datetime, but: str = "") -> str:
-    """The person's other orders that go on, and their tickets but the one of this reference."""
+    """Return the user's other open orders, and their tickets except the one of the reference `but`."""
     tickets = [ticket for ticket in case.tickets if ticket.reference != but]
     said = [_other(t, order, now) for order in case.others[:SHOWN]]
     said += [ticket_line(t, ticket) for ticket in tickets[:SHOWN]]
@@ -54,7 +54,7 @@ def others(t: Translator, case: Case, now: datetime, but: str = "") -> str:
 
 
 def timeline(t: Translator, case: Case, now: datetime, zone: tzinfo, room: int = TEXT_UNITS) -> str:
-    """The timeline, closed until it is tapped, in at most `room` visible units."""
+    """Return the timeline, collapsed until it is tapped, in at most `room` visible units."""
     if case.order is None:
         return ""
     heading = t("case.timeline", zone=zone_name(now.astimezone(zone), zone))
@@ -65,14 +65,14 @@ def timeline(t: Translator, case: Case, now: datetime, zone: tzinfo, room: int =
 
 
 def ticket_line(t: Translator, ticket: Ticket) -> Html:
-    """A ticket in a list: its reference, whether it is open, and whose it is."""
+    """Return a ticket's line in a list: its reference, whether it is open, and which agent holds it."""
     status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
     said = t(f"case.ticket.{status}", by=str(ticket.claimed_by or ""))
     return t("case.ticket", reference=ticket.reference, status=said)
 
 
 def language_of(t: Translator, case: Case, default_locale: str) -> str:
-    """The language that the person reads, named in the reader's."""
+    """Return the name of the user's language, in the language of `t`."""
     person = case.person
     locale = choose(person.locale, person.language_code, default_locale) if person else default_locale
     return t.language(locale)

@@ -1,7 +1,4 @@
-"""Lines that fit wherever they are to stand: where there is too much, the oldest routine ones are left out first.
-
-What is unusual goes only where it alone is too much, the oldest first.
-"""
+"""Shorten a list of lines: leave out the oldest routine lines first, and after them the oldest unusual ones."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -11,12 +8,12 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.outbound.truncate import visible_units
 
 SHORTEST = 12
-"""Units that a line has at the least: no more lines than would fit then are ever looked at."""
+"""Units of the shortest line, which limits how many lines can fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """HTML, under the `heading` of its day."""
+    """A line of HTML under the `heading` of its day."""
 
     heading: str
     text: str
@@ -28,7 +25,7 @@ class Line:
 
 
 def fitted(t: Translator, lines: Sequence[Line], heading: str, room: int) -> str:
-    """As much as has room in so many units, perhaps nothing; at the start, what is under `heading` needs none."""
+    """Return the lines that fit into `room` units, perhaps none. First lines under `heading` don't repeat it."""
     order = sorted(range(len(lines)), key=lambda place: (lines[place].is_unusual, place))
 
     def left(gone: int) -> list[Line]:
@@ -47,7 +44,7 @@ def fitted(t: Translator, lines: Sequence[Line], heading: str, room: int) -> str
 
 
 def _heads(kept: Sequence[Line], heading: str) -> Iterator[str]:
-    """For each line the heading that it begins, or ""."""
+    """Yield for each line the heading before it, or ""."""
     for line in kept:
         yield "" if line.heading == heading else line.heading
         heading = line.heading

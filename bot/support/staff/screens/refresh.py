@@ -1,4 +1,4 @@
-"""What the service says of an order now that we didn't know before."""
+"""What a refresh of an order has found."""
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import quote_input
@@ -9,7 +9,7 @@ NOTHING_SAID = "-"
 
 
 def differences(t: Translator, before: Order, after: Order, report: OrderReport) -> list[Html]:
-    """One line a difference; of an order that is over for us, what the service says all the same."""
+    """Return one line for each difference, also where the order has ended for us but not for the service."""
     said = []
     if report.state != before.state:
         key = "staff_ticket.state" if after.state == report.state else "staff_ticket.state_not_taken"

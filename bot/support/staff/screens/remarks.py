@@ -1,4 +1,4 @@
-"""The lines in a ticket that tell support what a colleague wrote elsewhere, and what became of an answer."""
+"""The lines in a ticket about what another agent wrote elsewhere, and about whether a reply was delivered."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -12,7 +12,7 @@ from bot.support.staff.screens.talk import mention
 from bot.support.tickets.remarks import Remark
 
 QUOTED: Final = frozenset({Remark.ANSWERED, Remark.NOTED, Remark.TAKEN_OVER})
-"""What brings along what was written."""
+"""Remarks that quote what was written."""
 
 REASONS: Final[Mapping[str, str]] = {
     "blocked": "staff.why.blocked",
@@ -21,11 +21,11 @@ REASONS: Final[Mapping[str, str]] = {
     "user not found": "staff.why.unknown",
     "the file can't be taken out": "staff.why.file_stays",
 }
-"""A piece of why something couldn't be told -> how staff are told."""
+"""A fragment of why something wasn't delivered -> the text for it."""
 
 
 def screen(t: Translator, what: Remark, entry: TicketEntry, facts: Mapping[str, object]) -> Screen:
-    """The line; `facts` is what was queued with it."""
+    """Return the line; `facts` is the payload of the notification."""
     who, why = _people(facts), why_not(t, str(facts.get("why", "")))
     key = "staff.remark.claimed" if what is Remark.TAKEN_OVER and not facts.get("before") else f"staff.remark.{what}"
     said = t("staff.remark", ticket=entry.ticket, said=t(key, why=why, **who))
@@ -34,7 +34,7 @@ def screen(t: Translator, what: Remark, entry: TicketEntry, facts: Mapping[str, 
 
 
 def why_not(t: Translator, reason: str) -> Html:
-    """Why something didn't reach a person."""
+    """Return why something wasn't delivered to a user."""
     for piece, key in REASONS.items():
         if piece in reason.lower():
             return t(key)

@@ -1,4 +1,4 @@
-"""What support is told at once when they write in a ticket: why something isn't passed on, and what was kept."""
+"""What an agent is shown at once when they write in a ticket: why it wasn't passed on, or what was saved."""
 
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
@@ -16,22 +16,22 @@ KIND, COMMAND, STRANGER, TOO_LONG, UNKNOWN = (
 
 
 def not_passed_on(t: Translator, ticket: Ticket, why: Rejection) -> Screen:
-    """The person hasn't got it, for this reason, and here is the way."""
+    """Say why the user didn't get it, with a button that helps."""
     return Screen(t("staff.not_passed_on", why=t.tell(why)), _way(t, ticket, why))
 
 
 def not_corrected(t: Translator, why: Rejection) -> Screen:
-    """The person has it as it was before the correction."""
+    """Say that the user has the reply as it was before the edit."""
     return Screen(t("staff.not_corrected", why=t.tell(why)))
 
 
 def take_over(t: Translator, ticket: Ticket, holder: int) -> Screen:
-    """The question for a word to whoever holds the ticket."""
+    """Ask for a note to the agent who holds the ticket."""
     return Screen(t("staff.take_over", ticket=ticket.reference, who=mention(holder)))
 
 
 def closing(t: Translator, ticket: Ticket) -> Screen:
-    """Why it is to be closed: the person will be told."""
+    """Ask why to close it. The user is shown the reason."""
     rows = [
         (
             Button(
@@ -45,24 +45,24 @@ def closing(t: Translator, ticket: Ticket) -> Screen:
 
 
 def closed(t: Translator, ticket: Ticket, reason: CloseReason) -> Screen:
-    """It is closed."""
+    """Say that the ticket is closed."""
     return Screen(
         t("staff.closed", ticket=ticket.reference, reason=t(f"staff_ticket.reason.{reason}")), (reopen_row(t, ticket),)
     )
 
 
 def noted(t: Translator, ticket: Ticket) -> Screen:
-    """A note was kept."""
+    """Say that a note was saved."""
     return Screen(t("staff.noted", ticket=ticket.reference))
 
 
 def how_to_note(t: Translator) -> Screen:
-    """How a note is written."""
+    """Explain how to write a note."""
     return Screen(t("staff.how_to_note"))
 
 
 def reopen_row(t: Translator, ticket: Ticket) -> tuple[Button, ...]:
-    """The button that opens a closed ticket again."""
+    """Return the button that opens a closed ticket again."""
     return (
         Button(
             t.plain("staff_ticket.reopen"), data=StaffTicketButton(ticket.reference, StaffTicketAction.REOPEN).pack()
@@ -71,7 +71,7 @@ def reopen_row(t: Translator, ticket: Ticket) -> tuple[Button, ...]:
 
 
 def mention(staff_id: int) -> Html:
-    """A colleague, called by their number: it rings for them, and names nobody."""
+    """Return a mention of an agent by their id: it notifies them, and names nobody."""
     return Html(f'<a href="tg://user?id={staff_id}">{staff_id}</a>')
 
 

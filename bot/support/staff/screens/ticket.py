@@ -1,4 +1,4 @@
-"""What stands in support's room: a ticket's card with its buttons, what its person wrote, and its topic's name."""
+"""A ticket in the staff's chat: its first message with the buttons, what its user wrote, and its topic's name."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _NAMED = re.compile(r"^(?:🎫|✅|👤)[^\n]{0,60}?\b(T-[0-9A-Z]{5})\b", re.MUL
 def card(
     t: Translator, ticket: Ticket, case: Case, now: datetime, zone: tzinfo, *, default_locale: str, notice: str = ""
 ) -> Screen:
-    """The head of a ticket: how it stands, the whole case, and what can be done."""
+    """Return the first message of a ticket: its status, the whole case, and the buttons."""
     before = "\n\n".join(part for part in (notice, standing(t, ticket, now, zone), _hint(t, ticket)) if part)
     others = replace(case, tickets=tuple(other for other in case.tickets if other.reference != ticket.reference))
     text = staff_case.text(t, others, now, zone, default_locale=default_locale, before=before)
@@ -34,12 +34,12 @@ def card(
 
 
 def standing(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> str:
-    """How the ticket stands."""
+    """Return the lines of the ticket's status."""
     return "\n".join(_standing(t, ticket, now, zone))
 
 
 def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
-    """What support can do with it; each press is looked at anew."""
+    """Return the buttons that agents have. Each press is checked when it comes."""
 
     def button(label: str, action: StaffTicketAction) -> Button:
         return Button(t.plain(label), data=StaffTicketButton(ticket.reference, action).pack())
@@ -64,7 +64,7 @@ def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
 
 
 def entry(t: Translator, ticket: Ticket, written: TicketEntry, at: str, *, ping: int, is_changed: bool) -> Html:
-    """What stands over the person's own words: who wrote them when, and who is called to read them."""
+    """Return the line over a user's text: who wrote it when, and which agent is mentioned."""
     key = "staff_ticket.changed" if is_changed else "staff_ticket.wrote"
     said = t(key, id=str(ticket.person_id), reference=ticket.reference, at=at)
     if written.media is not None:
@@ -73,19 +73,19 @@ def entry(t: Translator, ticket: Ticket, written: TicketEntry, at: str, *, ping:
 
 
 def step(t: Translator, ticket: Ticket, what: str, *, ping: int) -> Html:
-    """What the person or the order has done with the ticket, and who is called to look."""
+    """Return what the user or the order has changed in the ticket, and which agent is mentioned."""
     said = t(f"staff_ticket.step_{what}", id=str(ticket.person_id), reference=ticket.reference)
     return Html(f"{said}\n{t('staff_ticket.ping', id=str(ping))}") if ping else said
 
 
 def topic_name(t: Translator, ticket: Ticket, order: Order | None) -> str:
-    """What its topic is called: nobody's name, and no number."""
+    """Return the name of the ticket's topic. It has no user's name, and no account number."""
     about = "" if order is None else f" · {format_method(order.method)} {t.rupiah(order.idr or order.expected_idr)}"
     return f"{'' if ticket.is_open else CLOSED}{ticket.reference}{about}"
 
 
 def named_in(text: str) -> str:
-    """The ticket that a card, or what stands over a person's words, is about; empty where it is another message."""
+    """Return the ticket that one of our messages in the staff's chat is about; empty for any other text."""
     match = _NAMED.search(text)
     return match[1] if match else ""
 

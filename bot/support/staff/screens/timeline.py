@@ -1,4 +1,4 @@
-"""An order's timeline as support reads it: what the service said, what the person was told, and what they did."""
+"""An order's timeline as support reads it: the service's states, the notifications, and what the user did."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -83,7 +83,7 @@ TOLD = frozenset(
 ROUTINE_NEWS = frozenset(
     {OrderNotification.CARD_EDIT, OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE}
 )
-"""What only tidies up is no loss, whatever became of it."""
+"""Edits that only tidy up: it doesn't matter if one wasn't delivered."""
 
 LONG_WAIT = timedelta(minutes=1)
 WHY_SHOWN = 80
@@ -91,7 +91,7 @@ WHY_SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One thing, or `times` the same in a row, the last of them at `until`. `what` is HTML."""
+    """One event, or `times` the same in a row, the last of them at `until`. `what` is HTML."""
 
     at: datetime
     what: str
@@ -101,7 +101,7 @@ class Happening:
 
 
 def lines(t: Translator, case: Case, now: datetime, zone: tzinfo, room: int) -> str:
-    """The timeline of a case in at most `room` visible units; empty where nothing is known, or there's no room."""
+    """Return the timeline of a case in at most `room` visible units; empty where nothing is known, or nothing fits."""
     found = happenings(t, case, zone)
     headings = {day: _heading(t, day, now, zone) for day in {each.at.astimezone(zone).date() for each in found}}
     written = [Line(headings[each.at.astimezone(zone).date()], _line(t, each, zone), each.is_unusual) for each in found]
@@ -109,7 +109,7 @@ def lines(t: Translator, case: Case, now: datetime, zone: tzinfo, room: int) -> 
 
 
 def happenings(t: Translator, case: Case, zone: tzinfo) -> list[Happening]:
-    """All that is known, oldest first; the same thing several times in a row is one."""
+    """Return all that is known, oldest first; equal events in a row are one."""
     order = case.order
     if order is None:
         return []

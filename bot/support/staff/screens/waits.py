@@ -1,4 +1,4 @@
-"""A ticket that nobody has answered for too long: what support hears of it, and what the operators do."""
+"""A ticket without a reply for too long: the reminders for support and for operators."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from bot.support.ticket import Ticket
 
 
 def to_room(t: Translator, ticket: Ticket, now: datetime) -> Screen:
-    """Who holds it is named, so that their phone tells them."""
+    """Remind support. The agent who holds the ticket is mentioned, so that their phone notifies them."""
     keyboard: Keyboard = ()
     if ticket.claimed_by is None:
         keyboard = (
@@ -20,7 +20,7 @@ def to_room(t: Translator, ticket: Ticket, now: datetime) -> Screen:
 
 
 def to_operator(t: Translator, ticket: Ticket, now: datetime, link: str | None) -> Screen:
-    """Operators may be no supporters: they get the way to the ticket, and none into it."""
+    """Tell an operator. They get a link to the ticket, but no buttons: they needn't be support agents."""
     keyboard = ((Button(t.plain("waits.open"), url=link),),) if link else ()
     return Screen(_text(t, "waits.long", ticket, now), keyboard)
 

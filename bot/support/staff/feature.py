@@ -1,0 +1,138 @@
+"""What support agents use: tickets, lookups, full recipients and saved replies. A part of `support/feature.py`."""
+
+from bot.infra.feature import Infra, Worker
+from bot.infra.workers.loop import Wakeup
+from bot.orders.tracking.observer import Observer
+from bot.settlement.catalogue import Market
+from bot.settlement.model import Settlement
+from bot.staff.roles import StaffChat
+from bot.support.lookup.handlers import LookupHandlers
+from bot.support.lookup.service import LookupService
+from bot.support.reveal.handlers import RevealHandlers
+from bot.support.reveal.masking import Masking
+from bot.support.reveal.messages import RevealMessages
+from bot.support.reveal.service import RevealService
+from bot.support.saved_replies.handlers import SavedReplyHandlers, SendSavedReplyHandlers
+from bot.support.saved_replies.service import SavedReplies
+from bot.support.staff.handlers import StaffChatHandlers, StaffTicketHandlers
+from bot.support.staff.messages import TicketMessages
+from bot.support.staff.refresh import OrderRefresh
+from bot.support.staff.replies import ReplyHandlers
+from bot.support.staff.session import StaffSessions
+from bot.support.staff.topics import TicketRoom
+from bot.support.tickets.corrections import TicketCorrections
+from bot.support.tickets.staff_service import StaffTicketService
+
+
+class SupportAgents:
+    """Build it.
+
+    Args:
+        infra: what every feature is built on.
+        settlement: tells the state of a ticket's order.
+        market: lists the payout methods that a lookup can name.
+        observer: saves what the service tells of an order.
+        staff_chat: where support agents work.
+        topics: the topics of tickets.
+        tickets: what agents do with tickets.
+        corrections: edits and takes back what was written in them.
+    """
+
+    def __init__(
+        self,
+        infra: Infra,
+        *,
+        settlement: Settlement,
+        market: Market,
+        observer: Observer,
+        staff_chat: StaffChat,
+        topics: TicketRoom,
+        tickets: StaffTicketService,
+        corrections: TicketCorrections,
+    ) -> None:
+        database, clock, messenger = infra.database, infra.clock, infra.messenger
+        translations, default_locale = infra.translations, infra.default_locale
+        self.sessions = StaffSessions(
+            database=database,
+            messenger=messenger,
+            translations=translations,
+            default_locale=default_locale,
+            staff_chat=staff_chat,
+        )
+        messages = TicketMessages(database)
+        lookups = LookupHandlers(
+            sessions=self.sessions,
+            database=database,
+            lookups=LookupService(database, market, clock),
+            messages=messages,
+            default_locale=default_locale,
+        )
+        to_mask = Wakeup()
+        reveal_messages = RevealMessages(database, messenger, translations, default_locale)
+        masking = Masking(
+            database=database, clock=clock, staff_chat=staff_chat, screen=reveal_messages, on_change=to_mask
+        )
+        reveals = RevealHandlers(
+            sessions=self.sessions,
+            messenger=messenger,
+            revealing=RevealService(
+                database=database, clock=clock, staff_chat=staff_chat, screen=reveal_messages, masking=masking
+            ),
+        )
+        known_replies = SavedReplies(database, clock)
+        saved_replies = SavedReplyHandlers(
+            sessions=self.sessions, messenger=messenger, saved_replies=known_replies, default_locale=default_locale
+        )
+        sending = SendSavedReplyHandlers(
+            sessions=self.sessions,
+            database=database,
+            messenger=messenger,
+            messages=messages,
+            saved_replies=known_replies,
+            tickets=tickets,
+            translations=translations,
+            default_locale=default_locale,
+        )
+        buttons = StaffTicketHandlers(
+            sessions=self.sessions,
+            database=database,
+            messages=messages,
+            tickets=tickets,
+            lookups=lookups,
+            order_refresh=OrderRefresh(
+                database=database,
+                settlement=settlement,
+                observer=observer,
+                topics=topics,
+                wake_outbox=infra.wake_outbox,
+            ),
+        )
+        written = ReplyHandlers(
+            sessions=self.sessions,
+            database=database,
+            messenger=messenger,
+            messages=messages,
+            tickets=tickets,
+            corrections=corrections,
+        )
+        group = StaffChatHandlers(sessions=self.sessions, topics=topics)
+        self.routes = (
+            buttons.routes(),
+            written.routes(),
+            reveals.routes(),
+            saved_replies.routes(),
+            sending.routes(),
+            lookups.routes(),
+        )
+        self.answers = {**reveals.answers(), **saved_replies.answers()}
+        self.whole_answers = saved_replies.whole_answers()
+        self.handlers = (
+            written.handler({**buttons.questions(), **written.questions()}),
+            group.moved_handler(),
+            lookups.forwarded_handler(),
+            *group.last_handlers(kind for routes in self.routes for kind in routes.kinds()),
+        )
+        """What comes after the routes: replies, forwarded messages, and presses that no route takes."""
+        self.worker = Worker("masking", masking.mask_due, to_mask)
+        self.close = masking.close
+        """Masks all recipients before the bot stops."""

@@ -1,0 +1,60 @@
+"""The bot's messages that belong to a ticket, in the chats where support works: a reply to one does, too."""
+
+from telegram import Message
+
+from bot.infra.db.database import Database
+from bot.infra.telegram.ui.screen import Screen
+from bot.support.model import PostRole, TicketPost
+from bot.support.staff.session import StaffSession, replied_to
+from bot.support.ticket import Ticket
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
+
+
+class TicketMessages:
+    """Send such messages, and find the ticket that a message belongs to."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def say(
+        self,
+        staff: StaffSession,
+        ticket: Ticket,
+        screen: Screen,
+        role: PostRole = PostRole.REMARK,
+        argument: str = "",
+    ) -> None:
+        """Show something that belongs to a ticket."""
+        message_id = await staff.say(screen)
+        if message_id is None:
+            return
+        async with self._database.transaction() as tx:
+            await TicketPostRepository(tx).add(
+                TicketPost(
+                    chat_id=staff.chat_id,
+                    message_id=message_id,
+                    ticket=ticket.reference,
+                    role=role,
+                    topic_id=staff.topic_id,
+                    argument=argument,
+                    at=staff.now,
+                )
+            )
+
+    async def ticket_of(self, staff: StaffSession, message: Message | None) -> Ticket | None:
+        """Return the ticket that the message replies to, or in whose topic it is."""
+        answered = replied_to(message) if message is not None else None
+        async with self._database.reading() as tx:
+            post = await TicketPostRepository(tx).get(staff.chat_id, answered) if answered else None
+            reference = post.ticket if post else None
+            if reference is None and staff.topic_id is not None:
+                reference = await TicketPostRepository(tx).of_topic(staff.chat_id, staff.topic_id)
+            return await TicketRepository(tx).get(reference) if reference else None
+
+    async def is_of_ticket(self, staff: StaffSession) -> bool:
+        """Return whether the agent's message, or the one they pressed a button of, belongs to a ticket."""
+        if staff.message_id is None:
+            return False
+        async with self._database.reading() as tx:
+            return await TicketPostRepository(tx).get(staff.chat_id, staff.message_id) is not None
