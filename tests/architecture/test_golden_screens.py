@@ -18,6 +18,7 @@ from bot.broadcasts.model import Broadcast
 from bot.broadcasts.screens import confirm as broadcast_confirm
 from bot.checkout.screens import review
 from bot.infra.i18n import LOCALES, Html, Translator
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import EventNote, OrderEvent, OrderNotification, Phase
 from bot.orders.receipts.screens import receipt
@@ -93,7 +94,7 @@ def _staff_ticket(t: Translator) -> Screen:
     )
     person = Person(id=1001, language_code="en", created_at=began)
     case = Case(person_id=1001, person=person, order=MOMENTS["failed paid"], events=events, tickets=(ticket,))
-    return staff_ticket.card(t, ticket, case, NOW, JAKARTA, default_locale="id")
+    return staff_ticket.card(Reader(t, JAKARTA, NOW), ticket, case, default_locale="id")
 
 
 def _broadcast(t: Translator) -> Screen:

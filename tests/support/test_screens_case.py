@@ -9,6 +9,7 @@ import pytest
 from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Notification, NotificationStatus
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import OrderAction
 from bot.orders.order import EventNote, Order, OrderEvent, OrderNotification, Phase
@@ -59,7 +60,7 @@ def a_case(order: Order | None = None, **more: Any) -> Case:
 
 def shown(case: Case, locale: str = "en", before: str = "") -> Seen:
     t = TRANSLATIONS.get(locale)
-    return Seen("case", Screen(staff_case.text(t, case, NOW, JAKARTA, default_locale="id", before=before)))
+    return Seen("case", Screen(staff_case.text(Reader(t, JAKARTA, NOW), case, default_locale="id", before=before)))
 
 
 def line(at: str, what: str) -> str:
@@ -248,12 +249,12 @@ def test_other_orders_and_tickets_of_the_person_are_named_and_more_of_them_are_n
     mine = replace(Ticket.open(1001, NOW, order_reference="ABC2345"), reference="T-22222")
     claimed = replace(Ticket.open(1001, NOW, cause=Cause.STUCK), reference="T-33333", claimed_by=3001)
     case = a_case(others=others, tickets=(mine, claimed))
-    said = staff_case.others(EN, case, NOW, but="T-22222")
+    said = staff_case.others(Reader(EN, JAKARTA, NOW), case, but="T-22222")
     assert "T-22222" not in said
     assert EN("case.ticket", reference="T-33333", status=EN("case.ticket.claimed", by="3001")) in said
     assert said.count("DEF234") == staff_case.SHOWN
     assert said.endswith(EN("case.others_more"))
-    assert staff_case.others(EN, a_case(), NOW) == ""
+    assert staff_case.others(Reader(EN, JAKARTA, NOW), a_case()) == ""
 
 
 def test_a_person_without_an_order_and_an_order_without_a_person_are_cases_too() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.infra.i18n import LOCALES
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Phase
 from bot.settlement.model import PayoutMethod
@@ -25,6 +26,7 @@ from tests.architecture.every_screen import BCA, HOSTILE_NAMES, JAKARTA, NOW, TR
 from tests.texts import label, name_of, says, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
+READER = Reader(EN, JAKARTA, NOW)
 LONGEST_TEXT = 4096
 HOUR = timedelta(hours=1)
 TIMES = TicketStatistics(opened=9, answered=8, closed=7, first_answer=timedelta(minutes=5), close=HOUR, good=3, bad=1)
@@ -48,7 +50,7 @@ def turn(offset: int) -> str:
 def list_of(count: int, offset: int = 0, *, has_more: bool = False, **facts: Any) -> Seen:
     orders = tuple(an_order(reference=f"ABC234{number}", **facts) for number in range(count))
     page = Page(orders, offset, has_more)
-    return Seen("orders", staff_lookup.orders(EN, EN("lookup.nothing"), page, turn, now=NOW, zone=JAKARTA))
+    return Seen("orders", staff_lookup.orders(READER, EN("lookup.nothing"), page, turn))
 
 
 def ticket(**facts: Any) -> Ticket:
@@ -75,14 +77,14 @@ def test_only_pages_that_there_are_can_be_turned_to(offset: int, has_more: bool,
 def test_an_order_of_somebody_who_was_deleted_names_nobody() -> None:
     assert says(list_of(1, person_id=0, number="").text, "lookup.order_forgotten")
     case = Case(person_id=0, person=None, order=an_order(person_id=0, number="", holder=None))
-    page = Seen("order", staff_lookup.order(EN, case, NOW, JAKARTA, "id"))
+    page = Seen("order", staff_lookup.order(READER, case, "id"))
     assert [button.data for button in page.buttons] == ["lu:order:ABC2345"], "nobody to look up, nothing to reveal"
 
 
 def test_an_orders_page_leads_to_its_person_its_tickets_and_its_full_recipient() -> None:
     about, other = ticket(), ticket(order_reference="")
     case = Case(person_id=1001, person=EMMA, order=an_order(), tickets=(about, other))
-    buttons = Seen("order", staff_lookup.order(EN, case, NOW, JAKARTA, "id")).buttons
+    buttons = Seen("order", staff_lookup.order(READER, case, "id")).buttons
     assert [button.data for button in buttons] == [
         f"tk:{about.reference}:show",
         "lu:person:1001",
@@ -101,7 +103,7 @@ def test_a_persons_page_says_how_they_stand_and_nothing_of_their_own(locale: str
         orders=(an_order(), an_order(reference="DEF2345", phase=Phase.DONE)),
         tickets=(ticket(),),
     )
-    seen = Seen("person", staff_lookup_person.screen(t, about, NOW, JAKARTA, "id"))
+    seen = Seen("person", staff_lookup_person.screen(Reader(t, JAKARTA, NOW), about, "id"))
     said = ["1001", "WITA", "ABC2345", "DEF2345", about.tickets[0].reference]
     assert [each for each in said if each not in seen.text] == []
     assert not any(secret in seen.text for secret in ("kopi tubruk", "emma_w", "1234567890", "SANTOSO"))
@@ -110,7 +112,7 @@ def test_a_persons_page_says_how_they_stand_and_nothing_of_their_own(locale: str
 
 def test_a_person_of_whom_only_orders_are_left_has_a_page() -> None:
     about = UserOverview(person_id=7, person=None, tally=PersonTally(orders=1), orders=(an_order(),), tickets=())
-    seen = Seen("person", staff_lookup_person.screen(EN, about, NOW, JAKARTA, "id"))
+    seen = Seen("person", staff_lookup_person.screen(READER, about, "id"))
     assert says(seen.text, "case.person", id="7", language=name_of("id"))
     assert label("lookup.all_orders") in [button.label for button in seen.buttons]
     assert label("lookup.all_tickets") not in [button.label for button in seen.buttons]
@@ -128,7 +130,7 @@ def test_every_list_of_tickets_fits_and_leads_to_the_others(which: TicketFilter,
     ]
     page = Page(tuple((each, an_order(method=bank)) for each in tickets), 6, has_more=True)
     listed = TicketPage(which, page, dict.fromkeys(TicketFilter, 1_234))
-    seen = Seen("tickets", staff_lookup_tickets.screen(t, listed, TIMES, NOW, JAKARTA))
+    seen = Seen("tickets", staff_lookup_tickets.screen(Reader(t, JAKARTA, NOW), listed, TIMES))
     assert seen.units <= LONGEST_TEXT
     assert all(each.reference in seen.text for each in tickets)
     assert str(format_ticket_times(t, TIMES)).split("\n")[0] in seen.screen.text, "how long people waited"
@@ -144,7 +146,7 @@ def test_a_ticket_about_no_order_and_a_list_of_none_say_so() -> None:
 
 
 def _of_person(page: Page[Any]) -> Screen:
-    return staff_lookup_tickets.of_person(EN, 1001, page, turn, now=NOW, zone=JAKARTA)
+    return staff_lookup_tickets.of_person(READER, 1001, page, turn)
 
 
 def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
@@ -153,7 +155,7 @@ def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
     link = "https://t.me/c/2000000001/7/8"
     seen = Seen(
         "ticket",
-        staff_lookup_tickets.one(EN, shown, case, NOW, JAKARTA, default_locale="id", link=link),
+        staff_lookup_tickets.one(READER, shown, case, default_locale="id", link=link),
     )
     assert [button.url for button in seen.buttons if button.url] == [link]
     assert [button.data for button in seen.buttons][-3:] == [
@@ -177,7 +179,7 @@ def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
 )
 def test_what_is_sought_is_said_back(sought: OrderFilter, said: str) -> None:
     method = BCA if sought.code else None
-    shown = Seen("sought", Screen(staff_lookup.format_search(EN, sought, method, JAKARTA))).text
+    shown = Seen("sought", Screen(staff_lookup.format_search(READER, sought, method))).text
     assert shown == text("lookup.sought", what=said)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Phase, advance
 from bot.settlement.model import OrderReport
@@ -46,13 +47,13 @@ def a_case(**changes: object) -> Case:
 
 def card(ticket: Ticket, locale: str = "en", case: Case | None = None) -> Seen:
     t = TRANSLATIONS.get(locale)
-    shown = staff_ticket.card(t, ticket, case or a_case(), NOW, JAKARTA, default_locale="id")
+    shown = staff_ticket.card(Reader(t, JAKARTA, NOW), ticket, case or a_case(), default_locale="id")
     return Seen("card", shown)
 
 
 def standing(ticket: Ticket) -> list[str]:
     """The lines before the hint and the case."""
-    return Seen("", Screen(staff_ticket.standing(EN, ticket, NOW, JAKARTA))).text.split("\n")
+    return Seen("", Screen(staff_ticket.format_status(Reader(EN, JAKARTA, NOW), ticket))).text.split("\n")
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,11 @@ def test_what_the_person_wrote_stands_as_a_quote_with_a_call_to_whoever_holds_th
 
 def test_a_card_with_a_notice_fits_as_well() -> None:
     screen = staff_ticket.card(
-        EN, TICKET, a_case(), NOW, JAKARTA, default_locale="id", notice=EN("staff_ticket.unchanged", at="10:05:12")
+        Reader(EN, JAKARTA, NOW),
+        TICKET,
+        a_case(),
+        default_locale="id",
+        notice=EN("staff_ticket.unchanged", at="10:05:12"),
     )
     seen = Seen("", screen)
     assert seen.text.startswith(text("staff_ticket.unchanged", at="10:05:12"))
@@ -217,7 +222,7 @@ def test_a_card_and_what_the_person_wrote_are_known_by_the_ticket_they_name_firs
     t = TRANSLATIONS.get(locale)
     for ticket in (TICKET, HELD, CLOSED):
         assert staff_ticket.named_in(card(ticket, locale).text) == "T-4F7K2"
-    again = staff_ticket.card(t, TICKET, a_case(), NOW, JAKARTA, default_locale="id", notice=t("news.again"))
+    again = staff_ticket.card(Reader(t, JAKARTA, NOW), TICKET, a_case(), default_locale="id", notice=t("news.again"))
     assert staff_ticket.named_in(Seen("", again).text) == "T-4F7K2"
     forged = replace(ENTRY, text=text("staff_ticket.unclaimed", reference="T-22222"))
     said = staff_ticket.entry(t, TICKET, forged, "10:05", ping=0, is_changed=False)

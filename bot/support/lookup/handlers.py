@@ -126,14 +126,11 @@ class LookupHandlers:
 
     async def show_ticket(self, staff: StaffSession, ticket: Ticket, argument: str = "") -> None:
         """Show a ticket's page: as a message of the ticket, which can be replied to, or in the place of the pressed."""
-        now = staff.now
         case = await self._lookups.view_ticket(staff.person.id, ticket)
         async with self._database.reading() as tx:
             heads = await TicketPostRepository(tx).heads(ticket.reference)
         link = next((found for head in heads if (found := link_to(head))), None)
-        screen = ticket_screens.one(
-            staff.t, ticket, case, now, staff.session.zone, default_locale=self._default_locale, link=link
-        )
+        screen = ticket_screens.one(staff.reader, ticket, case, default_locale=self._default_locale, link=link)
         await staff.session.acknowledge()
         if argument == ticket_screens.HERE:
             await staff.update(screen)
@@ -152,7 +149,7 @@ class LookupHandlers:
         case = await self._lookups.view_order(staff.person.id, reference)
         if case is None:
             return False
-        screen = order_screens.order(staff.t, case, staff.now, staff.session.zone, self._default_locale)
+        screen = order_screens.order(staff.reader, case, self._default_locale)
         await self._show(staff, screen)
         return True
 
@@ -167,8 +164,7 @@ class LookupHandlers:
             return await self._show_order(staff, page.items[0].reference)
         title = staff.t("lookup.orders_like", fragment=fragment)
         turn = partial(_turn, LookupPage.ORDERS_LIKE, fragment)
-        zone = staff.session.zone
-        await self._show(staff, order_screens.orders(staff.t, title, page, turn, now=staff.now, zone=zone))
+        await self._show(staff, order_screens.orders(staff.reader, title, page, turn))
         return True
 
     async def _turn_found(self, staff: StaffSession, query: str) -> bool:
@@ -179,7 +175,6 @@ class LookupHandlers:
         return True
 
     async def _show_found(self, staff: StaffSession, wanted: OrderFilter, offset: int) -> None:
-        now, zone = staff.now, staff.session.zone
         page = await self._lookups.find_orders(wanted, offset)
         method = await self._lookups.find_method(wanted.code) if wanted.code else None
 
@@ -187,8 +182,8 @@ class LookupHandlers:
             query = format_search(wanted, to)
             return query and LookupButton(LookupPage.ORDERS_FOUND, query).pack()
 
-        title = order_screens.format_search(staff.t, wanted, method, zone)
-        await self._show(staff, order_screens.orders(staff.t, title, page, turn, now=now, zone=zone))
+        title = order_screens.format_search(staff.reader, wanted, method)
+        await self._show(staff, order_screens.orders(staff.reader, title, page, turn))
 
     async def _show_orders_of(self, staff: StaffSession, query: str) -> bool:
         whom = _read_user(query, LookupPage.ORDERS_OF_USER)
@@ -196,8 +191,7 @@ class LookupHandlers:
             return False
         user_id, offset, turn = whom
         page = await self._lookups.list_orders_of(user_id, offset)
-        now, zone = staff.now, staff.session.zone
-        await self._show(staff, order_screens.orders_of(staff.t, user_id, page, turn, now=now, zone=zone))
+        await self._show(staff, order_screens.orders_of(staff.reader, user_id, page, turn))
         return True
 
     async def _show_tickets_of(self, staff: StaffSession, query: str) -> bool:
@@ -206,18 +200,16 @@ class LookupHandlers:
             return False
         user_id, offset, turn = whom
         page = await self._lookups.list_tickets_of(user_id, offset)
-        now, zone = staff.now, staff.session.zone
-        await self._show(staff, ticket_screens.of_person(staff.t, user_id, page, turn, now=now, zone=zone))
+        await self._show(staff, ticket_screens.of_person(staff.reader, user_id, page, turn))
         return True
 
     async def _show_tickets(self, staff: StaffSession, query: str) -> bool:
         which, offset = parse_page(query)
         if which not in set(TicketFilter):
             return False
-        zone = staff.session.zone
         listed = await self._lookups.list_tickets(TicketFilter(which), staff.person.id, offset)
-        times = await self._lookups.measure_reply_times(Period.WEEK, zone)
-        await self._show(staff, ticket_screens.screen(staff.t, listed, times, staff.now, zone))
+        times = await self._lookups.measure_reply_times(Period.WEEK, staff.session.zone)
+        await self._show(staff, ticket_screens.screen(staff.reader, listed, times))
         return True
 
     async def _show_user(self, staff: StaffSession, user_id: str) -> bool:
@@ -249,7 +241,7 @@ class LookupHandlers:
         about = await self._lookups.view_user(staff.person.id, user_id)
         if about is None:
             return False
-        screen = user_screens.screen(staff.t, about, staff.now, staff.session.zone, self._default_locale)
+        screen = user_screens.screen(staff.reader, about, self._default_locale)
         await self._show(staff, screen)
         return True
 

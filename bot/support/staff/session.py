@@ -16,6 +16,7 @@ from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations, Translator
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session, current_session
@@ -51,6 +52,11 @@ class StaffSession:
     def now(self) -> datetime:
         """The time of this moment, in UTC."""
         return self.session.now
+
+    @property
+    def reader(self) -> Reader:
+        """What screens here need to know of their reader."""
+        return Reader(self.t, self.session.zone, self.now)
 
     @property
     def is_private(self) -> bool:

@@ -23,6 +23,7 @@ from bot.infra.telegram.outbound.sender import (
     Outcome,
     TryLater,
 )
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.repository import OrderRepository
 from bot.staff.chat_repository import MovedChatRepository
@@ -60,11 +61,9 @@ class TicketRoom:
         """The card as it is now."""
         case = await self._cases.of_ticket(ticket)
         return staff_ticket.card(
-            reading.t,
+            Reader(reading.t, reading.zone, self._clock.now()),
             ticket,
             case,
-            self._clock.now(),
-            reading.zone,
             default_locale=self._default_locale,
             notice=notice,
         )

@@ -1,10 +1,11 @@
 """Orders that a lookup has found: pages of masked orders, each with a button to its own page."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import timedelta
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import format_time, quote_input
+from bot.infra.telegram.ui.formatting import quote_input
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.orders.screens.status import mark, state_key
@@ -25,16 +26,17 @@ Turn = Callable[[int], str | None]
 """The callback data of the page that begins at an offset; None where no button can hold it."""
 
 
-def orders(t: Translator, title: Html, page: Page[Order], turn: Turn, *, now: datetime, zone: tzinfo) -> Screen:
+def orders(reader: Reader, title: Html, page: Page[Order], turn: Turn) -> Screen:
     """Return a page of orders of all users, newest first."""
-    entries = [f"{entry(t, order, now, zone)}\n{_whose(t, order)}" for order in page.items]
-    return _listed(t, title, entries, page, turn)
+    entries = [f"{entry(reader, order)}\n{_whose(reader.t, order)}" for order in page.items]
+    return _listed(reader.t, title, entries, page, turn)
 
 
-def orders_of(t: Translator, person_id: int, page: Page[Order], turn: Turn, *, now: datetime, zone: tzinfo) -> Screen:
+def orders_of(reader: Reader, person_id: int, page: Page[Order], turn: Turn) -> Screen:
     """Return a page of one user's orders, newest first."""
+    t = reader.t
     title = t("lookup.orders_of", person=str(person_id))
-    return _listed(t, title, [entry(t, order, now, zone) for order in page.items], page, turn, person_row(t, person_id))
+    return _listed(t, title, [entry(reader, order) for order in page.items], page, turn, person_row(t, person_id))
 
 
 def _listed(
@@ -44,15 +46,16 @@ def _listed(
     return Screen(text, (*choices(page.items), *turns(t, page, turn), *more))
 
 
-def entry(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
+def entry(reader: Reader, order: Order) -> Html:
     """Return an order's lines in a list: amount, destination (masked), when it was placed, and its status."""
+    t, now = reader.t, reader.now
     return t(
         "lookup.order",
         mark=mark(order, now),
         amount=t.rupiah(order.idr or order.expected_idr),
         destination=format_destination(order.method, order.number),
         reference=order.reference,
-        at=format_time(t, order.created_at, now, zone, up=False),
+        at=reader.format_time(order.created_at, up=False),
         state=t(state_key(order, now)),
     )
 
@@ -78,9 +81,10 @@ def turns(t: Translator, page: Page[object], turn: Turn) -> Keyboard:
     return (row,) if row else ()
 
 
-def order(t: Translator, case: Case, now: datetime, zone: tzinfo, default_locale: str) -> Screen:
+def order(reader: Reader, case: Case, default_locale: str) -> Screen:
     """Return an order's page: its case, and the buttons to its user and its tickets."""
-    text = staff_case.text(t, case, now, zone, default_locale=default_locale)
+    t = reader.t
+    text = staff_case.text(reader, case, default_locale=default_locale)
     about = [ticket for ticket in case.tickets if case.order and ticket.order_reference == case.order.reference]
     tickets = tuple(
         Button(ticket.reference, data=StaffTicketButton(ticket.reference, StaffTicketAction.SHOW).pack())
@@ -101,12 +105,13 @@ def person_row(t: Translator, person_id: int) -> tuple[Button, ...]:
     return (Button(t.plain("lookup.person"), data=LookupButton(LookupPage.USER, str(person_id)).pack()),)
 
 
-def format_search(t: Translator, wanted: OrderFilter, method: PayoutMethod | None, zone: tzinfo) -> Html:
+def format_search(reader: Reader, wanted: OrderFilter, method: PayoutMethod | None) -> Html:
     """Return what is searched, as it was understood."""
+    t = reader.t
     sums = [*map(t.rupiah, wanted.idr), *map(t.sats, wanted.sats)]
     either = [first if not rest else t.plain("lookup.either", one=first, other=rest) for first, rest in _pairs(sums)]
     where = format_method(method) if method else quote_input(wanted.code) if wanted.code else ""
-    parts = [part for part in (where, *either, _days(t, wanted, zone)) if part]
+    parts = [part for part in (where, *either, _days(reader, wanted)) if part]
     return t("lookup.sought", what=" · ".join(parts))
 
 
@@ -125,8 +130,9 @@ def _pairs(sums: Sequence[str]) -> list[tuple[str, str]]:
     return [(sums[0], " / ".join(sums[1:]))] if sums else []
 
 
-def _days(t: Translator, wanted: OrderFilter, zone: tzinfo) -> str:
+def _days(reader: Reader, wanted: OrderFilter) -> str:
     if wanted.since is None or wanted.until is None:
         return ""
+    t, zone = reader.t, reader.zone
     first, last = t.date(wanted.since, zone), t.date(wanted.until - timedelta(minutes=1), zone)
     return first if first == last else t.plain("lookup.days", first=first, last=last)

@@ -1,10 +1,9 @@
 """Pages of tickets, with the other lists and their counts; and the page of one ticket."""
 
 from dataclasses import replace
-from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import format_time
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
@@ -29,31 +28,30 @@ HERE = "here"
 FILTERS_IN_ROWS = ((TicketFilter.OPEN, TicketFilter.MINE), (TicketFilter.UNCLAIMED, TicketFilter.CLOSED))
 
 
-def screen(t: Translator, listed: TicketPage, statistics: TicketStatistics, now: datetime, zone: tzinfo) -> Screen:
+def screen(reader: Reader, listed: TicketPage, statistics: TicketStatistics) -> Screen:
     """Return a page of one of the lists; at its end, how long users of the last week have waited."""
 
     def turn(offset: int) -> str:
         return LookupButton(LookupPage.TICKETS, format_page(listed.which, offset)).pack()
 
+    t = reader.t
     title = t(f"lookup.tickets.{listed.which}", count=listed.counts[listed.which])
-    shown = _list(t, title, listed.page, turn, now=now, zone=zone, more=_filters(t, listed))
+    shown = _list(reader, title, listed.page, turn, more=_filters(t, listed))
     times = format_ticket_times(t, statistics)
     return replace(shown, text=f"{shown.text}\n\n<b>{t('figures.week')}</b>\n{times}") if times else shown
 
 
-def of_person(
-    t: Translator, person_id: int, page: Page[TicketAndOrder], turn: Turn, *, now: datetime, zone: tzinfo
-) -> Screen:
+def of_person(reader: Reader, person_id: int, page: Page[TicketAndOrder], turn: Turn) -> Screen:
     """Return a page of a user's tickets, the open ones first."""
+    t = reader.t
     title = t("lookup.tickets_of", person=str(person_id))
-    return _list(t, title, page, turn, now=now, zone=zone, more=(person_row(t, person_id),))
+    return _list(reader, title, page, turn, more=(person_row(t, person_id),))
 
 
-def one(
-    t: Translator, ticket: Ticket, case: Case, now: datetime, zone: tzinfo, *, default_locale: str, link: str | None
-) -> Screen:
+def one(reader: Reader, ticket: Ticket, case: Case, *, default_locale: str, link: str | None) -> Screen:
     """Return a ticket's page: its present state, and the buttons to more; `link` opens it in the staff's group."""
-    card = staff_ticket.card(t, ticket, case, now, zone, default_locale=default_locale)
+    t = reader.t
+    card = staff_ticket.card(reader, ticket, case, default_locale=default_locale)
     ways = (
         *(
             [Button(case.order.reference, data=LookupButton(LookupPage.ORDER, case.order.reference).pack())]
@@ -70,10 +68,9 @@ def one(
     return Screen(card.text, tuple(rows))
 
 
-def _list(
-    t: Translator, title: Html, page: Page[TicketAndOrder], turn: Turn, *, now: datetime, zone: tzinfo, more: Keyboard
-) -> Screen:
-    entries = [_entry(t, *each, now=now, zone=zone) for each in page.items] or [t("lookup.no_tickets")]
+def _list(reader: Reader, title: Html, page: Page[TicketAndOrder], turn: Turn, *, more: Keyboard) -> Screen:
+    t = reader.t
+    entries = [_entry(reader, *each) for each in page.items] or [t("lookup.no_tickets")]
     buttons = [
         Button(each.reference, data=StaffTicketButton(each.reference, StaffTicketAction.SHOW).pack())
         for each, _ in page.items
@@ -82,25 +79,27 @@ def _list(
     return Screen("\n\n".join([title, *entries]), (*rows, *turns(t, page, turn), *more))
 
 
-def _entry(t: Translator, ticket: Ticket, order: Order | None, *, now: datetime, zone: tzinfo) -> str:
+def _entry(reader: Reader, ticket: Ticket, order: Order | None) -> str:
+    t = reader.t
     what = t("lookup.ticket_without") if order is None else format_order_line(t, order)
-    return f"{_status(t, ticket, now, zone)}\n{what}"
+    return f"{_status(reader, ticket)}\n{what}"
 
 
-def _status(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> str:
+def _status(reader: Reader, ticket: Ticket) -> str:
     """Return its reference, why and when it was opened, whose it is, and since when its user waits or it is closed."""
+    t = reader.t
     lines = [
         t(
             "lookup.ticket",
             line=staff_case.ticket_line(t, ticket),
             cause=t(f"lookup.cause.{ticket.cause}"),
-            at=format_time(t, ticket.created_at, now, zone, up=False),
+            at=reader.format_time(ticket.created_at, up=False),
         )
     ]
     if ticket.waits_since is not None:
-        lines.append(t("lookup.waits", duration=t.duration(now - ticket.waits_since)))
+        lines.append(t("lookup.waits", duration=t.duration(reader.now - ticket.waits_since)))
     if ticket.closed_at is not None and ticket.close_reason is not None:
-        at = format_time(t, ticket.closed_at, now, zone, up=False)
+        at = reader.format_time(ticket.closed_at, up=False)
         lines.append(t("lookup.closed", reason=t(f"staff_ticket.reason.{ticket.close_reason}"), at=at))
     return "\n".join(lines)
 

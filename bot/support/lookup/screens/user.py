@@ -1,10 +1,9 @@
 """A user as support sees them: an id, a language, their status, and the buttons to their orders and tickets."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator, choose, zone_name
-from bot.infra.telegram.ui.formatting import format_day, format_time
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.support.lookup.buttons import LookupButton, LookupPage, format_page
 from bot.support.lookup.model import UserOverview
@@ -14,11 +13,12 @@ from bot.support.staff.screens import case as staff_case
 from bot.users.model import Person
 
 
-def screen(t: Translator, about: UserOverview, now: datetime, zone: tzinfo, default_locale: str) -> Screen:
+def screen(reader: Reader, about: UserOverview, default_locale: str) -> Screen:
     """Return the page. Nothing on it is a name, or what the user wrote."""
+    t = reader.t
     parts = [
-        "\n".join([_heading(t, about, default_locale), *_status(t, about.person, now, zone)]),
-        "\n".join([_tally(t, about), *_latest(t, about, now, zone)]),
+        "\n".join([_heading(t, about, default_locale), *_status(reader, about.person)]),
+        "\n".join([_tally(t, about), *_latest(reader, about)]),
         "\n".join([t("lookup.tickets_of_person"), *(f"• {staff_case.ticket_line(t, each)}" for each in about.tickets)])
         if about.tickets
         else "",
@@ -38,17 +38,18 @@ def _heading(t: Translator, about: UserOverview, default_locale: str) -> Html:
     return t("case.person", id=str(about.person_id), language=t.language(locale))
 
 
-def _status(t: Translator, person: Person | None, now: datetime, zone: tzinfo) -> Iterator[Html]:
+def _status(reader: Reader, person: Person | None) -> Iterator[Html]:
     if person is None:
         return
-    yield t("lookup.known_since", at=format_time(t, person.created_at, now, zone, up=False))
+    t = reader.t
+    yield t("lookup.known_since", at=reader.format_time(person.created_at, up=False))
     if person.seen_at is not None:
-        yield t("lookup.last_seen", day=format_day(t, person.seen_at, now, zone))
-    yield t("lookup.their_zone", zone=zone_name(now.astimezone(person.zone), person.zone))
+        yield t("lookup.last_seen", day=reader.format_day(person.seen_at))
+    yield t("lookup.their_zone", zone=zone_name(reader.now.astimezone(person.zone), person.zone))
     if person.blocked_at is not None:
-        yield t("lookup.blocked", at=format_time(t, person.blocked_at, now, zone, up=False))
+        yield t("lookup.blocked", at=reader.format_time(person.blocked_at, up=False))
     if person.delete_asked_at is not None:
-        yield t("lookup.leaving", at=format_time(t, person.delete_asked_at, now, zone, up=False))
+        yield t("lookup.leaving", at=reader.format_time(person.delete_asked_at, up=False))
 
 
 def _tally(t: Translator, about: UserOverview) -> Html:
@@ -58,9 +59,9 @@ def _tally(t: Translator, about: UserOverview) -> Html:
     return t("lookup.tally", orders=tally.orders, under_way=tally.under_way, paid=tally.paid, failed=tally.failed)
 
 
-def _latest(t: Translator, about: UserOverview, now: datetime, zone: tzinfo) -> Iterator[str]:
+def _latest(reader: Reader, about: UserOverview) -> Iterator[str]:
     for order in about.orders:
-        yield f"\n{staff_lookup.entry(t, order, now, zone)}"
+        yield f"\n{staff_lookup.entry(reader, order)}"
 
 
 def _keyboard(t: Translator, about: UserOverview) -> Keyboard:

@@ -4,11 +4,11 @@ It always fits one message: the timeline is shortened to what is left.
 """
 
 from collections.abc import Iterator
-from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator, choose, zone_name
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS, visible_units
 from bot.infra.telegram.ui.formatting import quote_input
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import Order
 from bot.orders.screens.formatting import format_channel, format_order_line
 from bot.orders.screens.status import mark, state_key
@@ -22,19 +22,19 @@ SHOWN = OTHERS - 1
 """Other orders, and other tickets, that are shown."""
 
 
-def text(t: Translator, case: Case, now: datetime, zone: tzinfo, *, default_locale: str, before: str = "") -> Html:
+def text(reader: Reader, case: Case, *, default_locale: str, before: str = "") -> Html:
     """Return the whole case after `before`, at most as long as a message can be."""
-    known = (before, facts(t, case, now, default_locale), unusual(t, case), others(t, case, now))
+    known = (before, facts(reader, case, default_locale), unusual(reader.t, case), others(reader, case))
     parts = [part for part in known if part]
     room = TEXT_UNITS - visible_units("\n\n".join(parts))
-    told = timeline(t, case, now, zone, room)
+    told = timeline(reader, case, room)
     return Html("\n\n".join([*parts, told] if told else parts))
 
 
-def facts(t: Translator, case: Case, now: datetime, default_locale: str) -> str:
+def facts(reader: Reader, case: Case, default_locale: str) -> str:
     """Return the order's amount and masked destination, and its user's id and language."""
     order = case.order
-    return "\n".join([*(_of_order(t, order, now) if order else ()), _of_person(t, case, default_locale)])
+    return "\n".join([*(_of_order(reader, order) if order else ()), _of_person(reader.t, case, default_locale)])
 
 
 def unusual(t: Translator, case: Case) -> str:
@@ -43,24 +43,26 @@ def unusual(t: Translator, case: Case) -> str:
     return "\n".join([t("case.unusual"), *said]) if said else ""
 
 
-def others(t: Translator, case: Case, now: datetime, but: str = "") -> str:
+def others(reader: Reader, case: Case, but: str = "") -> str:
     """Return the user's other open orders, and their tickets except the one of the reference `but`."""
+    t = reader.t
     tickets = [ticket for ticket in case.tickets if ticket.reference != but]
-    said = [_other(t, order, now) for order in case.others[:SHOWN]]
+    said = [_other(reader, order) for order in case.others[:SHOWN]]
     said += [ticket_line(t, ticket) for ticket in tickets[:SHOWN]]
     has_more = len(case.others) > SHOWN or len(tickets) > SHOWN
     lines = [*(f"• {line}" for line in said), *([t("case.others_more")] if has_more else [])]
     return "\n".join([t("case.others"), *lines]) if said else ""
 
 
-def timeline(t: Translator, case: Case, now: datetime, zone: tzinfo, room: int = TEXT_UNITS) -> str:
+def timeline(reader: Reader, case: Case, room: int = TEXT_UNITS) -> str:
     """Return the timeline, collapsed until it is tapped, in at most `room` visible units."""
     if case.order is None:
         return ""
+    t, zone, now = reader.t, reader.zone, reader.now
     heading = t("case.timeline", zone=zone_name(now.astimezone(zone), zone))
     if not case.news and case.order.created_at < now - KEEP_NEWS:
         heading = Html(f"{heading}\n{t('case.news_forgotten', days=KEEP_NEWS.days)}")
-    lines = staff_timeline.lines(t, case, now, zone, room - visible_units(heading) - 3)
+    lines = staff_timeline.lines(reader, case, room - visible_units(heading) - 3)
     return f"{heading}\n<blockquote expandable>{lines}</blockquote>" if lines else ""
 
 
@@ -78,7 +80,8 @@ def language_of(t: Translator, case: Case, default_locale: str) -> str:
     return t.language(locale)
 
 
-def _of_order(t: Translator, order: Order, now: datetime) -> Iterator[str]:
+def _of_order(reader: Reader, order: Order) -> Iterator[str]:
+    t, now = reader.t, reader.now
     yield t(
         "case.heading",
         mark=mark(order, now),
@@ -100,5 +103,6 @@ def _of_person(t: Translator, case: Case, default_locale: str) -> Html:
     return t("case.person", id=str(case.person_id), language=language_of(t, case, default_locale))
 
 
-def _other(t: Translator, order: Order, now: datetime) -> Html:
-    return t("case.other", line=format_order_line(t, order), state=t(state_key(order, now)))
+def _other(reader: Reader, order: Order) -> Html:
+    t = reader.t
+    return t("case.other", line=format_order_line(t, order), state=t(state_key(order, reader.now)))

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import datetime
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import format_time
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.recipients.formatting import format_method
@@ -23,19 +23,17 @@ CLOSED = "✅ "
 _NAMED = re.compile(r"^(?:🎫|✅|👤)[^\n]{0,60}?\b(T-[0-9A-Z]{5})\b", re.MULTILINE)
 
 
-def card(
-    t: Translator, ticket: Ticket, case: Case, now: datetime, zone: tzinfo, *, default_locale: str, notice: str = ""
-) -> Screen:
+def card(reader: Reader, ticket: Ticket, case: Case, *, default_locale: str, notice: str = "") -> Screen:
     """Return the first message of a ticket: its status, the whole case, and the buttons."""
-    before = "\n\n".join(part for part in (notice, standing(t, ticket, now, zone), _hint(t, ticket)) if part)
+    before = "\n\n".join(part for part in (notice, format_status(reader, ticket), _hint(reader.t, ticket)) if part)
     others = replace(case, tickets=tuple(other for other in case.tickets if other.reference != ticket.reference))
-    text = staff_case.text(t, others, now, zone, default_locale=default_locale, before=before)
-    return Screen(text, keyboard(t, ticket, case.order))
+    text = staff_case.text(reader, others, default_locale=default_locale, before=before)
+    return Screen(text, keyboard(reader.t, ticket, case.order))
 
 
-def standing(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> str:
+def format_status(reader: Reader, ticket: Ticket) -> str:
     """Return the lines of the ticket's status."""
-    return "\n".join(_standing(t, ticket, now, zone))
+    return "\n".join(_status(reader, ticket))
 
 
 def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
@@ -90,9 +88,11 @@ def named_in(text: str) -> str:
     return match[1] if match else ""
 
 
-def _standing(t: Translator, ticket: Ticket, now: datetime, zone: tzinfo) -> Iterator[str]:
+def _status(reader: Reader, ticket: Ticket) -> Iterator[str]:
+    t = reader.t
+
     def when(moment: datetime) -> str:
-        return format_time(t, moment, now, zone, up=False)
+        return reader.format_time(moment, up=False)
 
     status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
     yield t(f"staff_ticket.{status}", reference=ticket.reference, by=str(ticket.claimed_by or ""))

@@ -6,7 +6,8 @@ from datetime import date, datetime, time, timedelta, tzinfo
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.outbox.model import Notification
-from bot.infra.telegram.ui.formatting import clip, format_day, quote_input
+from bot.infra.telegram.ui.formatting import clip, quote_input
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import EventNote, Order, OrderEvent, OrderNotification, Phase
 from bot.settlement.steps import FAILED, STEP_OF_STATE
 from bot.support.cases import Case, Reach, is_not_agreed, reach_of
@@ -100,10 +101,11 @@ class Happening:
     times: int = 1
 
 
-def lines(t: Translator, case: Case, now: datetime, zone: tzinfo, room: int) -> str:
+def lines(reader: Reader, case: Case, room: int) -> str:
     """Return the timeline of a case in at most `room` visible units; empty where nothing is known, or nothing fits."""
+    t, zone = reader.t, reader.zone
     found = happenings(t, case, zone)
-    headings = {day: _heading(t, day, now, zone) for day in {each.at.astimezone(zone).date() for each in found}}
+    headings = {day: _heading(reader, day) for day in {each.at.astimezone(zone).date() for each in found}}
     written = [Line(headings[each.at.astimezone(zone).date()], _line(t, each, zone), each.is_unusual) for each in found]
     return fitted(t, written, t("timeline.today"), room)
 
@@ -179,10 +181,11 @@ def _merged(found: Sequence[Happening]) -> Iterator[Happening]:
         yield last
 
 
-def _heading(t: Translator, day: date, now: datetime, zone: tzinfo) -> str:
+def _heading(reader: Reader, day: date) -> str:
+    t, zone = reader.t, reader.zone
     noon = datetime.combine(day, time(12), zone)
-    is_today = day == now.astimezone(zone).date()
-    return t("timeline.today") if is_today else t("timeline.day", day=format_day(t, noon, now, zone))
+    is_today = day == reader.now.astimezone(zone).date()
+    return t("timeline.today") if is_today else t("timeline.day", day=reader.format_day(noon))
 
 
 def _line(t: Translator, happening: Happening, zone: tzinfo) -> str:
