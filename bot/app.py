@@ -23,6 +23,7 @@ from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers.group import WorkerGroup, why_it_ended
+from bot.users.repository import save_chats
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -185,7 +186,11 @@ async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Eve
         _clock_offset(bot),
     )
     lanes = ChatQueues(
-        house.store, entrance.processor(house.application, house.desk, gate, house.sessions), house.clock, bot
+        house.store,
+        entrance.processor(house.application, house.desk, gate, house.sessions),
+        house.clock,
+        bot,
+        save_chats=save_chats,
     )
     house.infra.chat_jobs.connect(lanes)
     polls = TelegramRequest(connections=1, may_call=lambda: house.store.is_leading)

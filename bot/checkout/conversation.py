@@ -185,7 +185,7 @@ async def _other_press(update: Update, _: Context) -> None:
 
 async def _outdated(session: Session) -> None:
     """A button of a question that has been answered. A second tap on the newest one needs no second question."""
-    if not session.desk.prompts.is_current(session.chat_id, session.message_id):
+    if not session.is_newest_question:
         await session.acknowledge(session.t.plain("stale.button"))
         session.message_id = None
     await show_draft(session)

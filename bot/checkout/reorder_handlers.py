@@ -47,7 +47,7 @@ async def new_quote(session: Session, order: Order) -> None:
 async def _wish_again(session: Session, order: Order) -> None:
     """The new draft, with what is to be said before its review: once, however often the button was pressed."""
     await session.acknowledge()
-    pressed_in_question = session.desk.prompts.is_current(session.chat_id, session.message_id)
+    pressed_in_question = session.is_newest_question
     session.message_id = None
     before, method = session[DRAFT], await _on_the_list(session, order)
     wished = session.desk.drafts.wish_of(order, method)

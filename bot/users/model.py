@@ -8,6 +8,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.core.zones import zone_of
+from bot.infra.telegram.inbound.model import ChatState
 
 FAREWELL: Final = "farewell"
 """The kind of the last message to a user whose data was just deleted."""
@@ -24,6 +25,7 @@ class Person:
         notices: how notifications arrive, where the user has changed it: topic -> way (`orders/preferences.py`).
         awaits: the question outside of a draft that waits for a typed answer (`questions.py`).
         answered_update_id: the last update that has answered such a question.
+        chat: the state of the chat, which is read with the user and saved apart (`UserRepository.save_chats`).
         seen_at: when the user last acted, to a day.
         username: the public name, in small letters and without @.
     """
@@ -42,6 +44,7 @@ class Person:
     delete_asked_at: datetime | None = None
     seen_at: datetime | None = None
     username: str | None = None
+    chat: ChatState | None = field(default=None, compare=False)
 
     @property
     def zone(self) -> ZoneInfo:

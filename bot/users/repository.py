@@ -1,21 +1,26 @@
 """Read and write users, and what they did."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Integer, Select, bindparam, delete, insert, or_, select
+from sqlalchemy import Integer, Select, bindparam, delete, insert, or_, select, update
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.inbox import TAKE
-from bot.infra.telegram.inbound.model import TAKEN_BY_QUESTION
+from bot.infra.telegram.inbound.model import TAKEN_BY_QUESTION, ChatState
 from bot.users.model import Person, RecordedEvent, UserEvent
 from bot.users.tables import user_events, users
 
 ONE = select(users).where(users.c.id == bindparam("id"))
+SAVE_CHAT = (
+    update(users)
+    .where(users.c.id == bindparam("user"))
+    .values(question_id=bindparam("question"), taps=bindparam("taps"))
+)
 
 EVENT = select(*(user_events.c[name] for name in ("id", "person_id", "reference", "at", "what")))
 EVENT_AT = user_events.c.at.type
@@ -58,10 +63,24 @@ class UserRepository:
         return sealing.read_or_none(self._vault, users, dict(row), to_person) if row else None
 
     async def save(self, person: Person) -> None:
-        """Insert or replace a user."""
+        """Insert or replace a user, but for the state of the chat."""
         if person.answered_update_id is not None:
             await self._connection.execute(TAKE, {"taken": person.answered_update_id, "by": TAKEN_BY_QUESTION})
-        await writing.put(self._connection, users, sealing.seal_row(self._vault, users, asdict(person)))
+        row = asdict(person)
+        del row["chat"]
+        await writing.put(self._connection, users, sealing.seal_row(self._vault, users, row))
+
+    async def save_chats(self, chats: Sequence[ChatState]) -> None:
+        """Save the state of these users' chats. Users who were deleted meanwhile are left out."""
+        rows = [
+            {
+                "user": chat.user_id,
+                "question": chat.question_id,
+                "taps": {button: at.isoformat() for button, at in chat.taps.items()} or None,
+            }
+            for chat in chats
+        ]
+        await self._connection.execute(SAVE_CHAT, rows)
 
 
 class UserEventRepository:
@@ -92,6 +111,11 @@ class UserEventRepository:
         return sealing.readable(self._vault, user_events, found, _event)
 
 
+async def save_chats(tx: Transaction, chats: Sequence[ChatState]) -> None:
+    """Save what updates have changed of their users' chats."""
+    await UserRepository(tx).save_chats(chats)
+
+
 async def record_user_event(
     tx: Transaction, person_id: int, event: UserEvent | str, now: datetime, order_reference: str = ""
 ) -> None:
@@ -102,7 +126,13 @@ async def record_user_event(
 
 def to_person(known: dict[str, Any]) -> Person:
     """Return the user of an opened row."""
-    return Person(**known)
+    question_id, taps = known.pop("question_id"), known.pop("taps") or {}
+    chat = ChatState(
+        user_id=known["id"],
+        question_id=question_id,
+        taps={button: datetime.fromisoformat(at) for button, at in taps.items()},
+    )
+    return Person(**known, chat=chat)
 
 
 def _event(known: dict[str, Any]) -> RecordedEvent:

@@ -10,7 +10,8 @@ from telegram import Chat, Message, Update, User
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.i18n import translator_for
-from bot.infra.telegram.inbound.attempts import TAKEN_BY
+from bot.infra.telegram.inbound.attempts import ATTEMPT
+from bot.infra.telegram.inbound.model import ChatState
 from bot.infra.telegram.ui.session import Desk, Session
 from bot.users.model import Person, UserEvent
 from bot.users.repository import UserRepository, record_user_event
@@ -68,12 +69,15 @@ class SessionLoader:
     def _session(self, desk: Desk, update: Update, user: Person, chat: Chat) -> Session:
         query = update.callback_query
         message = query.message if query else None
-        is_private = chat.type == Chat.PRIVATE
+        is_private, attempt = chat.type == Chat.PRIVATE, ATTEMPT.get()
+        shown_before = None if attempt is None else attempt.chat
         return Session(
             desk=desk,
             person=user,
             t=translator_for(self._infra.translations, user, self._infra.default_locale),
             update_id=update.update_id,
+            chat=shown_before or user.chat or ChatState(user_id=user.id),
+            attempt=attempt,
             is_private=is_private,
             is_operator=user.id in self._operator_ids,
             message_id=message.message_id if message else None,
@@ -81,7 +85,7 @@ class SessionLoader:
             pressed=message if isinstance(message, Message) else None,
             query_id=query.id if query else None,
             away_since=user.blocked_at if is_private else None,
-            taken_by=TAKEN_BY.get(),
+            taken_by=None if attempt is None else attempt.item.taken_by,
         )
 
 

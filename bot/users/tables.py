@@ -26,6 +26,8 @@ users = Table(
     Column("notification_preferences", Json, key="notices", info=PERSONAL),
     Column("open_question", Text, key="awaits"),
     Column("answered_update_id", BigInteger),
+    Column("question_message_id", BigInteger, key="question_id"),
+    Column("answered_buttons", Json, key="taps"),
     Column("deletion_requested_at", Instant, key="delete_asked_at"),
     Column("last_seen_at", Instant, key="seen_at"),
     Column("username", Text, info=PERSONAL),  # in small letters, to be found by

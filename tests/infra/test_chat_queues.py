@@ -3,15 +3,16 @@
 import asyncio
 import json
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 from telegram import Update
 
+from bot.infra.telegram.inbound.attempts import ATTEMPT
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
-from bot.infra.telegram.inbound.model import InboxItem
+from bot.infra.telegram.inbound.model import ChatState, InboxItem
 from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
 from tests.virtual_time import in_virtual_time, now
 
@@ -382,3 +383,45 @@ async def test_an_update_with_a_lower_id_is_processed_while_others_wait_in_the_i
     assert sorted(chats.of(1)) == [7, *range(1_000, 1_006)]
     assert len(chats.served) == 7
     await chats.lanes.drain()
+
+
+class ShowingChats(Chats):
+    """Shows a question with each update, and notes which question it found."""
+
+    def __init__(self, store: FakeStore) -> None:
+        super().__init__(store)
+        self.saved: dict[int, int | None] = {}
+        self.found: list[int | None] = []
+        self.lanes = ChatQueues(store.port, self.process, LoopClock(), save_chats=self.save)
+
+    async def process(self, update: Update) -> None:
+        attempt, chat = ATTEMPT.get(), update.effective_chat
+        assert attempt is not None
+        assert chat is not None
+        self.found.append(attempt.chat.question_id if attempt.chat else self.saved.get(chat.id))
+        attempt.chat = ChatState(user_id=chat.id, question_id=update.update_id)
+        await super().process(update)
+
+    async def save(self, _: object, chats: Sequence[ChatState]) -> None:
+        self.saved |= {chat.user_id: chat.question_id for chat in chats}
+
+
+@in_virtual_time
+async def test_the_next_update_of_a_chat_finds_what_the_one_before_has_shown() -> None:
+    chats = ShowingChats(FakeStore(commits_take=0.5))
+    await chats.receive((1, 7), (2, 7), (3, 7), (4, 8))
+    await chats.settled()
+    await chats.lanes.drain()
+    assert sorted(zip(chats.served, chats.found, strict=True)) == [(1, None), (2, 1), (3, 2), (4, None)]
+    assert chats.saved == {7: 3, 8: 4}
+
+
+@in_virtual_time
+async def test_what_a_failed_attempt_has_shown_is_known_to_the_next_one() -> None:
+    chats = ShowingChats(FakeStore())
+    chats.errors[1] = [RuntimeError("after it was shown")]
+    with capture_logs():
+        await chats.receive((1, 7))
+        await chats.settled()
+        await chats.lanes.drain()
+    assert chats.found == [None, 1]

@@ -1,8 +1,16 @@
-"""What a writer counts on is said by the bot itself, whatever the server's own default is."""
+"""Users in the database, and what a writer counts on."""
+
+from dataclasses import replace
 
 from sqlalchemy import text
 
 from bot.infra.db.database import Database
+from bot.infra.telegram.inbound.model import ChatState
+from bot.users.model import Person
+from bot.users.repository import UserRepository
+from tests.builders import NOW
+
+EMMA = 1001
 
 
 async def test_postgresql_writes_in_read_committed_and_to_the_disk(store: Database) -> None:
@@ -14,3 +22,20 @@ async def test_postgresql_writes_in_read_committed_and_to_the_disk(store: Databa
             for name in ("transaction_isolation", "synchronous_commit")
         ]
     assert found == ["read committed", "on"]
+
+
+async def test_saving_a_user_leaves_the_state_of_their_chat_as_it_is(store: Database) -> None:
+    emma = Person(id=EMMA, created_at=NOW)
+    chat = ChatState(user_id=EMMA, question_id=17, taps={"sub:end": NOW})
+    async with store.transaction() as tx:
+        await UserRepository(tx).save(emma)
+        await UserRepository(tx).save_chats([chat, ChatState(user_id=EMMA + 1, question_id=18)])
+    async with store.transaction() as tx:
+        known = await UserRepository(tx).get(EMMA)
+        assert known is not None
+        await UserRepository(tx).save(replace(known, chat=None, locale="id"))
+    async with store.reading() as tx:
+        known = await UserRepository(tx).get(EMMA)
+        assert await UserRepository(tx).get(EMMA + 1) is None, "nobody comes back by a question"
+    assert known is not None
+    assert (known.locale, known.chat) == ("id", chat)

@@ -41,8 +41,8 @@ async def add_all(
 
 
 async def put(connection: AsyncConnection, table: Table, values: Values) -> None:
-    """Insert one row, or replace the one with its primary key."""
-    await connection.execute(_insert_or_replace(connection.dialect.name, table), dict(values))
+    """Insert one row, or replace the given columns of the one with its primary key."""
+    await connection.execute(_insert_or_replace(connection.dialect.name, table, tuple(values)), dict(values))
 
 
 def batches(ids: Collection[int]) -> Iterator[tuple[int, ...]]:
@@ -62,7 +62,7 @@ def _insert_new(dialect: str, table: Table) -> Any:  # noqa: ANN401  either dial
 
 
 @cache
-def _insert_or_replace(dialect: str, table: Table) -> Any:  # noqa: ANN401  either dialect's own class
+def _insert_or_replace(dialect: str, table: Table, keys: tuple[str, ...]) -> Any:  # noqa: ANN401  either dialect's own class
     statement = _insert(dialect, table)
-    changed = {key: statement.excluded[key] for key, column in table.columns.items() if not column.primary_key}
+    changed = {key: statement.excluded[key] for key in keys if not table.columns[key].primary_key}
     return statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=changed)

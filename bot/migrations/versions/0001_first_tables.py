@@ -95,6 +95,8 @@ def _users() -> None:
         sa.Column("notification_preferences", sa.Text),
         sa.Column("open_question", sa.Text),
         sa.Column("answered_update_id", sa.BigInteger),
+        sa.Column("question_message_id", sa.BigInteger),
+        sa.Column("answered_buttons", sa.Text),
         sa.Column("deletion_requested_at", INSTANT),
         sa.Column("last_seen_at", INSTANT),
         sa.Column("username", sa.Text),

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,8 +16,9 @@ from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
+from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.inbox import InboxRepository
-from bot.infra.telegram.inbound.model import InboxItem
+from bot.infra.telegram.inbound.model import ChatState, InboxItem
 
 log = structlog.get_logger(__name__)
 
@@ -27,12 +28,10 @@ TIME_LIMIT_SECONDS = 120.0
 """What one update may take. Longer than any single wait for a server, so it only ever ends what hangs."""
 
 Process = Callable[[Update], Awaitable[None]]
+SaveChats = Callable[[Transaction, Sequence[ChatState]], Awaitable[None]]
 
 RECEIVED: ContextVar[datetime | None] = ContextVar("received")
 """When the update in hand has come in; None where it is taken up again, after a crash or a failed attempt."""
-
-TAKEN_BY: ContextVar[str | None] = ContextVar("taken_by", default=None)
-"""What took the update in before a crash, a draft or an answer: there it shows and changes nothing."""
 
 
 @dataclass(slots=True)
@@ -42,19 +41,29 @@ class Attempt:
     item: InboxItem
     suspect: bool
     attempts: int
+    chat: ChatState | None = None
+    """The state of the user's chat, where this update has changed it. It is saved when the update is finished."""
+
+
+ATTEMPT: ContextVar[Attempt | None] = ContextVar("attempt", default=None)
+"""The update in hand."""
 
 
 class Attempts:
     """Makes attempts, and keeps count of them where a crash can't erase it."""
 
-    def __init__(self, store: Database, process: Process, clock: Clock, bot: Bot | None) -> None:
+    def __init__(
+        self, store: Database, process: Process, clock: Clock, bot: Bot | None, save_chats: SaveChats | None = None
+    ) -> None:
         self._store = store
         self._process = process
+        self._save_chats = save_chats
         self._clock = clock
         self._bot = bot
         self._since = clock.now()
-        self._done: set[int] = set()
-        self._being_finished: set[int] = set()
+        self._done: dict[int, ChatState | None] = {}
+        self._being_finished: dict[int, ChatState | None] = {}
+        self._saved = asyncio.Event()
         self._finishing: asyncio.Task[None] | None = None
 
     def of(self, item: InboxItem) -> Attempt:
@@ -66,34 +75,35 @@ class Attempts:
         if attempt.attempts < MAX_ATTEMPTS:
             if attempt.suspect:
                 await self._count(attempt)
-            error = await caught(self._process_in_time(attempt.item, is_new=not attempt.suspect))
+            error = await caught(self._process_in_time(attempt))
             if error is None:
-                self._finish(attempt.item.update_id)
+                await self._finish(attempt)
                 return None
             await self._note(attempt, error)
         if attempt.attempts < MAX_ATTEMPTS:
             return BETWEEN_ATTEMPTS.after(attempt.attempts)
         log.error("update_dropped", update=attempt.item.update_id, attempts=attempt.attempts)
-        self._finish(attempt.item.update_id)
+        await self._finish(attempt)
         return None
 
     def done(self) -> frozenset[int]:
         """Return the updates that are dealt with and still unfinished in the inbox."""
-        return frozenset(self._done | self._being_finished)
+        return frozenset((*self._done, *self._being_finished))
 
     async def settle(self) -> None:
         """Wait until all that is dealt with is also finished in the inbox."""
         while self._finishing is not None:
             await self._finishing
 
-    async def _process_in_time(self, item: InboxItem, *, is_new: bool) -> None:
-        token, taken = RECEIVED.set(item.received_at if is_new else None), TAKEN_BY.set(item.taken_by)
+    async def _process_in_time(self, attempt: Attempt) -> None:
+        item = attempt.item
+        received, in_hand = RECEIVED.set(None if attempt.suspect else item.received_at), ATTEMPT.set(attempt)
         try:
             async with asyncio.timeout(TIME_LIMIT_SECONDS):
                 await self._process(Update.de_json(json.loads(item.body), self._bot))
         finally:
-            RECEIVED.reset(token)
-            TAKEN_BY.reset(taken)
+            ATTEMPT.reset(in_hand)
+            RECEIVED.reset(received)
 
     async def _note(self, attempt: Attempt, error: BaseException) -> None:
         if not attempt.suspect:
@@ -115,27 +125,39 @@ class Attempts:
         await retry_forever("count_attempt", count)
         attempt.attempts += 1
 
-    def _finish(self, update_id: int) -> None:
-        """Finish soon. Many are finished by one commit, which is safe: processing again does no harm."""
-        self._done.add(update_id)
+    async def _finish(self, attempt: Attempt) -> None:
+        """Finish soon. Many are finished by one commit, which is safe: processing again does no harm.
+
+        Where the update has changed its chat, wait for that: the chat's next update reads it.
+        """
+        self._done[attempt.item.update_id] = attempt.chat
         if self._finishing is None:
             self._finishing = asyncio.create_task(self._finish_all(), name="inbox-finish")
+        if attempt.chat is not None:
+            await self._saved.wait()
 
     async def _finish_all(self) -> None:
         try:
             while self._done:
-                self._being_finished, self._done = self._done, set()
-                await retry_forever("finish_updates", self._finish_some)
-                self._being_finished = set()
+                self._being_finished, self._done = self._done, {}
+                saved, self._saved = self._saved, asyncio.Event()
+                try:
+                    await retry_forever("finish_updates", self._finish_some)
+                    self._being_finished = {}
+                finally:
+                    saved.set()
         finally:
             # Where something else has ended this, the next one finishes them too.
             self._done |= self._being_finished
-            self._being_finished = set()
+            self._being_finished = {}
             self._finishing = None
 
     async def _finish_some(self) -> None:
         async with self._store.transaction() as tx:
             await InboxRepository(tx).finish(self._being_finished, self._clock.now())
+            chats = [chat for chat in self._being_finished.values() if chat is not None]
+            if chats and self._save_chats is not None:
+                await self._save_chats(tx, chats)
 
 
 async def caught(work: Awaitable[None]) -> BaseException | None:

@@ -16,7 +16,7 @@ from telegram import Bot
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
-from bot.infra.telegram.inbound.attempts import Attempt, Attempts, Process, caught
+from bot.infra.telegram.inbound.attempts import Attempt, Attempts, Process, SaveChats, caught
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.infra.telegram.inbound.model import InboxItem
 
@@ -80,6 +80,8 @@ class ChatQueues:
             few seconds, the update is set aside. At least once: after a crash it may meet the same update again.
         clock: the time, for what is finished.
         bot: what `telegram.Update`s are bound to.
+        save_chats: saves what updates have changed of their chats, in the transaction that finishes them. The next
+            update of the chat waits for that.
         at_once: how many chats may be at work at the same time.
         kept: how many updates of a chat are kept in memory.
     """
@@ -91,11 +93,12 @@ class ChatQueues:
         clock: Clock,
         bot: Bot | None = None,
         *,
+        save_chats: SaveChats | None = None,
         at_once: int = AT_ONCE,
         kept: int = KEPT,
     ) -> None:
         self._store = store
-        self._attempts = Attempts(store, process, clock, bot)
+        self._attempts = Attempts(store, process, clock, bot, save_chats)
         self._slots = asyncio.Semaphore(at_once)
         self._kept = kept
         self._lanes: dict[int, _ChatQueue] = {}

@@ -1,11 +1,14 @@
-"""Updates as the inbox keeps them."""
+"""Updates as the inbox keeps them, and what they leave behind for the next ones of their chat."""
 
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Final
 
 TAKEN_BY_DRAFT: Final = "draft"
 TAKEN_BY_QUESTION: Final = "question"
+DOUBLE_TAP_WITHIN: Final = timedelta(seconds=5)
+"""A press this soon after the same one was answered wants nothing new."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,3 +24,28 @@ class InboxItem:
     received_at: datetime
     attempts: int = 0
     taken_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatState:
+    """What the buttons of a user's private chat depend on.
+
+    Attributes:
+        user_id: the user, whose id is that of the chat.
+        question_id: the message with the newest question. Only its buttons are to be in the chat.
+        taps: a button's data, and when what it asks for was last done, for those of the last seconds.
+    """
+
+    user_id: int
+    question_id: int | None = None
+    taps: Mapping[str, datetime] = field(default_factory=dict)
+
+    def is_double_tap(self, button: str, now: datetime) -> bool:
+        """Return whether the same button was answered just now."""
+        answered = self.taps.get(button)
+        return answered is not None and now - answered < DOUBLE_TAP_WITHIN
+
+    def with_tap(self, button: str, now: datetime) -> "ChatState":
+        """Return the state after what the button asks for was done."""
+        recent = {other: at for other, at in self.taps.items() if now - at < DOUBLE_TAP_WITHIN}
+        return replace(self, taps={**recent, button: now})

@@ -18,12 +18,11 @@ from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.i18n import Html, Translations, Translator
-from bot.infra.telegram.inbound.model import TAKEN_BY_QUESTION
+from bot.infra.telegram.inbound.attempts import Attempt
+from bot.infra.telegram.inbound.model import TAKEN_BY_QUESTION, ChatState
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
-from bot.infra.telegram.ui.double_taps import DoubleTapGuard
 from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.handling import Context
-from bot.infra.telegram.ui.open_questions import OpenQuestions
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.measured_payout_times import MeasuredTimes
@@ -90,8 +89,6 @@ class Desk:
     default_locale: str
     operator_ids: frozenset[int] = frozenset()
     provider: Provider = UNNAMED
-    prompts: OpenQuestions = field(default_factory=OpenQuestions)
-    second_taps: DoubleTapGuard = field(default_factory=DoubleTapGuard)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +110,9 @@ class Session:
     person: Person
     t: Translator
     update_id: int
+    chat: ChatState
+    """What the buttons of the private chat depend on. It is saved when the update is finished."""
+    attempt: Attempt | None = None
     is_private: bool = True
     """Whether it comes from the user's private chat with the bot, not from a group."""
     is_operator: bool = False
@@ -150,15 +150,21 @@ class Session:
     @property
     def is_newest_question(self) -> bool:
         """Whether the pressed message holds the chat's newest question."""
-        return self.desk.prompts.is_current(self.chat_id, self.message_id)
+        return self.message_id is not None and self.chat.question_id == self.message_id
 
     def is_double_tap(self, button: str) -> bool:
         """Whether the same button was answered in this chat just now."""
-        return self.desk.second_taps.is_second(self.chat_id, button, self.now)
+        return self.chat.is_double_tap(button, self.now)
 
     def record_tap(self, button: str) -> None:
         """Note that what the button asks for has been done."""
-        self.desk.second_taps.answered(self.chat_id, button, self.now)
+        self._change_chat(self.chat.with_tap(button, self.now))
+
+    def _change_chat(self, chat: ChatState) -> None:
+        if chat != self.chat:
+            self.chat = chat
+            if self.attempt is not None:
+                self.attempt.chat = chat
 
     async def save_user(self, user: Person) -> None:
         """Store the user of this session as they are now."""
@@ -223,7 +229,8 @@ class Session:
         screen = self._with_notice(screen)
         in_place = self.message_id is not None and await self._edit(self.message_id, screen)
         message_id = self.message_id if in_place else _id_of(await self._send(screen))
-        stale = self.desk.prompts.replace(self.chat_id, message_id if screen.keyboard else None)
+        stale = self.chat.question_id
+        self._change_chat(replace(self.chat, question_id=message_id if screen.keyboard else None))
         if stale not in {None, message_id}:
             await self.desk.messenger.edit_keyboard(self.chat_id, stale, (), lane="talk")
 
@@ -234,7 +241,8 @@ class Session:
 
     async def leave_question(self) -> None:
         """Take the open question's buttons away: it was answered, and what follows is no question."""
-        stale = self.desk.prompts.replace(self.chat_id, None)
+        stale = self.chat.question_id
+        self._change_chat(replace(self.chat, question_id=None))
         if stale is not None:
             await self.desk.messenger.edit_keyboard(self.chat_id, stale, (), lane="talk")
 
