@@ -1,14 +1,13 @@
-"""Orders as a table that other programs read: CSV in UTF-8, one order a row, nothing personal in it.
+"""Orders as CSV: one order a row, nothing personal in it.
 
-Times are UTC in ISO 8601, amounts whole rupiah and sats, rates decimal text. What comes from outside can't be taken
-for a formula by a spreadsheet.
+Times are UTC in ISO 8601, amounts whole rupiah and sats, rates decimal text.
 """
 
 from collections.abc import Callable, Iterable
 from typing import Final
 
 from bot.core import csv
-from bot.operations.statistics_model import OrderLine
+from bot.operations.statistics import OrderLine
 
 COLUMNS: Final[dict[str, Callable[[OrderLine], object]]] = {
     "reference": lambda line: csv.format_text(line.reference),
@@ -29,11 +28,11 @@ COLUMNS: Final[dict[str, Callable[[OrderLine], object]]] = {
 """The columns, from the left. docs/operating.md says what each holds."""
 
 
-def header() -> bytes:
-    """The first row."""
+def header_row() -> bytes:
+    """Return the row with the names of the columns."""
     return csv.write_rows([list(COLUMNS)])
 
 
-def rows(lines: Iterable[OrderLine]) -> bytes:
-    """The rows of some orders."""
+def order_rows(lines: Iterable[OrderLine]) -> bytes:
+    """Return the rows of some orders."""
     return csv.write_rows([column(line) for column in COLUMNS.values()] for line in lines)

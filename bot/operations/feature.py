@@ -12,7 +12,7 @@ from bot.operations.command_menus import CommandMenus
 from bot.operations.handlers import ShowOrders, StatusHandlers
 from bot.operations.monitor import Monitor
 from bot.operations.statistics_handlers import StatisticsHandlers
-from bot.operations.statistics_service import Figures
+from bot.operations.statistics_service import StatisticsService
 from bot.operations.workers import MonitorWorker
 from bot.orders.tracking.poller import Poller
 from bot.settlement.catalogue import Market
@@ -68,7 +68,7 @@ class Operations:
             shrink_percent=shrink_percent,
         )
         status = StatusHandlers(database=database, messenger=messenger, monitor=monitor, show_orders=show_orders)
-        self.statistics = Figures(database, settlement, clock)
+        self.statistics = StatisticsService(database, settlement, clock)
         statistics = StatisticsHandlers(statistics=self.statistics, messenger=messenger)
         menus = CommandMenus(
             bot,

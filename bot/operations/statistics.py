@@ -1,16 +1,18 @@
-"""What is counted: how an order turned out, over which time, and the figures of that time."""
+"""What is counted: outcomes of orders, the statistics of a period, and orders without anything personal."""
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
 
 from bot.orders.order import LOOKED_FOR, Failure, Order, Phase
+from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import COMPLETED
 from bot.support.ticket_statistics import TicketStatistics
 
 
 class Outcome(StrEnum):
-    """How an order stands, as operators count it: each order is exactly one of these."""
+    """The outcome of an order, as operators count it: each order has exactly one."""
 
     WAITING = "waiting"  # it can still be paid
     UNDER_WAY = "under_way"  # paid, and not at its end
@@ -25,7 +27,7 @@ class Outcome(StrEnum):
 
 
 PAID = frozenset({Outcome.UNDER_WAY, Outcome.SENT, Outcome.FAILED})
-"""Those whose payers' money is known to have come in."""
+"""The outcomes of orders that are known to have been paid."""
 
 _OF_FAILURE = {
     Failure.PAID: Outcome.FAILED,
@@ -40,11 +42,11 @@ _OF_PHASE = {
     Phase.DONE: Outcome.UNPAID,
     **dict.fromkeys(LOOKED_FOR, Outcome.UNCERTAIN),
 }
-"""What an order is that was neither paid nor ended; an open one can be paid until its expiry was told."""
+"""Phase -> outcome of an order that was neither paid nor ended. An open one can be paid until its expiry is told."""
 
 
 def outcome_of(order: Order) -> Outcome:
-    """How `order` stands. `operations/statistics_repository.py` says the same in SQL."""
+    """Return the outcome of an order. `operations/statistics_repository.py` says the same in SQL."""
     if order.state == COMPLETED:
         return Outcome.SENT
     if order.failure is not None:
@@ -56,7 +58,7 @@ def outcome_of(order: Order) -> Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Orders that turned out alike: how many, and what they came to together."""
+    """Orders with the same outcome: how many, and their sums."""
 
     orders: int = 0
     idr: int = 0
@@ -67,11 +69,11 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrderFigures:
-    """Orders placed within a time, by its parts (`Span.parts`) and by how they turned out.
+class OrderStatistics:
+    """Orders placed within a period, by its parts (`Span.parts`) and their outcomes.
 
-    `median` is how long it took from the payment to the end of those that were sent, None where `timed` is 0: of an
-    order that was first seen paid when it had been sent already, nobody knows.
+    `median` is the time from the payment to the end of the `timed` orders that were sent, None where there are none.
+    It isn't known for an order that was first seen paid when it had been sent already.
     """
 
     parts: tuple[dict[Outcome, Tally], ...]
@@ -80,21 +82,21 @@ class OrderFigures:
 
     @property
     def by_outcome(self) -> dict[Outcome, Tally]:
-        """All parts together; an outcome that no order has isn't there."""
+        """Return the sums of all parts, without outcomes that no order has."""
         return {outcome: tally for outcome in Outcome if (tally := self._sum({outcome})).orders}
 
     @property
     def placed(self) -> Tally:
-        """All of them."""
+        """Return the sum of all orders."""
         return self._sum(frozenset(Outcome))
 
     @property
     def paid(self) -> Tally:
-        """Those whose payers' money came in, whatever became of it."""
+        """Return the sum of the orders that were paid, whatever their outcome."""
         return self._sum(PAID)
 
     def paid_by_part(self) -> tuple[Tally, ...]:
-        """The same, part by part."""
+        """Return the sum of the paid orders in each part."""
         return tuple(_sum_of(part, PAID) for part in self.parts)
 
     def _sum(self, outcomes: frozenset[Outcome] | set[Outcome]) -> Tally:
@@ -106,11 +108,11 @@ def _sum_of(part: dict[Outcome, Tally], outcomes: frozenset[Outcome] | set[Outco
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PeopleFigures:
-    """Persons: all whom the bot knows, and those who came within a time with how far they got.
+class UserStatistics:
+    """All users that the bot knows, and what those who came within a period did.
 
-    `active` have been here within that time (to a day); `ordered` and `paid` are those of the new ones who did so
-    at any time since.
+    `active` used the bot within the period (to a day). `ordered` and `paid` are those of the new ones who did so at
+    any time since.
     """
 
     known: int
@@ -122,8 +124,8 @@ class PeopleFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubscriberFigures:
-    """Subscribers to the rate: all, new ones, those with a daily quote; and alerts that may ring."""
+class SubscriberStatistics:
+    """Subscribers to the rate: all, new ones, those with a daily quote; and price alerts that haven't expired."""
 
     total: int
     new: int
@@ -132,15 +134,33 @@ class SubscriberFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnFigures:
-    """The bot's own figures of one time."""
+class BotStatistics:
+    """The bot's own statistics of one period."""
 
-    people: PeopleFigures
-    subscribers: SubscriberFigures
-    orders: OrderFigures
+    users: UserStatistics
+    subscribers: SubscriberStatistics
+    orders: OrderStatistics
     tickets: TicketStatistics = field(default_factory=TicketStatistics)
 
 
 def share(part: int, whole: int) -> int:
-    """`part` of `whole` in hundredths of a percent, to the nearest; 0 of nothing."""
+    """Return `part` of `whole` in hundredths of a percent, rounded; 0 where `whole` is 0."""
     return (2 * part * 10_000 + whole) // (2 * whole) if whole else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderLine:
+    """An order as it can be exported: without number, name, user and chat. Amounts are the locked ones."""
+
+    reference: str
+    service_id: str | None
+    created_at: datetime
+    paid_at: datetime | None
+    ended_at: datetime | None
+    outcome: Outcome
+    state: str
+    method: PayoutMethod
+    channel: str
+    idr: int
+    sats: int
+    btc_idr: Decimal | None

@@ -20,7 +20,7 @@ from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.screens import export as export_screens
 from bot.operations.screens import platform as platform_screens
 from bot.operations.screens import statistics as screens
-from bot.operations.statistics_service import Figures
+from bot.operations.statistics_service import StatisticsService
 from bot.users.screens import start
 
 SPAN: Final = "export"
@@ -34,7 +34,7 @@ _Action = Callable[["StatisticsHandlers", Session, str], Awaitable[bool]]
 class StatisticsHandlers:
     """Show operators the statistics, and send them orders as a file."""
 
-    def __init__(self, *, statistics: Figures, messenger: Messenger) -> None:
+    def __init__(self, *, statistics: StatisticsService, messenger: Messenger) -> None:
         self._statistics = statistics
         self._messenger = messenger
 
@@ -53,7 +53,7 @@ class StatisticsHandlers:
     async def show_statistics(self, session: Session, _: str) -> None:
         """Show the bot's own statistics at once, and the service's as soon as it has answered."""
         await session.post(await self._screen(session, FIRST_SHOWN))
-        of_service = await self._statistics.service()
+        of_service = await self._statistics.of_service()
         await session.post(platform_screens.screen(session.t, of_service, session.zone))
 
     async def export_orders(self, session: Session, typed: str) -> None:
@@ -113,12 +113,12 @@ class StatisticsHandlers:
         return True
 
     async def _screen(self, session: Session, period: Period) -> Screen:
-        span, own = await self._statistics.own(period, session.zone)
-        picture = await render_bars_off_loop(screens.bars(session.t, period, span, own.orders, session.zone))
+        span, own = await self._statistics.of_bot(period, session.zone)
+        picture = await render_bars_off_loop(screens.chart_data(session.t, period, span, own.orders, session.zone))
         return screens.screen(session.t, period, session.t.date_time(span.since, session.zone), own, picture)
 
     async def _send_file(self, session: Session, span: Span) -> None:
-        file = await self._statistics.export(span, session.person.id)
+        file = await self._statistics.export_orders(span, session.person.id)
         if file.content is None:
             await session.show(export_screens.nothing(session.t, file, span, session.zone))
             return
@@ -130,7 +130,7 @@ class StatisticsHandlers:
             lane="talk",
         )
         if not isinstance(sent, Delivered):
-            await session.say(Screen(session.t("export.not_sent"), export_screens.again_row(session.t)))
+            await session.say(Screen(session.t("export.not_sent"), export_screens.other_period_row(session.t)))
 
     ACTIONS: ClassVar[Mapping[StatisticsAction, "_Action"]] = {
         StatisticsAction.SHOW: _show_period,

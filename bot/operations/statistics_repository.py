@@ -1,4 +1,4 @@
-"""Figures, counted by the database: no row of a person and no sealed text leaves it."""
+"""Statistics, counted by the database: no row about a user and no encrypted text leaves it."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -24,8 +24,7 @@ from sqlalchemy import (
 from bot.infra.db import encryption as sealing
 from bot.infra.db.columns import Instant, constant
 from bot.infra.db.transaction import Transaction
-from bot.operations.statistics import OrderFigures, Outcome, PeopleFigures, SubscriberFigures, Tally
-from bot.operations.statistics_model import OrderLine
+from bot.operations.statistics import OrderLine, OrderStatistics, Outcome, SubscriberStatistics, Tally, UserStatistics
 from bot.orders.order import LOOKED_FOR, Phase
 from bot.orders.payout_time_repository import MIDDLE
 from bot.orders.tables import orders
@@ -105,43 +104,43 @@ LINES_BEHIND = LINES.where(PLACE > BEHIND)
 
 
 class StatisticsRepository:
-    """Counting. Times are from a moment on, up to another one that is outside."""
+    """Count. Periods run from `since` to `until`, exclusive."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
-    async def people(self, since: datetime, until: datetime) -> PeopleFigures:
-        """All persons, and those who came within this time."""
+    async def users(self, since: datetime, until: datetime) -> UserStatistics:
+        """Count all users, and those who came within this period."""
         known, away, active = (await self._connection.execute(EVERYBODY, {"since": since})).one()
         new, ordered, paid = (await self._connection.execute(NEWCOMERS, {"since": since, "until": until})).one()
-        return PeopleFigures(known=known, away=away, active=active, new=new, ordered=ordered, paid=paid)
+        return UserStatistics(known=known, away=away, active=active, new=new, ordered=ordered, paid=paid)
 
-    async def subscribers(self, since: datetime, until: datetime, now: datetime) -> SubscriberFigures:
-        """All subscribers, those who came within this time, and the alerts that haven't expired."""
+    async def subscribers(self, since: datetime, until: datetime, now: datetime) -> SubscriberStatistics:
+        """Count all subscribers, those who came within this period, and the alerts that haven't expired."""
         found = await self._connection.execute(SUBSCRIBERS, {"since": since, "until": until})
         total, new, daily = found.one()
         alerts = int((await self._connection.execute(ALERTS, {"now": now})).scalar_one())
-        return SubscriberFigures(total=total, new=new, daily=daily, alerts=alerts)
+        return SubscriberStatistics(total=total, new=new, daily=daily, alerts=alerts)
 
-    async def orders(self, edges: Sequence[datetime]) -> OrderFigures:
-        """Orders placed from the first of `edges` up to the last, part by part between two neighbours."""
+    async def orders(self, edges: Sequence[datetime]) -> OrderStatistics:
+        """Count the orders placed from the first of `edges` up to the last, part by part between two neighbours."""
         within = {"since": edges[0], "until": edges[-1]}
         parts: tuple[dict[Outcome, Tally], ...] = tuple({} for _ in edges[1:])
         for part, outcome, *sums in await self._connection.execute(_tallies(edges), within):
             parts[part][Outcome(outcome)] = _tally(*map(int, sums))
         timed, shorter, longer = (await self._connection.execute(MIDDLE, within)).one()
         median = timedelta(microseconds=(int(shorter) + int(longer)) // 2) if timed else None
-        return OrderFigures(parts=parts, median=median, timed=timed or 0)
+        return OrderStatistics(parts=parts, median=median, timed=timed or 0)
 
     async def count_orders(self, since: datetime, until: datetime) -> int:
-        """How many were placed within this time."""
+        """Return how many were placed within this period."""
         return int((await self._connection.execute(COUNT, {"since": since, "until": until})).scalar_one())
 
     async def lines(
         self, since: datetime, until: datetime, after: OrderLine | None, limit: int
     ) -> tuple[OrderLine, ...]:
-        """Orders placed within this time, oldest first; those behind `after`, where one is named."""
+        """Return orders placed within this period, oldest first; only those behind `after`, where it is given."""
         asked: dict[str, object] = {"since": since, "until": until, "limit": limit}
         if after is None:
             found = await self._connection.execute(LINES, asked)

@@ -18,18 +18,18 @@ from bot.infra.db.transaction import Transaction
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 
-PAGE: Final = 8
-AT_ONCE: Final = 500
-MOST_ENTRIES: Final = 100_000
+PAGE_SIZE: Final = 8
+BATCH_SIZE: Final = 500
+MAX_ENTRIES: Final = 100_000
 """In one file: about 10 MB."""
 
-ITSELF: Final = "trail:"
-"""The subject of an export of the trail."""
+LOG_SUBJECT: Final = "trail:"
+"""The subject of an export of the log itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """Some entries, newest first: of one member of staff, or of all (0); `older` is where the next page begins."""
+    """Some entries, newest first: of one member of staff, or of all (0). `older` is where the next page begins."""
 
     entries: tuple[AuditEntry, ...]
     actor_id: int = 0
@@ -39,39 +39,39 @@ class AuditPage:
 
 @dataclass(frozen=True, slots=True)
 class AuditFile:
-    """The trail of a time: how many entries, and the file; none where there are no entries, or too many."""
+    """The log of a period: how many entries, and the CSV; None where there are none, or too many for one file."""
 
     entries: int
     content: bytes | None
 
 
 class AuditLog:
-    """Reads the trail."""
+    """Read the audit log."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     async def page(self, before: str = "", actor_id: int = 0) -> AuditPage:
-        """The entries before that one, or the newest."""
+        """Return the entries before that one, or the newest."""
         async with self._store.reading() as tx:
-            found = await AuditRepository(tx).page(before=before, actor_id=actor_id, limit=PAGE + 1)
-        older = found[PAGE - 1].id if len(found) > PAGE else ""
-        return AuditPage(found[:PAGE], actor_id, older, is_newest=not before)
+            found = await AuditRepository(tx).page(before=before, actor_id=actor_id, limit=PAGE_SIZE + 1)
+        older = found[PAGE_SIZE - 1].id if len(found) > PAGE_SIZE else ""
+        return AuditPage(found[:PAGE_SIZE], actor_id, older, is_newest=not before)
 
     async def export(self, span: Span, by: int) -> AuditFile:
-        """The trail of a time, oldest first. That it was taken along is written down before it can be."""
+        """Return the log of a period, oldest first. The export is recorded before it is returned."""
         content, count = bytearray(csv.write_rows([list(COLUMNS)])), 0
         async with self._store.reading() as tx:
-            found = await AuditRepository(tx).between(span.since, span.until, "", AT_ONCE)
-            while found and count <= MOST_ENTRIES:
+            found = await AuditRepository(tx).between(span.since, span.until, "", BATCH_SIZE)
+            while found and count <= MAX_ENTRIES:
                 count += len(found)
                 content += await asyncio.to_thread(_lines, found)
-                found = await AuditRepository(tx).between(span.since, span.until, found[-1].id, AT_ONCE)
-        if not 0 < count <= MOST_ENTRIES:
+                found = await AuditRepository(tx).between(span.since, span.until, found[-1].id, BATCH_SIZE)
+        if not 0 < count <= MAX_ENTRIES:
             return AuditFile(count, None)
         async with self._store.transaction() as tx:
-            await record_audit(tx, by, AuditAction.EXPORTED, ITSELF, self._clock.now(), detail=of_time(span))
+            await record_audit(tx, by, AuditAction.EXPORTED, LOG_SUBJECT, self._clock.now(), detail=describe_span(span))
         return AuditFile(count, bytes(content))
 
 
@@ -85,13 +85,13 @@ async def record_audit(
     person_id: int = 0,
     detail: str = "",
 ) -> None:
-    """What `by` does in this transaction; `person_id` is whom it concerns."""
+    """Record in this transaction what `by` does; `person_id` is whom it concerns."""
     entry = AuditEntry(at=now, actor_id=by, action=action, subject=subject, person_id=person_id, detail=detail)
     await AuditRepository(tx).add(entry)
 
 
-def of_time(span: Span) -> str:
-    """A time as a detail."""
+def describe_span(span: Span) -> str:
+    """Return a period as the detail of an entry."""
     return f"{csv.format_time(span.since)}/{csv.format_time(span.until)}"
 
 

@@ -16,9 +16,9 @@ from bot.staff.tables import audit
 
 LIMIT = bindparam("limit", type_=Integer())
 
-WRITTEN = itertools.count()
+_COUNTER = itertools.count()
 BEFORE: BindParameter[str] = bindparam("before")
-TRAIL = select(audit).order_by(audit.c.id.desc()).limit(LIMIT)
+NEWEST = select(audit).order_by(audit.c.id.desc()).limit(LIMIT)
 BETWEEN = (
     select(audit)
     .where(audit.c.id > bindparam("beyond"), audit.c.id < bindparam("until"))
@@ -28,21 +28,21 @@ BETWEEN = (
 
 
 class AuditRepository:
-    """The trail of what staff did: added to, read, and nothing else."""
+    """The log of what staff did. It is added to and read, and nothing else."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def add(self, entry: AuditEntry) -> None:
-        """Write it down; its id is made here, and sorts by time."""
+        """Add an entry. Its id is made here, and sorts by time."""
         named = replace(entry, id=_audit_id(entry.at))
         row = sealing.seal_row(self._vault, audit, asdict(named))
         await self._connection.execute(insert(audit).inline(), row)
 
     async def page(self, *, before: str = "", actor_id: int = 0, limit: int = 10) -> tuple[AuditEntry, ...]:
-        """Newest first, from the one before that id; of one actor, or of all (0)."""
-        wanted = TRAIL
+        """Return entries, newest first, from the one before that id; of one actor, or of all (0)."""
+        wanted = NEWEST
         known: dict[str, object] = {"limit": limit}
         if before:
             wanted, known = wanted.where(audit.c.id < BEFORE), {**known, "before": before}
@@ -51,7 +51,7 @@ class AuditRepository:
         return await self._all(wanted, known)
 
     async def between(self, since: datetime, until: datetime, after: str, limit: int) -> tuple[AuditEntry, ...]:
-        """Oldest first, those after that id ("" is the beginning): for a file."""
+        """Return entries of a period, oldest first, after that id ("" is the beginning)."""
         known = {"beyond": max(after, _moment(since)), "until": _moment(until), "limit": limit}
         return await self._all(BETWEEN, known)
 
@@ -65,10 +65,10 @@ def _entry(known: dict[str, Any]) -> AuditEntry:
 
 
 def _audit_id(at: datetime) -> str:
-    """Sorts by time, within a moment by the order of writing, and is nobody else's."""
-    return f"{_moment(at)}-{next(WRITTEN) % 0x1000000:06x}{secrets.token_hex(1)}"
+    """Return an id that sorts by time, within a microsecond by the order of writing, and is unique."""
+    return f"{_moment(at)}-{next(_COUNTER) % 0x1000000:06x}{secrets.token_hex(1)}"
 
 
 def _moment(at: datetime) -> str:
-    """Sorts before the ids of this moment, and behind those of all before."""
+    """Return what sorts before the ids of this time, and behind those of all times before."""
     return f"{at.astimezone(UTC):%Y%m%dT%H%M%S%f}"

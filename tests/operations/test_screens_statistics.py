@@ -15,9 +15,16 @@ from bot.infra.i18n import LOCALES
 from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.screens import export, platform
 from bot.operations.screens import statistics as figures
-from bot.operations.screens.values import named, told
-from bot.operations.statistics import OrderFigures, Outcome, OwnFigures, PeopleFigures, SubscriberFigures, Tally
-from bot.operations.statistics_service import MOST_ORDERS, Export, ServiceFigures
+from bot.operations.screens.formatting import format_key, format_value
+from bot.operations.statistics import (
+    BotStatistics,
+    OrderStatistics,
+    Outcome,
+    SubscriberStatistics,
+    Tally,
+    UserStatistics,
+)
+from bot.operations.statistics_service import MAX_ORDERS, OrderFile, ServiceStatistics
 from bot.settlement.client.parser import read_json
 from bot.settlement.client.wire import PlatformStats as WireStats
 from bot.settlement.model import DepositRails, PlatformStats, Rail
@@ -35,20 +42,20 @@ JSON = st.recursive(
 )
 
 
-def own(size: int, parts: int) -> OwnFigures:
+def own(size: int, parts: int) -> BotStatistics:
     """Figures of which all are `size`, and the sums of money much larger."""
     part = {outcome: Tally(orders=size, idr=size * 10**9, sats=size * 10**9) for outcome in Outcome} if size else {}
-    orders = OrderFigures(parts=(part,) * parts, median=timedelta(seconds=size) if size else None, timed=size)
-    return OwnFigures(
-        people=PeopleFigures(known=size, away=size, active=size, new=size, ordered=size, paid=size),
-        subscribers=SubscriberFigures(total=size, new=size, daily=size, alerts=size),
+    orders = OrderStatistics(parts=(part,) * parts, median=timedelta(seconds=size) if size else None, timed=size)
+    return BotStatistics(
+        users=UserStatistics(known=size, away=size, active=size, new=size, ordered=size, paid=size),
+        subscribers=SubscriberStatistics(total=size, new=size, daily=size, alerts=size),
         orders=orders,
     )
 
 
 def shown(stats: dict[str, Any], locale: str = "en", rails: DepositRails | None = None) -> str:
     """What is read of what the service tells."""
-    service = ServiceFigures(PlatformStats(stats), rails)
+    service = ServiceStatistics(PlatformStats(stats), rails)
     seen = Seen("the service", platform.screen(TRANSLATIONS.get(locale), service, JAKARTA))
     check(seen)
     return seen.text
@@ -66,7 +73,7 @@ def test_all_figures_fit_under_a_picture(locale: str, period: Period, size: int)
     figured = own(size, span.parts)
     seen = Seen("own", figures.screen(t, period, "21 Nov 2026, 16:30 WIB", figured, b""), is_caption=True)
     check(seen)
-    facts = figures.bars(t, period, span, figured.orders, JAKARTA)
+    facts = figures.chart_data(t, period, span, figured.orders, JAKARTA)
     assert len(facts.bars) == span.parts
     assert all(0 <= bar.share <= 1 for bar in facts.bars)
     assert len(facts.levels) <= figures.LEVELS + 1
@@ -78,9 +85,9 @@ def test_the_figures_say_what_was_counted(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     parts: list[dict[Outcome, Tally]] = [{} for _ in range(7)]
     parts[2] = {Outcome.SENT: Tally(orders=3, idr=1_500_000, sats=88_000), Outcome.UNPAID: Tally(orders=1, idr=9)}
-    orders = OrderFigures(parts=tuple(parts), median=timedelta(seconds=95), timed=3)
-    people = PeopleFigures(known=120, away=4, active=30, new=10, ordered=5, paid=4)
-    figured = OwnFigures(people=people, subscribers=own(7, 7).subscribers, orders=orders)
+    orders = OrderStatistics(parts=tuple(parts), median=timedelta(seconds=95), timed=3)
+    people = UserStatistics(known=120, away=4, active=30, new=10, ordered=5, paid=4)
+    figured = BotStatistics(users=people, subscribers=own(7, 7).subscribers, orders=orders)
     shown_text = figures.screen(t, Period.WEEK, "15 Nov", figured, b"").text
     for said in (t.rupiah(1_500_000), t.sats(88_000), "✅", "⌛", "95", t.percent(75), t.percent(40), "120"):
         assert said in shown_text
@@ -160,7 +167,7 @@ def test_any_json_is_shown(stats: dict[str, Any]) -> None:
 
 
 def test_what_is_too_much_is_counted() -> None:
-    many = shown({f"key{number}": number for number in range(platform.MOST + 4)})
+    many = shown({f"key{number}": number for number in range(platform.MAX_LINES + 4)})
     assert says(many, "platform.more", count=4)
 
 
@@ -177,9 +184,9 @@ def test_what_came_is_kept_as_it_came_and_in_its_order() -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_service_that_tells_nothing_is_said_to(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    for service in (ServiceFigures(None, None), ServiceFigures(PlatformStats({}), a_rails())):
+    for service in (ServiceStatistics(None, None), ServiceStatistics(PlatformStats({}), a_rails())):
         check(Seen("the service", platform.screen(t, service, JAKARTA)))
-    assert t("platform.unconfigured") in platform.screen(t, ServiceFigures(None, a_rails()), JAKARTA).text
+    assert t("platform.unconfigured") in platform.screen(t, ServiceStatistics(None, a_rails()), JAKARTA).text
 
 
 def a_rails() -> DepositRails:
@@ -196,14 +203,14 @@ def a_rails() -> DepositRails:
     ],
 )
 def test_a_key_is_taken_apart_into_words(key: str, words: str) -> None:
-    assert named(key) == words
+    assert format_key(key) == words
 
 
 def test_a_number_in_a_text_is_one_only_where_the_key_says_so() -> None:
     t = TRANSLATIONS.get("en")
-    assert told(t, "volumeIdr", "12000", JAKARTA) == "Rp12,000"
-    assert told(t, "code", "12000", JAKARTA) == "12000"
-    assert told(t, "volumeIdr", "-12000", JAKARTA) == "-12,000"
+    assert format_value(t, "volumeIdr", "12000", JAKARTA) == "Rp12,000"
+    assert format_value(t, "code", "12000", JAKARTA) == "12000"
+    assert format_value(t, "volumeIdr", "-12000", JAKARTA) == "-12,000"
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -216,9 +223,9 @@ def test_the_export_asks_for_a_time_and_says_which_it_was(locale: str) -> None:
     }
     for find in NAMED_SPANS.values():
         span = find(NOW, JAKARTA)
-        for count in (0, MOST_ORDERS + 1):
-            check(Seen("no file", export.nothing(t, Export(count, None), span, JAKARTA)))
-        assert t.n("export.orders", 12) in export.caption(t, Export(12, b""), span, JAKARTA)
+        for count in (0, MAX_ORDERS + 1):
+            check(Seen("no file", export.nothing(t, OrderFile(count, None), span, JAKARTA)))
+        assert t.n("export.orders", 12) in export.caption(t, OrderFile(12, b""), span, JAKARTA)
     assert csv.file_name("orders", NAMED_SPANS["last_month"](NOW, JAKARTA), JAKARTA) == (
         "kirim-orders-2026-10-01-to-2026-10-31.csv"
     )

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.operations import export as exporting
-from bot.operations.statistics import OrderFigures, Outcome, Tally, outcome_of, share
-from bot.operations.statistics_model import OrderLine
+from bot.operations.statistics import OrderLine, OrderStatistics, Outcome, Tally, outcome_of, share
 from bot.orders.order import Phase
 from bot.settlement.model import PayoutMethod
 from tests.architecture.every_screen import BCA, a_deposit, an_order, at_each_moment
@@ -61,13 +60,13 @@ def test_a_deposit_that_failed_without_evidence_counts_neither_as_unpaid_nor_as_
     for order in (failed, forgotten):
         assert outcome_of(order) is Outcome.FAILED_UNKNOWN
     assert outcome_of(replace(failed, paid_at=NOW)) is Outcome.FAILED
-    assert not OrderFigures(parts=(one(1, Outcome.FAILED_UNKNOWN),), median=None, timed=0).paid.orders
+    assert not OrderStatistics(parts=(one(1, Outcome.FAILED_UNKNOWN),), median=None, timed=0).paid.orders
 
 
 def test_paid_orders_are_those_whose_money_came_in_whatever_became_of_it() -> None:
     both = one(4, Outcome.FAILED) | one(8, Outcome.UNDER_WAY)
     parts: list[dict[Outcome, Tally]] = [one(1, Outcome.SENT), one(2, Outcome.WAITING), both, {}]
-    figures = OrderFigures(parts=tuple(parts), median=None, timed=0)
+    figures = OrderStatistics(parts=tuple(parts), median=None, timed=0)
     assert figures.placed == Tally(orders=15, idr=150, sats=1500)
     assert figures.paid == Tally(orders=13, idr=130, sats=1300)
     assert [tally.orders for tally in figures.paid_by_part()] == [1, 0, 12, 0]
@@ -82,7 +81,7 @@ def test_shares_are_rounded_to_the_nearest_hundredth_of_a_percent(part: int, who
 
 
 def test_a_row_holds_what_its_header_says() -> None:
-    (row,) = read(exporting.header() + exporting.rows([LINE]))
+    (row,) = read(exporting.header_row() + exporting.order_rows([LINE]))
     assert row == {
         "reference": "ABC2345",
         "service_id": "cm1",
@@ -107,7 +106,7 @@ def test_a_row_holds_what_its_header_says() -> None:
 )
 def test_no_cell_is_a_formula(name: str) -> None:
     line = replace(LINE, method=PayoutMethod(name, name, name), state=name, service_id=name, channel=name)
-    (row,) = read(exporting.header() + exporting.rows([line]))
+    (row,) = read(exporting.header_row() + exporting.order_rows([line]))
     assert [cell for cell in row.values() if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
     assert row["destination_name"].startswith("'")
 
@@ -115,7 +114,7 @@ def test_no_cell_is_a_formula(name: str) -> None:
 @given(st.text(), st.text())
 def test_whatever_is_in_it_the_table_keeps_its_shape(name: str, state: str) -> None:
     line = replace(LINE, method=PayoutMethod(name, name, "bank"), state=state)
-    rows = read(exporting.header() + exporting.rows([line, LINE]))
+    rows = read(exporting.header_row() + exporting.order_rows([line, LINE]))
     assert [set(row) for row in rows] == [set(exporting.COLUMNS)] * 2
     assert rows[1]["reference"] == "ABC2345"
 

@@ -11,8 +11,15 @@ from typing import Any
 import pytest
 
 from bot.infra.db.database import Database
-from bot.operations.statistics import OrderFigures, Outcome, PeopleFigures, SubscriberFigures, Tally, outcome_of
-from bot.operations.statistics_model import OrderLine
+from bot.operations.statistics import (
+    OrderLine,
+    OrderStatistics,
+    Outcome,
+    SubscriberStatistics,
+    Tally,
+    UserStatistics,
+    outcome_of,
+)
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders.order import Order, Phase
 from bot.orders.payout_time_repository import PayoutTimeRepository
@@ -85,7 +92,7 @@ def within(orders: Sequence[Order], since: datetime, until: datetime) -> list[Or
     return [order for order in orders if since <= order.created_at < until]
 
 
-def counted(orders: Sequence[Order], edges: Sequence[datetime]) -> OrderFigures:
+def counted(orders: Sequence[Order], edges: Sequence[datetime]) -> OrderStatistics:
     """The figures of orders, the naive way."""
     parts = []
     for since, until in pairwise(edges):
@@ -100,7 +107,7 @@ def counted(orders: Sequence[Order], edges: Sequence[datetime]) -> OrderFigures:
         if order.state == "COMPLETED" and order.paid_at and order.ended_at and order.ended_at > order.paid_at
     ]
     middle = timedelta(microseconds=int(median(map(Decimal, lengths)))) if lengths else None
-    return OrderFigures(parts=tuple(parts), median=middle, timed=len(lengths))
+    return OrderStatistics(parts=tuple(parts), median=middle, timed=len(lengths))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -187,7 +194,7 @@ async def test_people_are_counted_as_one_by_one(store: Database) -> None:
     since, until = EDGES[0], EDGES[3]
     new = {person.id for person in people if since <= person.created_at < until}
     async with store.reading() as tx:
-        assert await StatisticsRepository(tx).people(since, until) == PeopleFigures(
+        assert await StatisticsRepository(tx).users(since, until) == UserStatistics(
             known=59,
             away=sum(person.blocked_at is not None for person in people),
             active=sum(person.seen_at is not None and person.seen_at >= since for person in people),
@@ -215,7 +222,7 @@ async def test_subscribers_and_alerts_are_counted(store: Database) -> None:
                 )
                 await SubscriptionRepository(tx).save_alert(alert)
     async with store.reading() as tx:
-        assert await StatisticsRepository(tx).subscribers(since, until, EDGES[1]) == SubscriberFigures(
+        assert await StatisticsRepository(tx).subscribers(since, until, EDGES[1]) == SubscriberStatistics(
             total=len(NEAR_EDGES),
             new=sum(since <= at < until for at in NEAR_EDGES),
             daily=sum(number % 3 != 0 for number in range(1, len(NEAR_EDGES) + 1)),
@@ -225,13 +232,13 @@ async def test_subscribers_and_alerts_are_counted(store: Database) -> None:
 
 async def test_nothing_is_counted_where_there_is_nothing(store: Database) -> None:
     async with store.reading() as tx:
-        assert await StatisticsRepository(tx).people(NOW, NOW + HOUR) == PeopleFigures(
+        assert await StatisticsRepository(tx).users(NOW, NOW + HOUR) == UserStatistics(
             known=0, away=0, active=0, new=0, ordered=0, paid=0
         )
-        assert await StatisticsRepository(tx).subscribers(NOW, NOW, NOW) == SubscriberFigures(
+        assert await StatisticsRepository(tx).subscribers(NOW, NOW, NOW) == SubscriberStatistics(
             total=0, new=0, daily=0, alerts=0
         )
-        assert await StatisticsRepository(tx).orders(EDGES) == OrderFigures(parts=({},) * 6, median=None, timed=0)
+        assert await StatisticsRepository(tx).orders(EDGES) == OrderStatistics(parts=({},) * 6, median=None, timed=0)
         assert await StatisticsRepository(tx).lines(NOW, NOW + HOUR, None, 10) == ()
 
 

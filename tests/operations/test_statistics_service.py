@@ -10,7 +10,7 @@ from bot.core.date_ranges import Period, last
 from bot.core.zones import PRESUMED
 from bot.operations import statistics_service as module
 from bot.operations.statistics import Outcome
-from bot.operations.statistics_service import Export, Figures
+from bot.operations.statistics_service import OrderFile, StatisticsService
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown
 from tests.builders import an_order
@@ -18,8 +18,8 @@ from tests.orders.order_world import EMMA, OSCAR, SARI, House
 
 
 @pytest.fixture
-def figures(house: House) -> Figures:
-    return Figures(house.store, house.settlement, house.clock)
+def figures(house: House) -> StatisticsService:
+    return StatisticsService(house.store, house.settlement, house.clock)
 
 
 async def has_orders(house: House, count: int) -> None:
@@ -30,13 +30,13 @@ async def has_orders(house: House, count: int) -> None:
             assert await OrderRepository(tx).add(an_order(f"R{number:04}", created_at=at))
 
 
-def references(export: Export) -> list[str]:
+def references(export: OrderFile) -> list[str]:
     assert export.content is not None
     rows = csv.DictReader(io.StringIO(export.content.decode(), newline=""))
     return [row["reference"] for row in rows]
 
 
-async def test_the_figures_follow_orders_to_their_end(house: House, figures: Figures) -> None:
+async def test_the_figures_follow_orders_to_their_end(house: House, figures: StatisticsService) -> None:
     sent, waiting = await house.place(EMMA), await house.place(SARI)
     assert sent.service_id
     assert waiting.service_id
@@ -46,7 +46,7 @@ async def test_the_figures_follow_orders_to_their_end(house: House, figures: Fig
     house.service.becomes(sent.service_id, "COMPLETED")
     await house.polls()
     for period in Period:
-        span, own = await figures.own(period, PRESUMED)
+        span, own = await figures.of_bot(period, PRESUMED)
         assert span == last(period, house.clock.now(), PRESUMED)
         assert {outcome: tally.orders for outcome, tally in own.orders.by_outcome.items()} == {
             Outcome.SENT: 1,
@@ -58,32 +58,32 @@ async def test_the_figures_follow_orders_to_their_end(house: House, figures: Fig
 
 @pytest.mark.parametrize("failure", [ServiceDown, SlowDown, KeyRefused])
 async def test_what_the_service_does_not_tell_is_none(
-    house: House, figures: Figures, failure: type[SettlementFailure]
+    house: House, figures: StatisticsService, failure: type[SettlementFailure]
 ) -> None:
     house.service.reads.append(failure())
-    told = await figures.service()
+    told = await figures.of_service()
     assert [told.stats is None, told.rails is None].count(True) == 1
-    told = await figures.service()
+    told = await figures.of_service()
     assert told.stats is not None
     assert told.rails is not None
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 7])
 async def test_a_file_is_written_in_portions_of_which_none_is_lost(
-    house: House, figures: Figures, monkeypatch: pytest.MonkeyPatch, count: int
+    house: House, figures: StatisticsService, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
-    monkeypatch.setattr(module, "AT_ONCE", 3)
+    monkeypatch.setattr(module, "BATCH_SIZE", 3)
     await has_orders(house, count)
-    export = await figures.export(last(Period.WEEK, house.clock.now(), PRESUMED), OSCAR)
+    export = await figures.export_orders(last(Period.WEEK, house.clock.now(), PRESUMED), OSCAR)
     assert export.orders == count
     assert references(export) == [f"R{number:04}" for number in reversed(range(count))]
 
 
 async def test_there_is_no_file_of_nothing_nor_of_too_much(
-    house: House, figures: Figures, monkeypatch: pytest.MonkeyPatch
+    house: House, figures: StatisticsService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     span = last(Period.WEEK, house.clock.now(), PRESUMED)
-    assert await figures.export(span, OSCAR) == Export(0, None)
-    monkeypatch.setattr(module, "MOST_ORDERS", 2)
+    assert await figures.export_orders(span, OSCAR) == OrderFile(0, None)
+    monkeypatch.setattr(module, "MAX_ORDERS", 2)
     await has_orders(house, 3)
-    assert await figures.export(span, OSCAR) == Export(3, None)
+    assert await figures.export_orders(span, OSCAR) == OrderFile(3, None)

@@ -9,11 +9,11 @@ import pytest
 from bot.core.date_ranges import Period, Span, last
 from bot.core.zones import PRESUMED
 from bot.infra.db.errors import StoreDown
-from bot.operations.statistics_service import Figures
+from bot.operations.statistics_service import StatisticsService
 from bot.staff import audit as module
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import of_order
-from bot.staff.audit import PAGE, AuditFile, AuditLog, record_audit
+from bot.staff.audit import PAGE_SIZE, AuditFile, AuditLog, record_audit
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from tests.deleting import delete_user
@@ -52,7 +52,7 @@ async def all_of(house: House) -> list[AuditEntry]:
 async def test_the_newest_come_first_and_each_page_begins_where_the_one_before_ended(
     house: House, trail: AuditLog
 ) -> None:
-    await looks_at(house, 2 * PAGE + 3)
+    await looks_at(house, 2 * PAGE_SIZE + 3)
     found, page = [], await trail.page()
     while True:
         found.append(len(page.entries))
@@ -62,15 +62,15 @@ async def test_the_newest_come_first_and_each_page_begins_where_the_one_before_e
         following = await trail.page(page.older)
         assert following.entries[0].at < page.entries[-1].at
         page = following
-    assert found == [PAGE, PAGE, 3]
+    assert found == [PAGE_SIZE, PAGE_SIZE, 3]
     assert page.entries[-1].subject == "order:R000000"
     assert not page.is_newest
 
 
 async def test_a_full_last_page_has_none_behind_it(house: House, trail: AuditLog) -> None:
-    await looks_at(house, PAGE)
+    await looks_at(house, PAGE_SIZE)
     page = await trail.page()
-    assert (len(page.entries), page.older, page.is_newest) == (PAGE, "", True)
+    assert (len(page.entries), page.older, page.is_newest) == (PAGE_SIZE, "", True)
 
 
 async def test_the_trail_of_one_is_theirs_alone(house: House, trail: AuditLog) -> None:
@@ -84,7 +84,7 @@ async def test_the_trail_of_one_is_theirs_alone(house: House, trail: AuditLog) -
 async def test_the_file_has_every_entry_of_its_time_oldest_first_and_nothing_to_calculate(
     house: House, trail: AuditLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "AT_ONCE", 2)
+    monkeypatch.setattr(module, "BATCH_SIZE", 2)
     await looks_at(house, 5)
     made = await trail.export(last(Period.DAY, house.clock.now() + HOUR, PRESUMED), OSCAR)
     assert made.content is not None
@@ -94,7 +94,7 @@ async def test_the_file_has_every_entry_of_its_time_oldest_first_and_nothing_to_
     assert {(row["actor_id"], row["action"], row["person_id"]) for row in rows} == {(str(RINA), "looked", str(EMMA))}
     assert all(datetime.fromisoformat(row["at"]).tzinfo == UTC for row in rows)
     newest = (await all_of(house))[0]
-    assert (newest.actor_id, newest.action, newest.subject) == (OSCAR, AuditAction.EXPORTED, module.ITSELF)
+    assert (newest.actor_id, newest.action, newest.subject) == (OSCAR, AuditAction.EXPORTED, module.LOG_SUBJECT)
 
 
 async def test_no_file_where_there_is_nothing_or_too_much(
@@ -103,7 +103,7 @@ async def test_no_file_where_there_is_nothing_or_too_much(
     long_ago = Span((datetime(2001, 1, 1, tzinfo=UTC), datetime(2001, 1, 2, tzinfo=UTC)))
     assert await trail.export(long_ago, OSCAR) == AuditFile(0, None)
     await looks_at(house, 3)
-    monkeypatch.setattr(module, "MOST_ENTRIES", 2)
+    monkeypatch.setattr(module, "MAX_ENTRIES", 2)
     assert await trail.export(last(Period.DAY, house.clock.now() + HOUR, PRESUMED), OSCAR) == AuditFile(3, None)
     assert AuditAction.EXPORTED not in {entry.action for entry in await all_of(house)}
 
@@ -111,7 +111,7 @@ async def test_no_file_where_there_is_nothing_or_too_much(
 async def test_who_takes_orders_along_is_written_down_with_the_time_they_are_of(house: House) -> None:
     await house.place()
     span = last(Period.DAY, house.clock.now() + HOUR, PRESUMED)
-    made = await Figures(house.store, house.settlement, house.clock).export(span, OSCAR)
+    made = await StatisticsService(house.store, house.settlement, house.clock).export_orders(span, OSCAR)
     assert made.content is not None
     (entry,) = await all_of(house)
     assert (entry.actor_id, entry.action, entry.subject) == (OSCAR, AuditAction.EXPORTED, "orders:")

@@ -8,7 +8,7 @@ from bot.core.date_ranges import Period, last
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
-from bot.staff.audit import PAGE, AuditFile, AuditPage
+from bot.staff.audit import PAGE_SIZE, AuditFile, AuditPage
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.screens import audit
 from bot.support.reveal import screens as staff_reveal
@@ -71,7 +71,7 @@ def of_seeing_more(
         entries = tuple(an_entry(now, action=action, subject=each, detail=(typed * 100)[:5000]) for each in SUBJECTS)
         yield (
             f"audit: {action}",
-            audit.screen(t, AuditPage(entries[:PAGE], older="20260817T030500000000-00000000"), TERMS, now, zone),
+            audit.screen(t, AuditPage(entries[:PAGE_SIZE], older="20260817T030500000000-00000000"), TERMS, now, zone),
             ("3001",),
         )
     for word in sorted(TERMS.details):

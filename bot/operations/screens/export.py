@@ -1,4 +1,4 @@
-"""The orders of a time as a file: which time, and what the file holds."""
+"""The orders of a period as a file: which period, and what the file contains."""
 
 from datetime import tzinfo
 
@@ -7,11 +7,11 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_span
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.operations.buttons import StatisticsAction, StatisticsButton
-from bot.operations.statistics_service import MOST_ORDERS, Export
+from bot.operations.statistics_service import MAX_ORDERS, OrderFile
 
 
 def asking(t: Translator) -> Screen:
-    """Which time: the usual ones as buttons, and any other typed."""
+    """Ask for the period: the usual ones are buttons, any other is typed."""
     day, week, month, this, before = (
         Button(t.plain(f"export.{name}"), data=StatisticsButton(StatisticsAction.CSV, name).pack())
         for name in NAMED_SPANS
@@ -19,20 +19,20 @@ def asking(t: Translator) -> Screen:
     return Screen(t("export.ask"), ((day, week, month), (this, before)))
 
 
-def caption(t: Translator, made: Export, span: Span, zone: tzinfo) -> Html:
-    """How many orders the file holds, of which time, and what it doesn't hold."""
-    return t("export.caption", orders=t.n("export.orders", made.orders), time=format_span(t, span, zone))
+def caption(t: Translator, file: OrderFile, span: Span, zone: tzinfo) -> Html:
+    """Return how many orders the file contains, of which period, and what it doesn't contain."""
+    return t("export.caption", orders=t.n("export.orders", file.orders), time=format_span(t, span, zone))
 
 
-def nothing(t: Translator, made: Export, span: Span, zone: tzinfo) -> Screen:
-    """That there is no file: no orders, or too many for one."""
-    if made.orders:
-        text = t("export.too_many", count=made.orders, most=MOST_ORDERS, time=format_span(t, span, zone))
+def nothing(t: Translator, file: OrderFile, span: Span, zone: tzinfo) -> Screen:
+    """Say that there is no file: no orders, or too many for one."""
+    if file.orders:
+        text = t("export.too_many", count=file.orders, most=MAX_ORDERS, time=format_span(t, span, zone))
     else:
         text = t("export.none", time=format_span(t, span, zone))
-    return Screen(text, again_row(t))
+    return Screen(text, other_period_row(t))
 
 
-def again_row(t: Translator) -> Keyboard:
-    """The way to another time."""
+def other_period_row(t: Translator) -> Keyboard:
+    """Return the row with the button to another period."""
     return ((Button(t.plain("export.other"), data=StatisticsButton(StatisticsAction.EXPORT).pack()),),)

@@ -1,6 +1,6 @@
-"""What the service tells of itself: its figures, whatever they are, and its deposit rails.
+"""The service's own statistics, whatever they are, and its deposit rails.
 
-Names, kinds and sizes of what it tells are its own: all is read as data, escaped, and cut to what a message holds.
+Names, types and sizes are the service's own: all is read as data, escaped, and shortened to fit in a message.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,15 +10,15 @@ from typing import Final
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Screen
-from bot.operations.screens.values import cut, named, short, told
-from bot.operations.statistics_service import ServiceFigures
+from bot.operations.screens.formatting import cut, format_key, format_value, short
+from bot.operations.statistics_service import ServiceStatistics
 from bot.payments.tokens import CHAIN_NAMES, LIGHTNING, TOKENS, name_key
 from bot.settlement.model import DepositRails, PlatformStats, Rail
 
-MOST: Final = 16
-"""Figures in one message."""
+MAX_LINES: Final = 16
+"""Values in one message."""
 
-DEEPEST: Final = 2
+MAX_DEPTH: Final = 2
 NAMES: Final = {
     "totalOrders": "platform.total_orders",
     "completedOrders": "platform.completed_orders",
@@ -32,21 +32,21 @@ NAMES: Final = {
     "arbitrumUsdt": "platform.arbitrum_usdt",
     **{token.rail: name_key(token.code) for token in TOKENS.values()},
 }
-"""What is known by name; any other name is shown as it is, taken apart into words."""
+"""The names that have a text. Any other name is shown as its words."""
 
 
-def screen(t: Translator, service: ServiceFigures, zone: tzinfo) -> Screen:
-    """Both, or that the service didn't tell."""
-    figures = t("platform.no_stats") if service.stats is None else _figures(t, service.stats, zone)
+def screen(t: Translator, service: ServiceStatistics, zone: tzinfo) -> Screen:
+    """Return both, or that the service didn't answer."""
+    statistics = t("platform.no_stats") if service.stats is None else _statistics(t, service.stats, zone)
     rails = t("platform.no_rails") if service.rails is None else _rails(t, service.rails)
-    return Screen(f"{t('platform.head')}\n{figures}\n\n{t('platform.rails')}\n{rails}")
+    return Screen(f"{t('platform.head')}\n{statistics}\n\n{t('platform.rails')}\n{rails}")
 
 
-def _figures(t: Translator, stats: PlatformStats, zone: tzinfo) -> Html:
+def _statistics(t: Translator, stats: PlatformStats, zone: tzinfo) -> Html:
     every = _flat(stats.given)
     lines = [
-        t("platform.figure", name=_name(t, path), value=told(t, path[-1], value, zone))
-        for path, value in islice(every, MOST)
+        t("platform.figure", name=_name(t, path), value=format_value(t, path[-1], value, zone))
+        for path, value in islice(every, MAX_LINES)
     ]
     left = sum(1 for _ in every)
     if left:
@@ -55,10 +55,10 @@ def _figures(t: Translator, stats: PlatformStats, zone: tzinfo) -> Html:
 
 
 def _flat(given: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Every value with the names that lead to it; what lies deeper than `DEEPEST` stays together."""
+    """Yield every value with the names that lead to it. Values below `MAX_DEPTH` stay together."""
     for key, value in given.items():
         path = (*above, key)
-        if isinstance(value, Mapping) and value and len(path) < DEEPEST:
+        if isinstance(value, Mapping) and value and len(path) < MAX_DEPTH:
             yield from _flat(value, path)
         else:
             yield path, value
@@ -67,7 +67,7 @@ def _flat(given: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[
 def _name(t: Translator, path: tuple[str, ...]) -> str:
     if len(path) == 1 and path[0] in NAMES:
         return t.plain(NAMES[path[0]])
-    return cut(" · ".join(map(named, path)), 48)
+    return cut(" · ".join(map(format_key, path)), 48)
 
 
 def _rails(t: Translator, rails: DepositRails) -> Html:
@@ -79,15 +79,15 @@ def _rails(t: Translator, rails: DepositRails) -> Html:
 
 
 def _rail(t: Translator, rail: Rail) -> Html:
-    name = t.plain(NAMES[rail.name]) if rail.name in NAMES else cut(named(rail.name), 48)
+    name = t.plain(NAMES[rail.name]) if rail.name in NAMES else cut(format_key(rail.name), 48)
     facts = [fact for fact in (short(rail.token, 16), _chain(rail), short(rail.summary, 80)) if fact not in name]
-    told_of = t("platform.rail_facts", name=name, facts=" · ".join(facts)) if facts else t("platform.rail", name=name)
+    line = t("platform.rail_facts", name=name, facts=" · ".join(facts)) if facts else t("platform.rail", name=name)
     addresses = [
         t(key, address=short(address, 64))
         for key, address in (("platform.contract", rail.contract), ("platform.address", rail.address))
         if address
     ]
-    return Html("\n".join((told_of, *addresses)))
+    return Html("\n".join((line, *addresses)))
 
 
 def _chain(rail: Rail) -> str:

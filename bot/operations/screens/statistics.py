@@ -1,4 +1,4 @@
-"""The bot's own figures over the last day, week or month: a text, and bars of what was paid when."""
+"""The bot's own statistics of the last day, week or month: a text, and a chart of what was paid when."""
 
 from datetime import datetime, tzinfo
 from decimal import Decimal
@@ -9,7 +9,14 @@ from bot.infra.drawing.chart import Bar, BarFacts, Mark
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.operations.buttons import StatisticsAction, StatisticsButton
-from bot.operations.statistics import OrderFigures, Outcome, OwnFigures, PeopleFigures, SubscriberFigures, share
+from bot.operations.statistics import (
+    BotStatistics,
+    OrderStatistics,
+    Outcome,
+    SubscriberStatistics,
+    UserStatistics,
+    share,
+)
 from bot.rates.axes import round_step
 from bot.support.tickets.screens import format_length, format_ticket_times
 
@@ -26,18 +33,18 @@ SIGNS: Final = {
     Outcome.REFUSED: "✖️",
     Outcome.CLOSED: "🚫",
 }
-"""In the order in which they are told: what money came in for, then what it didn't."""
+"""In the order in which they are shown: paid orders first."""
 
 
-def screen(t: Translator, period: Period, since: str, own: OwnFigures, picture: bytes) -> Screen:
-    """All of it; short enough for a caption, whatever the figures are."""
+def screen(t: Translator, period: Period, since: str, own: BotStatistics, picture: bytes) -> Screen:
+    """Return all of it, short enough for a caption whatever the numbers are."""
     head = t("figures.head", period=t.plain(f"figures.{period}"), since=since)
-    parts = [head, _people(t, own.people, own.subscribers), _orders(t, own.orders), format_ticket_times(t, own.tickets)]
+    parts = [head, _users(t, own.users, own.subscribers), _orders(t, own.orders), format_ticket_times(t, own.tickets)]
     return Screen("\n\n".join(part for part in parts if part), _keyboard(t, period), photo=picture)
 
 
-def bars(t: Translator, period: Period, span: Span, orders: OrderFigures, zone: tzinfo) -> BarFacts:
-    """What was paid for in each hour or on each day, in rupiah."""
+def chart_data(t: Translator, period: Period, span: Span, orders: OrderStatistics, zone: tzinfo) -> BarFacts:
+    """Return the chart of what was paid in each hour or on each day, in rupiah."""
     paid = orders.paid_by_part()
     top, levels = _levels(t, max(tally.idr for tally in paid))
     return BarFacts(
@@ -61,7 +68,7 @@ def bars(t: Translator, period: Period, span: Span, orders: OrderFigures, zone: 
 
 
 def _levels(t: Translator, highest: int) -> tuple[int, tuple[Mark, ...]]:
-    """What the whole height stands for, above 0, and the round sums up to it."""
+    """Return the sum at the top of the chart, above 0, and the round sums up to it."""
     if not highest:
         return 1, ()
     step = max(int(round_step(Decimal(highest) / LEVELS)), 1)
@@ -73,9 +80,9 @@ def _label(t: Translator, period: Period, begins: datetime, zone: tzinfo) -> str
     return t.hour(begins, zone) if period is Period.DAY else t.date(begins, zone, with_year=False)
 
 
-def _people(t: Translator, people: PeopleFigures, subscribers: SubscriberFigures) -> Html:
+def _users(t: Translator, users: UserStatistics, subscribers: SubscriberStatistics) -> Html:
     lines = [
-        t("figures.people", known=people.known, new=people.new, active=people.active, away=people.away),
+        t("figures.people", known=users.known, new=users.new, active=users.active, away=users.away),
         t(
             "figures.subscribers",
             total=subscribers.total,
@@ -84,14 +91,14 @@ def _people(t: Translator, people: PeopleFigures, subscribers: SubscriberFigures
             alerts=subscribers.alerts,
         ),
     ]
-    if people.new:
-        reached = Decimal(share(people.paid, people.new)) / 100
-        lines.append(t("figures.from_start", ordered=people.ordered, paid=people.paid, new=people.new, share=reached))
+    if users.new:
+        reached = Decimal(share(users.paid, users.new)) / 100
+        lines.append(t("figures.from_start", ordered=users.ordered, paid=users.paid, new=users.new, share=reached))
     return Html("\n".join(lines))
 
 
-def _orders(t: Translator, orders: OrderFigures) -> Html:
-    """By how they stand, then how many were paid, what they came to, and how long it took."""
+def _orders(t: Translator, orders: OrderStatistics) -> Html:
+    """Return the outcomes, then how many were paid, their sums, and how long it took."""
     if not orders.placed.orders:
         return t("figures.no_orders")
     lines = [t("figures.orders", count=orders.placed.orders)]
@@ -108,13 +115,13 @@ def _orders(t: Translator, orders: OrderFigures) -> Html:
     return Html("\n".join(lines))
 
 
-def _count(orders: OrderFigures, outcome: Outcome) -> int:
+def _count(orders: OrderStatistics, outcome: Outcome) -> int:
     tally = orders.by_outcome.get(outcome)
     return tally.orders if tally else 0
 
 
 def _keyboard(t: Translator, shown: Period) -> Keyboard:
-    """The three times, the one that is shown marked (pressed, it is brought up to date), and the file."""
+    """Return the three periods, the current one marked (its button refreshes it), and the file."""
     times = tuple(
         Button(
             ("• " if period is shown else "") + t.plain(f"figures.button_{period}"),

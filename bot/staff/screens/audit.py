@@ -8,7 +8,7 @@ from bot.core.text import plain
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_day, format_span
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.staff.audit import MOST_ENTRIES, AuditFile, AuditPage
+from bot.staff.audit import MAX_ENTRIES, AuditFile, AuditPage
 from bot.staff.audit_terms import NAME_SHOWN, AuditTerms
 from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
 from bot.staff.model import AuditAction, AuditEntry
@@ -40,7 +40,7 @@ def caption(t: Translator, made: AuditFile, span: Span, zone: tzinfo) -> Html:
 def nothing(t: Translator, made: AuditFile, span: Span, zone: tzinfo) -> Screen:
     """That there is no file: no entries, or too many for one."""
     key = "audit.too_many" if made.entries else "audit.none_then"
-    return Screen(t(key, time=format_span(t, span, zone), most=MOST_ENTRIES), (_export_row(t), _back_row(t)))
+    return Screen(t(key, time=format_span(t, span, zone), most=MAX_ENTRIES), (_export_row(t), _back_row(t)))
 
 
 def not_sent(t: Translator) -> Screen:

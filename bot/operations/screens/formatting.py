@@ -1,4 +1,4 @@
-"""A value of whatever kind, as the service gave it under a name of its own, in its reader's way of writing."""
+"""Values of any type that the service sends under names of its own, formatted for the reader."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,15 @@ from bot.core.text import plain
 from bot.infra.i18n import Translator
 
 NOTHING: Final = "–"  # noqa: RUF001  meant as a dash
-LOOKED_AT: Final = 400
-"""Characters of a text that are looked at at all, so that none takes time without end."""
+MAX_READ: Final = 400
+"""Characters of a text that are read at all, so that none takes too long."""
 
-LONGEST: Final = 80
-"""Units of a value, as Telegram counts."""
+MAX_UNITS: Final = 80
+"""UTF-16 units of a value."""
 
-LISTED: Final = 5
-DIGITS: Final = 24
-"""Of a number; one with more is told by its size."""
+MAX_ITEMS: Final = 5
+MAX_DIGITS: Final = 24
+"""A number with more is shown in scientific notation."""
 
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^A-Z\W_]+|\d+")
 _NUMBER: Final = re.compile(r"-?\d{1,24}(\.\d{1,24})?", re.ASCII)
@@ -26,14 +26,14 @@ _RUPIAH, _SATS, _PERCENT = {"idr", "rupiah"}, {"sat", "sats", "satoshi", "satosh
 _EXACT: Final = Context(prec=12)
 
 
-def short(text: str, units: int = LONGEST) -> str:
-    """A text from outside on one line, nothing hidden in it, cut to so many units."""
-    shown = cut(plain(text[:LOOKED_AT]), units)
-    return shown if len(text) <= LOOKED_AT or shown.endswith("…") else f"{shown[: units - 1]}…"
+def short(text: str, units: int = MAX_UNITS) -> str:
+    """Return a text from outside on one line, without hidden characters, shortened to so many units."""
+    shown = cut(plain(text[:MAX_READ]), units)
+    return shown if len(text) <= MAX_READ or shown.endswith("…") else f"{shown[: units - 1]}…"
 
 
 def cut(text: str, units: int) -> str:
-    """The beginning of a text that is plain already, of at most so many units."""
+    """Return the beginning of a plain text, up to so many units."""
     if _units(text) <= units:
         return text
     shown = text[:units]
@@ -42,9 +42,9 @@ def cut(text: str, units: int) -> str:
     return f"{shown.rstrip()}…"
 
 
-def named(key: str) -> str:
-    """A key as words: "totalVolumeIdr" is "Total volume IDR"; one without letters stays as it is."""
-    words = _WORDS.findall(plain(key[:LOOKED_AT]))
+def format_key(key: str) -> str:
+    """Return a key as words: "totalVolumeIdr" is "Total volume IDR". One without letters stays as it is."""
+    words = _WORDS.findall(plain(key[:MAX_READ]))
     if not words:
         return short(key) or NOTHING
     lowered = [word.upper() if word.lower() in {"idr", "btc", "usd", "id"} else word.lower() for word in words]
@@ -52,8 +52,8 @@ def named(key: str) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def told(t: Translator, key: str, value: object, zone: tzinfo) -> str:
-    """`value` as its kind and the last word of its key say that it is meant."""
+def format_value(t: Translator, key: str, value: object, zone: tzinfo) -> str:
+    """Return `value` in the format of its type and of the unit at the end of its key."""
     if isinstance(value, bool):
         return t.plain("platform.yes" if value else "platform.no")
     unit = _unit(key)
@@ -65,21 +65,21 @@ def told(t: Translator, key: str, value: object, zone: tzinfo) -> str:
         case str():
             return _text(t, value, zone)
         case Mapping() | Sequence():
-            return _several(t, key, value, zone)
+            return _items(t, key, value, zone)
         case _:
             return NOTHING
 
 
 def _unit(key: str) -> str:
-    words = _WORDS.findall(key[:LOOKED_AT])
+    words = _WORDS.findall(key[:MAX_READ])
     last = words[-1].lower() if words else ""
     return last if last in _RUPIAH | _SATS | _PERCENT else ""
 
 
 def _number(t: Translator, unit: str, value: Decimal) -> str:
-    if abs(value.adjusted()) > DIGITS:
-        return _by_size(value)
-    if len(value.as_tuple().digits) > DIGITS:
+    if abs(value.adjusted()) > MAX_DIGITS:
+        return _scientific(value)
+    if len(value.as_tuple().digits) > MAX_DIGITS:
         value = _EXACT.plus(value)
     if unit in _RUPIAH:
         return t.rate(value) if value >= 0 else t.number(value)
@@ -91,8 +91,8 @@ def _number(t: Translator, unit: str, value: Decimal) -> str:
     return t.number(int(value) if is_whole else value)
 
 
-def _by_size(value: Decimal) -> str:
-    """Zero, or the first digits and the power of ten."""
+def _scientific(value: Decimal) -> str:
+    """Return zero, or the first digits and the power of ten."""
     if not value:
         return "0"
     sign, digits, _ = value.as_tuple()
@@ -101,8 +101,8 @@ def _by_size(value: Decimal) -> str:
 
 
 def _text(t: Translator, value: str, zone: tzinfo) -> str:
-    """A text, or the moment that it spells."""
-    if "T" in value[:LOOKED_AT] and len(value) <= 40:  # noqa: PLR2004  the longest spelling of a moment is 32
+    """Return a text, or the time that it contains."""
+    if "T" in value[:MAX_READ] and len(value) <= 40:  # noqa: PLR2004  the longest spelling of a moment is 32
         try:
             moment = datetime.fromisoformat(value.strip())
             return t.date_time(moment if moment.tzinfo else moment.replace(tzinfo=UTC), zone)
@@ -111,12 +111,12 @@ def _text(t: Translator, value: str, zone: tzinfo) -> str:
     return short(value) or NOTHING
 
 
-def _several(t: Translator, key: str, values: Mapping[str, object] | Sequence[object], zone: tzinfo) -> str:
-    """A short list of plain values, or how many there are."""
-    few = isinstance(values, Sequence) and len(values) <= LISTED
+def _items(t: Translator, key: str, values: Mapping[str, object] | Sequence[object], zone: tzinfo) -> str:
+    """Return a short list of plain values, or how many there are."""
+    few = isinstance(values, Sequence) and len(values) <= MAX_ITEMS
     if not values or not few or any(isinstance(value, Mapping | list) for value in values):
         return t.n("platform.items", len(values))
-    return short(", ".join(told(t, key, value, zone) for value in values))
+    return short(", ".join(format_value(t, key, value, zone) for value in values))
 
 
 def _units(text: str) -> int:
