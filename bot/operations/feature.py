@@ -68,8 +68,8 @@ class Operations:
             shrink_percent=shrink_percent,
         )
         status = StatusHandlers(database=database, messenger=messenger, monitor=monitor, show_orders=show_orders)
-        self.statistics = StatisticsService(database, settlement, clock)
-        statistics = StatisticsHandlers(statistics=self.statistics, messenger=messenger)
+        service = StatisticsService(database, settlement, clock)
+        statistics = StatisticsHandlers(statistics=service, messenger=messenger)
         menus = CommandMenus(
             bot,
             database=database,
