@@ -40,7 +40,6 @@ from bot.orders.feature import Orders
 from bot.orders.screens import status
 from bot.rates import user_data as rates_data
 from bot.rates.feature import Rates
-from bot.rates.subscriptions import end_subscription
 from bot.recipients import user_data as recipients_data
 from bot.recipients.buttons import RecipientAction
 from bot.recipients.feature import Recipients
@@ -55,7 +54,6 @@ from bot.staff.alarm_rendering import AlarmRenderer
 from bot.staff.feature import Staff
 from bot.support import user_data as support_data
 from bot.support.feature import Support
-from bot.support.staff_chat_hooks import save_moved_chat
 from bot.users.feature import Users
 from bot.users.model import Person
 from bot.users.readers import Readers
@@ -155,11 +153,8 @@ def build(settings: Settings) -> House:
         infra,
         settlement=settlement,
         market=market,
-        observer=orders.observer,
-        staff_chat=staff.chat,
-        contacts=staff.contacts,
-        rules=rules,
-        payout_times=orders.payout_times,
+        staff=staff,
+        orders=orders,
         provider=provider,
         operator_ids=settings.operator_ids,
         reopen_within=timedelta(seconds=settings.ticket_reopen_seconds),
@@ -167,8 +162,6 @@ def build(settings: Settings) -> House:
     )
     orders.add_action(OrderAction.REQUOTE, reorder_handlers.new_quote)
     orders.add_action(OrderAction.RESEND, reorder_handlers.resend)
-    orders.add_action(OrderAction.HELP, support.ask_about_order)
-    orders.events.subscribe(support.order_listener)
     operations = Operations(
         infra,
         bot=application.bot,
@@ -237,8 +230,8 @@ def build(settings: Settings) -> House:
             clock,
             on_room=nudge_outbox,
             after=chain(*(feature.after for feature in features)),
-            on_chat_unreachable=(end_subscription,),
-            on_chat_moved=(save_moved_chat,),
+            on_chat_unreachable=[hook for feature in features for hook in feature.on_chat_unreachable],
+            on_chat_moved=[hook for feature in features for hook in feature.on_chat_moved],
         ),
         broadcasts=broadcasts,
         nudge_outbox=nudge_outbox,

@@ -18,7 +18,7 @@ from typing import Any
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
-from bot.infra.outbox.delivery import After
+from bot.infra.outbox.delivery import After, OnChatMoved, OnChatUnreachable
 from bot.infra.telegram.inbound.chat_queues import ChatJobs
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.handling import Handler
@@ -92,6 +92,12 @@ class Feature:
 
     after: Mapping[str, After] = field(default_factory=dict)
     """Kind of notification -> what follows in the transaction that saves that it was sent or given up."""
+
+    on_chat_unreachable: Sequence[OnChatUnreachable] = ()
+    """Called in the transaction that gives up all notifications to a chat."""
+
+    on_chat_moved: Sequence[OnChatMoved] = ()
+    """Called in the transaction that gives a chat's notifications its new id."""
 
     workers: Sequence[Worker] = ()
     close: Callable[[float], Awaitable[None]] | None = None

@@ -42,6 +42,7 @@ class Rates:
             name="rates",
             routes=(rates.routes(), subscriptions.routes()),
             answers=subscriptions.answers(),
+            on_chat_unreachable=(end_subscription,),
             renderers=(QuoteRenderer(database, infra.messenger, clock).renderers(),),
             workers=(
                 Worker("subscriptions", SubscriptionsWorker(due).tick, recorded),

@@ -3,13 +3,11 @@
 from datetime import timedelta
 
 from bot.infra.feature import Feature, Infra, Phase, Worker
-from bot.orders.measured_payout_times import MeasuredTimes
-from bot.orders.rules import Rules
-from bot.orders.tracking.observer import Observer
+from bot.orders.buttons import OrderAction
+from bot.orders.feature import Orders
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
-from bot.staff.help import Help
-from bot.staff.roles import StaffChat
+from bot.staff.feature import Staff
 from bot.support.audit_terms import AUDIT_TERMS
 from bot.support.reply_time import ReplyTime
 from bot.support.staff.feature import SupportAgents
@@ -18,7 +16,7 @@ from bot.support.staff.rendering import StaffChatRenderer
 from bot.support.staff.step_rendering import StepRenderer
 from bot.support.staff.topics import TicketRoom
 from bot.support.staff.wait_rendering import WaitRenderer
-from bot.support.staff_chat_hooks import RoomHooks
+from bot.support.staff_chat_hooks import RoomHooks, save_moved_chat
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.order_tickets import TicketsOfOrders
 from bot.support.tickets.relay import TicketRelay
@@ -43,11 +41,8 @@ class Support:
         infra: what every feature is built on.
         settlement: tells the state of a ticket's order.
         market: lists the payout methods that a lookup can name.
-        observer: saves what the service tells of an order.
-        staff_chat: where support agents work.
-        contacts: whom users can ask.
-        rules: the limits of orders, which `/help` names.
-        payout_times: how long payouts take, which `/help` names.
+        staff: where support agents work, and whom users can ask.
+        orders: what tickets are about. Support opens tickets about orders that need help.
         provider: who runs the bot.
         operator_ids: who hears of tickets that wait for too long after support was reminded.
         reopen_within: how long after it was closed its user may open a ticket again.
@@ -60,18 +55,15 @@ class Support:
         *,
         settlement: Settlement,
         market: Market,
-        observer: Observer,
-        staff_chat: StaffChat,
-        contacts: Help,
-        rules: Rules,
-        payout_times: MeasuredTimes,
+        staff: Staff,
+        orders: Orders,
         provider: Provider,
         operator_ids: frozenset[int],
         reopen_within: timedelta,
         remind_after: timedelta,
     ) -> None:
         database, messenger, clock = infra.database, infra.messenger, infra.clock
-        wake = infra.wake_outbox
+        staff_chat, contacts, wake = staff.chat, staff.contacts, infra.wake_outbox
         ticket_room = TicketRoom(database, messenger, clock, infra.default_locale)
         user_tickets = UserTicketService(database, clock, staff_chat, wake, reopen_within=reopen_within)
         corrections = TicketCorrections(database, clock, staff_chat, wake)
@@ -80,7 +72,7 @@ class Support:
             infra,
             settlement=settlement,
             market=market,
-            observer=observer,
+            observer=orders.observer,
             staff_chat=staff_chat,
             topics=ticket_room,
             tickets=StaffTicketService(database, clock, staff_chat, wake),
@@ -90,7 +82,11 @@ class Support:
             database, clock, staff_chat, wake, operator_ids=operator_ids, remind_after=remind_after
         )
         help_handlers = HelpHandlers(
-            database=database, rules=rules, payout_times=payout_times, contacts=contacts, provider=provider
+            database=database,
+            rules=orders.service.rules,
+            payout_times=orders.payout_times,
+            contacts=contacts,
+            provider=provider,
         )
         messages = UserMessageHandlers(
             database=database, messenger=messenger, tickets=user_tickets, reply_time=reply_time, contacts=contacts
@@ -103,13 +99,11 @@ class Support:
             messages=messages,
             help_handlers=help_handlers,
         )
-        self.ask_about_order = handlers.ask_about
-        """Lets a user ask for help with their order."""
+        orders.add_action(OrderAction.HELP, handlers.ask_about)
+        orders.events.subscribe(TicketsOfOrders(staff_chat))
         self.offer_to_forward = handlers.offer_to_forward
         """Offers to forward a message that is no answer to anything to the user's open tickets."""
         waits = WaitRenderer(database, messenger, clock, staff_chat)
-        self.order_listener = TicketsOfOrders(staff_chat)
-        """Opens tickets about orders that need help (`OrderEvents.subscribe`)."""
         self.feature = Feature(
             name="support",
             routes=(handlers.routes(), help_handlers.routes(), *agents.routes),
@@ -132,6 +126,7 @@ class Support:
             after=RoomHooks(staff_chat, operator_ids).around(
                 {**TicketRelay(staff_chat).after(), **waits.after(), **user_rendering.AFTER}
             ),
+            on_chat_moved=(save_moved_chat,),
             workers=(Worker("tickets", reminders.tick), agents.worker),
             close=agents.close,
             user_data=USER_DATA,
