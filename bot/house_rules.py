@@ -28,7 +28,7 @@ def rules_of(settings: Settings) -> Rules:
             orders_per_hour=settings.max_orders_per_hour,
             idr_per_day=settings.max_idr_per_day,
         ),
-        stuck_after=timedelta(seconds=settings.stuck_seconds),
+        overdue_after=timedelta(seconds=settings.stuck_seconds),
     )
 
 

@@ -30,7 +30,7 @@ def an_order(reference: str = "R2345AB", **changes: Any) -> Order:
         "method": BCA,
         "number": "8620123456",
         "holder": "SARI DEWI",
-        "given": Amount("IDR", 250_000),
+        "requested_amount": Amount("IDR", 250_000),
         "channel": "lightning",
         "expected_sats": 15_000,
         "expected_idr": 250_000,

@@ -125,7 +125,7 @@ class PolledOrders:
         return OrderReport(service_id=service_id, state="IDLE")
 
     # The observer.
-    async def observe(self, reference: str, _: OrderReport, *, asked_at: datetime) -> None:  # noqa: ARG002
+    async def apply_report(self, reference: str, _: OrderReport, *, asked_at: datetime) -> None:  # noqa: ARG002
         number = int(reference[1:])
         due_at = self._due_at[self._orders[number].is_paid]
         due_at[number] = LoopClock().now() + INTERVAL

@@ -54,7 +54,7 @@ class Drafts:
             number=order.number,
             holder=order.holder,
             holder_asked=True,
-            amount=order.given,
+            amount=order.requested_amount,
             channel=order.channel,
         )
         return wished if method is not None else without_method(wished)

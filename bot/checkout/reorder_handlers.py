@@ -78,7 +78,7 @@ def _touched_just_now(draft: OrderDraft, now: datetime) -> bool:
 
 async def _let_go(session: Session, order: Order) -> Order:
     """An offer that is over is given up by asking for another."""
-    if order.phase is not Phase.HELD or not order.offer_is_over(session.now):
+    if order.phase is not Phase.NEEDS_CONFIRMATION or not order.offer_is_over(session.now):
         return order
     await session.desk.orders.drop(order.reference)
     async with session.desk.store.reading() as tx:

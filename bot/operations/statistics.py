@@ -37,8 +37,8 @@ _OF_FAILURE = {
 
 _OF_PHASE = {
     Phase.REFUSED: Outcome.REFUSED,
-    Phase.UNSHOWN: Outcome.CLOSED,
-    Phase.HELD: Outcome.HELD,
+    Phase.ABANDONED: Outcome.CLOSED,
+    Phase.NEEDS_CONFIRMATION: Outcome.HELD,
     Phase.DONE: Outcome.UNPAID,
     **dict.fromkeys(LOOKED_FOR, Outcome.UNCERTAIN),
 }
@@ -53,7 +53,7 @@ def outcome_of(order: Order) -> Outcome:
         return _OF_FAILURE[order.failure]
     if order.is_paid:
         return Outcome.UNDER_WAY
-    return _OF_PHASE.get(order.phase, Outcome.UNPAID if order.expiry_told else Outcome.WAITING)
+    return _OF_PHASE.get(order.phase, Outcome.UNPAID if order.expiry_notified else Outcome.WAITING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

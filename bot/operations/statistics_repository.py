@@ -64,10 +64,10 @@ OUTCOME: ColumnElement[str] = case(
     (and_(_is(FAILED), orders.c.channel == constant(LIGHTNING)), constant(Outcome.UNPAID)),
     (_is(FAILED), constant(Outcome.FAILED_UNKNOWN)),
     (_in(Phase.REFUSED), constant(Outcome.REFUSED)),
-    (_in(Phase.UNSHOWN), constant(Outcome.CLOSED)),
-    (_in(Phase.HELD), constant(Outcome.HELD)),
+    (_in(Phase.ABANDONED), constant(Outcome.CLOSED)),
+    (_in(Phase.NEEDS_CONFIRMATION), constant(Outcome.HELD)),
     (_in(*sorted(LOOKED_FOR)), constant(Outcome.UNCERTAIN)),
-    (or_(_in(Phase.DONE), orders.c.expiry_told), constant(Outcome.UNPAID)),
+    (or_(_in(Phase.DONE), orders.c.expiry_notified), constant(Outcome.UNPAID)),
     else_=constant(Outcome.WAITING),
 )
 """`operations/statistics.outcome_of`, in SQL; a test holds one against the other."""

@@ -23,7 +23,7 @@ from bot.orders.tracking.intervals import payable_until
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
-MAY_COME_TO_BE_PAID = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.HELD, Phase.OPEN})
+MAY_COME_TO_BE_PAID = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ class Phase(StrEnum):
     UNKNOWN = "unknown"  # the POST's outcome is unknown; the reconciler looks for the order
     UNRESOLVED = "unresolved"  # not found in time: the person decides
     REFUSED = "refused"  # surely not made
-    HELD = "held"  # made; the person is asked before anything is shown: see `Hold`
-    UNSHOWN = "unshown"  # made or not, its invoice is never to be shown
+    NEEDS_CONFIRMATION = "needs_confirmation"  # made; the user is asked before anything is shown: see `HoldReason`
+    ABANDONED = "abandoned"  # made or not, its invoice is never shown
     OPEN = "open"  # made, and shown to the person
     DONE = "done"  # ended, or no longer followed
 
@@ -64,11 +64,11 @@ OFFER_VALID_FOR = timedelta(days=1)
 """How long a question about an order stays open. An EVM deposit has no expiry of its own that would end it."""
 
 
-class Hold(StrEnum):
+class HoldReason(StrEnum):
     """Why a sender is asked before an order's invoice is shown."""
 
-    PRICE = "price"  # the locked price isn't the reviewed one
-    RECIPIENT = "recipient"  # found again, but the service shows only a part of the recipient's number
+    PRICE_CHANGED = "price_changed"  # the locked price isn't the reviewed one
+    RECIPIENT_MASKED = "recipient_masked"  # found again, but the service shows only a part of the recipient's number
 
 
 class OrderNotification(StrEnum):
@@ -118,7 +118,7 @@ class Order:
     method: PayoutMethod
     number: str
     holder: str | None
-    given: Amount
+    requested_amount: Amount
     channel: str
     expected_sats: int
     expected_idr: int
@@ -137,13 +137,13 @@ class Order:
     expires_at: datetime | None = None
     paid_at: datetime | None = None
     ended_at: datetime | None = None
-    expiry_told: bool = False
+    expiry_notified: bool = False
     refusal: str | None = None
-    looked_at: datetime | None = None
-    next_look_at: datetime | None = None
+    last_polled_at: datetime | None = None
+    next_poll_at: datetime | None = None
     page_token: str | None = None
-    stuck_told_at: datetime | None = None
-    hold: Hold | None = None
+    overdue_notified_at: datetime | None = None
+    hold_reason: HoldReason | None = None
     payable_since: datetime | None = None  # when its invoice or address was first to be shown
 
     @property
@@ -152,7 +152,12 @@ class Order:
 
         Two orders with the same key can't be told apart: each is the same sum of the same token to the same address.
         """
-        if self.deposit is None or self.phase not in {Phase.HELD, Phase.OPEN} or self.is_paid or self.is_ended:
+        if (
+            self.deposit is None
+            or self.phase not in {Phase.NEEDS_CONFIRMATION, Phase.OPEN}
+            or self.is_paid
+            or self.is_ended
+        ):
             return None
         return f"{self.channel}:{self.deposit.to_address.lower()}:{self.sats}"
 
@@ -184,7 +189,7 @@ class Order:
     @property
     def has_failed(self) -> bool:
         """Whether it failed other than by expiring unpaid, which users see as an expiry."""
-        return self.failure is not None and not (self.failure is Failure.UNPAID and self.expiry_told)
+        return self.failure is not None and not (self.failure is Failure.UNPAID and self.expiry_notified)
 
     @property
     def is_given_up(self) -> bool:
@@ -192,19 +197,19 @@ class Order:
         return self.phase is Phase.DONE and not self.is_ended
 
     @property
-    def is_stuck(self) -> bool:
+    def is_overdue(self) -> bool:
         """Whether its person has been told that it takes too long, and it still isn't done."""
-        return self.stuck_told_at is not None and not self.is_ended
+        return self.overdue_notified_at is not None and not self.is_ended
 
     def asks_the_same_as(self, other: "Order") -> bool:
         """Return whether both ask for the same amount to the same recipient by the same channel.
 
         The holder's name is no part of it: the number alone decides where the money goes.
         """
-        return (self.method.pair, self.number, self.given, self.channel) == (
+        return (self.method.pair, self.number, self.requested_amount, self.channel) == (
             other.method.pair,
             other.number,
-            other.given,
+            other.requested_amount,
             other.channel,
         )
 
@@ -233,11 +238,11 @@ class Order:
                 return OrderStatus.CHECKING
             case Phase.UNRESOLVED:
                 return OrderStatus.UNRESOLVED
-            case Phase.HELD:
+            case Phase.NEEDS_CONFIRMATION:
                 return OrderStatus.OFFER_OVER if self.offer_is_over(now) else OrderStatus.NEEDS_CONFIRMATION
             case Phase.REFUSED:
                 return OrderStatus.REFUSED
-            case Phase.UNSHOWN:
+            case Phase.ABANDONED:
                 return OrderStatus.CLOSED
             case Phase.OPEN | Phase.DONE:
                 return self._status_once_shown(now)
@@ -247,7 +252,7 @@ class Order:
             return STATUS_OF_FAILURE[self.failure]
         if self.is_paid:
             return STATUS_OF_STEP[self.step]
-        if self.is_ended or self.expiry_told or self.is_expired(now):
+        if self.is_ended or self.expiry_notified or self.is_expired(now):
             return OrderStatus.EXPIRED
         return OrderStatus.GIVEN_UP if self.is_given_up else OrderStatus.WAITING
 
@@ -296,7 +301,7 @@ STILL_TO_COME = frozenset(
 
 def opened(order: Order, now: datetime) -> Order:
     """Return the order as one that may be paid from now on."""
-    return replace(order, phase=Phase.OPEN, hold=None, payable_since=now)
+    return replace(order, phase=Phase.OPEN, hold_reason=None, payable_since=now)
 
 
 def new_reference() -> str:
@@ -322,7 +327,7 @@ def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tu
     ended_at = (report.completed_at or now) if report.state in TERMINAL_STATES else None
     phase = Phase.DONE if ended_at else order.phase
     after = replace(
-        order, state=report.state, step=step, paid_at=paid_at, ended_at=ended_at, phase=phase, looked_at=now
+        order, state=report.state, step=step, paid_at=paid_at, ended_at=ended_at, phase=phase, last_polled_at=now
     )
     return _tell(order, after, now)
 
@@ -332,22 +337,22 @@ def expire(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNotifica
 
     `asked_at` is when the service was asked for what `order` says of its payment: only after the expiry that counts.
     """
-    if order.expiry_told or order.is_paid or order.is_ended or not order.is_expired(asked_at):
+    if order.expiry_notified or order.is_paid or order.is_ended or not order.is_expired(asked_at):
         return order, ()
-    return replace(order, expiry_told=True), (
+    return replace(order, expiry_notified=True), (
         OrderNotification.TAKE_DOWN,
         OrderNotification.CARD_EDIT,
         OrderNotification.EXPIRED,
     )
 
 
-def stick(order: Order, now: datetime, patience: timedelta) -> tuple[Order, tuple[OrderNotification, ...]]:
-    """The order once it has been paid for as long as `patience` and isn't done: told once, and followed as before."""
-    if order.phase is not Phase.OPEN or order.is_ended or order.stuck_told_at is not None:
+def mark_overdue(order: Order, now: datetime, after: timedelta) -> tuple[Order, tuple[OrderNotification, ...]]:
+    """Return the order after it has been paid for `after` and isn't done. Its user is notified once."""
+    if order.phase is not Phase.OPEN or order.is_ended or order.overdue_notified_at is not None:
         return order, ()
-    if order.paid_at is None or now < order.paid_at + patience:
+    if order.paid_at is None or now < order.paid_at + after:
         return order, ()
-    return replace(order, stuck_told_at=now), (OrderNotification.CARD_EDIT, OrderNotification.STUCK)
+    return replace(order, overdue_notified_at=now), (OrderNotification.CARD_EDIT, OrderNotification.STUCK)
 
 
 def _shows_payment(report: OrderReport, step: Step) -> bool:
@@ -367,7 +372,7 @@ def _tell(before: Order, after: Order, now: datetime) -> tuple[Order, tuple[Orde
     elif after.state == FAILED:
         return _tell_failure(before, after, now, news)
     elif first_payment:
-        news.append(OrderNotification.PAID_LATE if before.expiry_told else OrderNotification.PAID)
+        news.append(OrderNotification.PAID_LATE if before.expiry_notified else OrderNotification.PAID)
     return after, tuple(news)
 
 
@@ -376,12 +381,12 @@ def _tell_failure(
 ) -> tuple[Order, tuple[OrderNotification, ...]]:
     # The contract fails an order whose invoice ran out unpaid: to a person that is an expiry, told once.
     # A deposit that failed without evidence isn't one: nobody knows whether it was paid.
-    ran_out = after.failure is Failure.UNPAID and (before.expiry_told or after.is_expired(now + CLOCK_SLACK))
+    ran_out = after.failure is Failure.UNPAID and (before.expiry_notified or after.is_expired(now + CLOCK_SLACK))
     if not ran_out:
         return after, (*news, OrderNotification.FAILED)
-    if before.expiry_told:
+    if before.expiry_notified:
         return after, tuple(news)
-    return replace(after, expiry_told=True), (*news, OrderNotification.EXPIRED)
+    return replace(after, expiry_notified=True), (*news, OrderNotification.EXPIRED)
 
 
 CLOCK_SLACK = timedelta(minutes=2)

@@ -49,8 +49,8 @@ TellOrder = Callable[[Notification, Order, Translator, Person | None], Awaitable
 HOLDS: dict[OrderNotification, Callable[[Order], bool]] = {
     OrderNotification.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
     OrderNotification.UNRESOLVED: lambda order: order.phase is Phase.UNRESOLVED,
-    OrderNotification.PRICE_MOVED: lambda order: order.phase is Phase.HELD,
-    OrderNotification.RECIPIENT_MASKED: lambda order: order.phase is Phase.HELD,
+    OrderNotification.PRICE_MOVED: lambda order: order.phase is Phase.NEEDS_CONFIRMATION,
+    OrderNotification.RECIPIENT_MASKED: lambda order: order.phase is Phase.NEEDS_CONFIRMATION,
     OrderNotification.EXPIRED: lambda order: not order.is_paid,
     OrderNotification.STUCK: lambda order: not order.is_ended,
     OrderNotification.CONVERTING: lambda order: order.step is Step.CONVERTING and not order.is_ended,

@@ -34,15 +34,15 @@ from bot.orders.rows import (
     to_followed,
     to_order,
     to_order_if_readable,
-    to_order_without_next_look,
+    to_order_without_next_poll,
     to_row,
 )
-from bot.orders.tables import IS_LOOKED_AFTER, IS_UNCLAIMED, MAY_BE_STUCK, MAY_EXPIRE, order_events, orders
+from bot.orders.tables import IS_POLLED, IS_UNCLAIMED, MAY_BE_OVERDUE, MAY_EXPIRE, order_events, orders
 from bot.orders.tracking.intervals import is_followed
 
 LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
-NOW = bindparam("now", type_=orders.c.next_look_at.type)
-NOT_ENDED = (Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.HELD, Phase.OPEN)
+NOW = bindparam("now", type_=orders.c.next_poll_at.type)
+NOT_ENDED = (Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN)
 IN_PHASES = orders.c.phase.in_(bindparam("phases", expanding=True))
 NEWEST_FIRST = (orders.c.created_at.desc(), orders.c.reference.desc())
 OLDEST_FIRST = (orders.c.created_at, orders.c.reference)
@@ -81,16 +81,17 @@ LOCK_PAYMENT = select(func.pg_advisory_xact_lock(literal_column("2"), func.hasht
 WITH_PAYMENT_HASH = ALL.where(orders.c.payment_hash == bindparam("hash")).limit(1)
 WITH_DEPOSIT_KEY = ALL.where(orders.c.deposit_key == bindparam("key")).limit(1)
 OPEN_OF_PERSON = OF_PERSON.where(IN_PHASES)
-IS_DUE = IS_LOOKED_AFTER & (orders.c.next_look_at <= NOW)
+IS_DUE = IS_POLLED & (orders.c.next_poll_at <= NOW)
 IS_OF_CLASS = orders.c.is_paid == bindparam("paid", type_=Boolean())
 FOLLOW = select(*FOLLOWED)
-DUE = FOLLOW.where(IS_OF_CLASS, IS_DUE).order_by(orders.c.next_look_at).limit(LIMIT)
-DUE_AFTER = FOLLOW.where(IS_OF_CLASS, IS_LOOKED_AFTER, orders.c.next_look_at > NOW)
-DUE_AFTER = DUE_AFTER.order_by(orders.c.next_look_at.desc()).limit(LIMIT)
+DUE = FOLLOW.where(IS_OF_CLASS, IS_DUE).order_by(orders.c.next_poll_at).limit(LIMIT)
+DUE_AFTER = FOLLOW.where(IS_OF_CLASS, IS_POLLED, orders.c.next_poll_at > NOW)
+DUE_AFTER = DUE_AFTER.order_by(orders.c.next_poll_at.desc()).limit(LIMIT)
 COUNT_DUE = select(func.count()).select_from(orders).where(IS_OF_CLASS, IS_DUE)
 # The interval of an order that somebody looks at isn't stretched.
-IS_DUE_IF_VIEWED = IS_LOOKED_AFTER & (
-    (orders.c.next_look_at <= NOW) | (orders.c.looked_at <= bindparam("before", type_=orders.c.looked_at.type))
+IS_DUE_IF_VIEWED = IS_POLLED & (
+    (orders.c.next_poll_at <= NOW)
+    | (orders.c.last_polled_at <= bindparam("before", type_=orders.c.last_polled_at.type))
 )
 VIEWED = FOLLOW.where(orders.c.reference.in_(bindparam("references", expanding=True)), IS_DUE_IF_VIEWED).limit(LIMIT)
 OF_USERS = (
@@ -100,9 +101,9 @@ OF_USERS = (
 )
 IN_PHASE = ALL.where(IN_PHASES).order_by(*OLDEST_FIRST).limit(LIMIT)
 NEWEST_IN_PHASE = ALL.where(IN_PHASES).order_by(*NEWEST_FIRST).limit(LIMIT)
-EXPIRING = FOLLOW.where(MAY_EXPIRE, orders.c.expires_at <= NOW, orders.c.next_look_at <= NOW)
+EXPIRING = FOLLOW.where(MAY_EXPIRE, orders.c.expires_at <= NOW, orders.c.next_poll_at <= NOW)
 EXPIRING = EXPIRING.order_by(orders.c.expires_at).limit(LIMIT)
-STUCK = ALL.where(MAY_BE_STUCK, orders.c.paid_at <= NOW).order_by(orders.c.paid_at).limit(LIMIT)
+OVERDUE = ALL.where(MAY_BE_OVERDUE, orders.c.paid_at <= NOW).order_by(orders.c.paid_at).limit(LIMIT)
 UNCLAIMED_LIKE = ALL.where(
     IS_UNCLAIMED,
     orders.c.method_code == bindparam("code"),
@@ -110,7 +111,7 @@ UNCLAIMED_LIKE = ALL.where(
     orders.c.reference != bindparam("but"),
     orders.c.phase != constant(Phase.REFUSED),
 ).order_by(*OLDEST_FIRST)
-SET_ASIDE = update(orders).where(orders.c.reference == bindparam("key")).values(next_look_at=bindparam("look"))
+SKIP_POLLING = update(orders).where(orders.c.reference == bindparam("key")).values(next_poll_at=bindparam("look"))
 SAVE = update(orders).where(orders.c.reference == bindparam("key"), orders.c.version == bindparam("seen"))
 
 EVENTS = (
@@ -210,7 +211,7 @@ class OrderRepository:
         return after if result.rowcount == 1 else None
 
     async def due(self, now: datetime, *, is_paid: bool, limit: int = 1000) -> tuple[Order, ...]:
-        """Paid or unpaid orders whose `next_look_at` has come, the longest waiting first.
+        """Paid or unpaid orders whose `next_poll_at` has come, the longest waiting first.
 
         Without recipient and without what they are paid with, as in `due_if_viewed` and `expiring`: following an order
         needs neither.
@@ -222,17 +223,17 @@ class OrderRepository:
         return int((await self._connection.execute(COUNT_DUE, {"now": now, "paid": is_paid})).scalar_one())
 
     async def due_after(self, moment: datetime, *, is_paid: bool, limit: int = 100) -> tuple[Order, ...]:
-        """Return paid or unpaid orders whose `next_look_at` is later than `moment`, as `due` does, the latest first."""
+        """Return paid or unpaid orders whose `next_poll_at` is later than `moment`, as `due` does, the latest first."""
         return await self._followed(DUE_AFTER, now=moment, paid=is_paid, limit=limit)
 
     async def due_if_viewed(
-        self, references: Collection[str], users: Collection[int], now: datetime, looked_at_before: datetime, limit: int
+        self, references: Collection[str], users: Collection[int], now: datetime, polled_before: datetime, limit: int
     ) -> tuple[Order, ...]:
         """Followed orders with these references or of these users that are due, or were last looked at before then.
 
         Up to `limit` by reference, and as many by user.
         """
-        known: dict[str, object] = {"now": now, "before": looked_at_before, "limit": limit}
+        known: dict[str, object] = {"now": now, "before": polled_before, "limit": limit}
         viewed = await self._followed(VIEWED, references=tuple(references), **known) if references else ()
         theirs = await self._followed(OF_USERS, users=tuple(users), **known) if users else ()
         return tuple({order.reference: order for order in (*viewed, *theirs)}.values())
@@ -247,9 +248,9 @@ class OrderRepository:
         """Due orders past `expires_at` of which the expiry has not been told and that are not paid."""
         return await self._followed(EXPIRING, now=now, limit=limit)
 
-    async def stuck(self, paid_before: datetime, limit: int = 1000) -> tuple[Order, ...]:
-        """Open orders paid at that time or before it, of which it has not been told that they are stuck."""
-        return await self._all(STUCK, now=paid_before, limit=limit)
+    async def overdue(self, paid_before: datetime, limit: int = 1000) -> tuple[Order, ...]:
+        """Return open orders that were paid at that time or before, and aren't marked as overdue yet."""
+        return await self._all(OVERDUE, now=paid_before, limit=limit)
 
     async def unclaimed_like(self, order: Order, since: datetime) -> tuple[Order, ...]:
         """Other intents without a service id, same method code, created since: those an order could be mistaken for.
@@ -263,14 +264,14 @@ class OrderRepository:
         found = await self._all(OF_PAGES, tokens=tuple(tokens))
         return {order.page_token: order for order in found if order.page_token is not None}
 
-    async def set_aside(self, reference: str, now: datetime) -> bool:
-        """Ask the service no longer about an order that can't be read (`RowUnreadable`).
+    async def skip_polling(self, reference: str, now: datetime) -> bool:
+        """Stop polling an order that can't be read (`RowUnreadable`).
 
-        Return False if it is asked now instead: only `next_look_at` can't be read.
+        Return False if it is asked now instead: only `next_poll_at` can't be read.
         """
         row = (await self._connection.execute(ONE, {"reference": reference})).first()
-        is_asked = row is not None and row.next_look_at is MALFORMED and self._is_followed(row)
-        await self._connection.execute(SET_ASIDE, {"key": reference, "look": now if is_asked else None})
+        is_asked = row is not None and row.next_poll_at is MALFORMED and self._is_followed(row)
+        await self._connection.execute(SKIP_POLLING, {"key": reference, "look": now if is_asked else None})
         return not is_asked
 
     async def add_event(self, event: OrderEvent) -> None:
@@ -297,7 +298,7 @@ class OrderRepository:
         return to_order(row, self._vault) if row else None
 
     def _is_followed(self, row: Row[Any]) -> bool:
-        order = to_order_without_next_look(row, self._vault)
+        order = to_order_without_next_poll(row, self._vault)
         return order is not None and is_followed(order)
 
     async def _followed(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:

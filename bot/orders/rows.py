@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.infra.db import encryption as sealing
 from bot.infra.db.vault import Vault
-from bot.orders.order import Hold, Order, Phase
+from bot.orders.order import HoldReason, Order, Phase
 from bot.orders.tables import orders
 from bot.settlement import json_values as nested
 from bot.settlement.steps import Step
@@ -28,10 +28,10 @@ def to_row(order: Order, vault: Vault) -> dict[str, object]:
     row: dict[str, object] = {name: getattr(order, name) for name in NAMES}
     row["phase"], row["step"] = order.phase.value, int(order.step)
     row["method"] = nested.from_method(order.method)
-    row["given"] = nested.from_amount(order.given)
+    row["requested_amount"] = nested.from_amount(order.requested_amount)
     row["deposit"] = order.deposit and nested.from_deposit(order.deposit)
     row["method_code"], row["is_paid"] = order.method.code, order.is_paid
-    row["deposit_key"], row["hold"] = order.deposit_key, order.hold and order.hold.value
+    row["deposit_key"], row["hold_reason"] = order.deposit_key, order.hold_reason and order.hold_reason.value
     return sealing.seal_row(vault, orders, row)
 
 
@@ -48,10 +48,10 @@ def to_order_if_readable(row: Sequence[Any], vault: Vault) -> Order | None:
     return sealing.read_or_none(vault, orders, dict(zip(READ, row, strict=True)), _order)
 
 
-def to_order_without_next_look(row: Sequence[Any], vault: Vault) -> Order | None:
-    """Return the order of a row of `COLUMNS` as if it had no `next_look_at`; None where it can't be read even so."""
+def to_order_without_next_poll(row: Sequence[Any], vault: Vault) -> Order | None:
+    """Return the order of a row of `COLUMNS` as if it had no `next_poll_at`; None where it can't be read even so."""
     known: dict[str, Any] = dict(zip(READ, row, strict=True))
-    return sealing.read_or_none(vault, orders, {**known, "next_look_at": None}, _order)
+    return sealing.read_or_none(vault, orders, {**known, "next_poll_at": None}, _order)
 
 
 def to_followed(row: Sequence[Any], vault: Vault) -> Order | None:
@@ -66,8 +66,8 @@ def to_followed(row: Sequence[Any], vault: Vault) -> Order | None:
 
 def _order(known: dict[str, Any]) -> Order:
     known["phase"], known["step"] = Phase(known["phase"]), Step(known["step"])
-    known["hold"] = known["hold"] and Hold(known["hold"])
+    known["hold_reason"] = known["hold_reason"] and HoldReason(known["hold_reason"])
     known["method"] = nested.to_method(known["method"])
-    known["given"] = nested.to_amount(known["given"])
+    known["requested_amount"] = nested.to_amount(known["requested_amount"])
     known["deposit"] = known["deposit"] and nested.to_deposit(known["deposit"])
     return Order(**known)

@@ -29,7 +29,7 @@ class Rules:
     operator_ids: frozenset[int] = frozenset()
     support_ids: frozenset[int] = frozenset()
     limits: Limits = field(default_factory=Limits)
-    stuck_after: timedelta = timedelta(minutes=30)
+    overdue_after: timedelta = timedelta(minutes=30)
 
     @property
     def staff_ids(self) -> frozenset[int]:

@@ -38,7 +38,7 @@ class StatusMessages:
     async def refresh_order(self, session: Session, order: Order) -> Order:
         """Return the order after asking the service, unless it was asked a moment ago. If that fails, say so."""
         now = session.now
-        was_just_asked = order.looked_at is not None and now - order.looked_at < MIN_INTERVAL
+        was_just_asked = order.last_polled_at is not None and now - order.last_polled_at < MIN_INTERVAL
         if order.phase is not Phase.OPEN or order.service_id is None or was_just_asked:
             return order
         try:
@@ -46,7 +46,7 @@ class StatusMessages:
         except SettlementFailure:
             session.notice = session.t("card.cannot_look")
             return order
-        return await self._observer.observe(order.reference, report, asked_at=now) or order
+        return await self._observer.apply_report(order.reference, report, asked_at=now) or order
 
     async def resend_status_message(self, session: Session, order: Order) -> Outcome:
         """Send the status as a new message. It replaces the order's status message, so that there is only one."""

@@ -46,7 +46,7 @@ orders = Table(
     Column("method_code", Text, nullable=False),  # the method's own, to look for
     Column("number", Text, nullable=False, info=SEALED),
     Column("holder", Text, info=SEALED),
-    Column("requested_amount", Json, key="given", nullable=False),
+    Column("requested_amount", Json, nullable=False),
     Column("channel", Text, nullable=False),
     Column("expected_sats", BigInteger, nullable=False),
     Column("expected_idr", BigInteger, nullable=False),
@@ -67,13 +67,13 @@ orders = Table(
     Column("paid_at", Instant),
     Column("is_paid", Boolean, nullable=False),  # follows from step and paid_at, to sort by
     Column("ended_at", Instant),
-    Column("expiry_notified", Boolean, key="expiry_told", nullable=False),
+    Column("expiry_notified", Boolean, nullable=False),
     Column("refusal", Text, info=SEALED),  # the service's own text, which may quote a number
-    Column("last_polled_at", Instant, key="looked_at"),
-    Column("next_poll_at", Instant, key="next_look_at"),
+    Column("last_polled_at", Instant),
+    Column("next_poll_at", Instant),
     Column("page_token", Text, info={**PERSONAL, **not_exported("the address of a page, and no fact")}),
-    Column("overdue_notified_at", Instant, key="stuck_told_at"),
-    Column("hold_reason", Text, key="hold"),
+    Column("overdue_notified_at", Instant),
+    Column("hold_reason", Text),
     Column("payable_since", Instant),
     # To whom the order is shown, and all that decides where a payment for it goes.
     Column(
@@ -105,10 +105,10 @@ Index(
 )
 IS_CLAIMED = orders.c.service_id.is_not(None)
 IS_UNCLAIMED = orders.c.service_id.is_(None)
-IS_LOOKED_AFTER = orders.c.next_look_at.is_not(None)
+IS_POLLED = orders.c.next_poll_at.is_not(None)
 MAY_EXPIRE = and_(
     orders.c.phase == constant(Phase.OPEN),
-    orders.c.expiry_told.is_(false()),
+    orders.c.expiry_notified.is_(false()),
     orders.c.is_paid.is_(false()),
 )
 # An order of the service belongs to one intent: the reconciler can't adopt it for two.
@@ -123,9 +123,9 @@ Index(
 Index(
     "ix_orders_due",
     orders.c.is_paid,
-    orders.c.next_look_at,
-    sqlite_where=IS_LOOKED_AFTER,
-    postgresql_where=IS_LOOKED_AFTER,
+    orders.c.next_poll_at,
+    sqlite_where=IS_POLLED,
+    postgresql_where=IS_POLLED,
 )
 # As wide as the index of all orders by destination: SQLite would rather take that one otherwise.
 Index(
@@ -146,13 +146,15 @@ Index(
 )
 HAS_PAGE = orders.c.page_token.is_not(None)
 Index("uq_orders_page_token", orders.c.page_token, unique=True, sqlite_where=HAS_PAGE, postgresql_where=HAS_PAGE)
-MAY_BE_STUCK = and_(
+MAY_BE_OVERDUE = and_(
     orders.c.phase == constant(Phase.OPEN),
     orders.c.is_paid.is_(true()),
-    orders.c.stuck_told_at.is_(None),
+    orders.c.overdue_notified_at.is_(None),
 )
 # The phase first, as above.
-Index("ix_orders_overdue", orders.c.phase, orders.c.paid_at, sqlite_where=MAY_BE_STUCK, postgresql_where=MAY_BE_STUCK)
+Index(
+    "ix_orders_overdue", orders.c.phase, orders.c.paid_at, sqlite_where=MAY_BE_OVERDUE, postgresql_where=MAY_BE_OVERDUE
+)
 HAS_RECIPIENT = orders.c.number != constant("")
 Index(
     "ix_orders_with_recipient",

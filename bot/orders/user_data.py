@@ -30,7 +30,7 @@ PAGE: Final = 500
 KEEP_NEVER_SHOWN = timedelta(days=90)
 """How long orders are kept that were rejected or never shown. Nothing was paid for them, and nothing will be."""
 
-ENDED = (Phase.DONE, Phase.REFUSED, Phase.UNSHOWN)
+ENDED = (Phase.DONE, Phase.REFUSED, Phase.ABANDONED)
 USER = bindparam("user", type_=orders.c.person_id.type)
 LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 BEFORE = bindparam("before", type_=orders.c.created_at.type)
@@ -49,7 +49,7 @@ DELETE = (
 NEVER_SHOWN = (
     select(orders.c.reference)
     .where(
-        orders.c.phase.in_([constant(Phase.UNSHOWN), constant(Phase.REFUSED)]),
+        orders.c.phase.in_([constant(Phase.ABANDONED), constant(Phase.REFUSED)]),
         orders.c.is_paid.is_(false()),
         orders.c.created_at < BEFORE,
     )
@@ -152,7 +152,7 @@ def _order(order: Order, events: Sequence[OrderEvent], receipt: Receipt | None) 
         "destination": method_json(order.method),
         "number": order.number or None,
         "holder": order.holder,
-        "asked_for": {"amount": order.given.value, "currency": order.given.currency},
+        "asked_for": {"amount": order.requested_amount.value, "currency": order.requested_amount.currency},
         "idr": order.idr if order.idr is not None else order.expected_idr,
         "sats": order.sats if order.sats is not None else order.expected_sats,
         "idr_per_btc": None if order.btc_idr is None else str(order.btc_idr),

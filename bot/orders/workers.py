@@ -19,9 +19,9 @@ class OrderWorkers:
 
     async def check_times(self) -> float:
         """Close questions that are over, report paid orders that take too long, skip orders that can't be read."""
-        await self._observer.set_unreadable_aside()
+        await self._observer.skip_unreadable()
         await self._observer.close_offers()
-        await self._observer.stick_due()
+        await self._observer.mark_overdue()
         return EVERY_SECOND
 
     async def reconcile(self) -> float:

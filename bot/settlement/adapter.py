@@ -84,13 +84,13 @@ class SettlementAdapter:
             raise _read_failure(error) from error
         return ports.PlatformStats(stats.given, stats.fetched_at)
 
-    async def place(self, wish: ports.Wish) -> ports.Placed:
+    async def place(self, request: ports.OrderRequest) -> ports.Placed:
         """Create an order (4.5), once."""
         try:
-            body = _body(wish)
+            body = _body(request)
         except ValueError:
             # Nothing was sent.
-            raise ports.Refused("the wish can't be put as the service wants it") from None
+            raise ports.Refused("the request can't be put as the service wants it") from None
         if not await self._may_place():
             raise ports.NotMade("this process no longer acts as the bot")
         try:
@@ -120,20 +120,20 @@ class SettlementAdapter:
         return ports.Newest(tuple(map(report_of, listed.orders)), listed.fetched_at)
 
 
-def _body(wish: ports.Wish) -> wire.OrderInput:
+def _body(request: ports.OrderRequest) -> wire.OrderInput:
     return wire.OrderInput(
-        sat_amount=wish.given.value if wish.given.currency == "SAT" else None,
-        idr_amount=wish.given.value if wish.given.currency == "IDR" else None,
-        deposit_channel=wish.channel,
-        partner_bank_code=wish.method.code,
-        partner_bank_name=wish.method.name,
-        recipient_details=wish.number,
-        bank_account_name=wish.holder,
+        sat_amount=request.amount.value if request.amount.currency == "SAT" else None,
+        idr_amount=request.amount.value if request.amount.currency == "IDR" else None,
+        deposit_channel=request.channel,
+        partner_bank_code=request.method.code,
+        partner_bank_name=request.method.name,
+        recipient_details=request.number,
+        bank_account_name=request.holder,
     )
 
 
 def placed_of(created: wire.CreatedOrder) -> ports.Placed:
-    """Return what the service made of a wish, in the port's words."""
+    """Return what the service made of a request, in the port's words."""
     deposit = created.deposit
     return ports.Placed(
         service_id=created.order_id,

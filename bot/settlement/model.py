@@ -161,13 +161,13 @@ class OrderReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class OrderRequest:
     """The body of an order's creation (settlement API, 2.5), in our words."""
 
     method: PayoutMethod
     number: str = field(repr=False)
     holder: str | None = field(repr=False)
-    given: Amount
+    amount: Amount
     channel: str
 
 
@@ -251,7 +251,7 @@ class Settlement(Protocol):
         """Return the service's own figures (4.4)."""
         ...
 
-    async def place(self, wish: Wish) -> Placed:
+    async def place(self, request: OrderRequest) -> Placed:
         """Create an order (4.5): exactly one request, never repeated."""
         ...
 

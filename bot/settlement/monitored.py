@@ -14,6 +14,7 @@ from bot.settlement.model import (
     Newest,
     OrderNotFound,
     OrderReport,
+    OrderRequest,
     OutcomeUnknown,
     OutOfReach,
     PayoutMethod,
@@ -24,7 +25,6 @@ from bot.settlement.model import (
     ServiceDown,
     Settlement,
     SlowDown,
-    Wish,
 )
 
 T = TypeVar("T")
@@ -63,9 +63,9 @@ class MonitoredSettlement:
         """Return the service's own figures (4.4)."""
         return await self._heard(self._settlement.platform_stats())
 
-    async def place(self, wish: Wish) -> Placed:
+    async def place(self, request: OrderRequest) -> Placed:
         """Create an order (4.5): exactly one request."""
-        return await self._heard(self._settlement.place(wish), placing=True)
+        return await self._heard(self._settlement.place(request), placing=True)
 
     async def look_up(self, service_id: str) -> OrderReport:
         """One order (4.6)."""

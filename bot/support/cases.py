@@ -164,11 +164,11 @@ def _of_order(case: Case) -> Iterator[Anomaly]:
     facts = {
         Anomaly.FAILED_PAID: order.failure is Failure.PAID,
         Anomaly.FAILED_UNKNOWN: order.failure is Failure.UNKNOWN,
-        Anomaly.STUCK: order.is_stuck,
-        Anomaly.LATE: order.is_paid and order.expiry_told,
+        Anomaly.STUCK: order.is_overdue,
+        Anomaly.LATE: order.is_paid and order.expiry_notified,
         Anomaly.REPLACED: EventNote.INVOICE_REPLACED in notes,
         Anomaly.NOT_AGREED: any(is_not_agreed(order, event) for event in case.events),
-        Anomaly.PRICE_MOVED: Phase.HELD in phases,
+        Anomaly.PRICE_MOVED: Phase.NEEDS_CONFIRMATION in phases,
         Anomaly.UNKNOWN: not phases.isdisjoint(LOOKED_FOR - {Phase.INTENDED}),
         Anomaly.REFUSED: order.phase is Phase.REFUSED,
         Anomaly.UNTOLD: any(reach_of(news) in {Reach.BLOCKED, Reach.FAILED} for news in case.news),
@@ -179,7 +179,7 @@ def _of_order(case: Case) -> Iterator[Anomaly]:
 
 def is_not_agreed(order: Order, event: OrderEvent) -> bool:
     """Whether this is the moment in which the service's own order was found to be another than was agreed."""
-    return event.phase is Phase.UNSHOWN and not event.note and order.sats is not None
+    return event.phase is Phase.ABANDONED and not event.note and order.sats is not None
 
 
 def _of_person(case: Case) -> Iterator[Anomaly]:

@@ -18,7 +18,7 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.telegram.errors import Unsent
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
-from bot.settlement.model import NotMade, OutOfReach, PayoutMethod, Wish
+from bot.settlement.model import NotMade, OrderRequest, OutOfReach, PayoutMethod
 from tests.app.app_process import running, settings_of
 from tests.infra.next_version import become_the_next_version
 from tests.infra.test_leader import end_leaders_session
@@ -151,16 +151,18 @@ async def test_the_command_migrates_only_where_nobody_acts_as_the_bot(
 async def test_without_the_lead_no_order_is_created_and_telegram_is_not_called(database: str) -> None:
     house = build(settings_of(database))
     bank = PayoutMethod(code="014", name="BCA", kind="bank", cap=None)
-    wish = Wish(method=bank, number="1234567890", holder=None, given=Amount("IDR", 50_000), channel="lightning")
+    request = OrderRequest(
+        method=bank, number="1234567890", holder=None, amount=Amount("IDR", 50_000), channel="lightning"
+    )
     async with house.store.lead():
         # Both are tried: there is nothing at their addresses.
         with pytest.raises(OutOfReach):
-            await house.desk.settlement.place(wish)
+            await house.desk.settlement.place(request)
         with pytest.raises(Unsent, match="not reached"):
             await house.application.bot.request.post(f"{house.application.bot.base_url}/sendMessage")
         await lose_the_lead(database)
         with pytest.raises(NotMade) as refused:
-            await house.desk.settlement.place(wish)
+            await house.desk.settlement.place(request)
         assert not isinstance(refused.value, OutOfReach)
         with pytest.raises(Unsent, match="no longer acts"):
             await house.application.bot.request.post(f"{house.application.bot.base_url}/sendMessage")

@@ -159,7 +159,7 @@ def an_order(method: PayoutMethod = BCA, **changes: Any) -> Order:
         "method": method,
         "number": "1234567890",
         "holder": "BUDI & <i>SANTOSO</i>",
-        "given": Amount("IDR", 500_000),
+        "requested_amount": Amount("IDR", 500_000),
         "channel": "lightning",
         "expected_sats": 29_410,
         "expected_idr": 500_000,
@@ -186,24 +186,24 @@ def a_deposit(channel_name: str, method: PayoutMethod = BCA) -> Order:
 def at_each_moment(method: PayoutMethod = BCA) -> Iterator[tuple[str, Order]]:
     """An order in every state and phase that a person may look at."""
     order = an_order(method)
-    for phase in (Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.REFUSED, Phase.UNSHOWN):
+    for phase in (Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.REFUSED, Phase.ABANDONED):
         yield phase, replace(order, phase=phase, sats=None, idr=None, btc_idr=None, state="", bolt11=None)
-    yield "held", replace(order, phase=Phase.HELD)
-    yield "offer over", replace(order, phase=Phase.HELD, created_at=NOW - timedelta(days=2))
+    yield "held", replace(order, phase=Phase.NEEDS_CONFIRMATION)
+    yield "offer over", replace(order, phase=Phase.NEEDS_CONFIRMATION, created_at=NOW - timedelta(days=2))
     for state, step in STEP_OF_STATE.items():
         paid_at = NOW if step >= Step.PAID else None
         yield state, replace(order, state=state, step=step, paid_at=paid_at)
     yield "no longer followed", replace(order, expires_at=None, phase=Phase.DONE)
     yield "never heard of", replace(order, state="SOMETHING_NEW")
-    yield "expired", replace(order, expires_at=NOW, expiry_told=True)
+    yield "expired", replace(order, expires_at=NOW, expiry_notified=True)
     failed = replace(order, state="FAILED", phase=Phase.DONE, ended_at=NOW)
     yield "failed unpaid", failed
-    yield "failed expired", replace(failed, expires_at=NOW, expiry_told=True)
+    yield "failed expired", replace(failed, expires_at=NOW, expiry_notified=True)
     yield "failed paid", replace(failed, step=Step.SENDING, paid_at=NOW)
     yield "failed paid between two looks", replace(failed, paid_at=NOW)
     deposit = a_deposit("cbbtc", order.method)
     yield "failed unknown", replace(deposit, state="FAILED", phase=Phase.DONE, ended_at=NOW)
-    yield "stuck", replace(order, state="P2PM_ORDER_PLACED", step=Step.SENDING, paid_at=NOW, stuck_told_at=NOW)
+    yield "stuck", replace(order, state="P2PM_ORDER_PLACED", step=Step.SENDING, paid_at=NOW, overdue_notified_at=NOW)
     yield "nameless", replace(order, holder=None)
 
 
@@ -364,9 +364,9 @@ def _of_news(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
         for notice in STAFF:
             shown = staff_notes.screen(notice, t, order, {"reference": "ABC2345", "complaint": typed}, NOW)
             yield Seen(f"{notice}: {moment}", shown)
-    for before in (an_order(method), an_order(method, given=Amount("SAT", 29_412))):
+    for before in (an_order(method), an_order(method, requested_amount=Amount("SAT", 29_412))):
         for rupiah in (1_600_000_000, 1_700_000_000, 1_800_000_000):
-            said = requote.difference(t, before, estimate(before.given, Quote(Decimal(rupiah), NOW)))
+            said = requote.difference(t, before, estimate(before.requested_amount, Quote(Decimal(rupiah), NOW)))
             yield Seen("requote", Screen(said))
 
 

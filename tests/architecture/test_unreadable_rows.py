@@ -229,7 +229,7 @@ async def test_orders_that_expire_or_are_looked_for_are_read_row_by_row(house: H
     await breaks(house, "UPDATE orders SET number = 's1.no.key' WHERE reference = :key", key=bad.reference)
     house.clock.passes(hours=2)
     await house.polls(after=0)
-    assert (await house.order(good.reference)).expiry_told
+    assert (await house.order(good.reference)).expiry_notified
     service.places.append("lost_before")
     lost = await house.place(SARI)
     async with house.sql.reading() as tx:

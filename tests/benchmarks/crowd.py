@@ -70,7 +70,7 @@ def an_order(service_id: str, chat_id: int, *, paid: bool, within: float) -> Ord
         method=PayoutMethod("014", "BANK BCA", "bank", None),
         number="1234567890",
         holder=None,
-        given=Amount("IDR", 150_000),
+        requested_amount=Amount("IDR", 150_000),
         channel="lightning",
         expected_sats=9_000,
         expected_idr=150_000,
@@ -85,5 +85,5 @@ def an_order(service_id: str, chat_id: int, *, paid: bool, within: float) -> Ord
         bolt11="lnbcrt" + "q" * 300,
         expires_at=now + EXPIRES,
         paid_at=now if paid else None,
-        next_look_at=now + timedelta(seconds=random.uniform(0, within)),
+        next_poll_at=now + timedelta(seconds=random.uniform(0, within)),
     )

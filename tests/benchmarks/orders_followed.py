@@ -151,8 +151,8 @@ async def _pushed(hall: Stage, order: Followed, state: str, within: float) -> fl
 
 async def _count(hall: Stage, found: Findings, within: float, but: Collection[str] = ()) -> None:
     counted: Json = await hall.service.requests()
-    looked_at = {request["path"].partition(BY_ID)[2] for request in counted["recent"]} - {"", *but}
-    found.unpaid_a_second = len(looked_at) / within
+    last_polled_at = {request["path"].partition(BY_ID)[2] for request in counted["recent"]} - {"", *but}
+    found.unpaid_a_second = len(last_polled_at) / within
     at = sorted(datetime.fromisoformat(request["time"]).timestamp() for request in counted["recent"])
     found.requests = counted["total"] / within
     found.busiest = max((sum(moment <= other < moment + 1 for other in at) for moment in at), default=0)

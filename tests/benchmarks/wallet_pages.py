@@ -97,7 +97,7 @@ async def _orders(hall: Stage, count: int) -> list[str]:
     async with store.transaction() as tx:
         for number, token in enumerate(tokens):
             order = crowd.an_order(f"page{number:08}", crowd.ELSEWHERE + number, paid=False, within=0)
-            await OrderRepository(tx).add(replace(order, page_token=token, next_look_at=None))
+            await OrderRepository(tx).add(replace(order, page_token=token, next_poll_at=None))
     await store.close()
     return tokens
 

@@ -74,7 +74,7 @@ from tests.waiting import PATIENCE
 BOOKKEEPING = frozenset({"inbox", "quotes", "sealing_keys"})
 """Tables that tell of the bot and the market, and of nobody."""
 
-MOVING = {"orders": frozenset({"looked_at", "next_look_at", "version"})}
+MOVING = {"orders": frozenset({"last_polled_at", "next_poll_at", "version"})}
 """What the poller changes all the time."""
 
 THEIR_OWN = frozenset({"users", "drafts", "recipients", "subscriptions", "rate_alerts", "user_events", "outbox"})

@@ -57,7 +57,7 @@ async def two_people(tx: Transaction) -> None:
 
 async def two_orders(tx: Transaction) -> None:
     for reference in ("BAD", "GOOD"):
-        await OrderRepository(tx).add(an_order(reference, next_look_at=NOW, expires_at=NOW, service_id=reference))
+        await OrderRepository(tx).add(an_order(reference, next_poll_at=NOW, expires_at=NOW, service_id=reference))
 
 
 async def two_events(tx: Transaction) -> None:

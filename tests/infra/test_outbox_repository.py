@@ -163,9 +163,9 @@ async def test_a_card_sent_anew_has_another_message(store: Database) -> None:
 
 
 async def test_old_news_is_forgotten_but_not_of_orders_that_go_on(store: Database) -> None:
-    subjects = ("order:DONE", "order:REFUSED", "order:OPEN", "order:UNSHOWN", "order:GONE", "staff:1")
+    subjects = ("order:DONE", "order:REFUSED", "order:OPEN", "order:ABANDONED", "order:GONE", "staff:1")
     async with store.transaction() as tx:
-        for phase in (Phase.DONE, Phase.REFUSED, Phase.OPEN, Phase.UNSHOWN):
+        for phase in (Phase.DONE, Phase.REFUSED, Phase.OPEN, Phase.ABANDONED):
             await OrderRepository(tx).add(an_order(phase.name, phase=phase))
         old = [some_news(subject, chat_id=n, created_at=NOW - DAY) for n, subject in enumerate(subjects)]
         await OutboxRepository(tx).add([*old, some_news("staff:new", chat_id=9), some_news("staff:wait", chat_id=10)])

@@ -77,7 +77,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "unclaimed_like": (lambda tx: OrderRepository(tx).unclaimed_like(an_order(), NOW), "ix_orders_unclaimed"),
     "placed_after": (lambda tx: OrderRepository(tx).placed_after(1001, NOW), "ix_orders_user_id_created_at"),
     "may_count": (lambda tx: OrderRepository(tx).may_count(1001, NOW), "ix_orders_user_id_created_at"),
-    "stuck": (lambda tx: OrderRepository(tx).stuck(NOW), "ix_orders_overdue"),
+    "stuck": (lambda tx: OrderRepository(tx).overdue(NOW), "ix_orders_overdue"),
     "of_person": (lambda tx: OrderRepository(tx).of_person(1001), "ix_orders_user_id_created_at"),
     "of_person_from": (lambda tx: OrderRepository(tx).of_person_from(an_order(), 7), "ix_orders_user_id_created_at"),
     "of_person_before": (

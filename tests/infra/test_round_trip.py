@@ -47,7 +47,7 @@ ORDERS = st.builds(
     method=CODES,
     number=TEXT,
     holder=st.none() | TEXT,
-    given=AMOUNTS,
+    requested_amount=AMOUNTS,
     channel=TEXT,
     expected_sats=BIG,
     expected_idr=BIG,
@@ -65,10 +65,10 @@ ORDERS = st.builds(
     expires_at=st.none() | TIMES,
     paid_at=st.none() | TIMES,
     ended_at=st.none() | TIMES,
-    expiry_told=st.booleans(),
+    expiry_notified=st.booleans(),
     refusal=st.none() | TEXT,
-    looked_at=st.none() | TIMES,
-    next_look_at=st.none() | TIMES,
+    last_polled_at=st.none() | TIMES,
+    next_poll_at=st.none() | TIMES,
 )
 DRAFTS = st.builds(
     OrderDraft,
@@ -144,9 +144,9 @@ def test_a_draft_comes_back_as_it_was(database: str) -> None:
 async def test_times_compare_as_time_whatever_their_zone(store: Database, step: timedelta) -> None:
     jakarta = timezone(timedelta(hours=7))
     async with store.transaction() as tx:
-        await OrderRepository(tx).add(an_order("before", next_look_at=(NOW - step).astimezone(jakarta)))
-        await OrderRepository(tx).add(an_order("after", next_look_at=NOW + step))
-        await OrderRepository(tx).add(an_order("whole", next_look_at=NOW.replace(microsecond=0)))
+        await OrderRepository(tx).add(an_order("before", next_poll_at=(NOW - step).astimezone(jakarta)))
+        await OrderRepository(tx).add(an_order("after", next_poll_at=NOW + step))
+        await OrderRepository(tx).add(an_order("whole", next_poll_at=NOW.replace(microsecond=0)))
         found = await OrderRepository(tx).due(NOW.astimezone(timezone(-timedelta(hours=11))), is_paid=False)
     assert {order.reference for order in found} == {"before", "whole"}
 
@@ -154,5 +154,5 @@ async def test_times_compare_as_time_whatever_their_zone(store: Database, step: 
 async def test_a_time_without_a_zone_is_refused(store: Database) -> None:
     with pytest.raises(StoreFailure) as caught:
         async with store.transaction() as tx:
-            await OrderRepository(tx).add(an_order(next_look_at=NOW.replace(tzinfo=None)))
+            await OrderRepository(tx).add(an_order(next_poll_at=NOW.replace(tzinfo=None)))
     assert "without a zone" in str(caught.value.__cause__)

@@ -9,7 +9,7 @@ from bot.orders.order import Order, OrderNotification
 from bot.settlement.model import OutcomeUnknown, PayoutMethod, ServiceDown, SlowDown
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import OVER, RAISED, REMINDER, next_reminder
-from tests.orders.order_world import EMMA, OSCAR, WISH, House
+from tests.orders.order_world import EMMA, OSCAR, REQUEST, House
 from tests.settlement.fake_settlement import BCA, FakeSettlement, failing
 
 MANY = tuple(PayoutMethod(f"{number:03}", f"BANK {number}", "bank", None) for number in range(100))
@@ -65,7 +65,7 @@ async def wishes_in_vain(house: House, times: int, *, every: float = 20) -> None
     for _ in range(times):
         house.clock.passes(seconds=every)
         with pytest.raises(OutcomeUnknown):
-            await house.settlement.place(WISH)
+            await house.settlement.place(REQUEST)
         await house.settlement.quote()
 
 
@@ -78,7 +78,7 @@ async def test_a_service_that_answers_all_but_orders_is_told_and_when_it_makes_o
     assert (alarm.kind, alarm.facts["orders"]) == (AlarmKind.SERVICE_DOWN, True)
     await house.settlement.quote()
     assert await looks(house) == [RAISED]
-    await house.settlement.place(WISH)
+    await house.settlement.place(REQUEST)
     assert await looks(house) == [RAISED, OVER]
 
 

@@ -49,8 +49,8 @@ def test_an_order_is_counted_where_it_stands() -> None:
     assert counted["refused"] is Outcome.REFUSED
     assert counted["held"] is Outcome.HELD
     assert outcome_of(an_order(phase=Phase.OPEN)) is Outcome.WAITING
-    assert outcome_of(an_order(phase=Phase.OPEN, expiry_told=True)) is Outcome.UNPAID
-    assert outcome_of(an_order(phase=Phase.OPEN, expiry_told=True, paid_at=NOW)) is Outcome.UNDER_WAY
+    assert outcome_of(an_order(phase=Phase.OPEN, expiry_notified=True)) is Outcome.UNPAID
+    assert outcome_of(an_order(phase=Phase.OPEN, expiry_notified=True, paid_at=NOW)) is Outcome.UNDER_WAY
     assert outcome_of(an_order(phase=Phase.UNRESOLVED)) is Outcome.UNCERTAIN
 
 

@@ -71,7 +71,7 @@ def any_facts(chance: random.Random) -> dict[str, Any]:
         "created_at": chance.choice([*NEAR_EDGES, EDGES[0] + chance.random() * (EDGES[-1] - EDGES[0])]),
         "paid_at": paid_at,
         "ended_at": chance.choice([None, paid_at and paid_at + took]),
-        "expiry_told": chance.random() < 0.5,
+        "expiry_notified": chance.random() < 0.5,
         "expected_sats": chance.randrange(10**6),
         "expected_idr": chance.randrange(10**9),
         "sats": locked[0],
@@ -123,7 +123,9 @@ async def test_orders_are_counted_as_one_by_one(store: Database, seed: int) -> N
 async def test_every_order_turns_out_in_sql_as_it_does_in_python(store: Database) -> None:
     every = product(Phase, Step, STATES, (None, NOW), (True, False), ("lightning", "btcb"))
     orders = [
-        an_order(f"R{number}", phase=phase, step=step, state=state, paid_at=paid_at, expiry_told=told, channel=channel)
+        an_order(
+            f"R{number}", phase=phase, step=step, state=state, paid_at=paid_at, expiry_notified=told, channel=channel
+        )
         for number, (phase, step, state, paid_at, told, channel) in enumerate(every)
     ]
     await keep(store, orders)

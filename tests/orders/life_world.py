@@ -36,13 +36,13 @@ from bot.settlement.model import (
     Newest,
     OrderNotFound,
     OrderReport,
+    OrderRequest,
     OutcomeUnknown,
     Placed,
     Quote,
     Refused,
     ServiceDown,
     SlowDown,
-    Wish,
 )
 from bot.staff.alarm_rendering import AlarmRenderer
 from bot.staff.help import Help
@@ -86,7 +86,7 @@ POSTING: ContextVar[str] = ContextVar("posting", default="")
 class Truth:
     """What the service alone knows of an order: whose request it was, and whether it was really paid."""
 
-    wish: Wish
+    request: OrderRequest
     by: str
     made_at: datetime
     in_memory: bool = False
@@ -101,16 +101,16 @@ class ServiceModel(FakeSettlement):
     posts: list[str] = field(default_factory=list)
     slip: str | None = None
 
-    def creates(self, wish: Wish, by: str) -> Placed:
+    def creates(self, request: OrderRequest, by: str) -> Placed:
         slip, self.slip = self.slip, None
         factor = {"worse": "0.9", "slightly worse": "0.995", "better": "1.2", "slightly better": "1.005"}.get(
             slip or "", "1"
         )
         self.locked_rate = self.rate * Decimal(factor)
-        other = replace(wish, given=replace(wish.given, value=wish.given.value * 2))
-        placed = self.make(other if slip == "amount" else wish)
+        other = replace(request, amount=replace(request.amount, value=request.amount.value * 2))
+        placed = self.make(other if slip == "amount" else request)
         self.locked_rate = None
-        self.truth[placed.service_id] = Truth(wish, by, self.clock.now(), in_memory=slip == "memory")
+        self.truth[placed.service_id] = Truth(request, by, self.clock.now(), in_memory=slip == "memory")
         changes = self._slipped(slip, placed)
         record = {name: changes[name] for name in ("bolt11", "deposit") if name in changes}
         self.records[placed.service_id] = replace(self.records[placed.service_id], **record)
@@ -194,14 +194,14 @@ class Line:
 
         return await self._reads("list", listing, odd=lambda: Newest((), self._service.now()))
 
-    async def place(self, wish: Wish) -> Placed:
+    async def place(self, request: OrderRequest) -> Placed:
         fate = await self._process.reaches("POST")
         self._service.posts.append(POSTING.get())
         if fate is Fate.FAILS:
             raise OutcomeUnknown
         if fate is Fate.IS_ODD:
             raise Refused("no")
-        placed = self._service.creates(wish, POSTING.get())
+        placed = self._service.creates(request, POSTING.get())
         if await self._process.reaches("POST answered") in {Fate.FAILS, Fate.IS_ODD}:
             raise OutcomeUnknown
         return placed
@@ -431,21 +431,21 @@ class AgentLine:
         begun = self._count
         listed = await self._reads("list", listing)
         if listed.orders and limit < MOST_LISTED:  # the server's own check of deposits tells its caller nothing
-            self._sent = {wish: each for wish, each in self._sent.items() if each[0] > begun}
+            self._sent = {request: each for request, each in self._sent.items() if each[0] > begun}
         return listed
 
-    def _may_exist(self, wish: str) -> bool:
+    def _may_exist(self, request: str) -> bool:
         """Whether this process may have made the same order, and nobody has looked since."""
-        _, created_at = self._sent.get(wish, (0, datetime.min.replace(tzinfo=UTC)))
+        _, created_at = self._sent.get(request, (0, datetime.min.replace(tzinfo=UTC)))
         return created_at is None or self._service.clock.now() - created_at < AGENTS_REPEAT_WITHIN
 
     async def create_order(self, body: wire.OrderInput) -> wire.CreatedOrder:
         method = next(m for m in self._service.methods if m.pair == (body.partner_bank_code, body.partner_bank_name))
-        wish = Wish(
+        request = OrderRequest(
             method=method,
             number=body.recipient_details,
             holder=body.bank_account_name,
-            given=Amount("SAT", body.sat_amount) if body.sat_amount else Amount("IDR", body.idr_amount or 0),
+            amount=Amount("SAT", body.sat_amount) if body.sat_amount else Amount("IDR", body.idr_amount or 0),
             channel=body.deposit_channel,
         )
         fate = await self._process.reaches("POST")
@@ -457,7 +457,7 @@ class AgentLine:
         self._sent[POSTING.get()] = (self._count, None)
         if fate is Fate.FAILS:
             raise errors.NoAnswer
-        placed = self._service.creates(wish, POSTING.get())
+        placed = self._service.creates(request, POSTING.get())
         if await self._process.reaches("POST answered") in {Fate.FAILS, Fate.IS_ODD}:
             raise errors.ServerError(500)
         self._sent[POSTING.get()] = (self._count, self._service.clock.now())

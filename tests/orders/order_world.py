@@ -32,7 +32,7 @@ from bot.rates.subscriptions import end_subscription
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import Market
 from bot.settlement.health import Health
-from bot.settlement.model import OrderReport, Settlement, Wish
+from bot.settlement.model import OrderReport, OrderRequest, Settlement
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.alarms import Alarms
 from bot.staff.roles import StaffChat
@@ -42,7 +42,7 @@ from tests.settlement.fake_settlement import BCA, FakeSettlement, MovedClock
 
 EMMA, SARI, OSCAR = 1001, 1002, 2001
 NUMBER = "8620123456"
-WISH = Wish(method=BCA, number="1234567890", holder=None, given=Amount("IDR", 50_000), channel="lightning")
+REQUEST = OrderRequest(method=BCA, number="1234567890", holder=None, amount=Amount("IDR", 50_000), channel="lightning")
 RULES = Rules(network="bcrt", operator_ids=frozenset({OSCAR}))
 
 
@@ -200,7 +200,7 @@ class House:
 
     async def observes(self, reference: str, report: OrderReport) -> Order | None:
         """Take in a report that was asked for now."""
-        return await self.observer.observe(reference, report, asked_at=self.clock.now())
+        return await self.observer.apply_report(reference, report, asked_at=self.clock.now())
 
     async def reconciles(self, *, after: float = 2) -> None:
         self.clock.passes(seconds=after)

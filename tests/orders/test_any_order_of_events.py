@@ -151,6 +151,6 @@ async def settles_down(life: Life) -> None:
         await house.tells()
     left = {order.phase for order in await house.all_orders(EMMA)}
     paid = any(order.is_paid and not order.is_ended for order in await house.all_orders(EMMA))
-    assert left <= {Phase.REFUSED, Phase.UNSHOWN, Phase.DONE} | ({Phase.OPEN} if paid else set())
+    assert left <= {Phase.REFUSED, Phase.ABANDONED, Phase.DONE} | ({Phase.OPEN} if paid else set())
     async with house.store.reading() as tx:
         assert await OutboxRepository(tx).next_due() is None

@@ -14,19 +14,19 @@ from bot.orders.deposits import LONGEST_LIST
 from bot.orders.order import Order, OrderNotification, Phase
 from bot.payments.tokens import TOKENS
 from bot.settlement.adapter import SettlementAdapter
-from bot.settlement.model import KeyRefused, PayoutMethod, ServiceDown, SettlementFailure, SlowDown, Wish
+from bot.settlement.model import KeyRefused, OrderRequest, PayoutMethod, ServiceDown, SettlementFailure, SlowDown
 from tests.mcp_server.agent_world import AgentWorld, agent_world
 from tests.orders.order_world import EMMA, OSCAR, SARI, House, unresolved
 from tests.settlement.fake_settlement import BRI, FakeSettlement, MovedClock
 
 SAT = Amount("SAT", 25_000)
 SAME: dict[str, Any] = {"amount": SAT, "channel": "cbbtc"}
-AGENTS = Wish(method=BRI, number="9876543210", holder=None, given=SAT, channel="cbbtc")
+AGENTS = OrderRequest(method=BRI, number="9876543210", holder=None, amount=SAT, channel="cbbtc")
 
 
-def agent_orders(service: FakeSettlement, *, ago: timedelta = timedelta(0), wish: Wish = AGENTS) -> str:
+def agent_orders(service: FakeSettlement, *, ago: timedelta = timedelta(0), request: OrderRequest = AGENTS) -> str:
     """Another program creates an order with our key. Returns its id."""
-    made = service.make(wish).service_id
+    made = service.make(request).service_id
     service.records[made] = replace(service.records[made], created_at=service.now() - ago)
     return made
 
@@ -35,7 +35,7 @@ async def held(house: House, service: FakeSettlement) -> Order:
     service.locked_rate = Decimal(1_600_000_000)
     order = await house.place(**SAME)
     service.locked_rate = None
-    assert order.phase is Phase.HELD
+    assert order.phase is Phase.NEEDS_CONFIRMATION
     return order
 
 
@@ -50,7 +50,7 @@ def lists_fail(service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, failure
 async def is_withheld(house: House, order: Order) -> None:
     await house.tells()
     order = await house.order(order.reference)
-    assert (order.phase, order.deposit) == (Phase.UNSHOWN, None)
+    assert (order.phase, order.deposit) == (Phase.ABANDONED, None)
     assert house.ears.kinds()[-1] == OrderNotification.DEPOSIT_TAKEN
     assert house.ears.kinds(OSCAR) == []
     assert house.ears.shown() == []
@@ -68,7 +68,7 @@ async def is_shown(house: House, order: Order) -> None:
 async def test_a_deposit_like_that_of_an_agent_is_not_shown_until_the_agents_is_done(
     house: House, service: FakeSettlement, channel: str
 ) -> None:
-    agents = agent_orders(service, wish=replace(AGENTS, channel=channel))
+    agents = agent_orders(service, request=replace(AGENTS, channel=channel))
     await is_withheld(house, await house.place(amount=SAT, channel=channel))
     service.becomes(agents, "USDT_RECEIVED")
     await is_shown(house, await house.place(SARI, amount=SAT, channel=channel))
@@ -130,7 +130,7 @@ async def test_a_question_whose_order_was_pushed_out_of_the_list_waits_for_any_e
     house.clock.passes(seconds=1)
     for number in range(LONGEST_LIST):
         same = is_alike and number == LONGEST_LIST // 2
-        agent_orders(service, wish=AGENTS if same else replace(AGENTS, given=Amount("SAT", 30_000 + number)))
+        agent_orders(service, request=AGENTS if same else replace(AGENTS, amount=Amount("SAT", 30_000 + number)))
     assert await house.orders.accept_price(order.reference)
     await (is_withheld if is_alike else is_shown)(house, order)
 
@@ -145,7 +145,7 @@ async def test_a_price_is_not_accepted_while_the_list_cannot_say_what_is_open(
         lists_fail(service, monkeypatch, failure)
     with pytest.raises(SettlementFailure):
         await house.orders.accept_price(order.reference)
-    assert (await house.order(order.reference)).phase is Phase.HELD
+    assert (await house.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
     monkeypatch.undo()
     service.listed = True
     assert await house.orders.accept_price(order.reference)
@@ -231,7 +231,7 @@ async def test_where_two_could_be_the_lost_order_one_of_them_is_an_agents(
     monkeypatch.setattr(house, "draft", lambda chat_id=EMMA, **_: House.draft(house, chat_id, **SAME))
     lost = await unresolved(house, service, "lost_after")
     copy = replace(AGENTS, method=lost.method, number=lost.number)
-    agent_orders(service, wish=copy, ago=service.now() - lost.created_at)
+    agent_orders(service, request=copy, ago=service.now() - lost.created_at)
     again = await house.orders.try_again(lost.reference)
     assert again is not None
     await house.orders.submission.wait()
@@ -245,7 +245,7 @@ async def test_an_order_whose_recipient_is_masked_is_not_taken_for_the_lost_one(
     monkeypatch.setattr(house, "draft", lambda chat_id=EMMA, **_: House.draft(house, chat_id, **SAME))
     lost = await unresolved(house, service, "lost_before")
     other = replace(AGENTS, method=lost.method, number=f"12345{lost.number[-4:]}")
-    agent_orders(service, wish=other, ago=service.now() - lost.created_at)
+    agent_orders(service, request=other, ago=service.now() - lost.created_at)
     again = await house.orders.try_again(lost.reference)
     assert again is not None
     await house.orders.submission.wait()

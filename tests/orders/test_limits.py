@@ -49,7 +49,9 @@ def key_of(limits: Limits, orders: Sequence[Order], idr: int = SMALLEST) -> str 
 ONE_OPEN = Limits(open_orders=1)
 
 
-@pytest.mark.parametrize("phase", [Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.HELD, Phase.OPEN])
+@pytest.mark.parametrize(
+    "phase", [Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN]
+)
 def test_what_may_still_come_to_be_paid_holds_a_place(phase: Phase) -> None:
     assert key_of(ONE_OPEN, [ordered(1, phase=phase)]) == "limits.open"
 
@@ -58,7 +60,7 @@ def test_what_may_still_come_to_be_paid_holds_a_place(phase: Phase) -> None:
     "order",
     [
         ordered(1, phase=Phase.REFUSED),
-        ordered(1, phase=Phase.UNSHOWN),
+        ordered(1, phase=Phase.ABANDONED),
         ordered(1, phase=Phase.DONE, state="FAILED"),
         ordered(1, state="FAILED"),
         ordered(60),
@@ -85,7 +87,7 @@ def test_a_deposit_without_expiry_holds_a_place_for_a_day() -> None:
 
 
 def test_every_attempt_counts_towards_the_hour_refused_ones_too() -> None:
-    orders = [ordered(59, phase=Phase.REFUSED), ordered(30, phase=Phase.UNSHOWN), paid(1)]
+    orders = [ordered(59, phase=Phase.REFUSED), ordered(30, phase=Phase.ABANDONED), paid(1)]
     found = refusal(Limits(orders_per_hour=3), orders)
     assert found is not None
     assert (found.key, found.arguments["again"]) == ("limits.hour", NOW + timedelta(minutes=1))
@@ -106,14 +108,14 @@ def test_every_attempt_counts_towards_the_hour_refused_ones_too() -> None:
         (ordered(30 * 60, expires_at=NOW + HOUR), True),
         (ordered(30 * 60, expires_at=NOW), False),
         (ordered(7 * 24 * 60, expires_at=None), False),
-        (ordered(30 * 60, expires_at=None, phase=Phase.HELD), False),
+        (ordered(30 * 60, expires_at=None, phase=Phase.NEEDS_CONFIRMATION), False),
         (ordered(30 * 60, expires_at=None, phase=Phase.UNRESOLVED), False),
         (ordered(30 * 60, expires_at=None, phase=Phase.DONE), False),
         (ordered(1), True),
         (ordered(61), False),
         (replace(ordered(1, phase=Phase.INTENDED), idr=None), True),
         (ordered(1, phase=Phase.REFUSED), False),
-        (ordered(1, phase=Phase.UNSHOWN), False),
+        (ordered(1, phase=Phase.ABANDONED), False),
         (ordered(1, phase=Phase.DONE, state="FAILED"), False),
     ],
 )

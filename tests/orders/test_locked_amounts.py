@@ -8,7 +8,7 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.core.money import Amount
-from bot.orders.order import EventNote, Hold, Order, OrderNotification, Phase
+from bot.orders.order import EventNote, HoldReason, Order, OrderNotification, Phase
 from bot.orders.placement.service import MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import ServiceDown
@@ -21,7 +21,7 @@ SMALL = BCA.__class__(BCA.code, BCA.name, BCA.kind, 300_000)
 
 async def is_withheld(house: House, order: Order, notice: OrderNotification, note: EventNote) -> None:
     order = await house.order(order.reference)
-    assert (order.phase, order.bolt11, order.deposit) == (Phase.UNSHOWN, None, None)
+    assert (order.phase, order.bolt11, order.deposit) == (Phase.ABANDONED, None, None)
     assert house.ears.shown() == []
     assert house.ears.kinds(EMMA)[-1] == notice
     assert house.ears.kinds(OSCAR) == [], "the market moved: there is nothing for staff to do"
@@ -72,7 +72,9 @@ async def test_a_price_far_better_than_reviewed_is_asked_about(
     service.locked_rate = locked
     order = await house.place()
     await house.tells()
-    assert (order.phase, order.hold) == ((Phase.HELD, Hold.PRICE) if is_asked else (Phase.OPEN, None))
+    assert (order.phase, order.hold_reason) == (
+        (Phase.NEEDS_CONFIRMATION, HoldReason.PRICE_CHANGED) if is_asked else (Phase.OPEN, None)
+    )
     assert (house.ears.shown() == []) is is_asked
 
 
@@ -83,7 +85,7 @@ async def test_a_price_is_not_accepted_where_the_limits_have_changed_meanwhile(
     house = House(file, service)
     service.locked_rate = Decimal(1_600_000_000)
     held = await house.place()
-    assert held.phase is Phase.HELD
+    assert held.phase is Phase.NEEDS_CONFIRMATION
     if change == "cap":
         service.methods = (replace(BCA, cap=249_999), BRI, GOPAY)
         house.clock.passes(seconds=61)
@@ -106,7 +108,7 @@ async def test_a_price_is_accepted_by_what_the_order_knows_while_the_list_cannot
     service.reads.append(ServiceDown())
     opened = await house.orders.accept_price(held.reference)
     assert opened is not None
-    assert (opened.phase, opened.hold) == (Phase.OPEN, None)
+    assert (opened.phase, opened.hold_reason) == (Phase.OPEN, None)
 
 
 async def test_trying_again_checks_what_placing_checks_and_leaves_the_question_open(

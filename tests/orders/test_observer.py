@@ -57,7 +57,7 @@ async def test_a_payment_is_told_from_its_coming_in_to_its_end(house: House) -> 
         OrderNotification.RECEIPT,
     ]
     ended = await house.order(order.reference)
-    assert (ended.phase, ended.step, ended.next_look_at) == (Phase.DONE, Step.SENT, None)
+    assert (ended.phase, ended.step, ended.next_poll_at) == (Phase.DONE, Step.SENT, None)
 
 
 async def test_two_observers_of_one_change_tell_it_once(house: House, other_house: House) -> None:
@@ -223,15 +223,15 @@ async def test_an_unpaid_order_is_no_longer_followed_a_day_after_its_expiry(
 
 async def test_a_look_that_brought_nothing_is_put_off_like_one_that_did(house: House) -> None:
     order = await placed(house)
-    await house.observer.put_off(order.reference)
-    assert (await house.order(order.reference)).next_look_at == house.clock.now() + timedelta(seconds=5)
+    await house.observer.postpone(order.reference)
+    assert (await house.order(order.reference)).next_poll_at == house.clock.now() + timedelta(seconds=5)
     house.clock.passes(days=1, hours=2)
-    await house.observer.put_off(order.reference)
+    await house.observer.postpone(order.reference)
     kept = await house.order(order.reference)
-    assert (kept.phase, kept.next_look_at) == (Phase.OPEN, house.clock.now() + timedelta(minutes=10))
-    await house.observer.put_off(order.reference, is_known=False)
+    assert (kept.phase, kept.next_poll_at) == (Phase.OPEN, house.clock.now() + timedelta(minutes=10))
+    await house.observer.postpone(order.reference, is_known=False)
     closed = await house.order(order.reference)
-    assert (closed.phase, closed.next_look_at) == (Phase.DONE, None)
+    assert (closed.phase, closed.next_poll_at) == (Phase.DONE, None)
 
 
 @pytest.mark.parametrize("is_answered", [True, False])
@@ -243,7 +243,7 @@ async def test_a_deposit_that_is_followed_no_longer_cannot_be_paid_in_the_chat(
     if is_answered:
         await says(house, order, "ROUTE_SHOWN")
     else:
-        await house.observer.put_off(order.reference, is_known=False)
+        await house.observer.postpone(order.reference, is_known=False)
         await house.tells()
     assert house.ears.kinds() == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT]
     assert (await house.order(order.reference)).phase is Phase.DONE
@@ -291,5 +291,5 @@ async def test_a_reply_about_another_order_changes_nothing_and_is_not_asked_for_
     seen = await house.observes(order.reference, other)
     assert seen is not None
     assert (seen.state, seen.is_paid) == (order.state, False)
-    assert seen.next_look_at is not None
-    assert seen.next_look_at > house.clock.now()
+    assert seen.next_poll_at is not None
+    assert seen.next_poll_at > house.clock.now()

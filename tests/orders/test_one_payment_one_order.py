@@ -9,10 +9,10 @@ import pytest
 
 from bot.core.money import Amount
 from bot.infra.db.errors import StoreDown
-from bot.orders.order import EventNote, Hold, OrderNotification, Phase
+from bot.orders.order import EventNote, HoldReason, OrderNotification, Phase
 from bot.orders.repository import OrderRepository
 from bot.payments import bolt11
-from tests.orders.order_world import EMMA, NUMBER, OSCAR, SARI, WISH, House, rules, unresolved
+from tests.orders.order_world import EMMA, NUMBER, OSCAR, REQUEST, SARI, House, rules, unresolved
 from tests.settlement.fake_settlement import BCA, FakeSettlement
 
 SAT = Amount("SAT", 25_000)
@@ -46,7 +46,7 @@ async def test_an_invoice_that_another_order_has_is_not_shown_and_staff_are_alar
     service.answers.append({"bolt11": first.bolt11})
     second = await house.place()
     await house.tells()
-    assert (second.phase, second.bolt11, second.payment_hash) == (Phase.UNSHOWN, None, None)
+    assert (second.phase, second.bolt11, second.payment_hash) == (Phase.ABANDONED, None, None)
     assert house.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
     assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_BAD_INVOICE]
 
@@ -61,10 +61,10 @@ async def test_an_invoice_that_a_withheld_order_had_is_not_shown_with_another_on
     unpayable = {"expires_at": house.clock.now()} if is_expired else {"idr": 19_999}
     service.answers.append({**unpayable, "bolt11": invoice})
     first = await house.place(SARI, amount=SAT)
-    assert (first.phase, first.bolt11) == (Phase.UNSHOWN, None)
+    assert (first.phase, first.bolt11) == (Phase.ABANDONED, None)
     for answer in ({}, unpayable):
         service.answers.append({**answer, "bolt11": invoice})
-        assert (await house.place(amount=SAT)).phase is Phase.UNSHOWN
+        assert (await house.place(amount=SAT)).phase is Phase.ABANDONED
     await house.tells()
     assert house.ears.shown() == []
     assert house.ears.kinds(EMMA)[0] == OrderNotification.NOT_SHOWN
@@ -76,9 +76,9 @@ async def test_the_invoice_of_an_order_that_was_ordered_again_is_not_shown_with_
     first, second = await lost_then_ordered_again(house, service)
     for _ in range(5):
         await house.reconciles(after=60)
-    assert (await house.order(first.reference)).phase is Phase.UNSHOWN
+    assert (await house.order(first.reference)).phase is Phase.ABANDONED
     service.answers.append({"bolt11": service.records["svc-1"].bolt11})
-    assert (await house.place(SARI)).phase is Phase.UNSHOWN
+    assert (await house.place(SARI)).phase is Phase.ABANDONED
     assert house.ears.shown() == [second.bolt11]
 
 
@@ -88,7 +88,7 @@ async def test_a_second_deposit_of_the_same_sum_to_the_same_address_waits_for_th
     first = await house.place(SARI, amount=SAT, channel="cbbtc")
     second = await house.place(amount=SAT, channel="cbbtc")
     await house.tells()
-    assert (first.phase, second.phase, second.deposit) == (Phase.OPEN, Phase.UNSHOWN, None)
+    assert (first.phase, second.phase, second.deposit) == (Phase.OPEN, Phase.ABANDONED, None)
     assert house.ears.kinds(EMMA) == [OrderNotification.DEPOSIT_TAKEN]
     assert house.ears.kinds(OSCAR) == []
     assert (await house.place(amount=Amount("SAT", 25_001), channel="cbbtc")).phase is Phase.OPEN
@@ -117,7 +117,7 @@ async def test_an_order_that_its_sender_has_typed_again_is_never_shown_when_it_i
     for _ in range(5):
         await house.reconciles(after=60)
     first = await house.order(first.reference)
-    assert (first.phase, first.service_id, first.bolt11) == (Phase.UNSHOWN, "svc-1", None)
+    assert (first.phase, first.service_id, first.bolt11) == (Phase.ABANDONED, "svc-1", None)
     assert house.ears.shown() == [second.bolt11]
     assert house.ears.kinds()[-1] == OrderNotification.SUPERSEDED
     async with house.store.reading() as tx:
@@ -133,10 +133,10 @@ async def test_a_question_about_an_order_that_its_sender_has_created_again_is_ov
     await house.orders.submission.wait()
     house.clock.passes(seconds=50)
     second = await house.place()
-    assert ((await house.order(first.reference)).phase, second.phase) == (Phase.HELD, Phase.OPEN)
+    assert ((await house.order(first.reference)).phase, second.phase) == (Phase.NEEDS_CONFIRMATION, Phase.OPEN)
     accepted = await house.orders.accept_price(first.reference)
     assert accepted is not None
-    assert (accepted.phase, accepted.bolt11) == (Phase.UNSHOWN, None)
+    assert (accepted.phase, accepted.bolt11) == (Phase.ABANDONED, None)
     await house.tells()
     assert house.ears.shown() == [second.bolt11]
     assert house.ears.kinds()[-1] == OrderNotification.SUPERSEDED
@@ -155,7 +155,7 @@ async def test_the_answer_that_arrives_after_the_same_was_ordered_again_shows_no
     service.gate.set()
     await house.orders.submission.wait()
     await house.tells()
-    assert (await house.order(first.reference)).phase is Phase.UNSHOWN
+    assert (await house.order(first.reference)).phase is Phase.ABANDONED
     assert house.ears.shown() == [(await house.order(second.reference)).bolt11]
 
 
@@ -189,9 +189,9 @@ async def test_an_order_that_surely_was_not_created_supersedes_nothing(house: Ho
 @pytest.mark.parametrize(
     ("ours", "theirs", "phase"),
     [
-        (None, ("******3456", None), Phase.HELD),
-        ("BUDI SANTOSO", ("86****3456", "Budi  Santoso."), Phase.HELD),
-        ("BUDI SANTOSO", ("******3456", None), Phase.HELD),
+        (None, ("******3456", None), Phase.NEEDS_CONFIRMATION),
+        ("BUDI SANTOSO", ("86****3456", "Budi  Santoso."), Phase.NEEDS_CONFIRMATION),
+        ("BUDI SANTOSO", ("******3456", None), Phase.NEEDS_CONFIRMATION),
         ("BUDI SANTOSO", ("******3456", "SITI RAHAYU"), Phase.UNKNOWN),
         (None, ("*******456", None), Phase.UNKNOWN),
         (None, ("86*******6", None), Phase.UNKNOWN),
@@ -208,9 +208,9 @@ async def test_an_order_found_by_a_masked_recipient_is_asked_about_and_shown_onl
     await house.reconciles()
     order = await house.order(order.reference)
     assert order.phase is phase
-    if phase is not Phase.HELD:
+    if phase is not Phase.NEEDS_CONFIRMATION:
         return
-    assert order.hold is Hold.RECIPIENT
+    assert order.hold_reason is HoldReason.RECIPIENT_MASKED
     assert house.ears.kinds()[-1] == OrderNotification.RECIPIENT_MASKED
     assert house.ears.shown() == []
     await house.orders.accept_price(order.reference)
@@ -224,11 +224,11 @@ async def test_another_programs_order_for_somebody_else_at_the_same_bank_is_not_
     service.masks = lambda number: f"******{number[-4:]}"
     service.places.append("lost_before")
     order = await house.place()
-    other = replace(WISH, method=BCA, number=f"12345{NUMBER[-4:]}", given=Amount("IDR", 250_000))
+    other = replace(REQUEST, method=BCA, number=f"12345{NUMBER[-4:]}", amount=Amount("IDR", 250_000))
     service.make(other)
     await house.reconciles()
     assert house.ears.shown() == []
-    assert (await house.order(order.reference)).phase is Phase.HELD
+    assert (await house.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
     assert await house.orders.drop(order.reference)
     assert house.ears.shown() == []
 
@@ -261,11 +261,11 @@ async def test_the_oldest_of_very_many_are_given_up_in_time(house: House, servic
                     page_token=None,
                     version=0,
                     created_at=later,
-                    looked_at=later,
+                    last_polled_at=later,
                 )
             )
     await house.reconciles(after=86_400)
-    assert (await house.order(old.reference)).phase is Phase.UNSHOWN
+    assert (await house.order(old.reference)).phase is Phase.ABANDONED
 
 
 class Refusing:

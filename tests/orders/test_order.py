@@ -102,7 +102,7 @@ def test_the_last_word_of_the_service_is_the_last(states: list[str], end: str) -
 def test_an_unpaid_state_is_no_news(state: str) -> None:
     order, news = told(open_order(), state)
     assert news == []
-    assert order.looked_at == NOW
+    assert order.last_polled_at == NOW
 
 
 def test_a_payment_takes_the_code_down_and_is_told() -> None:
@@ -219,8 +219,8 @@ def test_the_services_own_time_of_the_end_is_kept() -> None:
     ("changes", "awaits"),
     [
         ({}, True),
-        ({"phase": Phase.HELD}, False),
-        ({"phase": Phase.UNSHOWN}, False),
+        ({"phase": Phase.NEEDS_CONFIRMATION}, False),
+        ({"phase": Phase.ABANDONED}, False),
         ({"step": Step.PAID}, False),
         ({"paid_at": NOW}, False),
         ({"state": "FAILED"}, False),

@@ -559,7 +559,7 @@ class Life(RuleBasedStateMachine):
         created = answer.structured_content
         record, truth = self.service.records[created["orderId"]], self.service.truth[created["orderId"]]
         assert created["bolt11"] == bolt11.bare(record.bolt11 or "")
-        self.is_as_agreed(created["bolt11"], truth.wish, record.idr, record.sats)
+        self.is_as_agreed(created["bolt11"], truth.request, record.idr, record.sats)
         self.agent_shown.add(created["orderId"])
 
     @rule(plan=plans)
@@ -586,7 +586,7 @@ class Life(RuleBasedStateMachine):
         truth, sats, idr = self.service.truth[record["id"]], record["satAmount"], record["idrAmount"]
         assert record["paymentWarnings"] or record["id"] in self.agent_shown
         assert idr >= MINIMUM
-        assert truth.wish.method.cap is None or idr <= truth.wish.method.cap
+        assert truth.request.method.cap is None or idr <= truth.request.method.cap
         if record["invoiceBolt11"]:
             bolt11.check(bolt11.decode(record["invoiceBolt11"]), sats=sats, network="bcrt", now=self.clock.now())
         if record["paymentWarnings"]:
@@ -642,12 +642,15 @@ class Life(RuleBasedStateMachine):
     def check_payable(self, message: Message, paying: str) -> None:
         order = self.order_of(message)
         record = self.service.records[order.service_id or ""]
-        wish, draft = self.service.truth[record.service_id].wish, next(d for d in self.drafts if d.id == order.draft_id)
+        wish, draft = (
+            self.service.truth[record.service_id].request,
+            next(d for d in self.drafts if d.id == order.draft_id),
+        )
         assert message.chat_id == order.chat_id == draft.chat_id
         assert order.reference not in self.dropped, "shown although its sender had dropped it"
         if order.reference not in self.accepted:
             assert (wish.method.pair, wish.number) == ((draft.method and draft.method.pair), draft.number)
-        assert (wish.method.pair, wish.given, wish.channel) == (
+        assert (wish.method.pair, wish.amount, wish.channel) == (
             draft.method and draft.method.pair,
             draft.amount,
             draft.channel,
@@ -677,7 +680,7 @@ class Life(RuleBasedStateMachine):
         assert idr is not None
         assert idr >= MINIMUM
         assert cap is None or idr <= cap
-        assert wish.given.value == (idr if wish.given.currency == "IDR" else sats)
+        assert wish.amount.value == (idr if wish.amount.currency == "IDR" else sats)
         if INVOICE.fullmatch(paying):
             assert paying.startswith("lnbcrt")
             bolt11.check(bolt11.decode(paying), sats=sats or 0, network="bcrt", now=self.clock.now())
@@ -766,7 +769,7 @@ class Life(RuleBasedStateMachine):
             self.loop.does(self.bots[1].orders.check_person(who))
 
     def is_resolved(self, order: Order) -> None:
-        ends = {Phase.REFUSED, Phase.UNSHOWN, Phase.DONE}
+        ends = {Phase.REFUSED, Phase.ABANDONED, Phase.DONE}
         state = self.service.records[order.service_id].state if order.service_id else ""
         assert order.phase in ends, f"{order.reference} stays {order.phase}"
         if order.phase is Phase.DONE:

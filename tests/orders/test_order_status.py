@@ -19,7 +19,7 @@ STATUS = {
     "unknown": OrderStatus.CHECKING,
     "unresolved": OrderStatus.UNRESOLVED,
     "refused": OrderStatus.REFUSED,
-    "unshown": OrderStatus.CLOSED,
+    "abandoned": OrderStatus.CLOSED,
     "held": OrderStatus.NEEDS_CONFIRMATION,
     "offer over": OrderStatus.OFFER_OVER,
     "IDLE": OrderStatus.WAITING,

@@ -100,7 +100,7 @@ def test_whichever_states_are_skipped_no_line_comes_twice_or_out_of_its_time(lef
 def test_a_payment_after_the_expiry_is_told_as_late_and_only_once() -> None:
     expired = event(10, note=EventNote.EXPIRED)
     order = an_order(
-        expiry_told=True, paid_at=BEGAN + timedelta(minutes=12), state="LN_SWAP_PENDING", step=Step.CONVERTING
+        expiry_notified=True, paid_at=BEGAN + timedelta(minutes=12), state="LN_SWAP_PENDING", step=Step.CONVERTING
     )
     later = [event(12, state="LN_INVOICE_PAID"), event(13, state="LN_SWAP_PENDING")]
     assert keys(order, [CONFIRMED, event(1), expired, *later]) == [
@@ -113,32 +113,32 @@ def test_a_payment_after_the_expiry_is_told_as_late_and_only_once() -> None:
 
 
 def test_a_price_that_moved_is_told_with_what_was_decided() -> None:
-    held = event(1, Phase.HELD)
+    held = event(1, Phase.NEEDS_CONFIRMATION)
     way = ["timeline.confirmed", "timeline.held"]
     accepted = [CONFIRMED, held, event(2, note=EventNote.PRICE_ACCEPTED), event(3, state="IDLE")]
     assert keys(an_order(), accepted) == [*way, "timeline.price_accepted"]
-    dropped = [CONFIRMED, held, event(2, Phase.UNSHOWN, note=EventNote.DROPPED)]
-    assert keys(an_order(phase=Phase.UNSHOWN), dropped) == [*way, "timeline.dropped"]
-    over = [CONFIRMED, held, event(2, Phase.UNSHOWN, note=EventNote.OFFER_OVER)]
-    assert keys(an_order(phase=Phase.UNSHOWN), over) == [*way, "timeline.offer_over"]
+    dropped = [CONFIRMED, held, event(2, Phase.ABANDONED, note=EventNote.DROPPED)]
+    assert keys(an_order(phase=Phase.ABANDONED), dropped) == [*way, "timeline.dropped"]
+    over = [CONFIRMED, held, event(2, Phase.ABANDONED, note=EventNote.OFFER_OVER)]
+    assert keys(an_order(phase=Phase.ABANDONED), over) == [*way, "timeline.offer_over"]
 
 
 def test_an_order_that_was_looked_for_says_so_and_how_that_ended() -> None:
     looked_for = [CONFIRMED, event(1, Phase.UNKNOWN), event(2, Phase.UNRESOLVED)]
     way = ["timeline.confirmed", "timeline.checking", "timeline.unresolved"]
     assert keys(an_order(), [*looked_for, event(3)]) == [*way, "step.created"]
-    lost = an_order(phase=Phase.UNSHOWN, sats=None, idr=None, bolt11=None)
-    tried_again = event(3, Phase.UNSHOWN, note=EventNote.TRIED_AGAIN)
+    lost = an_order(phase=Phase.ABANDONED, sats=None, idr=None, bolt11=None)
+    tried_again = event(3, Phase.ABANDONED, note=EventNote.TRIED_AGAIN)
     assert keys(lost, [*looked_for, tried_again]) == [*way, "timeline.tried_again"]
-    assert keys(lost, [*looked_for, event(3, Phase.UNSHOWN)]) == [*way, "timeline.given_up"]
+    assert keys(lost, [*looked_for, event(3, Phase.ABANDONED)]) == [*way, "timeline.given_up"]
     # Claimed later, when the service turned out to have made it after all.
     claimed = replace(lost, service_id="cm1")
-    assert keys(claimed, [*looked_for, event(3, Phase.UNSHOWN)])[-1] == "timeline.given_up"
+    assert keys(claimed, [*looked_for, event(3, Phase.ABANDONED)])[-1] == "timeline.given_up"
 
 
 def test_an_invoice_that_was_not_what_was_agreed_is_told_apart_from_an_order_that_was_not_made() -> None:
-    wrong = an_order(phase=Phase.UNSHOWN, bolt11=None)
-    assert keys(wrong, [CONFIRMED, event(1, Phase.UNSHOWN)])[-1] == "timeline.not_agreed"
+    wrong = an_order(phase=Phase.ABANDONED, bolt11=None)
+    assert keys(wrong, [CONFIRMED, event(1, Phase.ABANDONED)])[-1] == "timeline.not_agreed"
     refused = an_order(phase=Phase.REFUSED, sats=None, idr=None)
     assert keys(refused, [CONFIRMED, event(1, Phase.REFUSED)])[-1] == "timeline.refused"
 

@@ -46,7 +46,7 @@ async def waits(house: House, minutes: float) -> None:
     """Time passes while the order is polled as it is every five seconds."""
     house.clock.passes(minutes=minutes)
     await house.poller.tick()
-    await house.observer.stick_due()
+    await house.observer.mark_overdue()
     await house.tells()
 
 
@@ -60,7 +60,7 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
     assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_STUCK]
     assert house.ears.kinds(RINA) == [ToStaffChat.HEAD]
     known = await house.order(order.reference)
-    assert known.is_stuck
+    assert known.is_overdue
     async with house.store.reading() as tx:
         assert [event.note for event in await OrderRepository(tx).events(order.reference)][-1] == EventNote.STUCK
 
@@ -83,7 +83,7 @@ async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
     assert house.ears.kinds() == [OrderNotification.CARD_EDIT, *told]
     assert house.ears.kinds(OSCAR) == staff
     ended = await house.order(order.reference)
-    assert (ended.phase, ended.is_stuck) == (Phase.DONE, False)
+    assert (ended.phase, ended.is_overdue) == (Phase.DONE, False)
 
 
 @pytest.mark.parametrize("end", ["alarm_cleared", "alarm_closed"])
@@ -131,9 +131,9 @@ async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_i
     house.clock.passes(hours=3)
     service.becomes("svc-1", "COMPLETED")
     after_a_pause = House(file, service, rules=STAFFED)
-    assert await after_a_pause.observer.stick_due() == 0
+    assert await after_a_pause.observer.mark_overdue() == 0
     await after_a_pause.polls(after=0)
-    assert await after_a_pause.observer.stick_due() == 0
+    assert await after_a_pause.observer.mark_overdue() == 0
     assert after_a_pause.ears.kinds() == [
         OrderNotification.CARD_EDIT,
         OrderNotification.SENT,
@@ -155,7 +155,7 @@ async def test_two_processes_tell_it_once(house: House, other_house: House) -> N
     await paid(house)
     house.clock.passes(minutes=31)
     await house.poller.tick()
-    await asyncio.gather(*(each.observer.stick_due() for each in [house, other_house] * 4))
+    await asyncio.gather(*(each.observer.mark_overdue() for each in [house, other_house] * 4))
     await house.tells()
     await other_house.tells()
     heard = house.ears.kinds() + other_house.ears.kinds()
@@ -200,7 +200,7 @@ async def dies_or_tells(house: House) -> None:
     """One process's life: it takes up what is left, tells what is stuck, and may be killed at any of it."""
     try:
         await house.delivery.recover()
-        await house.observer.stick_due()
+        await house.observer.mark_overdue()
         while await house.delivery.start_due():
             tasks = list(house.delivery._under_way.values())
             await house.delivery.settle()

@@ -45,7 +45,7 @@ STATES = {
     "unknown": OrderStatus.CLOSED,
     "unresolved": OrderStatus.CLOSED,
     "refused": OrderStatus.CLOSED,
-    "unshown": OrderStatus.CLOSED,
+    "abandoned": OrderStatus.CLOSED,
     "held": OrderStatus.CLOSED,
     "offer over": OrderStatus.CLOSED,
     "IDLE": OrderStatus.WAITING,
@@ -116,7 +116,7 @@ def test_the_invoice_goes_at_the_very_second_of_its_expiry() -> None:
 
 
 def test_a_payment_after_the_expiry_is_shown() -> None:
-    late = an_order(expires_at=NOW, expiry_told=True, paid_at=NOW, state="LN_INVOICE_PAID")
+    late = an_order(expires_at=NOW, expiry_notified=True, paid_at=NOW, state="LN_INVOICE_PAID")
     assert shown_status(late, NOW) is OrderStatus.PAID
 
 

@@ -235,7 +235,7 @@ async def test_the_qr_code_reads_back_to_what_the_link_opens(
         ("failed_paid", {"state": "FAILED", "paid_at": NOW, "phase": Phase.DONE}),
         ("failed_unpaid", {"state": "FAILED", "phase": Phase.DONE}),
         ("expired", {"expires_at": NOW}),
-        ("closed", {"phase": Phase.UNSHOWN}),
+        ("closed", {"phase": Phase.ABANDONED}),
     ],
 )
 async def test_the_invoice_is_gone_from_every_answer_once_it_is_not_to_be_paid(

@@ -59,9 +59,9 @@ async def test_what_the_list_does_not_show_is_looked_up_by_id_paid_ones_first(
 
 async def test_an_order_that_changed_shows_in_the_list_before_it_is_due(house: House, service: FakeSettlement) -> None:
     made = await orders(house, 4)
-    await house.observer.put_off(made[0].reference)
+    await house.observer.postpone(made[0].reference)
     house.clock.passes(seconds=4)
-    await house.observer.put_off(made[0].reference)
+    await house.observer.postpone(made[0].reference)
     service.becomes("svc-1", "LN_INVOICE_PAID")
     await house.polls(after=1)
     assert (await house.order(made[0].reference)).is_paid
@@ -194,7 +194,7 @@ async def test_one_order_without_an_answer_does_not_keep_the_others_unseen(
     await house.polls()
     assert (await house.order(made[1].reference)).is_paid
     assert not (await house.order(made[0].reference)).is_paid
-    assert (await house.order(made[0].reference)).next_look_at == house.clock.now() + poller_interval(house)
+    assert (await house.order(made[0].reference)).next_poll_at == house.clock.now() + poller_interval(house)
 
 
 def poller_interval(house: House) -> Any:
@@ -211,7 +211,7 @@ async def test_a_database_that_is_away_ends_the_tick_and_loses_nothing(
         raise StoreDown
 
     with monkeypatch.context() as patched:
-        patched.setattr(house.observer, "observe", away)
+        patched.setattr(house.observer, "apply_report", away)
         with pytest.raises(StoreDown):
             await house.polls()
     await house.polls()

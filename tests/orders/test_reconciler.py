@@ -9,7 +9,7 @@ import pytest
 from bot.core.money import Amount
 from bot.orders.order import Order, OrderNotification, Phase
 from bot.payments.tokens import TOKENS
-from bot.settlement.model import Wish
+from bot.settlement.model import OrderRequest
 from tests.orders.order_world import EMMA, NUMBER, SARI, House, unresolved
 from tests.settlement.fake_settlement import BCA, BEGINNING, BRI, GOPAY, FakeSettlement
 
@@ -18,8 +18,10 @@ def last_digits(number: str) -> str:
     return f"******{number[-4:]}"
 
 
-def wish_of(order: Order) -> Wish:
-    return Wish(method=order.method, number=order.number, holder=None, given=order.given, channel=order.channel)
+def request_of(order: Order) -> OrderRequest:
+    return OrderRequest(
+        method=order.method, number=order.number, holder=None, amount=order.requested_amount, channel=order.channel
+    )
 
 
 async def test_an_unanswered_order_is_found_and_shown(house: House, service: FakeSettlement) -> None:
@@ -104,7 +106,9 @@ async def test_a_like_order_of_another_time_is_not_ours_whatever_the_service_clo
     house: House, service: FakeSettlement, minutes: int
 ) -> None:
     service.skew = timedelta(minutes=minutes)
-    service.make(Wish(method=BCA, number=NUMBER, holder=None, given=Amount("IDR", 250_000), channel="lightning"))
+    service.make(
+        OrderRequest(method=BCA, number=NUMBER, holder=None, amount=Amount("IDR", 250_000), channel="lightning")
+    )
     house.clock.passes(minutes=2)
     service.places.append("lost_before")
     order = await house.place()
@@ -203,7 +207,7 @@ async def test_an_order_with_a_masked_recipient_that_two_intents_fit_is_adopted_
 async def test_two_orders_that_one_intent_fits_are_not_chosen_between(house: House, service: FakeSettlement) -> None:
     service.places.append("lost_after")
     order = await house.place()
-    service.make(wish_of(order))
+    service.make(request_of(order))
     await house.reconciles()
     assert (await house.order(order.reference)).phase is Phase.UNKNOWN
 
@@ -224,7 +228,7 @@ async def test_an_intent_whose_request_is_under_way_is_a_rival_too(house: House,
 async def test_different_wishes_at_the_same_time_each_find_their_own(house: House, service: FakeSettlement) -> None:
     service.places.extend(["lost_after"] * 3)
     wishes: list[dict[str, object]] = [{"method": BCA}, {"method": BRI}, {"amount": Amount("SAT", 20_000)}]
-    orders = [await house.place(1000 + index, **wish) for index, wish in enumerate(wishes)]
+    orders = [await house.place(1000 + index, **request) for index, request in enumerate(wishes)]
     await house.reconciles()
     assert [(await house.order(each.reference)).service_id for each in orders] == ["svc-1", "svc-2", "svc-3"]
 
@@ -234,12 +238,12 @@ async def test_an_order_that_failed_before_it_was_found_is_not_shown(house: Hous
     order = await house.place()
     service.becomes("svc-1", "FAILED")
     await house.reconciles()
-    assert (await house.order(order.reference)).phase is Phase.UNSHOWN
+    assert (await house.order(order.reference)).phase is Phase.ABANDONED
     assert house.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.NOT_SHOWN]
 
 
 async def test_an_order_found_after_its_invoice_ran_out_is_not_shown(house: House, service: FakeSettlement) -> None:
     lost = await unresolved(house, service, "lost_after")
     await house.reconciles(after=3600)
-    assert (await house.order(lost.reference)).phase is Phase.UNSHOWN
+    assert (await house.order(lost.reference)).phase is Phase.ABANDONED
     assert house.ears.shown() == []

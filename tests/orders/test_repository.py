@@ -140,7 +140,7 @@ async def test_orders_that_have_ended_are_not_open(store: Database) -> None:
     async with store.reading() as tx:
         found = [order.phase for order in await OrderRepository(tx).open_of_person(1001)]
         limited = [order.phase for order in await OrderRepository(tx).open_of_person(1001, limit=1)]
-    assert found == [Phase.OPEN, Phase.HELD, Phase.UNRESOLVED, Phase.UNKNOWN, Phase.INTENDED]
+    assert found == [Phase.OPEN, Phase.NEEDS_CONFIRMATION, Phase.UNRESOLVED, Phase.UNKNOWN, Phase.INTENDED]
     assert limited == [Phase.OPEN]
 
 
@@ -158,12 +158,12 @@ async def test_orders_are_listed_by_phase_oldest_first(store: Database) -> None:
 
 async def test_due_orders_are_read_by_class_the_longest_waiting_first(store: Database) -> None:
     due: dict[str, dict[str, Any]] = {
-        "late": {"next_look_at": NOW - 2 * SECOND},
-        "now": {"next_look_at": NOW},
-        "paid": {"next_look_at": NOW - SECOND, "step": Step.CONVERTING},
-        "paid by its time": {"next_look_at": NOW - 3 * SECOND, "paid_at": NOW},
-        "not yet": {"next_look_at": NOW + timedelta(microseconds=1)},
-        "never": {"next_look_at": None},
+        "late": {"next_poll_at": NOW - 2 * SECOND},
+        "now": {"next_poll_at": NOW},
+        "paid": {"next_poll_at": NOW - SECOND, "step": Step.CONVERTING},
+        "paid by its time": {"next_poll_at": NOW - 3 * SECOND, "paid_at": NOW},
+        "not yet": {"next_poll_at": NOW + timedelta(microseconds=1)},
+        "never": {"next_poll_at": None},
     }
     async with store.transaction() as tx:
         for reference, changes in due.items():
@@ -178,9 +178,9 @@ async def test_due_orders_are_read_by_class_the_longest_waiting_first(store: Dat
 
 async def test_paying_moves_an_order_to_the_other_class(store: Database) -> None:
     async with store.transaction() as tx:
-        await OrderRepository(tx).add(an_order("R1", next_look_at=NOW))
-        await OrderRepository(tx).add(an_order("R2", next_look_at=NOW - SECOND))
-        await OrderRepository(tx).save(an_order("R1", next_look_at=NOW, step=Step.PAID))
+        await OrderRepository(tx).add(an_order("R1", next_poll_at=NOW))
+        await OrderRepository(tx).add(an_order("R2", next_poll_at=NOW - SECOND))
+        await OrderRepository(tx).save(an_order("R1", next_poll_at=NOW, step=Step.PAID))
         assert named(await OrderRepository(tx).due(NOW, is_paid=True)) == ["R1"]
         assert named(await OrderRepository(tx).due(NOW, is_paid=False)) == ["R2"]
 
@@ -188,12 +188,12 @@ async def test_paying_moves_an_order_to_the_other_class(store: Database) -> None
 async def test_what_somebody_looks_at_is_due_before_its_stretched_time(store: Database) -> None:
     later = NOW + 60 * SECOND
     known: dict[str, dict[str, Any]] = {
-        "page": {"looked_at": NOW - 5 * SECOND, "next_look_at": later},
-        "seen just now": {"looked_at": NOW - SECOND, "next_look_at": later},
-        "never seen": {"next_look_at": NOW},
-        "theirs": {"looked_at": NOW - 9 * SECOND, "next_look_at": later, "person_id": 7},
-        "theirs, done": {"looked_at": NOW - 9 * SECOND, "person_id": 7},
-        "other": {"looked_at": NOW - 9 * SECOND, "next_look_at": NOW},
+        "page": {"last_polled_at": NOW - 5 * SECOND, "next_poll_at": later},
+        "seen just now": {"last_polled_at": NOW - SECOND, "next_poll_at": later},
+        "never seen": {"next_poll_at": NOW},
+        "theirs": {"last_polled_at": NOW - 9 * SECOND, "next_poll_at": later, "person_id": 7},
+        "theirs, done": {"last_polled_at": NOW - 9 * SECOND, "person_id": 7},
+        "other": {"last_polled_at": NOW - 9 * SECOND, "next_poll_at": NOW},
     }
     async with store.transaction() as tx:
         for reference, changes in known.items():
@@ -208,17 +208,17 @@ async def test_what_somebody_looks_at_is_due_before_its_stretched_time(store: Da
 
 
 async def test_only_shown_unpaid_orders_expire_and_are_told_once(store: Database) -> None:
-    past: dict[str, Any] = {"phase": Phase.OPEN, "expires_at": NOW, "next_look_at": NOW}
+    past: dict[str, Any] = {"phase": Phase.OPEN, "expires_at": NOW, "next_poll_at": NOW}
     async with store.transaction() as tx:
         await OrderRepository(tx).add(an_order("R1", **past))
-        await OrderRepository(tx).add(an_order("told", **past, expiry_told=True))
+        await OrderRepository(tx).add(an_order("told", **past, expiry_notified=True))
         await OrderRepository(tx).add(an_order("paid", **past, step=Step.PAID))
-        await OrderRepository(tx).add(an_order("held", **{**past, "phase": Phase.HELD}))
+        await OrderRepository(tx).add(an_order("held", **{**past, "phase": Phase.NEEDS_CONFIRMATION}))
         await OrderRepository(tx).add(an_order("later", **{**past, "expires_at": NOW + SECOND}))
-        await OrderRepository(tx).add(an_order("evm", phase=Phase.OPEN, next_look_at=NOW))
-        await OrderRepository(tx).add(an_order("seen just now", **{**past, "next_look_at": NOW + SECOND}))
+        await OrderRepository(tx).add(an_order("evm", phase=Phase.OPEN, next_poll_at=NOW))
+        await OrderRepository(tx).add(an_order("seen just now", **{**past, "next_poll_at": NOW + SECOND}))
         assert [order.reference for order in await OrderRepository(tx).expiring(NOW)] == ["R1"]
-        await OrderRepository(tx).save(an_order("R1", **past, expiry_told=True))
+        await OrderRepository(tx).save(an_order("R1", **past, expiry_notified=True))
         assert await OrderRepository(tx).expiring(NOW) == ()
 
 
@@ -226,7 +226,7 @@ async def test_the_intents_an_order_could_be_mistaken_for(store: Database) -> No
     looked_for = an_order("R1")
     others: dict[str, dict[str, Any]] = {
         "same": {},
-        "abandoned": {"phase": Phase.UNSHOWN, "person_id": 5},
+        "abandoned": {"phase": Phase.ABANDONED, "person_id": 5},
         "refused": {"phase": Phase.REFUSED},
         "claimed": {"service_id": "cm1"},
         "elsewhere": {"method": replace(looked_for.method, code="015")},
@@ -287,7 +287,7 @@ async def test_orders_that_may_count_were_created_or_paid_lately_or_are_not_over
         an_order("R1", created_at=long_ago, phase=Phase.OPEN),
         an_order("R2", created_at=long_ago + SECOND, paid_at=NOW, **done),
         an_order("R3", created_at=long_ago, paid_at=NOW - DAY, **done),
-        an_order("R4", created_at=long_ago, phase=Phase.UNSHOWN),
+        an_order("R4", created_at=long_ago, phase=Phase.ABANDONED),
         an_order("R5", created_at=NOW, phase=Phase.REFUSED),
         an_order("R6", created_at=NOW, person_id=1002),
     )
@@ -307,15 +307,15 @@ async def test_what_was_paid_long_ago_and_not_told_to_be_stuck_is_found_the_long
         paid("R1", 60),
         paid("R2", 90),
         paid("R3", 59),
-        paid("R4", 90, stuck_told_at=NOW),
+        paid("R4", 90, overdue_notified_at=NOW),
         paid("R5", 90, phase=Phase.DONE, state="COMPLETED"),
         an_order("R6", phase=Phase.OPEN),
     )
     async with store.transaction() as tx:
         for order in orders:
             await OrderRepository(tx).add(order)
-        assert [order.reference for order in await OrderRepository(tx).stuck(NOW - 60 * SECOND)] == ["R2", "R1"]
-        assert [order.reference for order in await OrderRepository(tx).stuck(NOW, limit=1)] == ["R2"]
+        assert [order.reference for order in await OrderRepository(tx).overdue(NOW - 60 * SECOND)] == ["R2", "R1"]
+        assert [order.reference for order in await OrderRepository(tx).overdue(NOW, limit=1)] == ["R2"]
 
 
 @on_postgresql  # SQLite has one writer

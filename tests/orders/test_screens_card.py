@@ -108,7 +108,7 @@ def test_a_lapsed_order_offers_a_new_quote_and_a_paid_one_never_does() -> None:
     assert labels(paid_late) == [label("button.refresh"), label("button.help")]
     assert label("button.requote") not in labels(MOMENTS["failed paid"])
     unknown = MOMENTS["failed unknown"]
-    for order in (unknown, replace(unknown, expiry_told=True)):
+    for order in (unknown, replace(unknown, expiry_notified=True)):
         assert label("button.requote") not in labels(order), "it may have been paid"
 
 

@@ -17,7 +17,7 @@ from tests.texts import label, says, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 MOMENTS = dict(at_each_moment())
-HELD = OrderEvent(reference="ABC2345", at=NOW, phase=Phase.HELD, state="")
+HELD = OrderEvent(reference="ABC2345", at=NOW, phase=Phase.NEEDS_CONFIRMATION, state="")
 
 
 def listed(page: HistoryPage, locale: str = "en") -> Seen:
@@ -121,7 +121,7 @@ def test_a_page_says_who_was_paid_what_it_cost_and_both_references() -> None:
         (an_order(), "price", "29,412 sats", "lightning"),
         (a_deposit("btcb"), "price", "29,412 sats", "btcb"),
         (MOMENTS["refused"], "reviewed", "29,410 sats", "lightning"),
-        (an_order(phase=Phase.UNSHOWN, bolt11=None, sats=1, idr=1), "reviewed", "29,410 sats", "lightning"),
+        (an_order(phase=Phase.ABANDONED, bolt11=None, sats=1, idr=1), "reviewed", "29,410 sats", "lightning"),
     ],
     ids=["to be paid", "a deposit", "never made", "not what was agreed"],
 )
@@ -140,7 +140,7 @@ def test_a_price_is_only_called_so_if_it_was_locked_and_shown(order: Order, kind
         ("held", "order_page.held"),
         ("offer over", "order_page.offer_over"),
         ("refused", "order_page.refused"),
-        ("unshown", "order_page.closed"),
+        ("abandoned", "order_page.closed"),
         ("IDLE", "card.pay_before"),
         ("expired", "card.expired"),
         ("no longer followed", "order_page.given_up"),
@@ -156,7 +156,7 @@ def test_a_page_says_what_the_state_means(moment: str, key: str) -> None:
 
 
 def test_a_page_says_what_was_unusual() -> None:
-    assert says(page_of(ended(expiry_told=True)).text, "order_page.late")
+    assert says(page_of(ended(expiry_notified=True)).text, "order_page.late")
     assert not says(page_of(ended()).text, "order_page.late")
     reviewed, locked = {"reviewed": "29,410 sats", "reviewed_idr": "Rp500,000"}, {"locked": "29,412 sats"}
     assert says(page_of(ended(), [HELD]).text, "order_page.price_moved", **reviewed, **locked, locked_idr="Rp500,000")
@@ -176,7 +176,7 @@ def test_a_page_says_what_was_unusual() -> None:
         ("LN_SWAP_PENDING", ["card", "resend", "help", "history", "refresh"]),
         ("expired", ["card", "resend", "help", "history", "refresh"]),
         ("refused", ["resend", "help", "history"]),
-        ("unshown", ["resend", "help", "history"]),
+        ("abandoned", ["resend", "help", "history"]),
         ("no longer followed", ["resend", "help", "history"]),
         ("failed paid", ["resend", "help", "history"]),
         ("failed expired", ["resend", "help", "history"]),

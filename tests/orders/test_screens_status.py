@@ -32,7 +32,7 @@ STANDS = {
     "failed unpaid": "failed_unpaid",
     "failed expired": "expired",
     "refused": "refused",
-    "unshown": "closed",
+    "abandoned": "closed",
     "no longer followed": "given_up",
     "failed paid": "failed_paid",
     "failed unknown": "failed_unknown",
@@ -79,7 +79,7 @@ def test_each_order_is_listed_with_where_it_stands(moment: str, state: str) -> N
     ],
 )
 def test_a_new_quote_says_what_changed_for_the_payer(given: Amount, rupiah_for_one: int, said: str) -> None:
-    order = an_order(given=given)
+    order = an_order(requested_amount=given)
     worth = estimate(given, Quote(Decimal(rupiah_for_one), NOW))
     assert Seen("requote", Screen(requote.difference(EN, order, worth))).text == said
 
@@ -93,6 +93,6 @@ def test_a_new_quote_says_what_changed_for_the_payer(given: Amount, rupiah_for_o
 )
 def test_an_order_that_never_had_a_price_is_compared_with_its_review(never_shown: dict[str, Any]) -> None:
     order = replace(an_order(), **never_shown)
-    worth = estimate(order.given, Quote(Decimal(1_600_000_000), NOW))
+    worth = estimate(order.requested_amount, Quote(Decimal(1_600_000_000), NOW))
     said = Seen("requote", Screen(requote.difference(EN, order, worth))).text
     assert said == text("requote.costs_more", before="29,410 sats", after="31,250 sats", difference="1,840 sats")

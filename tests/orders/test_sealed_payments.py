@@ -43,7 +43,7 @@ def shown(reference: str, **changes: Any) -> Order:
         "sats": 15_000,
         "bolt11": f"lnbc of {reference}",
         "page_token": f"page of {reference}",
-        "next_look_at": NOW,
+        "next_poll_at": NOW,
     }
     return an_order(reference, **{**known, **changes})
 

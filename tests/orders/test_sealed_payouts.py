@@ -182,7 +182,7 @@ MALFORMED_ORDERS = {
 
 @pytest.mark.parametrize("column", MALFORMED_ORDERS)
 async def test_a_malformed_order_keeps_no_other_from_being_read(store: Database, column: str) -> None:
-    bad, good = (an_order(name, next_look_at=NOW, expires_at=NOW, service_id=name) for name in ("BAD", "GOOD"))
+    bad, good = (an_order(name, next_poll_at=NOW, expires_at=NOW, service_id=name) for name in ("BAD", "GOOD"))
     async with store.transaction() as tx:
         assert await OrderRepository(tx).add(bad)
         assert await OrderRepository(tx).add(good)

@@ -23,7 +23,7 @@ async def shows_nothing(house: House, **changes: Any) -> None:
     """Place an order that must not be shown, and of which staff hear."""
     order = await house.place(**changes)
     await house.tells()
-    assert (order.phase, order.bolt11, order.deposit) == (Phase.UNSHOWN, None, None)
+    assert (order.phase, order.bolt11, order.deposit) == (Phase.ABANDONED, None, None)
     assert house.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
     assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_BAD_INVOICE]
     assert house.ears.shown() == []
@@ -127,7 +127,9 @@ async def test_the_complaint_names_figures_and_nobody(house: House, service: Fak
 
 
 @pytest.mark.parametrize("amount", [IDR, SAT])
-@pytest.mark.parametrize(("worse", "phase"), [("1.009", Phase.OPEN), ("1.012", Phase.HELD), ("0.96", Phase.OPEN)])
+@pytest.mark.parametrize(
+    ("worse", "phase"), [("1.009", Phase.OPEN), ("1.012", Phase.NEEDS_CONFIRMATION), ("0.96", Phase.OPEN)]
+)
 async def test_a_price_worse_than_the_review_by_more_than_the_set_share_is_asked_about(
     house: House, service: FakeSettlement, amount: Amount, worse: str, phase: Phase
 ) -> None:
@@ -135,7 +137,7 @@ async def test_a_price_worse_than_the_review_by_more_than_the_set_share_is_asked
     order = await house.place(amount=amount)
     await house.tells()
     assert order.phase is phase
-    if phase is Phase.HELD:
+    if phase is Phase.NEEDS_CONFIRMATION:
         assert house.ears.kinds() == [OrderNotification.PRICE_MOVED]
         assert house.ears.shown() == []
 
@@ -151,7 +153,7 @@ async def held(house: House, service: FakeSettlement, **changes: Any) -> str:
     service.locked_rate = service.rate / 2
     order = await house.place(**changes)
     await house.tells()
-    assert order.phase is Phase.HELD
+    assert order.phase is Phase.NEEDS_CONFIRMATION
     return order.reference
 
 
@@ -190,7 +192,7 @@ async def test_a_declined_price_never_shows_its_invoice(house: House, service: F
     assert await house.orders.accept_price(reference) is None
     await house.polls()
     assert house.ears.shown() == []
-    assert (await house.order(reference)).phase is Phase.UNSHOWN
+    assert (await house.order(reference)).phase is Phase.ABANDONED
 
 
 async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(house: House, service: FakeSettlement) -> None:
@@ -199,7 +201,7 @@ async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(house: House
     assert await house.orders.accept_price(reference) is None
     await house.observer.close_offers()
     await house.tells()
-    assert (await house.order(reference)).phase is Phase.UNSHOWN
+    assert (await house.order(reference)).phase is Phase.ABANDONED
     assert house.ears.kinds() == [OrderNotification.PRICE_MOVED]
     async with house.store.reading() as tx:
         assert await OrderRepository(tx).open_of_person(EMMA) == ()
@@ -209,11 +211,11 @@ async def test_an_offer_without_an_expiry_of_its_own_stands_for_a_day(house: Hou
     reference = await held(house, service, channel="btcb")
     house.clock.passes(hours=23, minutes=59)
     await house.observer.close_offers()
-    assert (await house.order(reference)).phase is Phase.HELD
+    assert (await house.order(reference)).phase is Phase.NEEDS_CONFIRMATION
     house.clock.passes(minutes=1)
     assert await house.orders.accept_price(reference) is None
     await house.observer.close_offers()
-    assert (await house.order(reference)).phase is Phase.UNSHOWN
+    assert (await house.order(reference)).phase is Phase.ABANDONED
 
 
 async def test_a_held_order_is_not_looked_at(house: House, service: FakeSettlement) -> None:

@@ -52,7 +52,7 @@ async def test_an_abandoned_intent_found_later_is_never_shown(house: House, serv
     for _ in range(10):
         await house.reconciles(after=60)
     assert house.ears.shown() == []
-    assert (await house.order(lost.reference)).phase is Phase.UNSHOWN
+    assert (await house.order(lost.reference)).phase is Phase.ABANDONED
 
 
 async def test_the_answer_that_comes_after_the_person_tried_again_shows_no_second_invoice(
@@ -73,7 +73,7 @@ async def test_the_answer_that_comes_after_the_person_tried_again_shows_no_secon
     await other_house.tells()
     assert house.ears.shown() + other_house.ears.shown() == [service.records["svc-2"].bolt11]
     given_up = await house.order(first.reference)
-    assert (given_up.phase, given_up.service_id) == (Phase.UNSHOWN, "svc-1")
+    assert (given_up.phase, given_up.service_id) == (Phase.ABANDONED, "svc-1")
 
 
 async def test_a_second_lost_attempt_does_not_take_the_first_ones_order(house: House, service: FakeSettlement) -> None:
@@ -110,7 +110,7 @@ async def test_a_refusal_is_told_though_another_process_had_already_said_that_it
 ) -> None:
     order = await house.place(method=BRI)
     async with house.store.transaction() as tx:
-        await OrderRepository(tx).save(replace(order, phase=Phase.UNKNOWN, service_id=None, next_look_at=None))
+        await OrderRepository(tx).save(replace(order, phase=Phase.UNKNOWN, service_id=None, next_poll_at=None))
     await other_house.orders.results.record_refused(order.reference, "no")
     assert (await house.order(order.reference)).phase is Phase.REFUSED
 
@@ -137,13 +137,13 @@ async def test_a_bot_that_was_away_for_days_asks_about_what_it_left(
     await other_house.reconciles(after=3 * 86_400)
     assert other_house.ears.kinds() == [OrderNotification.UNRESOLVED]
     await other_house.reconciles(after=86_400)
-    assert (await other_house.order(order.reference)).phase is Phase.UNSHOWN
+    assert (await other_house.order(order.reference)).phase is Phase.ABANDONED
 
 
 async def test_a_question_that_nobody_answers_is_closed_after_a_day(house: House, service: FakeSettlement) -> None:
     lost = await unresolved(house, service)
     await house.reconciles(after=86_400)
-    assert (await house.order(lost.reference)).phase is Phase.UNSHOWN
+    assert (await house.order(lost.reference)).phase is Phase.ABANDONED
     assert await house.orders.try_again(lost.reference) is None
     async with house.store.reading() as tx:
         assert await OrderRepository(tx).open_of_person(EMMA) == ()

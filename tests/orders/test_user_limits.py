@@ -147,7 +147,7 @@ async def test_a_moved_price_can_be_accepted_at_the_limit_for_its_order_holds_th
     house = with_limits(file, service, open_orders=1, orders_per_hour=1, idr_per_day=250_000)
     service.locked_rate = service.rate * 9 / 10
     held = await house.place()
-    assert held.phase is Phase.HELD
+    assert held.phase is Phase.NEEDS_CONFIRMATION
     assert await house.orders.accept_price(held.reference) is not None
     await house.leave()
 

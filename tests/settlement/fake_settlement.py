@@ -22,6 +22,7 @@ from bot.settlement.model import (
     Newest,
     OrderNotFound,
     OrderReport,
+    OrderRequest,
     OutcomeUnknown,
     OutOfReach,
     PayoutMethod,
@@ -30,7 +31,6 @@ from bot.settlement.model import (
     Quote,
     Rail,
     SettlementFailure,
-    Wish,
 )
 
 BEGINNING = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -102,8 +102,8 @@ class FakeSettlement:
         self._read("stats")
         return PlatformStats({"totalOrders": len(self.records), "updatedAt": self.now().isoformat()})
 
-    async def place(self, wish: Wish) -> Placed:
-        self.calls.append(("place", wish.number))
+    async def place(self, request: OrderRequest) -> Placed:
+        self.calls.append(("place", request.number))
         doing = self.places.popleft() if self.places else "answer"
         if isinstance(doing, Exception):
             raise doing
@@ -111,7 +111,7 @@ class FakeSettlement:
             raise OutcomeUnknown
         if doing == "never_reached":
             raise OutOfReach
-        placed = self.make(wish)
+        placed = self.make(request)
         if self.gate is not None:
             await self.gate.wait()
         if doing == "lost_after":
@@ -129,14 +129,14 @@ class FakeSettlement:
         reports = tuple(reversed(self.records.values()))[:limit] if self.listed else ()
         return Newest(reports, self.now())
 
-    def make(self, wish: Wish) -> Placed:
+    def make(self, request: OrderRequest) -> Placed:
         """Create an order, as the service does once the request has arrived."""
         rate = self.locked_rate or self.rate
-        given = wish.given.value
-        sats = given if wish.given.currency == "SAT" else int(sats_for_rupiah(given, rate))
-        idr = given if wish.given.currency == "IDR" else int(rupiah_for_sats(given, rate))
+        given = request.amount.value
+        sats = given if request.amount.currency == "SAT" else int(sats_for_rupiah(given, rate))
+        idr = given if request.amount.currency == "IDR" else int(rupiah_for_sats(given, rate))
         service_id = f"svc-{len(self.records) + 1}"
-        deposit = a_deposit(wish.channel) if wish.channel in TOKENS else None
+        deposit = a_deposit(request.channel) if request.channel in TOKENS else None
         invoice = None if deposit else self.invoice(sats)
         self.records[service_id] = OrderReport(
             service_id=service_id,
@@ -145,10 +145,10 @@ class FakeSettlement:
             idr=idr,
             btc_idr=rate,
             bolt11=invoice,
-            channel=wish.channel,
-            bank_code=wish.method.code,
-            bank_name=wish.method.name,
-            recipient=self.masks(wish.number),
+            channel=request.channel,
+            bank_code=request.method.code,
+            bank_name=request.method.name,
+            recipient=self.masks(request.number),
             created_at=self.now(),
             deposit=deposit,
         )

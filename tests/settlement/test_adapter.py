@@ -18,12 +18,12 @@ from bot.settlement.client.pace import OrderPace
 from bot.settlement.model import (
     KeyRefused,
     OrderNotFound,
+    OrderRequest,
     OutcomeUnknown,
     OutOfReach,
     Refused,
     ServiceDown,
     SlowDown,
-    Wish,
 )
 from tests.sandbox.settlement_service import SandboxService, sandbox_service
 
@@ -49,10 +49,10 @@ def adapter_of(service: SandboxService, client: Any) -> SettlementAdapter:
     return SettlementAdapter(client, OrderPace(service.clock.seconds, service.clock.sleep))
 
 
-async def wish(adapter: SettlementAdapter, kind: str = "bank", **changes: Any) -> Wish:
+async def request(adapter: SettlementAdapter, kind: str = "bank", **changes: Any) -> OrderRequest:
     """Return an order of 50,000 rupiah to the first bank or e-wallet of the list."""
     method = next(each for each in await adapter.payout_methods() if each.kind == kind)
-    known = Wish(method=method, number=NUMBER, holder=None, given=Amount("IDR", 50_000), channel="lightning")
+    known = OrderRequest(method=method, number=NUMBER, holder=None, amount=Amount("IDR", 50_000), channel="lightning")
     return replace(known, **changes)
 
 
@@ -105,7 +105,7 @@ async def test_rails_are_told_under_the_services_own_names(service: SandboxServi
 async def test_the_services_figures_come_under_its_own_keys(
     service: SandboxService, adapter: SettlementAdapter
 ) -> None:
-    await adapter.place(await wish(adapter))
+    await adapter.place(await request(adapter))
     stats = await adapter.platform_stats()
     assert {"totalOrders": 1, "totalVolumeIdr": 0}.items() <= stats.given.items()
     assert ("fetchedAt" in stats.given) == (stats.fetched_at is not None)
@@ -115,7 +115,7 @@ async def test_the_services_figures_come_under_its_own_keys(
 
 @pytest.mark.parametrize(("kind", "number"), [("bank", NUMBER), ("ewallet", "+6281234567890")])
 async def test_a_lightning_order_is_placed_and_looked_up(adapter: SettlementAdapter, kind: str, number: str) -> None:
-    wanted = await wish(adapter, kind, number=number, holder="Sari Dewi")
+    wanted = await request(adapter, kind, number=number, holder="Sari Dewi")
     placed = await adapter.place(wanted)
     assert placed.bolt11
     assert placed.btc_idr
@@ -133,7 +133,7 @@ async def test_a_lightning_order_is_placed_and_looked_up(adapter: SettlementAdap
 
 
 async def test_an_order_may_be_given_in_sats(adapter: SettlementAdapter) -> None:
-    placed = await adapter.place(await wish(adapter, given=Amount("SAT", 29_412)))
+    placed = await adapter.place(await request(adapter, amount=Amount("SAT", 29_412)))
     assert placed.sats == 29_412
 
 
@@ -141,7 +141,7 @@ async def test_an_order_may_be_given_in_sats(adapter: SettlementAdapter) -> None
 async def test_a_deposit_order_says_where_to_pay_in_its_answer_and_in_its_record(
     adapter: SettlementAdapter, channel: str
 ) -> None:
-    placed = await adapter.place(await wish(adapter, channel=channel))
+    placed = await adapter.place(await request(adapter, channel=channel))
     report = await adapter.look_up(placed.service_id)
     assert placed.bolt11 is None
     for deposit in (placed.deposit, report.deposit):
@@ -158,7 +158,7 @@ async def test_the_newest_orders_come_first_with_the_services_own_time(
 ) -> None:
     made = []
     for _ in range(3):
-        made.append((await adapter.place(await wish(adapter))).service_id)
+        made.append((await adapter.place(await request(adapter))).service_id)
         service.clock.now += timedelta(seconds=1)
     newest = await adapter.newest()
     assert [report.service_id for report in newest.reports] == made[::-1]
@@ -167,7 +167,7 @@ async def test_the_newest_orders_come_first_with_the_services_own_time(
 
 
 async def test_a_paid_and_completed_order_says_when(service: SandboxService, adapter: SettlementAdapter) -> None:
-    placed = await adapter.place(await wish(adapter))
+    placed = await adapter.place(await request(adapter))
     await service.control("POST", "/settings", speedSeconds=None)
     await service.control("POST", "/pay", orderId=placed.service_id)
     assert (await adapter.look_up(placed.service_id)).paid_at
@@ -177,7 +177,7 @@ async def test_a_paid_and_completed_order_says_when(service: SandboxService, ada
 
 
 async def test_a_refused_wish_says_why_and_made_nothing(service: SandboxService, adapter: SettlementAdapter) -> None:
-    bad = await wish(adapter)
+    bad = await request(adapter)
     with pytest.raises(Refused) as refused:
         await adapter.place(replace(bad, method=replace(bad.method, name="ANOTHER BANK")))
     assert refused.value.reason
@@ -189,7 +189,7 @@ async def test_a_wish_that_cannot_be_put_into_words_is_refused_before_it_is_sent
     service: SandboxService, adapter: SettlementAdapter
 ) -> None:
     with pytest.raises(Refused):
-        await adapter.place(await wish(adapter, number=""))
+        await adapter.place(await request(adapter, number=""))
     assert await service.asked("POST", "/v1/offramp/orders") == []
 
 
@@ -216,7 +216,7 @@ async def test_an_order_that_is_not_there_is_not_found(adapter: SettlementAdapte
 async def test_a_failed_post_says_what_is_known_and_is_sent_once(
     service: SandboxService, adapter: SettlementAdapter, fault: str, failure: type[Exception], made: int | None
 ) -> None:
-    wanted = await wish(adapter)
+    wanted = await request(adapter)
     await service.fault(fault)
     with pytest.raises(failure) as raised:
         await adapter.place(wanted)
@@ -241,7 +241,7 @@ async def test_a_failed_post_says_what_is_known_and_is_sent_once(
 async def test_a_failed_read_is_translated_and_polls_are_sent_once(
     service: SandboxService, adapter: SettlementAdapter, fault: str, failure: type[Exception]
 ) -> None:
-    placed = await adapter.place(await wish(adapter))
+    placed = await adapter.place(await request(adapter))
     await service.fault(fault, method="GET", times=None, retryAfter=7)
     reads = (adapter.quote, adapter.payout_methods, adapter.deposit_channels, adapter.newest)
     for read in (*reads, adapter.deposit_rails, adapter.platform_stats):
@@ -254,7 +254,7 @@ async def test_a_failed_read_is_translated_and_polls_are_sent_once(
 
 
 async def test_an_empty_list_is_an_answer(service: SandboxService, adapter: SettlementAdapter) -> None:
-    await adapter.place(await wish(adapter))
+    await adapter.place(await request(adapter))
     await service.fault("empty_list", method="GET")
     assert (await adapter.newest()).reports == ()
     assert len((await adapter.newest()).reports) == 1
@@ -263,7 +263,7 @@ async def test_an_empty_list_is_an_answer(service: SandboxService, adapter: Sett
 async def test_a_key_that_is_refused_is_told_apart_from_all_else(
     service: SandboxService, adapter: SettlementAdapter
 ) -> None:
-    wanted = await wish(adapter)
+    wanted = await request(adapter)
     async with service.client(SANDBOX_API_KEY[:-1] + "x") as client:
         stranger = adapter_of(service, client)
         reads = (stranger.quote, stranger.payout_methods, stranger.deposit_channels, stranger.newest)
@@ -278,7 +278,7 @@ async def test_a_key_that_is_refused_is_told_apart_from_all_else(
 
 
 async def test_a_service_that_is_not_there_made_nothing(service: SandboxService, adapter: SettlementAdapter) -> None:
-    wanted = await wish(adapter)
+    wanted = await request(adapter)
     away = SandboxService("http://127.0.0.1:9", service.clock, service.back_room)
     async with away.client() as client:
         with pytest.raises(OutOfReach):

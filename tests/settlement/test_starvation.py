@@ -53,7 +53,7 @@ async def placed(house: House, people: Iterable[int], *, paid: bool = False) -> 
                 paid_at=now if paid else None,
                 created_at=now,
                 expires_at=now + timedelta(hours=1),
-                next_look_at=now,
+                next_poll_at=now,
             )
             assert await OrderRepository(tx).add(order)
             made.append(order)
@@ -103,13 +103,13 @@ async def test_an_order_that_has_just_expired_is_polled_before_all_others(
     (order,) = await placed(house, (3001,))
     async with house.store.transaction() as tx:
         now = house.clock.now()
-        assert await OrderRepository(tx).save(replace(order, expires_at=now, next_look_at=now + timedelta(seconds=1)))
+        assert await OrderRepository(tx).save(replace(order, expires_at=now, next_poll_at=now + timedelta(seconds=1)))
     service.listed = False
     with_budget(house, per_second=2)
     house.clock.passes(seconds=1)
     await house.poller.tick()
     assert [about for call, about in service.calls if call == "look_up"][0] == order.service_id  # noqa: RUF015
-    assert (await house.order(order.reference)).expiry_told
+    assert (await house.order(order.reference)).expiry_notified
 
 
 async def test_a_hundred_paid_orders_are_polled_half_as_often_until_the_list_shows_them(
@@ -130,7 +130,7 @@ async def test_a_viewed_order_is_polled_at_the_usual_interval_though_its_own_is_
 ) -> None:
     (order,) = await placed(house, (3001,))
     await house.polls(after=3600 * 5)
-    assert (await house.order(order.reference)).next_look_at is not None
+    assert (await house.order(order.reference)).next_poll_at is not None
     service.becomes("svc-1", "LN_INVOICE_PAID")
     await house.polls(after=5)
     assert not (await house.order(order.reference)).is_paid

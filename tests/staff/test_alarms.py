@@ -12,7 +12,7 @@ from bot.settlement.model import KeyRefused, OrderNotFound, OutcomeUnknown, OutO
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import Alarms, Finding
-from tests.orders.order_world import OSCAR, WISH, House
+from tests.orders.order_world import OSCAR, REQUEST, House
 from tests.settlement.fake_settlement import FakeSettlement
 
 CALLS: list[Callable[[MonitoredSettlement], Awaitable[object]]] = [
@@ -104,7 +104,7 @@ async def test_every_operator_hears_it(house: House) -> None:
 async def test_any_refused_read_is_noticed_and_any_answer_ends_it(
     house: House, watched: MonitoredSettlement, service: FakeSettlement, call: Callable[..., Awaitable[object]]
 ) -> None:
-    service.make(WISH)
+    service.make(REQUEST)
     service.reads.append(KeyRefused())
     with pytest.raises(KeyRefused):
         await call(watched)
@@ -118,9 +118,9 @@ async def test_a_refused_post_is_noticed_and_a_made_order_ends_it(
 ) -> None:
     service.places.append(KeyRefused())
     with pytest.raises(KeyRefused):
-        await watched.place(WISH)
+        await watched.place(REQUEST)
     assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED]
-    assert (await watched.place(WISH)).service_id == "svc-1"
+    assert (await watched.place(REQUEST)).service_id == "svc-1"
     assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS]
 
 
@@ -142,7 +142,7 @@ async def test_a_refused_wish_shows_that_the_key_is_taken(
     house.health.refused()
     service.places.append(failure)
     with pytest.raises(type(failure)):
-        await watched.place(WISH)
+        await watched.place(REQUEST)
     assert house.health.key_is_taken is isinstance(failure, Refused)
 
 
@@ -155,7 +155,7 @@ async def test_an_answer_never_waits_for_the_database_in_which_alarms_are_kept(
     house.health.refused()
     monkeypatch.setattr(house.store, "transaction", away)
     monkeypatch.setattr(house.store, "reading", away)
-    assert (await watched.place(WISH)).service_id == "svc-1"
+    assert (await watched.place(REQUEST)).service_id == "svc-1"
 
 
 async def test_the_watch_is_called_at_once_when_the_key_is_refused_or_taken_again(house: House) -> None:

@@ -168,11 +168,11 @@ def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_r
     ("changes", "more", "oddity"),
     [
         ({"state": "FAILED", "step": Step.PAID, "paid_at": NOW}, {}, Anomaly.FAILED_PAID),
-        ({"step": Step.PAID, "paid_at": NOW, "stuck_told_at": NOW}, {}, Anomaly.STUCK),
-        ({"step": Step.PAID, "paid_at": NOW, "expiry_told": True}, {}, Anomaly.LATE),
+        ({"step": Step.PAID, "paid_at": NOW, "overdue_notified_at": NOW}, {}, Anomaly.STUCK),
+        ({"step": Step.PAID, "paid_at": NOW, "expiry_notified": True}, {}, Anomaly.LATE),
         ({}, {"events": (event(1, note=EventNote.INVOICE_REPLACED),)}, Anomaly.REPLACED),
-        ({"phase": Phase.UNSHOWN}, {"events": (event(1, Phase.UNSHOWN),)}, Anomaly.NOT_AGREED),
-        ({}, {"events": (event(1, Phase.HELD),)}, Anomaly.PRICE_MOVED),
+        ({"phase": Phase.ABANDONED}, {"events": (event(1, Phase.ABANDONED),)}, Anomaly.NOT_AGREED),
+        ({}, {"events": (event(1, Phase.NEEDS_CONFIRMATION),)}, Anomaly.PRICE_MOVED),
         ({}, {"events": (event(1, Phase.UNKNOWN),)}, Anomaly.UNKNOWN),
         ({"phase": Phase.REFUSED}, {}, Anomaly.REFUSED),
         (

@@ -199,7 +199,7 @@ def test_a_card_with_a_notice_fits_as_well() -> None:
         ),
         (
             "",
-            Phase.UNSHOWN,
+            Phase.ABANDONED,
             "IDLE",
             [
                 text("staff_ticket.state_not_taken", before="-", after="IDLE"),

@@ -191,7 +191,7 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(desk: Desk) -> 
     order = await _paid(desk)
     desk.clock.passes(minutes=31)
     await desk.poller.tick()
-    await desk.observer.stick_due()
+    await desk.observer.mark_overdue()
     await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
     await desk.tells()
     async with desk.store.reading() as tx:

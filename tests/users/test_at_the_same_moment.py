@@ -24,7 +24,7 @@ async def held(house: House, service: FakeSettlement, **changes: Any) -> Order:
     service.locked_rate = WORSE
     order = await house.place(**changes)
     service.locked_rate = None
-    assert order.phase is Phase.HELD
+    assert order.phase is Phase.NEEDS_CONFIRMATION
     return order
 
 
@@ -47,7 +47,7 @@ async def test_of_two_answers_to_a_moved_price_one_counts(
     }
     results = await asyncio.gather(answers[first](house), answers[second](other_house))
     phase = (await house.order(order.reference)).phase
-    assert phase in {Phase.OPEN, Phase.UNSHOWN}
+    assert phase in {Phase.OPEN, Phase.ABANDONED}
     assert sum(isinstance(result, Order) or result is True for result in results) <= 1
     shown = await all_told(house, other_house)
     assert len(shown) == (phase is Phase.OPEN)
@@ -81,7 +81,7 @@ async def test_a_deposit_whose_sender_is_still_asked_keeps_its_sum_from_others(
     other = await house.place(SARI, amount=SAT, channel="cbbtc")
     accepted = await house.orders.accept_price(asked.reference)
     await house.tells()
-    assert (other.phase, accepted and accepted.phase) == (Phase.UNSHOWN, Phase.OPEN)
+    assert (other.phase, accepted and accepted.phase) == (Phase.ABANDONED, Phase.OPEN)
     assert house.ears.kinds(SARI) == [OrderNotification.DEPOSIT_TAKEN]
     assert len(house.ears.shown()) == 1
 
@@ -151,6 +151,6 @@ async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing
     await house.orders.submission.wait()
     assert await all_told(house, other_house) == []
     left = await house.order(order.reference)
-    assert (left.phase, left.has_recipient, left.bolt11) == (Phase.UNSHOWN, False, None)
+    assert (left.phase, left.has_recipient, left.bolt11) == (Phase.ABANDONED, False, None)
     async with house.store.reading() as tx:
         assert await UserRepository(tx).get(EMMA) is None

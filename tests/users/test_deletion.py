@@ -149,7 +149,9 @@ async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(
     assert "users" in await rows_that_name(store, EMMA)
 
 
-@pytest.mark.parametrize("phase", [Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.HELD, Phase.OPEN])
+@pytest.mark.parametrize(
+    "phase", [Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN]
+)
 async def test_every_phase_that_is_no_end_is_waited_for(store: Database, privacy: PrivacyService, phase: Phase) -> None:
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_person())

@@ -64,14 +64,14 @@ async def test_recipients_delete_themselves_after_the_set_time(store: Database) 
     await aged(store, "NEW", 29)
     await aged(store, "LATE", 31, ended_at=NOW - DAY)
     await aged(store, "REFUSED", 31, phase=Phase.REFUSED, ended_at=None, refusal="no 8620123456")
-    for phase in (Phase.OPEN, Phase.HELD, Phase.UNRESOLVED):
+    for phase in (Phase.OPEN, Phase.NEEDS_CONFIRMATION, Phase.UNRESOLVED):
         await aged(store, phase.name, 400, phase=phase, ended_at=None)
     async with store.transaction() as tx:
         await RecipientRepository(tx).save(a_recipient("old", used_at=NOW - DAY * 31))
         await RecipientRepository(tx).save(a_recipient("new", used_at=NOW - DAY * 29))
         await ReceiptRepository(tx).add(Receipt(reference="OLD", code="CODE", code_hash="h", created_at=NOW))
     assert await retention(store, 30) == 3
-    assert await with_recipient(store) == {"NEW", "LATE", "OPEN", "HELD", "UNRESOLVED"}
+    assert await with_recipient(store) == {"NEW", "LATE", "OPEN", "NEEDS_CONFIRMATION", "UNRESOLVED"}
     async with store.reading() as tx:
         assert [each.id for each in await RecipientRepository(tx).of_person(EMMA)] == ["new"]
         old, refused = await OrderRepository(tx).get("OLD"), await OrderRepository(tx).get("REFUSED")
@@ -79,7 +79,12 @@ async def test_recipients_delete_themselves_after_the_set_time(store: Database) 
     assert old is not None
     assert refused is not None
     assert receipt is not None
-    assert (old.person_id, old.given, old.refusal, refused.refusal) == (EMMA, an_order().given, None, None)
+    assert (old.person_id, old.requested_amount, old.refusal, refused.refusal) == (
+        EMMA,
+        an_order().requested_amount,
+        None,
+        None,
+    )
     assert (receipt.code, receipt.code_hash) == ("", "h")
     assert await retention(store, 30) == 0
 
@@ -204,7 +209,7 @@ async def _entries(store: Database) -> list[int]:
 
 async def test_orders_that_were_never_shown_are_deleted_after_ninety_days(store: Database) -> None:
     unpaid = {"state": "", "ended_at": None, "paid_at": None, "step": Step.CREATED}
-    unshown = {"phase": Phase.UNSHOWN, **unpaid}
+    unshown = {"phase": Phase.ABANDONED, **unpaid}
     await aged(store, "OLD1111", 91, **unshown, draft_id="1", service_id="s1")
     await aged(store, "OLD2222", 91, phase=Phase.REFUSED, draft_id="2", service_id=None, **unpaid)
     await aged(store, "NEW1111", 89, **unshown, draft_id="3", service_id="s3")

@@ -147,7 +147,7 @@ def test_who_has_come_within_the_same_second_may_go() -> None:
         (an_order(phase=Phase.OPEN, paid_at=NOW, step=Step.PAID), "paid"),
         (an_order(phase=Phase.UNKNOWN), "unknown"),
         (an_order(phase=Phase.UNRESOLVED), "unknown"),
-        (an_order(phase=Phase.HELD), "held"),
+        (an_order(phase=Phase.NEEDS_CONFIRMATION), "held"),
     ],
 )
 def test_what_is_open_is_named_with_its_reason(order: Any, reason: str) -> None:

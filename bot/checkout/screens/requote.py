@@ -8,7 +8,7 @@ from bot.rates.quote import Estimate
 def difference(t: Translator, order: Order, worth: Estimate) -> Html:
     """The sentence above the new review: against the price that `order` was last shown with."""
     sats, rupiah = order.last_price
-    if order.given.currency == "SAT":
+    if order.requested_amount.currency == "SAT":
         return _brings(t, rupiah, worth.idr)
     return _costs(t, sats, worth.sats)
 

@@ -66,7 +66,7 @@ def payment_of_new(
 ) -> Payment:
     """Return the payment of a new order. Raise `Unpayable` if it isn't what was requested."""
     placed = placed_of(created)
-    payable = check_placed(placed, given=given, channel=channel, network=network, allowed=allowed, now=now)
+    payable = check_placed(placed, requested=given, channel=channel, network=network, allowed=allowed, now=now)
     return _payment(placed, channel, payable)
 
 
@@ -85,7 +85,7 @@ def payment_of_known(order: Order, *, network: str, allowed: AmountLimits, now: 
         state=order.state,
     )
     given, channel = Amount("SAT", order.sat_amount), order.deposit_channel or LIGHTNING
-    payable = check_placed(placed, given=given, channel=channel, network=network, allowed=allowed, now=now)
+    payable = check_placed(placed, requested=given, channel=channel, network=network, allowed=allowed, now=now)
     return _payment(placed, channel, payable)
 
 

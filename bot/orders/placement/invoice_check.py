@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from bot.core.money import Amount
 from bot.orders.limits import AmountLimits
-from bot.orders.order import EventNote, Hold, Order, OrderNotification, Phase, opened
+from bot.orders.order import EventNote, HoldReason, Order, OrderNotification, Phase, opened
 from bot.payments import bolt11, erc681
 from bot.payments.errors import InvoiceMismatch
 from bot.payments.tokens import LIGHTNING
@@ -72,7 +72,7 @@ def check_invoice(
     )
     try:
         payable = check_placed(
-            placed, given=order.given, channel=order.channel, network=network, allowed=allowed, now=now
+            placed, requested=order.requested_amount, channel=order.channel, network=network, allowed=allowed, now=now
         )
     except OutsideLimits:
         # The market moved between the review and the order: nobody's mistake, and nothing for staff to do.
@@ -81,12 +81,18 @@ def check_invoice(
         return withhold(_with_payment_hash(made), OrderNotification.NOT_SHOWN, complaint=str(complaint))
     made = replace(made, expires_at=payable.expires_at, bolt11=payable.bolt11, payment_hash=payable.payment_hash)
     if is_masked:
-        return InvoiceCheck(replace(made, phase=Phase.HELD, hold=Hold.RECIPIENT), (OrderNotification.RECIPIENT_MASKED,))
+        return InvoiceCheck(
+            replace(made, phase=Phase.NEEDS_CONFIRMATION, hold_reason=HoldReason.RECIPIENT_MASKED),
+            (OrderNotification.RECIPIENT_MASKED,),
+        )
     drift = price_drift_percent(
         expected_sats=order.expected_sats, expected_idr=order.expected_idr, sats=placed.sats, idr=placed.idr
     )
     if drift > drift_percent or drift < -TOO_GOOD_PERCENT:
-        return InvoiceCheck(replace(made, phase=Phase.HELD, hold=Hold.PRICE), (OrderNotification.PRICE_MOVED,))
+        return InvoiceCheck(
+            replace(made, phase=Phase.NEEDS_CONFIRMATION, hold_reason=HoldReason.PRICE_CHANGED),
+            (OrderNotification.PRICE_MOVED,),
+        )
     payable_now = opened(made, now)
     return InvoiceCheck(payable_now, payment_notifications(payable_now))
 
@@ -103,7 +109,7 @@ def withhold(order: Order, notice: OrderNotification, *, complaint: str | None =
 
     Only the payment hash is, so that no other order is shown with the same invoice.
     """
-    abandoned = replace(order, phase=Phase.UNSHOWN, bolt11=None, deposit=None)
+    abandoned = replace(order, phase=Phase.ABANDONED, bolt11=None, deposit=None)
     return InvoiceCheck(abandoned, (notice,), complaint, note)
 
 
@@ -123,17 +129,17 @@ class OutsideLimits(Unpayable):
 
 
 def check_placed(
-    placed: Placed, *, given: Amount, channel: str, network: str, allowed: AmountLimits, now: datetime
+    placed: Placed, *, requested: Amount, channel: str, network: str, allowed: AmountLimits, now: datetime
 ) -> Payable:
     """Return what may be shown of `placed`, and until when it can be paid.
 
     Raises:
         OutsideLimits: all is as agreed, but the locked rupiah are outside `allowed` (settlement API, 4.5.6).
-        Unpayable: it asks for other than `given` over `channel`, or can't be paid (any more).
+        Unpayable: it asks for other than `requested` over `channel`, or can't be paid (any more).
     """
     if placed.state == FAILED:
         raise Unpayable("the order failed before it was shown")
-    _check_amounts(given, placed)
+    _check_amounts(requested, placed)
     if channel == LIGHTNING:
         payable = _check_invoice(placed, network, now)
     else:
@@ -150,10 +156,10 @@ def check_placed(
     return payable
 
 
-def _check_amounts(given: Amount, placed: Placed) -> None:
-    answered = placed.sats if given.currency == "SAT" else placed.idr
-    if answered != given.value:
-        raise Unpayable(f"{given.value} {given.currency} was requested, but the order is for {answered}")
+def _check_amounts(requested: Amount, placed: Placed) -> None:
+    answered = placed.sats if requested.currency == "SAT" else placed.idr
+    if answered != requested.value:
+        raise Unpayable(f"{requested.value} {requested.currency} was requested, but the order is for {answered}")
     if placed.sats <= 0 or placed.idr <= 0:
         raise Unpayable(f"the order is for {placed.sats} sats and {placed.idr} rupiah")
 

@@ -65,8 +65,8 @@ def recipients_of(order: Order, report: OrderReport) -> Sameness:
 
 
 def _has_given_amount(order: Order, report: OrderReport) -> bool:
-    said = report.sats if order.given.currency == "SAT" else report.idr
-    return said == order.given.value
+    said = report.sats if order.requested_amount.currency == "SAT" else report.idr
+    return said == order.requested_amount.value
 
 
 def _made_in_window(order: Order, report: OrderReport, seen: Seen) -> bool:

@@ -156,8 +156,8 @@ class Reconciler:
             current = await OrderRepository(tx).get(order.reference)
             if current is None or current.version != order.version:
                 return
-            looked_at = now if phase is Phase.UNRESOLVED else current.looked_at
-            saved = await OrderRepository(tx).save(replace(current, phase=phase, looked_at=looked_at))
+            last_polled_at = now if phase is Phase.UNRESOLVED else current.last_polled_at
+            saved = await OrderRepository(tx).save(replace(current, phase=phase, last_polled_at=last_polled_at))
             if saved is not None:
                 await OrderRepository(tx).record_event(saved, now)
                 await OutboxRepository(tx).add(news_of(saved, NEWS_OF_PHASE.get(phase, ()), now))
@@ -165,11 +165,11 @@ class Reconciler:
 
     def _phase_by_now(self, order: Order, now: datetime) -> Phase:
         rules = self._orders.rules
-        known_since = order.looked_at or order.created_at
+        known_since = order.last_polled_at or order.created_at
         if order.phase is Phase.UNRESOLVED:
-            return Phase.UNSHOWN if now - known_since >= GIVE_UP_LOOKING else order.phase
+            return Phase.ABANDONED if now - known_since >= GIVE_UP_LOOKING else order.phase
         # Without a word of its end, a request may still be under way in a process that we don't know of.
-        patience = rules.reconcile_for if order.looked_at else max(rules.reconcile_for, rules.longest_post)
+        patience = rules.reconcile_for if order.last_polled_at else max(rules.reconcile_for, rules.longest_post)
         if now - known_since >= patience:
             return Phase.UNRESOLVED
         if now - order.created_at >= ORPHANED_AFTER:

@@ -56,7 +56,7 @@ class ResultRecorder:
             intent = await OrderRepository(tx).get(reference)
             if intent is None or await OrderRepository(tx).by_service_id([placed.service_id]):
                 return None
-            if intent.phase is Phase.UNSHOWN and intent.service_id is None:
+            if intent.phase is Phase.ABANDONED and intent.service_id is None:
                 # Abandoned. It is claimed all the same, so that no other intent is taken for it.
                 await OrderRepository(tx).save(replace(intent, service_id=placed.service_id))
             if intent.phase not in LOOKED_FOR:
@@ -92,7 +92,7 @@ class ResultRecorder:
         if other is not None:
             check = replace(check, order=replace(check.order, payment_hash=None))
         made = check.order
-        if made.phase is Phase.UNSHOWN:
+        if made.phase is Phase.ABANDONED:
             return check
         if await is_superseded(tx, intent):
             return withhold(made, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
@@ -110,7 +110,7 @@ class ResultRecorder:
 
     async def _save(self, tx: Transaction, check: InvoiceCheck, now: datetime) -> Order | None:
         look = next_poll_at(check.order, now, self._rules.poll_interval)
-        saved = await OrderRepository(tx).save(replace(check.order, next_look_at=look))
+        saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=look))
         if saved is None:
             return None
         await OrderRepository(tx).record_event(saved, now, check.note)
@@ -132,7 +132,7 @@ class ResultRecorder:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase not in known:
                 return
-            saved = await OrderRepository(tx).save(replace(order, phase=phase, refusal=reason, looked_at=now))
+            saved = await OrderRepository(tx).save(replace(order, phase=phase, refusal=reason, last_polled_at=now))
             if saved:
                 await OrderRepository(tx).record_event(saved, now)
                 await OutboxRepository(tx).add(news_of(saved, (notice,), now))

@@ -159,7 +159,7 @@ class OrderService:
             lost = await OrderRepository(tx).get(reference)
             if lost is None or lost.phase is not Phase.UNRESOLVED:
                 return None
-            given_up = await OrderRepository(tx).save(replace(lost, phase=Phase.UNSHOWN))
+            given_up = await OrderRepository(tx).save(replace(lost, phase=Phase.ABANDONED))
             if given_up is None:
                 return None
             await OrderRepository(tx).record_event(given_up, self.clock.now(), EventNote.TRIED_AGAIN)
@@ -170,7 +170,7 @@ class OrderService:
                 method=method,
                 phase=Phase.INTENDED,
                 created_at=self.clock.now(),
-                looked_at=None,
+                last_polled_at=None,
                 page_token=new_page_token(),
                 version=0,
             )
@@ -182,9 +182,9 @@ class OrderService:
         """The person no longer wants an order that nothing has been shown of; whether that was so."""
         async with self.store.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
-            if order is None or order.phase not in {Phase.UNRESOLVED, Phase.HELD}:
+            if order is None or order.phase not in {Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION}:
                 return False
-            saved = await OrderRepository(tx).save(replace(order, phase=Phase.UNSHOWN))
+            saved = await OrderRepository(tx).save(replace(order, phase=Phase.ABANDONED))
             if saved:
                 await OrderRepository(tx).record_event(saved, self.clock.now(), EventNote.DROPPED)
             return saved is not None
@@ -193,21 +193,21 @@ class OrderService:
         """Show the invoice of an order that its sender was asked about; None where there's nothing to accept any more.
 
         A cap or a minimum that has changed since counts, and so does the same order created again since, or another
-        program's open deposit of the same sum. Such an order is returned in phase UNSHOWN, and its sender gets a
+        program's open deposit of the same sum. Such an order is returned in phase ABANDONED, and its sender gets a
         message that says why.
 
         Raises `SettlementFailure` where the list of orders can't be read; the question stays open then.
         """
         async with self.store.reading() as tx:
             asked = await OrderRepository(tx).get(reference)
-        if asked is None or asked.phase is not Phase.HELD or asked.offer_is_over(self.clock.now()):
+        if asked is None or asked.phase is not Phase.NEEDS_CONFIRMATION or asked.offer_is_over(self.clock.now()):
             return None
         seen = await self._list_around(asked)
         listed = await self._by_pair()
         now = self.clock.now()
         async with self.store.transaction() as tx:
             held = await OrderRepository(tx).get(reference)
-            if held is None or held.phase is not Phase.HELD or held.offer_is_over(now):
+            if held is None or held.phase is not Phase.NEEDS_CONFIRMATION or held.offer_is_over(now):
                 return None
             if await is_superseded(tx, held):
                 check = withhold(held, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
@@ -216,7 +216,7 @@ class OrderService:
             else:
                 check = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)), now)
             look = next_poll_at(check.order, now, self.rules.poll_interval)
-            saved = await OrderRepository(tx).save(replace(check.order, next_look_at=look))
+            saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=look))
             if saved:
                 await OrderRepository(tx).record_event(saved, now, check.note)
                 await OutboxRepository(tx).add(news_of(saved, check.notifications, now))
@@ -264,7 +264,7 @@ class OrderService:
             method=request.method,
             number=request.number,
             holder=request.holder,
-            given=request.amount,
+            requested_amount=request.amount,
             channel=request.channel,
             expected_sats=worth.sats,
             expected_idr=worth.idr,

@@ -19,12 +19,12 @@ from bot.orders.placement.results import ResultRecorder
 from bot.settlement.model import (
     KeyRefused,
     NotMade,
+    OrderRequest,
     OutcomeUnknown,
     Placed,
     Refused,
     Settlement,
     SettlementFailure,
-    Wish,
 )
 
 log = structlog.get_logger(__name__)
@@ -71,11 +71,15 @@ class OrderSubmission:
             log.error("order_result_not_saved", order=reference, error=type(error).__name__)
 
     async def _submit(self, order: Order) -> None:
-        wish = Wish(
-            method=order.method, number=order.number, holder=order.holder, given=order.given, channel=order.channel
+        request = OrderRequest(
+            method=order.method,
+            number=order.number,
+            holder=order.holder,
+            amount=order.requested_amount,
+            channel=order.channel,
         )
         try:
-            placed = await self._settlement.place(wish)
+            placed = await self._settlement.place(request)
         except OutcomeUnknown:
             await self._save(order, lambda: self._results.record_unknown(order.reference))
         except Refused as refusal:

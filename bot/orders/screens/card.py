@@ -108,7 +108,7 @@ def remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
         case OrderStatus.FAILED_PAID | OrderStatus.FAILED_UNKNOWN | OrderStatus.FAILED_UNPAID as failed:
             return t(f"card.{failed}")
         case OrderStatus.PAID | OrderStatus.CONVERTING | OrderStatus.SENDING:
-            return t("card.stuck" if order.is_stuck else "card.paid")
+            return t("card.stuck" if order.is_overdue else "card.paid")
         case OrderStatus.EXPIRED | OrderStatus.GIVEN_UP:
             return t("order_page.given_up" if order.is_given_up else "card.expired")
     until = order.expires_at

@@ -6,7 +6,7 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.buttons import OrderAction
-from bot.orders.order import Hold, Order, OrderNotification, OrderStatus
+from bot.orders.order import HoldReason, Order, OrderNotification, OrderStatus
 from bot.orders.screens import card
 from bot.orders.screens import payment_problem as trouble
 from bot.orders.screens.buttons import order_button
@@ -30,7 +30,10 @@ ANSWERS = {
 }
 """The two answers to a question: label and action."""
 
-NOTICE_OF_HOLD = {Hold.PRICE: OrderNotification.PRICE_MOVED, Hold.RECIPIENT: OrderNotification.RECIPIENT_MASKED}
+NOTICE_OF_HOLD = {
+    HoldReason.PRICE_CHANGED: OrderNotification.PRICE_MOVED,
+    HoldReason.RECIPIENT_MASKED: OrderNotification.RECIPIENT_MASKED,
+}
 """What stands for an order that has no card."""
 
 
@@ -62,7 +65,7 @@ def state(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offe
         case OrderStatus.UNRESOLVED:
             notice = OrderNotification.UNRESOLVED
         case OrderStatus.NEEDS_CONFIRMATION | OrderStatus.OFFER_OVER:
-            notice = NOTICE_OF_HOLD[order.hold or Hold.PRICE]
+            notice = NOTICE_OF_HOLD[order.hold_reason or HoldReason.PRICE_CHANGED]
         case OrderStatus.REFUSED:
             notice = OrderNotification.REFUSED
         case OrderStatus.CLOSED:

@@ -17,7 +17,7 @@ from bot.orders.screens.status import mark, state_key
 from bot.recipients.formatting import format_destination
 from bot.settlement.steps import COMPLETED
 
-CHANGES = frozenset({*LOOKED_FOR, Phase.HELD, Phase.OPEN})
+CHANGES = frozenset({*LOOKED_FOR, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
 """An order in these may stand differently a moment later."""
 
 
@@ -63,8 +63,8 @@ def _remarks(
     t: Translator, order: Order, events: Sequence[OrderEvent], now: datetime, zone: tzinfo
 ) -> tuple[Html | str, ...]:
     """What was unusual, what the state means, and what can't be done any more."""
-    late = [t("order_page.late")] if order.is_paid and order.expiry_told else []
-    was_held = any(event.phase is Phase.HELD for event in events)
+    late = [t("order_page.late")] if order.is_paid and order.expiry_notified else []
+    was_held = any(event.phase is Phase.NEEDS_CONFIRMATION for event in events)
     moved = [_moved(t, order)] if was_held and order.has_shown_price else []
     forgotten = [] if order.has_recipient else [t("order_page.forgotten")]
     return (*moved, *late, _meaning(t, order, now, zone), *forgotten)
@@ -105,7 +105,7 @@ def _keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool)
         return order_button(t, order, label, action, style)
 
     rows: list[tuple[Button, ...]] = []
-    if order.phase in {Phase.UNRESOLVED, Phase.HELD}:
+    if order.phase in {Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION}:
         rows.append((button("button.decide", OrderAction.RESEND_STATUS, "primary"),))
     elif order.phase is Phase.OPEN:
         rows.append((button("button.card", OrderAction.RESEND_STATUS),))

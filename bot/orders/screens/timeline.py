@@ -29,7 +29,7 @@ OF_PHASE = {
     Phase.UNKNOWN: "timeline.checking",
     Phase.UNRESOLVED: "timeline.unresolved",
     Phase.REFUSED: "timeline.refused",
-    Phase.HELD: "timeline.held",
+    Phase.NEEDS_CONFIRMATION: "timeline.held",
 }
 MADE, PAID, EXPIRED = "step.created", "step.paid", "step.expired"
 
@@ -73,7 +73,7 @@ def _key(order: Order, event: OrderEvent, step: Step, said: dict[str, datetime])
         return OF_NOTE[EventNote(event.note)]
     if event.phase in OF_PHASE:
         return OF_PHASE[event.phase]
-    if event.phase is Phase.UNSHOWN:
+    if event.phase is Phase.ABANDONED:
         # Only an order that the service has made has a price of its own.
         return "timeline.given_up" if order.sats is None else "timeline.not_agreed"
     if event.state == FAILED:

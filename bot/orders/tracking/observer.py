@@ -1,4 +1,4 @@
-"""What the service says of an order, and what the clock says of it: each change and its news in one transaction."""
+"""Change orders by what the service reports, and by the time. Each change is saved together with its notifications."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ from bot.infra.db.unreadable import unreadable_keys
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderEvents, OrderProblem
 from bot.orders.notifications import news_of, staff_news, subject_of
-from bot.orders.order import EventNote, Failure, Order, OrderNotification, Phase, advance, expire, stick
+from bot.orders.order import EventNote, Failure, Order, OrderNotification, Phase, advance, expire, mark_overdue
 from bot.orders.placement.service import OrderService
 from bot.orders.preferences import Way, step_news, way_of
 from bot.orders.repository import OrderRepository
@@ -31,13 +31,13 @@ NOTIFICATION_OF = {
     OrderProblem.FAILED: OrderNotification.STAFF_FAILED,
 }
 TRIES = 3
-UNSEEN_FOR = timedelta(minutes=2)
-"""How long a paid order's next look may fail to come before it is called stuck by what was last known. After a longer
-pause of the bot's own, the service is asked first."""
+POLL_AWAITED_FOR = timedelta(minutes=2)
+"""How long to wait for the next poll of a paid order before it counts as overdue by its last known state. After a
+longer pause of the bot itself, the service is asked first."""
 
 
 class Observer:
-    """Moves orders on. Two observers of one order can't both tell the same news: the version decides.
+    """Change orders. If two observers change the same order, its version lets only one of them save the change.
 
     If an order fails after the payment or takes too long, operators get an alarm. `events` passes it on.
     """
@@ -48,40 +48,40 @@ class Observer:
         self._store = orders.store
         self._clock = orders.clock
         self._since = orders.clock.now()
-        self._aside = set[str]()
+        self._skipped = set[str]()
 
-    async def observe(self, reference: str, report: OrderReport, *, asked_at: datetime) -> Order | None:
-        """Take in one report of the service; the order as it is now, or None where it is nobody's or can't be read.
+    async def apply_report(self, reference: str, report: OrderReport, *, asked_at: datetime) -> Order | None:
+        """Apply a report of the service. Return the order after it, or None if it is unknown or can't be read.
 
-        `asked_at` is when the request for the report began. An expiry is told only by a report that was asked for
-        after it: of an order that was paid at the last moment, an earlier one says nothing.
+        `asked_at` is when the request for the report began. Only a report that was asked for after the expiry can say
+        that an order has expired: an earlier one says nothing about an order that was paid at the last moment.
         """
         try:
-            return await self._observe(reference, report, asked_at)
+            return await self._apply_report(reference, report, asked_at)
         except RowUnreadable:
-            await self._set_aside(reference)
+            await self._skip(reference)
             return None
 
-    async def set_unreadable_aside(self) -> None:
-        """Leave all orders out of the polling that any query has found unreadable, once.
+    async def skip_unreadable(self) -> None:
+        """Stop polling the orders that any query has found unreadable.
 
-        One that is listed or looked for with others is only left out of the answer, so it would stay due.
+        A query for several orders only leaves an unreadable one out of its result, so it would stay due.
         """
-        for reference in unreadable_keys(self._store, "orders") - self._aside:
-            await self._set_aside(reference)
+        for reference in unreadable_keys(self._store, "orders") - self._skipped:
+            await self._skip(reference)
 
-    async def _set_aside(self, reference: str) -> None:
-        """Leave an order that can't be read out of the polling: the others go on, and the watch raises the alarm.
+    async def _skip(self, reference: str) -> None:
+        """Stop polling an order that can't be read, so that the others go on. The monitor raises the alarm.
 
-        If only the time of its next look can't be read, it is looked at now.
+        If only the time of its next poll can't be read, it is polled now.
         """
-        self._aside.add(reference)
+        self._skipped.add(reference)
         async with self._store.transaction() as tx:
-            is_skipped = await OrderRepository(tx).set_aside(reference, self._clock.now())
+            is_skipped = await OrderRepository(tx).skip_polling(reference, self._clock.now())
         if is_skipped:
             log.error("unreadable_order_skipped", order=reference)
 
-    async def _observe(self, reference: str, report: OrderReport, asked_at: datetime) -> Order | None:
+    async def _apply_report(self, reference: str, report: OrderReport, asked_at: datetime) -> Order | None:
         for _ in range(TRIES):
             now = self._clock.now()
             async with self._store.transaction() as tx:
@@ -90,55 +90,55 @@ class Observer:
                     return before
                 if before.service_id != report.service_id:
                     log.error("order_report_mismatched", order=reference)
-                    look = next_poll_at(before, now, self._orders.rules.poll_interval)
-                    return await OrderRepository(tx).save(replace(before, looked_at=now, next_look_at=look))
+                    poll_at = next_poll_at(before, now, self._orders.rules.poll_interval)
+                    return await OrderRepository(tx).save(replace(before, last_polled_at=now, next_poll_at=poll_at))
                 after, news = advance(before, report, now)
-                after = replace(after, next_look_at=next_poll_at(after, now, self._orders.rules.poll_interval))
+                after = replace(after, next_poll_at=next_poll_at(after, now, self._orders.rules.poll_interval))
                 after, ending = _end_if_over(after, asked_at)
                 news = tuple(dict.fromkeys((*news, *ending)))
                 saved = await OrderRepository(tx).save(after)
                 if saved is None:
                     continue
                 await _note_report(tx, before, saved, report, now)
-                news = (*news, *await _steps_wished(tx, before, saved))
+                news = (*news, *await _chosen_step(tx, before, saved))
                 await _tell(tx, saved, news, now, has_expired=OrderNotification.EXPIRED in ending)
                 if OrderNotification.FAILED in news and saved.failure is not Failure.UNPAID:
                     await self._tell_staff(tx, saved, OrderProblem.FAILED, now)
                 elif news or saved.state != before.state:
                     await self._events.changed(tx, saved, now)
-                if saved.is_ended and before.is_stuck:
-                    await self._unstick(tx, saved, now)
+                if saved.is_ended and before.is_overdue:
+                    await self._clear_overdue(tx, saved, now)
             if news:
                 self._orders.on_news()
             return saved
         log.warning("order_update_conflict", order=reference)
         return None
 
-    async def put_off(self, reference: str, *, is_known: bool = True) -> None:
-        """A look that brought nothing: the next comes at its usual time.
+    async def postpone(self, reference: str, *, is_known: bool = True) -> None:
+        """Poll the order again at the usual time, after a poll without a report.
 
-        `is_known`: the service hasn't said that it doesn't know the order. Such an order is followed until there is an
-        answer about it: it may have been paid while the service was away.
+        `is_known` is False if the service has said that it doesn't know the order. Any other order is followed until
+        the service answers: it may have been paid while the service was away.
         """
         try:
-            await self._put_off(reference, is_known=is_known)
+            await self._postpone(reference, is_known=is_known)
         except RowUnreadable:
-            await self._set_aside(reference)
+            await self._skip(reference)
 
-    async def _put_off(self, reference: str, *, is_known: bool) -> None:
+    async def _postpone(self, reference: str, *, is_known: bool) -> None:
         now = self._clock.now()
         async with self._store.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase is not Phase.OPEN:
                 return
-            look = next_poll_at(order, now, self._orders.rules.poll_interval)
-            if look is not None or is_known:
+            poll_at = next_poll_at(order, now, self._orders.rules.poll_interval)
+            if poll_at is not None or is_known:
                 await OrderRepository(tx).save(
-                    replace(order, looked_at=now, next_look_at=look or now + LONGEST_INTERVAL)
+                    replace(order, last_polled_at=now, next_poll_at=poll_at or now + LONGEST_INTERVAL)
                 )
                 return
-            # Nothing more will be heard of it, so its invoice is taken down at last.
-            after, news = _end_if_over(replace(order, looked_at=now, next_look_at=None), now)
+            # No report will come any more, so its invoice is taken down.
+            after, news = _end_if_over(replace(order, last_polled_at=now, next_poll_at=None), now)
             saved = await OrderRepository(tx).save(after)
             if saved is None:
                 return
@@ -146,33 +146,37 @@ class Observer:
         self._orders.on_news()
 
     async def close_offers(self) -> int:
-        """Close the offers that nobody took in time; how many."""
+        """Abandon the orders that were not accepted in time. Return how many."""
         now = self._clock.now()
         async with self._store.reading() as tx:
-            over = [held for held in await OrderRepository(tx).in_phase({Phase.HELD}) if held.offer_is_over(now)]
+            over = [
+                held
+                for held in await OrderRepository(tx).in_phase({Phase.NEEDS_CONFIRMATION})
+                if held.offer_is_over(now)
+            ]
         for held in over:
             await self._close_offer(held.reference, now)
         return len(over)
 
-    async def stick_due(self) -> int:
-        """Tell the paid orders that aren't done after so long, to their persons and to the staff; how many."""
-        now, patience = self._clock.now(), self._orders.rules.stuck_after
+    async def mark_overdue(self) -> int:
+        """Notify users and staff of paid orders that take too long. Return how many."""
+        now, after = self._clock.now(), self._orders.rules.overdue_after
         async with self._store.reading() as tx:
-            due = await OrderRepository(tx).stuck(now - patience)
-        return sum([await self._stick(order.reference, now) for order in due if self._is_known_by(order, now)])
+            due = await OrderRepository(tx).overdue(now - after)
+        return sum([await self._mark_overdue(order.reference, now) for order in due if self._is_up_to_date(order, now)])
 
-    def _is_known_by(self, order: Order, now: datetime) -> bool:
-        """Whether the service was asked late enough: what a bot that was away last knew tells nothing of today."""
-        deadline = (order.paid_at or now) + self._orders.rules.stuck_after
-        was_seen = order.looked_at is not None and order.looked_at >= deadline
-        return was_seen or now >= max(deadline, self._since) + UNSEEN_FOR
+    def _is_up_to_date(self, order: Order, now: datetime) -> bool:
+        """Return whether the service was asked late enough: the bot may have paused since the last poll."""
+        deadline = (order.paid_at or now) + self._orders.rules.overdue_after
+        was_polled = order.last_polled_at is not None and order.last_polled_at >= deadline
+        return was_polled or now >= max(deadline, self._since) + POLL_AWAITED_FOR
 
-    async def _stick(self, reference: str, now: datetime) -> bool:
+    async def _mark_overdue(self, reference: str, now: datetime) -> bool:
         async with self._store.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None:
                 return False
-            after, news = stick(order, now, self._orders.rules.stuck_after)
+            after, news = mark_overdue(order, now, self._orders.rules.overdue_after)
             saved = await OrderRepository(tx).save(after) if news else None
             if saved is None:
                 return False
@@ -182,8 +186,8 @@ class Observer:
         self._orders.on_news()
         return True
 
-    async def _unstick(self, tx: Transaction, order: Order, now: datetime) -> None:
-        """What has failed is told as that; else operators hear that it came through after all."""
+    async def _clear_overdue(self, tx: Transaction, order: Order, now: datetime) -> None:
+        """Clear the alarm. Operators are notified unless the order failed, which they hear of anyway."""
         has_failed = order.state != COMPLETED
         tell = frozenset[int]() if has_failed else self._orders.rules.operator_ids
         await over(tx, AlarmKind.ORDER_STUCK, order.reference, now, tell)
@@ -195,18 +199,18 @@ class Observer:
         await self._events.needs_staff(tx, order, problem, now)
 
     async def _close_offer(self, reference: str, now: datetime) -> None:
-        """Nothing was shown of it, so nothing is told: its buttons explain themselves."""
+        """Abandon one order. Its user isn't notified: nothing was shown, and the buttons explain themselves."""
         async with self._store.transaction() as tx:
             held = await OrderRepository(tx).get(reference)
-            if held is None or held.phase is not Phase.HELD:
+            if held is None or held.phase is not Phase.NEEDS_CONFIRMATION:
                 return
-            saved = await OrderRepository(tx).save(replace(held, phase=Phase.UNSHOWN))
+            saved = await OrderRepository(tx).save(replace(held, phase=Phase.ABANDONED))
             if saved is not None:
                 await OrderRepository(tx).record_event(saved, now, EventNote.OFFER_OVER)
 
 
 async def _note_report(tx: Transaction, before: Order, after: Order, report: OrderReport, now: datetime) -> None:
-    """What a report has changed, for the timeline; and that it names another invoice than the one that was shown."""
+    """Record what a report has changed, and that it names another invoice than the one that was shown."""
     if after.is_paid and not before.is_paid and report.paid_at is not None and not report.is_payment:
         await OrderRepository(tx).record_event(after, now, EventNote.PAYMENT, report.paid_at)
     if after.state != before.state:
@@ -219,20 +223,20 @@ async def _note_report(tx: Transaction, before: Order, after: Order, report: Ord
 
 
 def _is_another_invoice(order: Order, report: OrderReport) -> bool:
-    """Whether it is to be paid elsewhere than its person was shown."""
+    """Return whether the report names another place to pay than the user was shown."""
     shown, named = (_where_to_pay(each.bolt11, each.deposit) for each in (order, report))
     return shown is not None and named is not None and shown != named
 
 
 def _where_to_pay(invoice: str | None, deposit: Deposit | None) -> str | None:
-    """The invoice or the address in one spelling: neither minds capital letters."""
+    """Return the invoice or the address in one spelling: capital letters don't matter in either."""
     if invoice:
         return bolt11.bare(invoice)
     return deposit.to_address.casefold() if deposit else None
 
 
-async def _steps_wished(tx: Transaction, before: Order, after: Order) -> tuple[OrderNotification, ...]:
-    """The news of a small step, for whom wishes to hear of it; nearly everybody leaves that to the card."""
+async def _chosen_step(tx: Transaction, before: Order, after: Order) -> tuple[OrderNotification, ...]:
+    """Return the notification of a small step, for the few users who have chosen to get one."""
     step = step_news(before, after)
     if step is None:
         return ()
@@ -242,29 +246,29 @@ async def _steps_wished(tx: Transaction, before: Order, after: Order) -> tuple[O
 
 
 def _end_if_over(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
-    """Return the order, expired and closed if its time is over, and what its sender is told of that.
+    """Return the order, expired and closed if its time is over, and the notifications of that.
 
-    `asked_at` is as in `Observer.observe`.
+    `asked_at` is as in `Observer.apply_report`.
     """
     after, expiry = expire(order, asked_at)
-    after, closing = _close_if_unwatched(after)
+    after, closing = _close_if_not_polled(after)
     return after, tuple(dict.fromkeys((*expiry, *closing)))
 
 
 async def _tell(
     tx: Transaction, order: Order, news: tuple[OrderNotification, ...], now: datetime, *, has_expired: bool
 ) -> None:
-    """Queue `news` of a saved order; that it has just expired belongs in its timeline, too."""
+    """Queue the notifications of a saved order, and record in its timeline that it has expired."""
     if has_expired:
         await OrderRepository(tx).record_event(order, now, EventNote.EXPIRED)
     await OutboxRepository(tx).add(news_of(order, news, now))
 
 
-def _close_if_unwatched(order: Order) -> tuple[Order, tuple[OrderNotification, ...]]:
-    """Return the order, closed if the service isn't asked about it any longer, and what its sender is told of that.
+def _close_if_not_polled(order: Order) -> tuple[Order, tuple[OrderNotification, ...]]:
+    """Return the order, closed if it is no longer polled, and the notifications of that.
 
-    A payment that came later would be seen by nobody, so what it can be paid with goes.
+    Nobody would see a later payment, so what it can be paid with is taken down.
     """
-    if order.phase is not Phase.OPEN or order.next_look_at is not None:
+    if order.phase is not Phase.OPEN or order.next_poll_at is not None:
         return order, ()
     return replace(order, phase=Phase.DONE), (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT)

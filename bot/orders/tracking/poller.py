@@ -179,7 +179,7 @@ class Poller:
             report = reports[service_id]
             self._listed[order.is_paid] += 1
             if order.phase is Phase.OPEN and (order.reference in due or report.state != order.state):
-                await self._observer.observe(order.reference, report, asked_at=asked_at)
+                await self._observer.apply_report(order.reference, report, asked_at=asked_at)
         return {reference: order for reference, order in due.items() if order.service_id not in reports}
 
     async def _look_up_each(self, orders: Sequence[Order]) -> bool:
@@ -216,9 +216,9 @@ class Poller:
         except (SettlementFailure, TimeoutError) as failure:
             log.info("order_poll_failed", order=order.reference, error=type(failure).__name__)
             is_known = not isinstance(failure, OrderNotFound)
-            await self._observer.put_off(order.reference, is_known=is_known)
+            await self._observer.postpone(order.reference, is_known=is_known)
             return not is_known
-        await self._observer.observe(order.reference, report, asked_at=asked_at)
+        await self._observer.apply_report(order.reference, report, asked_at=asked_at)
         return True
 
     def _announce(self, pause: float = 0.0) -> None:

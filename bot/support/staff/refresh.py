@@ -59,7 +59,7 @@ class OrderRefresh:
         except SettlementFailure:
             await staff.say(Screen(staff.t("staff_ticket.unreadable", at=_time(staff))))
             return
-        after = await self._observer.observe(order.reference, report, asked_at=asked_at) or order
+        after = await self._observer.apply_report(order.reference, report, asked_at=asked_at) or order
         self._wake_outbox()
         await self._show(staff, ticket)
         said = differences(staff.t, order, after, report)

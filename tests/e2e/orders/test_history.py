@@ -224,7 +224,7 @@ async def test_what_cant_be_sent_again_says_why(shared_world: World) -> None:
         shared_world,
         emma,
         {"number": "", "holder": None},
-        {"phase": Phase.UNSHOWN, "state": "", "step": Step.CREATED, "paid_at": None, "ended_at": None},
+        {"phase": Phase.ABANDONED, "state": "", "step": Step.CREATED, "paid_at": None, "ended_at": None},
     )
     await asks_for_orders(emma)
     page = await opens(emma, forgotten.reference)

@@ -35,7 +35,7 @@ OF_PHASE: Mapping[Phase, str] = {
     Phase.UNKNOWN: "case.event.unknown",
     Phase.UNRESOLVED: "case.event.unresolved",
     Phase.REFUSED: "case.event.refused",
-    Phase.HELD: "case.event.held",
+    Phase.NEEDS_CONFIRMATION: "case.event.held",
 }
 UNUSUAL = frozenset(
     {
@@ -140,7 +140,7 @@ def _key(order: Order, event: OrderEvent) -> str | None:
         return OF_NOTE[event.note]
     if event.phase in OF_PHASE:
         return OF_PHASE[event.phase]
-    if event.phase is Phase.UNSHOWN:
+    if event.phase is Phase.ABANDONED:
         return "case.event.not_agreed" if is_not_agreed(order, event) else "case.event.given_up"
     return None
 
