@@ -181,13 +181,14 @@ async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Eve
     gate = FloodGate(
         house.settings.max_messages_per_minute,
         house.clock,
+        house.infra.messenger,
         house.readers.translator_for,
-        staff_chats,
-        _clock_offset(bot),
+        exempt=staff_chats,
+        offset=_clock_offset(bot),
     )
     lanes = ChatQueues(
         house.store,
-        entrance.processor(house.application, house.desk, gate, house.sessions),
+        entrance.processor(house.application, gate, house.sessions),
         house.clock,
         bot,
         save_chats=save_chats,
@@ -232,7 +233,7 @@ async def _web(house: House, listener: socket.socket | None, workers: WorkerGrou
     app = create_app(
         store=house.store,
         clock=house.clock,
-        translations=house.desk.translations,
+        translations=house.infra.translations,
         default_locale=house.settings.default_locale,
         public_url=house.settings.public_url,
         on_viewed=house.orders.viewed.page_viewed,

@@ -29,7 +29,7 @@ from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.router import Audience, OpenSession, Route, Routes
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import SESSION, Desk, Session
+from bot.infra.telegram.ui.session import SESSION, Session
 from bot.users.session_loader import SessionLoader
 
 log = structlog.get_logger(__name__)
@@ -107,16 +107,15 @@ def table(features: Sequence[Feature]) -> list[Route]:
 
 def processor(
     application: Application,  # type: ignore[type-arg]
-    desk: Desk,
     gate: FloodGate,
     sessions: SessionLoader,
 ) -> Callable[[Update], Awaitable[None]]:
     """What the lanes hand each update to."""
 
     async def process(update: Update) -> None:
-        if await gate.refuses(desk, update):
+        if await gate.refuses(update):
             return
-        session = await sessions.load(desk, update)
+        session = await sessions.load(update)
         if session is None:
             return
         token = SESSION.set(session)

@@ -127,6 +127,7 @@ def build(settings: Settings) -> House:
     recipients = Recipients(infra, users)
     recipients.handlers.add_action(RecipientAction.SEND, send_to_recipient)
     users.sessions.on_load.append(load_draft)
+    users.sessions.connect_conversation(resume.HOOKS)
     rates = Rates(infra, users, settlement, market, record_seconds=settings.quote_record_seconds)
     staff = Staff(
         infra,
@@ -195,7 +196,6 @@ def build(settings: Settings) -> House:
         observer=orders.observer,
         help=staff.contacts,
         support_room=staff.chat,
-        conversation=resume.HOOKS,
         offer_to_forward=support.offer_to_forward,
         messenger=messenger,
         translations=translations,
@@ -204,6 +204,7 @@ def build(settings: Settings) -> House:
         operator_ids=settings.operator_ids,
         provider=provider,
     )
+    users.sessions.desk = desk
     readers = Readers(store, translations, settings.default_locale)
     renderers = Renderers(
         readers.get,

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from telegram import Chat, Message, Update, User
 
@@ -12,7 +12,7 @@ from bot.infra.feature import Infra
 from bot.infra.i18n import translator_for
 from bot.infra.telegram.inbound.attempts import ATTEMPT
 from bot.infra.telegram.inbound.model import ChatState
-from bot.infra.telegram.ui.session import Desk, Session
+from bot.infra.telegram.ui.session import ConversationHooks, Session, SessionServices
 from bot.users.model import Person, UserEvent
 from bot.users.repository import UserRepository, record_user_event
 
@@ -36,10 +36,17 @@ class SessionLoader:
     def __init__(self, infra: Infra, *, operator_ids: frozenset[int] = frozenset()) -> None:
         self._infra = infra
         self._operator_ids = operator_ids
+        self._services = SessionServices(clock=infra.clock, database=infra.database, messenger=infra.messenger)
+        self.desk: Any = None
+        """The `Desk` of the features that aren't given what they use yet."""
         self.on_load: list[LoadHook] = []
         self.after_update: list[FinishHook] = []
 
-    async def load(self, desk: Desk, update: Update) -> Session | None:
+    def connect_conversation(self, conversation: ConversationHooks) -> None:
+        """Let sessions lead back to a question of this conversation."""
+        self._services = replace(self._services, conversation=conversation)
+
+    async def load(self, update: Update) -> Session | None:
         """Return the session of an update, or None where no user caused it."""
         user, chat = update.effective_user, update.effective_chat
         if user is None or chat is None or user.is_bot:
@@ -47,7 +54,7 @@ class SessionLoader:
         async with self._infra.database.reading() as tx:
             known = await UserRepository(tx).get(user.id)
             current = _current(known, user, self._infra.clock.now())
-            session = self._session(desk, update, current, chat)
+            session = self._session(update, current, chat)
             for hook in self.on_load:
                 await hook(tx, session)
         if session.is_private and current != known:
@@ -66,13 +73,14 @@ class SessionLoader:
             await UserRepository(tx).save(session.person)
             await record_user_event(tx, session.person.id, UserEvent.CAME_BACK, now)
 
-    def _session(self, desk: Desk, update: Update, user: Person, chat: Chat) -> Session:
+    def _session(self, update: Update, user: Person, chat: Chat) -> Session:
         query = update.callback_query
         message = query.message if query else None
         is_private, attempt = chat.type == Chat.PRIVATE, ATTEMPT.get()
         shown_before = None if attempt is None else attempt.chat
         return Session(
-            desk=desk,
+            desk=self.desk,
+            services=self._services,
             person=user,
             t=translator_for(self._infra.translations, user, self._infra.default_locale),
             update_id=update.update_id,

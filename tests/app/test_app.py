@@ -66,8 +66,8 @@ async def test_the_orders_of_a_user_who_writes_are_polled_first(house: House) ->
     chat, user = Chat(EMMA, Chat.PRIVATE), User(EMMA, "Emma", is_bot=False)
     update = Update(1, message=Message(1, datetime.now(UTC), chat, from_user=user, text="halo"))
     application = cast("Any", SimpleNamespace(process_update=process_update))
-    gate = FloodGate(0, house.clock, house.readers.translator_for)
-    await processor(application, house.desk, gate, house.sessions)(update)
+    gate = FloodGate(0, house.clock, house.infra.messenger, house.readers.translator_for)
+    await processor(application, gate, house.sessions)(update)
     assert handled == [update]
     assert house.orders.poller._viewed.users() == (EMMA,)
 

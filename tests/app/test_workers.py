@@ -14,6 +14,7 @@ from bot.infra.db import migrate
 from bot.infra.i18n import Translator
 from bot.infra.telegram import transport
 from bot.infra.telegram.inbound.flood import FloodGate
+from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.workers.group import WorkerGroup
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.app.app_process import running
@@ -100,12 +101,14 @@ async def test_the_flood_gate_knows_how_far_telegrams_clock_is_ahead(
             self,
             per_minute: int,
             clock: Clock,
+            messenger: Messenger,
             translator_for: Callable[[int], Awaitable[Translator]],
+            *,
             exempt: frozenset[int],
             offset: timedelta,
         ) -> None:
             offsets.append(offset)
-            super().__init__(per_minute, clock, translator_for, exempt, offset)
+            super().__init__(per_minute, clock, messenger, translator_for, exempt=exempt, offset=offset)
 
     monkeypatch.setattr(app, "FloodGate", NotedGate)
     monkeypatch.setattr(

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from hypothesis import given
@@ -23,9 +23,13 @@ from tests.texts import text
 from tests.virtual_time import in_virtual_time
 
 if TYPE_CHECKING:
-    from bot.infra.telegram.ui.session import Desk
+    from bot.infra.telegram.outbound.sender import Messenger
 
 EMMA, SARI, OSCAR = 1001, 1002, 2001
+
+
+SILENT: Any = None
+"""Telegram, where nothing is sent."""
 
 
 async def no_language(_: int) -> Translator:
@@ -34,7 +38,7 @@ async def no_language(_: int) -> Translator:
 
 @dataclass
 class Chats:
-    """A desk that writes down what it is to send."""
+    """Records what is sent."""
 
     clock: MovedClock = field(default_factory=MovedClock)
     per_minute: int = 3
@@ -44,15 +48,16 @@ class Chats:
     looked_up: int = 0
 
     def __post_init__(self) -> None:
-        self.gate = FloodGate(self.per_minute, self.clock, self._translator_for, frozenset({OSCAR}), self.offset)
-        messenger = SimpleNamespace()
-        messenger.send_text, messenger.answer_press = self._send, self._answer
-        self.desk = cast("Desk", SimpleNamespace(messenger=messenger))
+        messenger = cast("Messenger", SimpleNamespace(send_text=self._send, answer_press=self._answer))
+        exempt = frozenset({OSCAR})
+        self.gate = FloodGate(
+            self.per_minute, self.clock, messenger, self._translator_for, exempt=exempt, offset=self.offset
+        )
 
     async def refuses(self, update: Update, *, received: datetime | str | None = "now") -> bool:
         token = RECEIVED.set(self.clock.now() if isinstance(received, str) else received)
         try:
-            return await self.gate.refuses(self.desk, update)
+            return await self.gate.refuses(update)
         finally:
             RECEIVED.reset(token)
 
@@ -198,7 +203,7 @@ async def test_a_change_of_membership_is_always_heard(chats: Chats) -> None:
 
 def test_quiet_chats_are_forgotten() -> None:
     clock = MovedClock()
-    gate = FloodGate(60, clock, no_language)
+    gate = FloodGate(60, clock, SILENT, no_language)
     for chat_id in range(1000):
         assert gate.lets_in(chat_id, clock.now())
         clock.passes(seconds=1)
@@ -208,7 +213,7 @@ def test_quiet_chats_are_forgotten() -> None:
 @given(gaps=st.lists(st.floats(0, 40), max_size=60), limit=st.integers(1, 5))
 def test_no_minute_holds_more_than_the_limit_and_nobody_below_it_is_refused(gaps: list[float], limit: int) -> None:
     clock = MovedClock()
-    gate, let_in = FloodGate(limit, clock, no_language), list[datetime]()
+    gate, let_in = FloodGate(limit, clock, SILENT, no_language), list[datetime]()
     for gap in gaps:
         clock.passes(seconds=gap)
         now = clock.now()

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -55,13 +54,6 @@ class World:
 
     def __init__(self, sqlite_store: Database, clock: MovedClock) -> None:
         self.store, self.clock, self.telegram = sqlite_store, clock, Telegram()
-        self.desk: Any = SimpleNamespace(
-            store=sqlite_store,
-            clock=clock,
-            messenger=self.telegram,
-            translations=TRANSLATIONS,
-            default_locale="en",
-        )
         status_messages = StatusMessages(
             database=sqlite_store,
             messenger=cast("Any", self.telegram),
@@ -99,7 +91,7 @@ class World:
         message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": person, "text": "halo"}
         update = Update.de_json({"update_id": 3, "message": message}, None)
         assert update is not None
-        session = await self.sessions.load(self.desk, update)
+        session = await self.sessions.load(update)
         assert session is not None
         if does is not None:
             await does()

@@ -1,6 +1,5 @@
 """Support looks up: nothing is shown that wasn't written down, and nothing is written down that wasn't shown."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -169,10 +168,9 @@ async def test_what_is_nobodys_name_finds_nobody(sqlite_store: Database, lookups
 async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
     sqlite_store: Database, lookups: LookupService, service: FakeSettlement
 ) -> None:
-    desk: Any = SimpleNamespace(store=sqlite_store)
     sessions = SessionLoader(an_infra(sqlite_store, service.clock))
     for name in ("Emma_W", "Emma_Baru", None, "emma_baru"):
-        session = await sessions.load(desk, written_by(EMMA, name))
+        session = await sessions.load(written_by(EMMA, name))
         assert session is not None
         assert session.person.username == (name and name.lower())
         async with sqlite_store.reading() as tx:
@@ -182,11 +180,10 @@ async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
 
 
 async def test_a_name_that_stays_costs_no_write(sqlite_store: Database, service: FakeSettlement) -> None:
-    desk: Any = SimpleNamespace(store=sqlite_store)
     sessions = SessionLoader(an_infra(sqlite_store, service.clock))
-    first = await sessions.load(desk, written_by(EMMA, "emma"))
+    first = await sessions.load(written_by(EMMA, "emma"))
     service.clock.passes(hours=2)
-    second = await sessions.load(desk, written_by(EMMA, "Emma"))
+    second = await sessions.load(written_by(EMMA, "Emma"))
     assert first is not None
     assert second is not None
     assert second.person == first.person

@@ -18,7 +18,7 @@ from telegram import Chat, Message, Update
 from bot.core.clock import Clock
 from bot.infra.i18n import Translator
 from bot.infra.telegram.inbound.attempts import RECEIVED
-from bot.infra.telegram.ui.session import Desk
+from bot.infra.telegram.outbound.sender import Messenger
 
 WINDOW = timedelta(minutes=1)
 OLD_UPDATES_COME_WITHIN = timedelta(minutes=5)
@@ -50,6 +50,7 @@ class FloodGate:
     Args:
         per_minute: how much of one chat is answered within a minute; 0 lets everything in.
         clock: this machine's.
+        messenger: sends the refusals.
         translator_for: returns the translator for the language of a private chat.
         exempt: the staff's chats.
         offset: how far Telegram's clock, which dates messages, is ahead of this machine's.
@@ -59,25 +60,28 @@ class FloodGate:
         self,
         per_minute: int,
         clock: Clock,
+        messenger: Messenger,
         translator_for: Callable[[int], Awaitable[Translator]],
+        *,
         exempt: frozenset[int] = frozenset(),
         offset: timedelta = timedelta(0),
     ) -> None:
         self._per_minute = per_minute
         self._clock = clock
+        self._messenger = messenger
         self._translator_for = translator_for
         self._exempt = exempt
         self._since = clock.now()
         self._offset = offset
         self._paces: OrderedDict[int, _Pace] = OrderedDict()
 
-    async def refuses(self, desk: Desk, update: Update) -> bool:
+    async def refuses(self, update: Update) -> bool:
         """Whether this update is too much. The person has been told then, once a spell; each press is answered."""
         chat = update.effective_chat
         moment = self._moment(update)
         if moment is None or chat is None or self.lets_in(chat.id, moment):
             return False
-        await self._tell(desk, update, chat, moment)
+        await self._tell(update, chat, moment)
         return True
 
     def lets_in(self, chat_id: int, moment: datetime) -> bool:
@@ -126,7 +130,7 @@ class FloodGate:
         is_early = received - self._since < OLD_UPDATES_COME_WITHIN
         return is_early and message.date < began - timedelta(seconds=1)
 
-    async def _tell(self, desk: Desk, update: Update, chat: Chat, moment: datetime) -> None:
+    async def _tell(self, update: Update, chat: Chat, moment: datetime) -> None:
         pace, again = self._paces[chat.id], self.again_at(chat.id)
         is_news = pace.is_news(moment)
         user = update.effective_user
@@ -134,7 +138,7 @@ class FloodGate:
         # From now on, for it may have waited behind others of its chat.
         text = pace.t.n("limits.messages", max(ceil((again - self._clock.now()).total_seconds()), 1))
         if update.callback_query is not None:
-            await desk.messenger.answer_press(update.callback_query.id, str(text), alert=True)
+            await self._messenger.answer_press(update.callback_query.id, str(text), alert=True)
         elif is_news and chat.type == Chat.PRIVATE:
             pace.told, pace.again = moment, again
-            await desk.messenger.send_text(chat.id, text, (), lane="talk")
+            await self._messenger.send_text(chat.id, text, (), lane="talk")

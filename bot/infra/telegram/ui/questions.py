@@ -14,7 +14,6 @@ from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
 from bot.users.model import Person
-from bot.users.repository import UserRepository
 
 TYPED = PRIVATE & ~filters.COMMAND
 
@@ -30,9 +29,7 @@ WholeAnswer = Callable[[Session, str, Message], Awaitable[None]]
 
 async def ask(session: Session, question: str, screen: Screen, argument: str = "") -> None:
     """Show `screen`, and give what is typed next to the answer registered as `question`."""
-    session.person = replace(session.person, awaits=f"{question}:{argument}")
-    async with session.desk.store.transaction() as tx:
-        await UserRepository(tx).save(session.person)
+    await session.save_user(replace(session.person, awaits=f"{question}:{argument}"))
     await session.show(screen)
 
 
@@ -80,6 +77,4 @@ async def _forget(update: Update, _: Context) -> None:
     is_command = update.callback_query is None and text is not None and text.startswith("/")
     is_here = update.effective_chat is not None and update.effective_chat.id == session.chat_id
     if is_here and session.person.awaits and (is_command or update.callback_query is not None):
-        session.person = replace(session.person, awaits=None)
-        async with session.desk.store.transaction() as tx:
-            await UserRepository(tx).save(session.person)
+        await session.save_user(replace(session.person, awaits=None))

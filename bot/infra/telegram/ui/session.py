@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop
@@ -63,6 +63,27 @@ class ConversationHooks:
     is_open: "Callable[[Session], bool]"
 
 
+def _show_unchanged(_: "Session", screen: Screen) -> Screen:
+    return screen
+
+
+async def _explain_with_text(session: "Session", key: str) -> None:
+    await session.acknowledge(session.t.plain(key))
+
+
+async def _show_nothing(_: "Session") -> bool:
+    return False
+
+
+NO_CONVERSATION: Final = ConversationHooks(
+    add_resume_button=_show_unchanged,
+    explain=_explain_with_text,
+    show_question=_show_nothing,
+    is_open=lambda _: False,
+)
+"""Stands for the conversation where no feature has one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
     """The parts of the house that screens use; made once, in `house.py`."""
@@ -80,7 +101,6 @@ class Desk:
     observer: Observer
     help: Help
     support_room: StaffChat
-    conversation: ConversationHooks
     offer_to_forward: "Callable[[Session, Message], Awaitable[bool]]"
     """Offers to forward a message that is no answer to anything; returns whether it was offered."""
     messenger: Messenger
@@ -89,6 +109,16 @@ class Desk:
     default_locale: str
     operator_ids: frozenset[int] = frozenset()
     provider: Provider = UNNAMED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionServices:
+    """What all sessions are answered with."""
+
+    clock: Clock
+    database: Database
+    messenger: Messenger
+    conversation: ConversationHooks = NO_CONVERSATION
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +137,7 @@ class Session:
     """One update of one person, and the way to answer it."""
 
     desk: Desk
+    services: SessionServices
     person: Person
     t: Translator
     update_id: int
@@ -136,7 +167,7 @@ class Session:
     @property
     def now(self) -> datetime:
         """The time of this moment, in UTC."""
-        return self.desk.clock.now()
+        return self.services.clock.now()
 
     def __getitem__(self, key: "SessionKey[V]") -> V:
         """Return what a feature has loaded for this update, or the default."""
@@ -169,7 +200,7 @@ class Session:
     async def save_user(self, user: Person) -> None:
         """Store the user of this session as they are now."""
         self.person = user
-        async with self.desk.store.transaction() as tx:
+        async with self.services.database.transaction() as tx:
             await UserRepository(tx).save(user)
 
     @property
@@ -190,7 +221,7 @@ class Session:
     @property
     def is_in_conversation(self) -> bool:
         """Whether a question of the conversation is open."""
-        return self.desk.conversation.is_open(self)
+        return self.services.conversation.is_open(self)
 
     @property
     def is_answered(self) -> bool:
@@ -199,19 +230,19 @@ class Session:
 
     def reason(self, rejection: Rejection) -> Html:
         """Why something can't be accepted, in the person's language and time."""
-        return self.t(rejection.key, **format_arguments(self.t, rejection, self.desk.clock.now(), self.zone))
+        return self.t(rejection.key, **format_arguments(self.t, rejection, self.services.clock.now(), self.zone))
 
     def with_resume(self, screen: Screen) -> Screen:
         """Return `screen` with a button back to the question of the conversation that is open, if there is one."""
-        return self.desk.conversation.add_resume_button(self, screen)
+        return self.services.conversation.add_resume_button(self, screen)
 
     async def show_question(self) -> bool:
         """Show the question of the conversation that is open, and return whether there is one."""
-        return await self.desk.conversation.show_question(self)
+        return await self.services.conversation.show_question(self)
 
     async def explain(self, key: str) -> None:
         """Answer a press of a button that no longer works, and show the question that is open, or how to begin."""
-        await self.desk.conversation.explain(self, key)
+        await self.services.conversation.explain(self, key)
 
     def forget(self) -> None:
         """Forget what was loaded for this update. Nothing of a user who was just deleted may be saved again."""
@@ -222,7 +253,7 @@ class Session:
         """Answer the press, once; work comes after that."""
         if self.query_id is not None:
             query_id, self.query_id = self.query_id, None
-            await self.desk.messenger.answer_press(query_id, text, alert=alert)
+            await self.services.messenger.answer_press(query_id, text, alert=alert)
 
     async def show(self, screen: Screen) -> None:
         """Show a question: in the pressed message's place, or as a new message after something typed."""
@@ -232,7 +263,7 @@ class Session:
         stale = self.chat.question_id
         self._change_chat(replace(self.chat, question_id=message_id if screen.keyboard else None))
         if stale not in {None, message_id}:
-            await self.desk.messenger.edit_keyboard(self.chat_id, stale, (), lane="talk")
+            await self.services.messenger.edit_keyboard(self.chat_id, stale, (), lane="talk")
 
     async def say(self, screen: Screen) -> None:
         """Show a question as a new message; the buttons of the one before it are taken away."""
@@ -244,7 +275,7 @@ class Session:
         stale = self.chat.question_id
         self._change_chat(replace(self.chat, question_id=None))
         if stale is not None:
-            await self.desk.messenger.edit_keyboard(self.chat_id, stale, (), lane="talk")
+            await self.services.messenger.edit_keyboard(self.chat_id, stale, (), lane="talk")
 
     async def update(self, screen: Screen) -> None:
         """Bring an order's message up to date in its place. It is no question: its buttons stay."""
@@ -262,7 +293,7 @@ class Session:
 
     async def post_picture(self, png: bytes, caption: str, keyboard: Keyboard) -> bool:
         """Send a picture as a new message; whether it surely was sent."""
-        messenger = self.desk.messenger
+        messenger = self.services.messenger
         sent = await _persistently(lambda: messenger.send_photo(self.chat_id, png, caption, keyboard, lane="talk"))
         return isinstance(sent, Delivered)
 
@@ -279,13 +310,13 @@ class Session:
         return await _persistently(lambda: self._sent(screen))
 
     def _edited(self, message_id: int, screen: Screen) -> Awaitable[Outcome]:
-        messenger, photo, shown = self.desk.messenger, screen.photo, (screen.text, screen.keyboard)
+        messenger, photo, shown = self.services.messenger, screen.photo, (screen.text, screen.keyboard)
         if photo is not None:
             return messenger.edit_photo(self.chat_id, message_id, photo, *shown, lane="talk")
         return messenger.edit_text(self.chat_id, message_id, *shown, lane="talk")
 
     def _sent(self, screen: Screen) -> Awaitable[Outcome]:
-        messenger, photo, shown = self.desk.messenger, screen.photo, (screen.text, screen.keyboard)
+        messenger, photo, shown = self.services.messenger, screen.photo, (screen.text, screen.keyboard)
         if photo is not None:
             return messenger.send_photo(self.chat_id, photo, *shown, lane="talk")
         return messenger.send_text(self.chat_id, *shown, lane="talk")
