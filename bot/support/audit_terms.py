@@ -5,7 +5,7 @@ from typing import Final
 from bot.infra.i18n import Translator
 from bot.staff.audit_terms import AuditTerms, name_as_written
 from bot.staff.model import AuditEntry
-from bot.support.reveal.rules import Reason
+from bot.support.reveal.model import Reason
 from bot.support.ticket import CloseReason
 
 

@@ -44,7 +44,7 @@ from bot.staff.buttons import AlarmAction, AlarmButton, AuditExportButton, Audit
 from bot.support.lookup.buttons import LookupButton, LookupPage
 from bot.support.model import TicketFilter
 from bot.support.reveal.buttons import RevealAction, RevealButton
-from bot.support.reveal.rules import Reason
+from bot.support.reveal.model import Reason
 from bot.support.saved_replies import buttons as saved_replies
 from bot.support.saved_replies.buttons import SavedReplyAction, SavedReplyButton
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton

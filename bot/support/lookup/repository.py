@@ -1,4 +1,4 @@
-"""What support looks up: read from indexes, however many orders there are; or along one from its newest end."""
+"""Read what support looks up. Each query uses an index, so that it stays fast with many orders."""
 
 from typing import Any
 
@@ -20,14 +20,14 @@ from bot.users.repository import to_person
 from bot.users.tables import HAS_USERNAME, users
 
 MOST_ALIKE = 200
-"""Orders that a fragment is looked for in; with more, it is too short to name one."""
+"""Names with a fragment in them that are read at most: a fragment of more names is too short."""
 
 SPECIAL = frozenset("%_\\")
-"""What means something else to LIKE, and stands in no name."""
+"""Characters with a meaning in LIKE. No name has them."""
 
 LIMIT, OFFSET = bindparam("limit", type_=Integer()), bindparam("offset", type_=Integer())
 ALL = select(*COLUMNS).order_by(*NEWEST_FIRST).limit(LIMIT).offset(OFFSET)
-# Each of these two reads an index alone, and the table only for what was found.
+# Each of these two reads only an index, and the table only for what was found.
 REFERENCES = (
     select(orders.c.reference)
     .where(orders.c.reference.contains(bindparam("capitals", type_=Text()), autoescape=False))
@@ -65,14 +65,14 @@ TALLY = select(
 
 
 class LookupRepository:
-    """Reads what nobody but support asks for: newest first, in pages of `limit` from `offset` on."""
+    """Read orders and users for support, newest first, in pages of `limit` from `offset` on."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def orders_named_like(self, fragment: str, *, limit: int, offset: int) -> tuple[Order, ...]:
-        """Those whose reference or id of the service has `fragment` in it, in small or capital letters."""
+        """Return the orders with `fragment` in their reference or their id at the service, in any case."""
         if not fragment or set(fragment) & SPECIAL:
             return ()
         known = {"capitals": fragment.upper(), "small": fragment.lower(), "limit": limit, "offset": offset}
@@ -83,18 +83,18 @@ class LookupRepository:
         return await self._orders(_fitting(wanted), {"limit": limit, "offset": offset})
 
     async def methods(self) -> tuple[PayoutMethod, ...]:
-        """Where orders have gone so far, each code once: also what the live list doesn't have any more."""
+        """Return the destinations of all orders, each code once, also those that the live list no longer has."""
         found = (await self._connection.execute(METHODS)).mappings()
         read = (sealing.read_unopened(self._vault, orders, dict(row), _method) for row in found)
         return tuple(filter(None, read))
 
     async def people_called(self, username: str) -> tuple[Person, ...]:
-        """Those whose public name it was when they were last here; that may be several, the last seen first."""
+        """Return the users who had this public name when they were last here, the last seen first."""
         found = (await self._connection.execute(CALLED, {"called": username})).mappings()
         return sealing.readable(self._vault, users, found, to_person)
 
     async def tally(self, person_id: int) -> PersonTally:
-        """The person's orders in figures."""
+        """Return the counts of the user's orders."""
         counted = (await self._connection.execute(TALLY, {"person": person_id})).one()
         placed, under_way, paid, failed = map(int, counted)
         return PersonTally(orders=placed, under_way=under_way, paid=paid, failed=failed)

@@ -15,7 +15,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
 from bot.support.reveal import screens
 from bot.support.reveal.buttons import RevealAction, RevealButton
-from bot.support.reveal.rules import Reason, read_reason
+from bot.support.reveal.model import Reason, read_reason
 from bot.support.reveal.service import RevealService
 from bot.support.staff.session import StaffSession, StaffSessions
 from bot.users.model import Person
@@ -29,10 +29,10 @@ _Action = Callable[["RevealHandlers", StaffSession, str, str], Awaitable[None]]
 class RevealHandlers:
     """Ask why a full recipient is needed, show it, and hide it again."""
 
-    def __init__(self, *, sessions: StaffSessions, messenger: Messenger, revealing: RevealService) -> None:
+    def __init__(self, *, sessions: StaffSessions, messenger: Messenger, reveals: RevealService) -> None:
         self._sessions = sessions
         self._messenger = messenger
-        self._revealing = revealing
+        self._reveals = reveals
 
     def routes(self) -> Routes[StaffSession]:
         """Return the buttons."""
@@ -57,7 +57,7 @@ class RevealHandlers:
     async def reason_typed(self, session: Session, reference: str, text: str) -> None:
         """Show the recipient for a reason that was typed. For somebody who is no agent any longer, end the question."""
         try:
-            order = await self._revealing.order(session.person.id, reference)
+            order = await self._reveals.find_order(session.person.id, reference)
         except Rejection:
             await session.save_user(questions.answered(session))
             await session.show(session.with_resume(await start.show(session)))
@@ -77,7 +77,7 @@ class RevealHandlers:
     async def _ask(self, staff: StaffSession, reference: str, _: str) -> None:
         """Ask why, in private."""
         session = staff.session
-        order = await self._revealing.order(staff.person.id, reference)
+        order = await self._reveals.find_order(staff.person.id, reference)
         await session.acknowledge(None if staff.is_private else session.t.plain("reveal.look_in_private"))
         screen = screens.asking(session.t, order)
         sent = await self._messenger.send_text(staff.person.id, screen.text, screen.keyboard, lane="talk")
@@ -98,12 +98,12 @@ class RevealHandlers:
 
     async def _ask_for_reason(self, staff: StaffSession, reference: str, _: str) -> None:
         """Ask for another reason, in the place of the buttons."""
-        order = await self._revealing.order(staff.person.id, reference)
+        order = await self._reveals.find_order(staff.person.id, reference)
         await staff.session.acknowledge()
         await questions.ask(staff.session, REASON, screens.typing(staff.session.t, order), reference)
 
     async def _hide(self, staff: StaffSession, _: str, reveal_id: str) -> None:
-        has_hidden = await self._revealing.hide(staff.person.id, reveal_id)
+        has_hidden = await self._reveals.hide(staff.person.id, reveal_id)
         await staff.session.acknowledge(None if has_hidden else staff.session.t.plain("staff.gone"))
 
     async def _reveal(
@@ -115,9 +115,7 @@ class RevealHandlers:
         question: int | None = None,
         answered: Person | None = None,
     ) -> None:
-        is_new = await self._revealing.reveal(
-            session.person.id, reference, reason, question=question, answered=answered
-        )
+        is_new = await self._reveals.reveal(session.person.id, reference, reason, question=question, answered=answered)
         if not is_new:
             await session.post(Screen(session.t("reveal.shown_already")))
             if answered is not None:

@@ -21,9 +21,8 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent
 from bot.orders.repository import OrderRepository
 from bot.staff.roles import StaffChat
-from bot.support.reveal.model import Reveal, RevealScreen
+from bot.support.reveal.model import SHOWN_FOR, Reveal, RevealScreen
 from bot.support.reveal.repository import RevealRepository
-from bot.support.reveal.rules import SHOWN_FOR, is_over
 
 log = structlog.get_logger(__name__)
 
@@ -74,7 +73,7 @@ class Masking:
         """Return whether it has to be masked. A reveal that is asked about for the first time is timed from now on."""
         lasted = self._elapsed() - self._seen_at.setdefault(reveal.id, self._elapsed())
         may_see = reveal.staff_id in self._staff_chat.supporters
-        is_late = lasted >= SHOWN_FOR.total_seconds() or is_over(reveal.at, reveal.until, self._clock.now())
+        is_late = lasted >= SHOWN_FOR.total_seconds() or reveal.is_over(self._clock.now())
         return is_late or not may_see
 
     async def mask(self, reveal: Reveal, *, is_kept: bool = True) -> None:

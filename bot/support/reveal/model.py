@@ -1,11 +1,31 @@
-"""A full recipient in front of a support agent, until it is masked again."""
+"""A full recipient in front of a support agent: why they can see it, for how long, and the message that shows it."""
 
+import re
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final, Protocol
 
+from bot.core.errors import Rejection
+from bot.core.text import plain
 from bot.infra.outbox.model import DeliveryOutcome
 from bot.orders.order import Order
+from bot.recipients.matching import mask
+
+SHOWN_FOR: Final = timedelta(minutes=1)
+SHORTEST, LONGEST = 3, 200
+"""Characters of a reason."""
+
+_NUMBER: Final = re.compile(r"\d(?:[ .-]?\d){5,}")
+"""What can be an account number. Others read the reason later, and need only the last digits."""
+
+
+class Reason(StrEnum):
+    """The usual reasons; any other is typed."""
+
+    COMPARE = "compare"  # the user says or shows where the payout should have gone
+    WRONG = "wrong"  # the user says that the number was wrong
+    TRACE = "trace"  # the bank or the service asks for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +39,10 @@ class Reveal:
     at: datetime
     until: datetime
     masked_at: datetime | None = None
+
+    def is_over(self, now: datetime) -> bool:
+        """Return whether it has to be masked now, which it has also where the clock was set back since."""
+        return not self.at <= now < self.until
 
 
 class RevealScreen(Protocol):
@@ -35,3 +59,17 @@ class RevealScreen(Protocol):
     async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
         """Mask the recipient again. `Sent` also where the message no longer exists."""
         ...
+
+
+def read_reason(typed: str) -> str:
+    """Return a reason as the audit log keeps it: one line, with account numbers masked.
+
+    Raises:
+        Rejection: it says too little, or too much.
+    """
+    said = _NUMBER.sub(lambda found: mask(re.sub(r"\D", "", found[0])), plain(typed))
+    if len(said) < SHORTEST or not any(map(str.isalpha, said)):
+        raise Rejection("reveal.reason_too_short")
+    if len(said) > LONGEST:
+        raise Rejection("reveal.reason_too_long", longest=LONGEST)
+    return said

@@ -8,8 +8,7 @@ from bot.orders.order import Order
 from bot.orders.screens.formatting import format_order_line
 from bot.recipients.formatting import format_full_method
 from bot.support.reveal.buttons import RevealAction, RevealButton
-from bot.support.reveal.model import Reveal
-from bot.support.reveal.rules import Reason
+from bot.support.reveal.model import Reason, Reveal
 from bot.users.model import Person
 
 

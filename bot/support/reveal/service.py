@@ -19,9 +19,8 @@ from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 from bot.staff.roles import StaffChat
 from bot.support.reveal.masking import Masking
-from bot.support.reveal.model import Reveal, RevealScreen
+from bot.support.reveal.model import SHOWN_FOR, Reveal, RevealScreen
 from bot.support.reveal.repository import RevealRepository
-from bot.support.reveal.rules import SHOWN_FOR
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 
@@ -35,7 +34,7 @@ class RevealService:
         self._database, self._clock, self._staff_chat, self._screen = database, clock, staff_chat, screen
         self._masking = masking
 
-    async def order(self, staff_id: int, reference: str) -> Order:
+    async def find_order(self, staff_id: int, reference: str) -> Order:
         """Return the order whose recipient this agent can ask for.
 
         Raises:
@@ -57,9 +56,9 @@ class RevealService:
             answered: who has typed the reason. It is saved with the reason, so that the answer isn't taken twice.
 
         Raises:
-            Rejection: as `order` does; or nothing could be shown, or an earlier one couldn't be masked yet.
+            Rejection: as `find_order` does; or nothing could be shown, or an earlier one couldn't be masked yet.
         """
-        order = await self.order(staff_id, reference)
+        order = await self.find_order(staff_id, reference)
         await self._masking.mask_due_of(staff_id)
         async with self._database.reading() as tx:
             mine = [each for each in await RevealRepository(tx).unmasked() if each.staff_id == staff_id]

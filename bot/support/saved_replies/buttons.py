@@ -39,7 +39,7 @@ class WriteSavedReplyButton(Callback, prefix="sa:text"):
 
 @dataclass(frozen=True)
 class SavedRepliesForTicketButton(Callback, prefix="sa:list"):
-    """A ticket's button to the saved replies that it can be answered with, in a new message."""
+    """A ticket's button to the saved replies that can be sent in it, in a new message."""
 
     ticket: Annotated[str, TICKET]
 

@@ -11,34 +11,34 @@ from bot.infra.db.transaction import Transaction
 from bot.support.saved_replies.model import SavedReply
 from bot.support.saved_replies.tables import saved_replies
 
-ANSWERS = select(saved_replies).order_by(saved_replies.c.name)
-DELETE_ANSWER = delete(saved_replies).where(saved_replies.c.name == bindparam("called"))
+ALL = select(saved_replies).order_by(saved_replies.c.name)
+DELETE = delete(saved_replies).where(saved_replies.c.name == bindparam("called"))
 
 
 class SavedReplyRepository:
-    """The answers that support keeps."""
+    """Saved replies."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def all(self) -> tuple[SavedReply, ...]:
-        """By name."""
-        found = (await self._connection.execute(ANSWERS)).mappings()
-        return sealing.readable(self._vault, saved_replies, found, _saved_answer)
+        """Return all of them, by name."""
+        found = (await self._connection.execute(ALL)).mappings()
+        return sealing.readable(self._vault, saved_replies, found, _saved_reply)
 
     async def get(self, name: str) -> SavedReply | None:
-        """The one of this name."""
-        return next((answer for answer in await self.all() if answer.name == name), None)
+        """Return the one of this name."""
+        return next((reply for reply in await self.all() if reply.name == name), None)
 
-    async def save(self, answer: SavedReply) -> None:
-        """Insert or replace."""
-        await writing.put(self._connection, saved_replies, asdict(answer))
+    async def save(self, reply: SavedReply) -> None:
+        """Insert or replace a saved reply."""
+        await writing.put(self._connection, saved_replies, asdict(reply))
 
     async def delete(self, name: str) -> bool:
-        """Delete one; whether there was one."""
-        return (await self._connection.execute(DELETE_ANSWER, {"called": name})).rowcount == 1
+        """Delete the one of this name, and return whether there was one."""
+        return (await self._connection.execute(DELETE, {"called": name})).rowcount == 1
 
 
-def _saved_answer(known: dict[str, Any]) -> SavedReply:
+def _saved_reply(known: dict[str, Any]) -> SavedReply:
     return SavedReply(**known)

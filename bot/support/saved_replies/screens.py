@@ -24,32 +24,32 @@ from bot.support.ticket import Ticket
 COLUMNS: Final = 2
 
 
-def overview(t: Translator, answers: Sequence[SavedReply]) -> Screen:
+def overview(t: Translator, replies: Sequence[SavedReply]) -> Screen:
     """List all of them, each with a button, and a button to add one."""
     known = t("answers.list", variables=templates.as_written(VARIABLES))
-    text = known if answers else Html(f"{known}\n\n{t('answers.none')}")
+    text = known if replies else Html(f"{known}\n\n{t('answers.none')}")
     add = Button(t.plain("answers.add"), data=SavedReplyButton(SavedReplyAction.ADD).pack())
-    return Screen(text, (*_grid([_button(each.name, SavedReplyAction.SHOW, each.name) for each in answers]), (add,)))
+    return Screen(text, (*_grid([_button(each.name, SavedReplyAction.SHOW, each.name) for each in replies]), (add,)))
 
 
-def in_group(t: Translator, answers: Sequence[SavedReply], username: str) -> Screen:
+def in_group(t: Translator, replies: Sequence[SavedReply], username: str) -> Screen:
     """List their names. They are read and changed in private."""
-    names = ", ".join(f"<code>{each.name}</code>" for each in answers) or t("answers.none")
+    names = ", ".join(f"<code>{each.name}</code>" for each in replies) or t("answers.none")
     return Screen(t("answers.in_group", names=Html(names)), private_row(t, username))
 
 
-def one(t: Translator, answer: SavedReply) -> Screen:
+def one(t: Translator, reply: SavedReply) -> Screen:
     """Show a saved reply in both languages, with its variables."""
-    texts = [with_quote(_language(t, locale), _shown(t, answer.texts.get(locale))) for locale in LOCALES]
+    texts = [with_quote(_language(t, locale), _shown(t, reply.texts.get(locale))) for locale in LOCALES]
     change = tuple(
         Button(
             t.plain("answers.change", language=t.language(locale)),
-            data=WriteSavedReplyButton(answer.name, locale).pack(),
+            data=WriteSavedReplyButton(reply.name, locale).pack(),
         )
         for locale in LOCALES
     )
-    delete = _button(t.plain("answers.delete"), SavedReplyAction.ASK_TO_DELETE, answer.name)
-    text = "\n\n".join((t("answers.one", name=answer.name), *texts))
+    delete = _button(t.plain("answers.delete"), SavedReplyAction.ASK_TO_DELETE, reply.name)
+    text = "\n\n".join((t("answers.one", name=reply.name), *texts))
     return Screen(text, (change, (delete, _button(t.plain("answers.back"), SavedReplyAction.LIST))))
 
 
@@ -70,9 +70,9 @@ def text(t: Translator, called: str, locale: str) -> Screen:
     return Screen(asked, ((_button(t.plain("answers.back"), SavedReplyAction.SHOW, called),),))
 
 
-def choosing(t: Translator, ticket: Ticket, answers: Sequence[SavedReply], locale: str) -> Screen:
+def choosing(t: Translator, ticket: Ticket, replies: Sequence[SavedReply], locale: str) -> Screen:
     """Ask which one to send in a ticket. It offers those in the language of the ticket's user."""
-    usable = [each for each in answers if locale in each.texts]
+    usable = [each for each in replies if locale in each.texts]
     key = "answers.choose" if usable else "answers.choose_none"
     buttons = [Button(each.name, data=PreviewSavedReplyButton(ticket.reference, each.name).pack()) for each in usable]
     return Screen(t(key, ticket=ticket.reference, language=t.language(locale)), _grid(buttons))

@@ -36,7 +36,7 @@ class SavedReplies:
         Raises:
             Rejection: there is one of this name, or there are as many as there can be.
         """
-        kept = {answer.name for answer in await self.all()}
+        kept = {reply.name for reply in await self.all()}
         if name in kept:
             raise Rejection("answers.exists", name=name)
         if len(kept) >= MOST:
@@ -48,12 +48,12 @@ class SavedReplies:
         async with self._database.transaction() as tx:
             before = await SavedReplyRepository(tx).get(name)
             known = before or SavedReply(name=name, texts={}, updated_at=now, updated_by=by.id)
-            answer = replace(known, texts={**known.texts, locale: text}, updated_at=now, updated_by=by.id)
-            await SavedReplyRepository(tx).save(answer)
+            reply = replace(known, texts={**known.texts, locale: text}, updated_at=now, updated_by=by.id)
+            await SavedReplyRepository(tx).save(reply)
             detail = locale if before else "added"
             await record_audit(tx, by.id, AuditAction.CHANGED, subject_of(name), now, detail=detail)
             await UserRepository(tx).save(by)
-        return answer
+        return reply
 
     async def delete(self, name: str, by: int) -> bool:
         """Delete it, and return whether there was one."""

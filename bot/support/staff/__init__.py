@@ -1,1 +1,1 @@
-"""Support's side of the chat: tickets in the staff's room, looking up, revealing, and the audit trail."""
+"""How support agents work on tickets in the staff's chat."""

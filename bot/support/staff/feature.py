@@ -75,7 +75,7 @@ class SupportAgents:
         reveals = RevealHandlers(
             sessions=self.sessions,
             messenger=messenger,
-            revealing=RevealService(
+            reveals=RevealService(
                 database=database, clock=clock, staff_chat=staff_chat, screen=reveal_messages, masking=masking
             ),
         )

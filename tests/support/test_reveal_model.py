@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from bot.core.errors import Rejection
-from bot.support.reveal.rules import SHOWN_FOR, is_over, read_reason
+from bot.support.reveal.model import SHOWN_FOR, Reveal, read_reason
 from tests.architecture.every_screen import NOW
 
 SECOND = timedelta(seconds=1)
@@ -50,4 +50,5 @@ def test_a_reason_of_two_hundred_characters_is_taken_and_one_more_is_not() -> No
     ],
 )
 def test_the_minute_is_over_after_a_minute_and_once_the_clock_cant_be_right(now: datetime, *, over: bool) -> None:
-    assert is_over(NOW, NOW + SHOWN_FOR, now) is over
+    reveal = Reveal(id="1", reference="ABC2345", staff_id=3001, at=NOW, until=NOW + SHOWN_FOR)
+    assert reveal.is_over(now) is over
