@@ -12,10 +12,10 @@ from telegram.ext import Application, ApplicationBuilder
 import bot.tables  # noqa: F401  every feature adds its tables to the metadata, which encryption goes through
 from bot.broadcasts import user_data as broadcasts_data
 from bot.broadcasts.feature import Broadcasts
+from bot.checkout import notifications as draft_notifications
 from bot.checkout import reorder_handlers, resume
 from bot.checkout import user_data as checkout_data
 from bot.checkout.drafts import Drafts
-from bot.checkout.notifications import DraftRenderer
 from bot.checkout.open_draft import load_draft
 from bot.checkout.recipient_handlers import send_to_recipient
 from bot.config import Settings
@@ -50,13 +50,11 @@ from bot.settlement.client.client import SettlementClient
 from bot.settlement.health import Health
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff import user_data as staff_data
-from bot.staff.alarm_rendering import AlarmRenderer
 from bot.staff.feature import Staff
 from bot.support import user_data as support_data
 from bot.support.feature import Support
 from bot.users.feature import Users
-from bot.users.model import Person
-from bot.users.readers import Readers
+from bot.users.readers import Readers, RenderContext
 from bot.users.session_loader import SessionLoader
 from bot.users.user_data import UserData
 
@@ -82,7 +80,7 @@ class House:
     application: Application  # type: ignore[type-arg]
     desk: Desk
     readers: Readers
-    renderers: Renderers[Person | None]
+    renderers: Renderers[RenderContext]
     infra: Infra
     sessions: SessionLoader
     recipients: Recipients
@@ -181,6 +179,7 @@ def build(settings: Settings) -> House:
     built = (users, recipients, rates, staff, orders, broadcasts, support, operations)
     features = [each.feature for each in built]
     for feature in features:
+        staff.add_alarm_subjects(feature.alarm_subjects)
         if feature.audit_terms is not None:
             staff.add_audit_terms(feature.audit_terms)
     desk = Desk(
@@ -205,11 +204,10 @@ def build(settings: Settings) -> House:
         provider=provider,
     )
     users.sessions.desk = desk
-    readers = Readers(store, translations, settings.default_locale)
+    readers = Readers(store, messenger, clock, translations, settings.default_locale)
     renderers = Renderers(
-        readers.get,
-        DraftRenderer(store, messenger).renderers(),
-        AlarmRenderer(store, messenger, clock, settings.operator_ids).renderers(),
+        readers.context,
+        draft_notifications.RENDERERS,
         *(renderers for feature in features for renderers in feature.renderers),
     )
     return House(

@@ -1,12 +1,14 @@
-"""Orders, drafts, news and tickets for the store's tests: whole ones, of which a test names only what it is about."""
+"""Whole orders, drafts, notifications and tickets for tests, which name only what they are about."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from bot.checkout.draft import Ask, OrderDraft
 from bot.core.money import Amount
-from bot.infra.outbox.model import Notification
+from bot.infra.outbox.model import Notification, StoredNotification
+from bot.infra.outbox.payload import pack
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.orders.order import Order, Phase
 from bot.settlement.model import PayoutMethod
@@ -53,10 +55,16 @@ def a_draft(draft_id: str = "d1", **changes: Any) -> OrderDraft:
     return OrderDraft(**{**known, **changes})
 
 
-def some_news(subject: str = "order:R2345AB", kind: str = "paid", **changes: Any) -> Notification:
-    """News for Emma, due now."""
-    known: dict[str, Any] = {"chat_id": 1001, "due_at": NOW, "created_at": NOW}
+def a_notification(subject: str = "order:R2345AB", kind: str = "paid", **changes: Any) -> StoredNotification:
+    """Return a notification for Emma, due now."""
+    known: dict[str, Any] = {"chat_id": 1001, "payload": {}, "due_at": NOW, "created_at": NOW}
     return Notification(**{**known, "subject": subject, "kind": kind, **changes})
+
+
+def stored(notification: Notification[object]) -> StoredNotification:
+    """Return a notification as it is read from its row."""
+    row = replace(notification, kind=str(notification.kind), payload=pack(notification.payload))
+    return cast("StoredNotification", row)
 
 
 def an_update(update_id: int, **changes: Any) -> InboxItem:

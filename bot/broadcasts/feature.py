@@ -1,5 +1,6 @@
 """Broadcasts: operators write messages to the subscribers of rate updates."""
 
+from bot.broadcasts import notifications
 from bot.broadcasts.audit import AUDIT_TERMS
 from bot.broadcasts.compose_handlers import ComposeHandlers
 from bot.broadcasts.deliveries import DeliveryService
@@ -7,7 +8,6 @@ from bot.broadcasts.delivery_handlers import DeliveryHandlers
 from bot.broadcasts.drafts import BroadcastDrafts
 from bot.broadcasts.handlers import BroadcastHandlers
 from bot.broadcasts.messages import BroadcastMessages, ChatBroadcastSender, LiveMessages
-from bot.broadcasts.rendering import BroadcastRenderer
 from bot.broadcasts.service import BroadcastRules, BroadcastService
 from bot.broadcasts.user_data import USER_DATA
 from bot.broadcasts.workers import BroadcastWorker, LiveMessageWorker
@@ -63,7 +63,7 @@ class Broadcasts:
             name="broadcasts",
             routes=(handlers.routes(), DeliveryHandlers(deliveries=self.deliveries).routes()),
             whole_answers=compose.whole_answers(),
-            renderers=(BroadcastRenderer(database, messenger, clock).renderers(),),
+            renderers=(notifications.RENDERERS,),
             workers=(
                 Worker("broadcasts", BroadcastWorker(service, self.deliveries).tick, confirmed),
                 Worker("live", self.live_messages.tick, has_changed),

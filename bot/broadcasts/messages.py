@@ -15,7 +15,7 @@ from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations, Translator, translator_for
 from bot.infra.outbox.model import DeliveryOutcome
-from bot.infra.outbox.rendering import kept
+from bot.infra.outbox.rendering import delivery_outcome
 from bot.infra.telegram.outbound.limiter import LEAVES
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard
@@ -77,7 +77,7 @@ class ChatBroadcastSender:
         )
         if isinstance(sent, Delivered) and sent.photo_id:
             message.picture = sent.photo_id
-        return kept(sent)
+        return delivery_outcome(sent)
 
     async def _message(self, broadcast: Broadcast, locale: str) -> _Message:
         """Return the message in one language. It is made once: a broadcast that has begun says the same to all."""

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
-from typing import Final
 
 from bot.broadcasts.audit import CALLED_OFF, CONFIRMED, record_decision
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.drafts import Preview, new_id
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
+from bot.broadcasts.notifications import waiting_notifications
 from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.rules import is_for_later, may_be_called_off, may_be_confirmed
 from bot.broadcasts.schedule import MOST_LATE, PATIENCE, Doubt, doubts_about, time_to_send
@@ -23,17 +23,11 @@ from bot.core.time_of_day import next_at
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.repository import QuoteRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Quote, SettlementFailure
 from bot.users.repository import UserRepository
-
-WAITS: Final = "broadcast_waits"
-"""The kind of the news that a broadcast's time has come, and that it waits for an operator's word."""
-
-SUBJECT: Final = "broadcast:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,9 +181,7 @@ class BroadcastService:
         async with self._store.transaction() as tx:
             paused = await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.PAUSED, quote=None))
             if paused is not None:
-                await OutboxRepository(tx).add(
-                    [_news(paused, each, doubts, now) for each in sorted(self._rules.operator_ids)]
-                )
+                await OutboxRepository(tx).add(waiting_notifications(paused, self._rules.operator_ids, doubts, now))
         self._on_news()
 
     async def _preview(self, tx: Transaction, broadcast: Broadcast) -> Preview:
@@ -247,14 +239,3 @@ async def _beget(tx: Transaction, daily: Broadcast, minute: int, now: datetime) 
 async def _last_quote(tx: Transaction) -> Quote | None:
     last = await BroadcastRepository(tx).last_with_quote()
     return last.quote if last is not None else None
-
-
-def _news(broadcast: Broadcast, chat_id: int, doubts: tuple[Doubt, ...], now: datetime) -> Notification:
-    return Notification(
-        chat_id=chat_id,
-        subject=f"{SUBJECT}{broadcast.id}:{broadcast.revision}",
-        kind=WAITS,
-        payload={"doubts": "".join(doubts)},
-        due_at=now,
-        created_at=now,
-    )

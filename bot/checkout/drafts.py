@@ -2,25 +2,20 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
-from typing import Final
 
 import structlog
 
 from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, ExpiredDraft, OrderDraft, new_draft, without_method
+from bot.checkout.notifications import draft_expired_notification
 from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
-from bot.infra.outbox.model import Kind, Notification
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.order import Order, OrderNotification
+from bot.orders.order import Order
 from bot.settlement.model import PayoutMethod
 
 log = structlog.get_logger(__name__)
-
-DRAFT_SUBJECT: Final = "draft:"
-"""What all notifications about a draft begin their subject with."""
 
 
 class Drafts:
@@ -118,7 +113,7 @@ class Drafts:
                 return False
             saved = await DraftRepository(tx).save(replace(draft, status=DraftStatus.LAPSED))
             if saved is not None:
-                await OutboxRepository(tx).add([_lapse_news(saved, now)])
+                await OutboxRepository(tx).add([draft_expired_notification(saved, now)])
         return saved is not None
 
     async def _replace_open(self, draft: OrderDraft) -> OrderDraft:
@@ -129,13 +124,3 @@ class Drafts:
             if not await DraftRepository(tx).add(draft):
                 raise RuntimeError("a chat has opened two drafts at once")
         return draft
-
-
-def _lapse_news(draft: OrderDraft, now: datetime) -> Notification:
-    return Notification(
-        chat_id=draft.chat_id,
-        subject=DRAFT_SUBJECT + draft.id,
-        kind=str(Kind(OrderNotification.DRAFT_LAPSED, str(draft.revision))),
-        due_at=now,
-        created_at=now,
-    )

@@ -1,43 +1,59 @@
 """The message that a draft has expired."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
 
-from bot.checkout.draft import DraftStatus
-from bot.checkout.drafts import DRAFT_SUBJECT
+from bot.checkout.draft import DraftStatus, OrderDraft
 from bot.checkout.repository import DraftRepository
 from bot.checkout.screens import draft_expired
-from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
-from bot.infra.i18n import Translator
-from bot.infra.outbox.model import DeliveryOutcome, Notification, Sent
-from bot.infra.outbox.rendering import tell_text
-from bot.infra.telegram.outbound.sender import Messenger
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, mark_of, subject_key
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.order import OrderNotification
-from bot.users.model import Person
-from bot.users.readers import Renderer
+from bot.users.readers import RenderContext, Renderer
 
 
-class DraftRenderer:
-    """Says that a draft has expired, if it still has when the message is sent."""
+@dataclass(frozen=True, slots=True)
+class DraftPayload:
+    """The draft that a notification is about, by its id."""
 
-    def __init__(self, store: Database, messenger: Messenger) -> None:
-        self._store = store
-        self._messenger = messenger
+    draft: str
 
-    def renderers(self) -> Mapping[str, Renderer]:
-        """Return the renderer of each kind of notification."""
-        return {OrderNotification.DRAFT_LAPSED: self._tell}
 
-    async def _tell(self, notification: Notification, _: Person | None, t: Translator) -> DeliveryOutcome:
-        try:
-            async with self._store.reading() as tx:
-                draft = await DraftRepository(tx).get(notification.subject.removeprefix(DRAFT_SUBJECT))
-        except RowUnreadable:
-            return await self._send(notification, t, draft_expired.damaged(t))
-        if draft is None or draft.status is not DraftStatus.LAPSED:
-            return Sent()
-        return await self._send(notification, t, draft_expired.screen(t, draft))
+class DraftNotification(NotificationKind):
+    """Notifications about a draft."""
 
-    async def _send(self, notification: Notification, t: Translator, screen: Screen) -> DeliveryOutcome:
-        return await tell_text(self._messenger, notification, t, screen, lane="money", silent=True)
+    EXPIRED = "draft_lapsed", DraftPayload
+
+
+def draft_expired_notification(draft: OrderDraft, now: datetime) -> Notification[DraftPayload]:
+    """Return the notification that a draft has expired. One that is continued can expire again."""
+    return Notification(
+        chat_id=draft.chat_id,
+        subject=subject_key("draft", draft.id),
+        kind=DraftNotification.EXPIRED,
+        mark=mark_of(draft.revision),
+        payload=DraftPayload(draft.id),
+        due_at=now,
+        created_at=now,
+    )
+
+
+async def render_expired(notification: Notification[DraftPayload], context: RenderContext) -> DeliveryOutcome:
+    """Say that the draft has expired, if it still has."""
+    try:
+        async with context.store.reading() as tx:
+            draft = await DraftRepository(tx).get(notification.payload.draft)
+    except RowUnreadable:
+        return await _send(notification, context, draft_expired.damaged(context.t))
+    if draft is None or draft.status is not DraftStatus.LAPSED:
+        return Sent()
+    return await _send(notification, context, draft_expired.screen(context.t, draft))
+
+
+async def _send(notification: Notification[DraftPayload], context: RenderContext, screen: Screen) -> DeliveryOutcome:
+    return await context.send_text(notification, screen, lane="money", silent=True)
+
+
+RENDERERS: Final[Mapping[NotificationKind, Renderer]] = {DraftNotification.EXPIRED: render_expired}

@@ -19,6 +19,7 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import After, OnChatMoved, OnChatUnreachable
+from bot.infra.outbox.model import NotificationKind
 from bot.infra.telegram.inbound.chat_queues import ChatJobs
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.handling import Handler
@@ -87,10 +88,10 @@ class Feature:
     handlers: Mapping[Phase, Sequence[Handler]] = field(default_factory=dict)
     """What isn't a command, a button or an answer: each is tried in its phase."""
 
-    renderers: Sequence[Mapping[str, Callable[..., Awaitable[Any]]]] = ()
+    renderers: Sequence[Mapping[NotificationKind, Callable[..., Awaitable[Any]]]] = ()
     """Kind of notification -> what turns it into a message."""
 
-    after: Mapping[str, After] = field(default_factory=dict)
+    after: Mapping[NotificationKind, After] = field(default_factory=dict)
     """Kind of notification -> what follows in the transaction that saves that it was sent or given up."""
 
     on_chat_unreachable: Sequence[OnChatUnreachable] = ()
@@ -105,6 +106,9 @@ class Feature:
 
     user_data: Any = None
     """The feature's `UserData`: export, deletion and retention."""
+
+    alarm_subjects: Mapping[Any, Callable[..., Awaitable[Any]]] = field(default_factory=dict)
+    """Kind of alarm -> what reads the thing that such alarms are about (`staff.alarm_subjects`)."""
 
     audit_terms: Any = None
     """The feature's `AuditTerms`: what it writes to the audit log."""

@@ -11,7 +11,6 @@ from bot.infra.telegram.ui.session import Session
 from bot.operations.monitor import Monitor
 from bot.operations.screens import status as screens
 from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarm_rendering import orders_of
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.staff.screens import alarms
@@ -52,8 +51,8 @@ class StatusHandlers:
 
     async def _status(self, session: Session) -> Screen:
         glance = await self._monitor.glance()
-        orders = await orders_of(self._database, glance.alarms)
-        return screens.screen(session.t, glance, orders, session.now, session.zone)
+        subjects = await self._monitor.subjects_of(glance.alarms)
+        return screens.screen(session.t, glance, subjects, session.now, session.zone)
 
     async def _show_status(self, session: Session, _: str = "", __: str = "") -> bool:
         """Show it again in its own place; asked for from a reminder, which is to stay, as a message of its own."""
@@ -86,8 +85,10 @@ class StatusHandlers:
             return False
         async with self._database.reading() as tx:
             raised = await AlarmRepository(tx).open()
-        orders, now = await orders_of(self._database, raised), session.now
-        left = alarms.reminder(session.t, raised, orders, now, session.zone) if raised else alarms.none_left(session.t)
+        subjects, now = await self._monitor.subjects_of(raised), session.now
+        left = (
+            alarms.reminder(session.t, raised, subjects, now, session.zone) if raised else alarms.none_left(session.t)
+        )
         await session.update(left)
         return True
 

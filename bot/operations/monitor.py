@@ -1,5 +1,6 @@
 """Looking after the bot and the service it lives by: what is wrong becomes an alarm, what is right again ends it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -13,9 +14,10 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.health import Health, has_shrunk
 from bot.settlement.model import SettlementFailure, SlowDown
-from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarm_model import BY_HAND, Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.alarms import BY_HAND, Alarms, Finding
+from bot.staff.alarm_subjects import Subjects
+from bot.staff.alarms import Alarms, Finding
 
 log = structlog.get_logger(__name__)
 
@@ -109,6 +111,10 @@ class Monitor:
             backlog=backlog,
             raised_lately=len(lately),
         )
+
+    async def subjects_of(self, alarms: Iterable[Alarm]) -> Subjects:
+        """Return what the alarms that one message shows are about."""
+        return await self._alarms.subjects_of(alarms)
 
     def _of_rows(self) -> Finding:
         """Rows that don't open, by table and key: they hold up nothing, and somebody has to find out why."""

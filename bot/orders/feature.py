@@ -10,12 +10,13 @@ from bot.orders.handlers import ActionHandler, OrderHandlers
 from bot.orders.history import OrderHistory
 from bot.orders.measured_payout_times import MeasuredTimes
 from bot.orders.missed_messages import MissedMessages
+from bot.orders.notifications.rendering import OrderMessages
+from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
 from bot.orders.placement.reconciler import Reconciler
 from bot.orders.placement.service import OrderService
 from bot.orders.preference_handlers import PreferenceHandlers
 from bot.orders.receipts.handlers import ReceiptHandlers
 from bot.orders.receipts.service import ReceiptService
-from bot.orders.rendering import OrderRenderer
 from bot.orders.rules import Rules
 from bot.orders.screens import preferences
 from bot.orders.status_messages import StatusMessages
@@ -89,21 +90,15 @@ class Orders:
         users.settings_sections.append(preferences.SECTION)
         users.sessions.on_load += [self._user_active, missed.load]
         users.sessions.after_update.append(missed.show)
-        renderer = OrderRenderer(
-            store=database,
-            messenger=messenger,
-            clock=clock,
-            help_desk=help_desk,
-            receipts=receipt_service,
-            public_url=public_url,
-        )
+        messages = OrderMessages(help_desk=help_desk, receipts=receipt_service, public_url=public_url)
         workers = OrderWorkers(self.observer, Reconciler(self.service, settlement))
         self.feature = Feature(
             name="orders",
             routes=(self._handlers.routes(), receipts.routes(), PreferenceHandlers().routes()),
             answers=receipts.answers(),
             handlers=receipts.handlers(),
-            renderers=(renderer.renderers(),),
+            renderers=(messages.renderers(), OrderWarnings(rules.operator_ids).renderers()),
+            alarm_subjects=ALARM_SUBJECTS,
             after=refused_messages.hooks(rules.operator_ids),
             workers=(
                 Worker("poller", self.poller.tick),

@@ -1,4 +1,4 @@
-"""An order from the wish to its end: what we intend, what the service made of it, and what is news in that."""
+"""An order from its request to its end: what we intend, what the service made of it, and who is notified of that."""
 
 import secrets
 from dataclasses import dataclass, replace
@@ -7,6 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from bot.core.money import Amount
+from bot.orders.notifications.kinds import OrderNotification
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import Deposit, OrderReport, PayoutMethod
 from bot.settlement.steps import COMPLETED, FAILED, TERMINAL_STATES, Step, step_after
@@ -69,41 +70,6 @@ class HoldReason(StrEnum):
 
     PRICE_CHANGED = "price_changed"  # the locked price isn't the reviewed one
     RECIPIENT_MASKED = "recipient_masked"  # found again, but the service shows only a part of the recipient's number
-
-
-class OrderNotification(StrEnum):
-    """The kinds of news about an order. `CARD` only changes the card, all others are messages of their own."""
-
-    CHECKING = "checking"  # outcome unknown: we are looking for it
-    UNRESOLVED = "unresolved"
-    REFUSED = "refused"
-    PRICE_MOVED = "price_moved"
-    RECIPIENT_MASKED = "recipient_masked"  # found by a masked number: the sender says whether it is theirs
-    NOT_SHOWN = "not_shown"  # the invoice was not what was agreed
-    OUTSIDE_LIMITS = "outside_limits"  # the locked rupiah are below the minimum or above the destination's cap
-    SUPERSEDED = "superseded"  # found after its sender had ordered the same again: only the newer one is shown
-    DEPOSIT_TAKEN = "deposit_taken"  # another open deposit of the same sum goes to the same address
-    INVOICE = "invoice"  # the QR and the text to pay with
-    INVOICE_TEXT = "invoice_text"  # the text of an invoice that is too long to stand under its picture
-    CARD = "card"  # the live card is first sent
-    CARD_EDIT = "card_edit"
-    TAKE_DOWN = "take_down"  # the QR must go: nothing more is to be paid with it
-    TAKE_DOWN_PICTURE = "take_down_picture"  # of an invoice that is too old to be deleted; its text has gone already
-    PAID = "paid"
-    PAID_LATE = "paid_late"
-    CONVERTING = "converting"  # these two only for whom wishes to hear of each step (orders/preferences.py)
-    SENDING = "sending"
-    SENT = "sent"
-    RECEIPT = "receipt"  # the picture to forward, right after it was told that the rupiah were sent
-    FAILED = "failed"
-    EXPIRED = "expired"
-    STUCK = "stuck"  # paid, and not done after so long that it is told
-    DRAFT_LAPSED = "draft_lapsed"  # a draft that nobody finished was put away
-    STAFF_BAD_INVOICE = "staff_bad_invoice"
-    STAFF_STUCK = "staff_stuck"
-    STAFF_FAILED = "staff_failed"  # it failed after the payment had come in
-    STAFF_KEY_REFUSED = "staff_key_refused"
-    STAFF_KEY_WORKS = "staff_key_works"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,12 @@ import structlog
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.delivery import After
-from bot.infra.outbox.model import Notification, Sent, Undeliverable
+from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
 from bot.orders.missed_orders import MissedOrder
 from bot.orders.missed_repository import MissedOrderRepository
-from bot.orders.notifications import ORDER_SUBJECT, reference_in
-from bot.orders.order import OrderNotification
+from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarms import raise_about_order
+from bot.staff.alarms import raise_order_alarm
 
 log = structlog.get_logger(__name__)
 
@@ -32,19 +31,22 @@ ABOUT_MONEY = (
 """What a user must not miss."""
 
 
-def hooks(operator_ids: frozenset[int]) -> Mapping[str, After]:
+def hooks(operator_ids: frozenset[int]) -> Mapping[NotificationKind, After]:
     """Return the `after` of each kind of message about money."""
 
-    async def after(tx: Transaction, news: Notification, how: Sent | Undeliverable, now: datetime) -> None:
-        if not news.subject.startswith(ORDER_SUBJECT) or (isinstance(how, Undeliverable) and how.whole_chat):
-            return
-        reference = reference_in(news.subject)
+    async def after(
+        tx: Transaction, notification: Notification[AboutOrder], how: Sent | Undeliverable, now: datetime
+    ) -> None:
+        reference = notification.payload.reference
         if isinstance(how, Undeliverable):
-            await raise_about_order(
-                tx, AlarmKind.MESSAGE_REFUSED, reference, now, operator_ids, message=news.kind, why=how.reason
-            )
-            await MissedOrderRepository(tx).save(MissedOrder(person_id=news.chat_id, reference=reference, at=now))
+            if how.whole_chat:
+                return
+            kind = AlarmKind.MESSAGE_REFUSED
+            facts = {"message": str(notification.kind), "why": how.reason}
+            await raise_order_alarm(tx, kind, reference, now, operator_ids, **facts)
+            missed = MissedOrder(person_id=notification.chat_id, reference=reference, at=now)
+            await MissedOrderRepository(tx).save(missed)
         elif how.without_picture:
-            await raise_about_order(tx, AlarmKind.PICTURE_REFUSED, reference, now, operator_ids)
+            await raise_order_alarm(tx, AlarmKind.PICTURE_REFUSED, reference, now, operator_ids)
 
-    return dict.fromkeys(map(str, ABOUT_MONEY), after)
+    return dict.fromkeys(ABOUT_MONEY, after)

@@ -8,8 +8,9 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
-from bot.orders.notifications import subject_of
-from bot.orders.order import Order, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notifications.queueing import order_subject
+from bot.orders.order import Order, Phase
 from bot.orders.screens import outcome
 from bot.orders.tracking.observer import Observer
 from bot.settlement.model import Settlement, SettlementFailure
@@ -56,9 +57,11 @@ class StatusMessages:
         if message_id is None or order.phase not in {Phase.OPEN, Phase.DONE}:
             return sent
         async with self._database.transaction() as tx:
-            before = await OutboxRepository(tx).message_of(subject_of(order), OrderNotification.CARD, session.chat_id)
+            before = await OutboxRepository(tx).message_of(
+                order_subject(order), OrderNotification.CARD, session.chat_id
+            )
             await OutboxRepository(tx).replace_message(
-                subject_of(order), OrderNotification.CARD, session.chat_id, message_id
+                order_subject(order), OrderNotification.CARD, session.chat_id, message_id
             )
         if before is not None and before != message_id:
             await self._messenger.delete(session.chat_id, before, lane="talk")

@@ -2,12 +2,12 @@
 
 from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.workers.loop import Wakeup
+from bot.rates import notifications
 from bot.rates.charts import Charts
 from bot.rates.handlers import RateHandlers
-from bot.rates.notifications import RateNotifications
 from bot.rates.quote_worker import QuoteRecorder
 from bot.rates.recording import Quotes
-from bot.rates.rendering import QuoteRenderer
+from bot.rates.scheduler import RateScheduler
 from bot.rates.screens.subscription import SECTION
 from bot.rates.subscription_handlers import SubscriptionHandlers
 from bot.rates.subscription_worker import SubscriptionsWorker
@@ -37,15 +37,15 @@ class Rates:
         users.settings_sections.append(SECTION)
         rates = RateHandlers(market=market, charts=self.charts, subscribing=subscribing)
         subscriptions = SubscriptionHandlers(database=database, market=market, subscribing=subscribing)
-        due = RateNotifications(database, market, clock, infra.wake_outbox)
+        scheduler = RateScheduler(database, market, clock, infra.wake_outbox)
         self.feature = Feature(
             name="rates",
             routes=(rates.routes(), subscriptions.routes()),
             answers=subscriptions.answers(),
             on_chat_unreachable=(end_subscription,),
-            renderers=(QuoteRenderer(database, infra.messenger, clock).renderers(),),
+            renderers=(notifications.RENDERERS,),
             workers=(
-                Worker("subscriptions", SubscriptionsWorker(due).tick, recorded),
+                Worker("subscriptions", SubscriptionsWorker(scheduler).tick, recorded),
                 Worker("quotes", QuoteRecorder(self.quotes, clock, record_seconds).tick),
             ),
             user_data=USER_DATA,

@@ -1,191 +1,125 @@
-"""Telling of the rate: daily quotes as they fall due, and alerts whose price has come.
+"""Notifications about the rate: daily quotes, and alerts whose price was reached. Quiet hours make them silent."""
 
-All of it goes through the outbox, a few at a time: however many wish to hear at eight o'clock, what others are told
-of their money finds no queue before it. Claiming and the news of it are one transaction, so that nothing comes twice.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from bot.core.clock import Clock
-from bot.core.time_of_day import next_at
-from bot.infra.db.database import Database
-from bot.infra.db.transaction import Transaction
-from bot.infra.db.unreadable import unreadable_keys
-from bot.infra.outbox.model import Notification, Queue
-from bot.infra.outbox.repository import OutboxRepository
+from bot.core.time_of_day import is_quiet
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Queue, Sent, subject_key
+from bot.infra.outbox.rendering import delivery_outcome
 from bot.rates.model import RateAlert, Subscription
-from bot.rates.repository import QuoteRepository
+from bot.rates.screens import notifications as screens
 from bot.rates.subscription_repository import SubscriptionRepository
-from bot.settlement.catalogue import Market
-from bot.settlement.model import Quote, SettlementFailure, payload_of
-from bot.users.repository import UserRepository
+from bot.settlement.model import Quote
+from bot.users.readers import RenderContext, Renderer
 
 RATE_SUBJECT: Final = "rate:"
-"""What all notifications about the rate begin their subject with."""
-
-DAILY: Final = "daily_quote"
-ALERT: Final = "rate_alert"
+"""What the subjects of all notifications about the rate begin with."""
 
 LATEST: Final = timedelta(hours=2)
-"""A daily quote that is later than this is left out: nobody who wished it for the morning wants it at night."""
-
-AT_ONCE: Final = 24
-"""So many pieces of this news may be on their way; more would only wait in another queue."""
-
-_A_DAY, _ABOUT = timedelta(days=1), timedelta(minutes=30)
+"""A daily quote that is later than this is left out: nobody who asked for it in the morning wants it at night."""
 
 
-class RateNotifications:
-    """What the clock and each new quote bring about. `on_news` is called when there is something to tell."""
+@dataclass(frozen=True, slots=True)
+class DailyQuote:
+    """The rate of the day, and its change since the day before in percent."""
 
-    def __init__(
-        self, store: Database, market: Market, clock: Clock, on_news: Callable[[], None] = lambda: None
-    ) -> None:
-        self._store = store
-        self._market = market
-        self._clock = clock
-        self._on_news = on_news
-        self._checked: Quote | None = None
-        self._aside = set[str]()
-        self._met: dict[str, tuple[RateAlert, Quote]] = {}
-
-    async def tell_due(self) -> bool:
-        """Queue daily quotes that are due, and leave out those that are late; whether to look again at once."""
-        now = self._clock.now()
-        async with self._store.reading() as tx:
-            due = await SubscriptionRepository(tx).due(now, AT_ONCE)
-            room = AT_ONCE - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
-        await self._set_unreadable_aside()
-        late = [each for each in due if _is_late(each, now)]
-        timely = due[len(late) : len(late) + max(room, 0)]
-        quote = await self._quote(now) if timely else None
-        taken = (*late, *(timely if quote is not None else ()))
-        if taken:
-            async with self._store.transaction() as tx:
-                change = await _change_in_a_day(tx, quote) if quote is not None else None
-                for each in taken:
-                    await _take_up(tx, each, now, None if _is_late(each, now) else _daily_payload(quote, change))
-            self._on_news()
-        return bool(taken) or (bool(due) and room <= 0)
-
-    async def _set_unreadable_aside(self) -> None:
-        """End daily quotes whose row can't be read: they would be read again and again before those of others."""
-        found = unreadable_keys(self._store, "subscriptions") - self._aside
-        if found:
-            async with self._store.transaction() as tx:
-                for key in found:
-                    await SubscriptionRepository(tx).set_aside(int(key))
-            self._aside |= found
-
-    async def look(self) -> None:
-        """Check the alerts if a quote has been recorded since the last time."""
-        async with self._store.reading() as tx:
-            latest = await QuoteRepository(tx).latest()
-        if latest is not None and latest != self._checked:
-            await self.check(latest)
-
-    async def check(self, quote: Quote) -> int:
-        """Note the alerts whose price has come with `quote`, for `ring_met`; how many. A stale quote rings none."""
-        now = self._clock.now()
-        self._checked = quote
-        if quote.is_stale(now):
-            return 0
-        async with self._store.transaction() as tx:
-            await SubscriptionRepository(tx).forget_alerts(now)
-            met = [
-                alert for alert in await SubscriptionRepository(tx).awake_alerts(now) if alert.is_met_by(quote.btc_idr)
-            ]
-        for alert in met:
-            self._met.setdefault(alert.id, (alert, quote))
-        return len(met)
-
-    async def ring_met(self) -> bool:
-        """Queue the news of alerts that were met; whether there are more."""
-        if not self._met:
-            return False
-        now = self._clock.now()
-        async with self._store.transaction() as tx:
-            room = AT_ONCE - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
-            these = tuple(self._met.values())[: max(room, 0)]
-            for alert, quote in these:
-                await _ring(tx, alert, quote, now)
-        for alert, _ in these:
-            del self._met[alert.id]
-        self._on_news()
-        return bool(self._met)
-
-    async def _quote(self, now: datetime) -> Quote | None:
-        """A quote that may be shown; None while there is none."""
-        try:
-            quote = await self._market.quote()
-        except SettlementFailure:
-            return None
-        return None if quote.is_stale(now) else quote
+    quote: Quote
+    change: Decimal | None
 
 
-def _is_late(subscription: Subscription, now: datetime) -> bool:
-    return subscription.next_daily_at is not None and now - subscription.next_daily_at > LATEST
+@dataclass(frozen=True, slots=True)
+class PriceReached:
+    """The quote that met an alert, and the alert. `rests_until` is None for one that is sent once."""
+
+    quote: Quote
+    is_above: bool
+    threshold: Decimal
+    rests_until: datetime | None
 
 
-def _daily_payload(quote: Quote | None, change: Decimal | None) -> dict[str, object] | None:
-    if quote is None:
-        return None
-    return payload_of(quote) | {"change": None if change is None else str(change)}
+class RateNotification(NotificationKind):
+    """Notifications about the rate."""
+
+    DAILY_QUOTE = "daily_quote", DailyQuote
+    PRICE_ALERT = "rate_alert", PriceReached
 
 
-async def _take_up(tx: Transaction, due: Subscription, now: datetime, payload: Mapping[str, object] | None) -> None:
-    """Set the next day's time, and queue today's quote unless it is left out."""
-    person = await UserRepository(tx).get_if_readable(due.person_id)
-    if person is None or due.next_daily_at is None:
-        # It would be due again at once, for ever.
-        await SubscriptionRepository(tx).set_aside(due.person_id)
-        return
-    upcoming = None if due.daily_minute is None else next_at(due.daily_minute, person.zone, now)
-    if await SubscriptionRepository(tx).advance(due.person_id, due.next_daily_at, upcoming) and payload is not None:
-        subject = f"{RATE_SUBJECT}daily:{due.next_daily_at.isoformat()}"
-        await OutboxRepository(tx).add([_news(due.person_id, subject, DAILY, payload, now)])
-
-
-async def _ring(tx: Transaction, alert: RateAlert, quote: Quote, now: datetime) -> None:
-    """An alert that rings once is deleted by it, another one rests; it may be gone by now."""
-    if alert.cool_down is None:
-        rings = await SubscriptionRepository(tx).delete_alert(alert.id)
-        rests_until = None
-    else:
-        rests_until = now + timedelta(seconds=alert.cool_down)
-        rings = await SubscriptionRepository(tx).rest(alert.id, now, rests_until)
-    if not rings:
-        return
-    payload = payload_of(quote) | {
-        "is_above": alert.is_above,
-        "threshold": str(alert.threshold),
-        "rests_until": None if rests_until is None else rests_until.isoformat(),
-        "expires_at": alert.expires_at.isoformat(),
-    }
-    subject = f"{RATE_SUBJECT}alert:{alert.id}:{quote.fetched_at.isoformat()}"
-    await OutboxRepository(tx).add([_news(alert.person_id, subject, ALERT, payload, now)])
-
-
-async def _change_in_a_day(tx: Transaction, quote: Quote) -> Decimal | None:
-    """By how many percent the rate differs from that of the day before; None where none was recorded then."""
-    then = quote.fetched_at - _A_DAY
-    around = await QuoteRepository(tx).between(then - _ABOUT, then + _ABOUT)
-    if not around:
-        return None
-    before = min(around, key=lambda each: abs(each.fetched_at - then))
-    return round((quote.btc_idr / before.btc_idr - 1) * 100, 2)
-
-
-def _news(chat_id: int, subject: str, kind: str, payload: Mapping[str, object], now: datetime) -> Notification:
+def daily_quote(user_id: int, due_at: datetime, payload: DailyQuote, now: datetime) -> Notification[DailyQuote]:
+    """Return the daily quote that a user asked for at `due_at`."""
     return Notification(
-        chat_id=chat_id,
-        subject=subject,
-        kind=kind,
+        chat_id=user_id,
+        subject=RATE_SUBJECT + subject_key("daily", due_at.isoformat()),
+        kind=RateNotification.DAILY_QUOTE,
         queue=Queue.RATE,  # messages about money in the same chat don't wait for these
         payload=payload,
         due_at=now,
         created_at=now,
     )
+
+
+def price_alert(
+    alert: RateAlert, quote: Quote, rests_until: datetime | None, now: datetime
+) -> Notification[PriceReached]:
+    """Return the notification that a quote has met an alert."""
+    return Notification(
+        chat_id=alert.person_id,
+        subject=RATE_SUBJECT + subject_key("alert", alert.id, quote.fetched_at.isoformat()),
+        kind=RateNotification.PRICE_ALERT,
+        queue=Queue.RATE,
+        payload=PriceReached(quote, alert.is_above, alert.threshold, rests_until),
+        due_at=now,
+        created_at=now,
+    )
+
+
+async def render_daily(notification: Notification[DailyQuote], context: RenderContext) -> DeliveryOutcome:
+    """Send the quote to whoever still subscribes to it."""
+    subscription = await _subscription(context)
+    # A quote that may have been read is no loss, and one that comes at night is a nuisance.
+    if subscription is None or notification.maybe_told or context.now - notification.created_at > LATEST:
+        return Sent()
+    screen = screens.daily(context.t, notification.payload.quote, notification.payload.change, context.zone)
+    return delivery_outcome(
+        await context.messenger.send_text(
+            notification.chat_id, screen.text, screen.keyboard, lane="bulk", silent=_is_quiet(context, subscription)
+        )
+    )
+
+
+async def render_alert(notification: Notification[PriceReached], context: RenderContext) -> DeliveryOutcome:
+    """Send the alert to whoever still subscribes to rate updates."""
+    subscription = await _subscription(context)
+    if subscription is None:
+        return Sent()
+    reached = notification.payload
+    screen = screens.alert(
+        context.t,
+        reached.quote,
+        reached.threshold,
+        context.zone,
+        is_above=reached.is_above,
+        rests_until=reached.rests_until,
+    )
+    return await context.send_text(notification, screen, lane="talk", silent=_is_quiet(context, subscription))
+
+
+async def _subscription(context: RenderContext) -> Subscription | None:
+    """Return the reader's subscription; None where there is none, or the reader asked to be deleted."""
+    user = context.user
+    if user is None or user.delete_asked_at is not None:
+        return None
+    async with context.store.reading() as tx:
+        return await SubscriptionRepository(tx).get(user.id)
+
+
+def _is_quiet(context: RenderContext, subscription: Subscription) -> bool:
+    return is_quiet(context.now, context.zone, subscription.quiet_from, subscription.quiet_until)
+
+
+RENDERERS: Final[Mapping[NotificationKind, Renderer]] = {
+    RateNotification.DAILY_QUOTE: render_daily,
+    RateNotification.PRICE_ALERT: render_alert,
+}

@@ -1,6 +1,6 @@
 """Daily quotes as their times come, and alerts as quotes are recorded."""
 
-from bot.rates.notifications import RateNotifications
+from bot.rates.scheduler import RateScheduler
 
 LOOK_EVERY_SECONDS = 5.0
 SOON_SECONDS = 0.5
@@ -10,12 +10,12 @@ SOON_SECONDS = 0.5
 class SubscriptionsWorker:
     """One `tick` queues what is due, and what the newest quote has met."""
 
-    def __init__(self, news: RateNotifications) -> None:
-        self._news = news
+    def __init__(self, scheduler: RateScheduler) -> None:
+        self._scheduler = scheduler
 
     async def tick(self) -> float:
         """Queue what there is room for; how long until the next look."""
-        dailies_left = await self._news.tell_due()
-        await self._news.look()
-        alerts_left = await self._news.ring_met()
+        dailies_left = await self._scheduler.queue_due()
+        await self._scheduler.check_latest()
+        alerts_left = await self._scheduler.queue_met()
         return SOON_SECONDS if dailies_left or alerts_left else LOOK_EVERY_SECONDS

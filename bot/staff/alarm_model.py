@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 
 class AlarmKind(StrEnum):
@@ -23,9 +24,27 @@ class AlarmKind(StrEnum):
     ROOM_LOST = "room_lost"  # support's group can't be written to
 
 
+OF_ORDERS: Final = frozenset(
+    {
+        AlarmKind.ORDER_STUCK,
+        AlarmKind.ORDER_FAILED,
+        AlarmKind.INVOICE_MISMATCH,
+        AlarmKind.MESSAGE_REFUSED,
+        AlarmKind.PICTURE_REFUSED,
+    }
+)
+"""Their subject is an order's reference."""
+
+BY_HAND: Final = frozenset({*OF_ORDERS, AlarmKind.ROOM_LOST})
+"""An operator may say that they are dealt with."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alarm:
-    """Something that is wrong, or was until `cleared_at`. `subject` tells two of a kind apart; facts are masked."""
+    """Something that is wrong, or was until `cleared_at`.
+
+    `subject` tells two of a kind apart; `facts` are JSON values, and masked.
+    """
 
     id: int = 0
     kind: AlarmKind

@@ -1,7 +1,7 @@
-"""What operators are told by themselves: that something is wrong, once; a reminder while it is; and that it is over.
+"""Alarms to operators: raised once, reminded of while something is wrong, and cleared.
 
-Alarms are rows, raised and cleared in the transaction that queues the news of it: a restart neither repeats an alarm
-nor forgets to tell its end.
+Alarms are rows, raised and cleared in the transaction that queues the message about that: a restart neither repeats an
+alarm nor forgets to report its end.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,40 +14,23 @@ import structlog
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import subject_key
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications import staff_news
-from bot.orders.order import OrderNotification
-from bot.orders.repository import OrderRepository
-from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarm_model import OF_ORDERS, Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
+from bot.staff.alarm_subjects import AlarmSubjects, Subjects
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
+from bot.staff.notifications import AlarmNotification, alarm_notifications, reminders
 
 log = structlog.get_logger(__name__)
 
-RAISED: Final = "alarm_raised"
-REMINDER: Final = "alarm_reminder"
-OVER: Final = "alarm_over"
-ALARM_SUBJECT: Final = "alarm:"
-
-OWN_NEWS: Final[Mapping[AlarmKind, tuple[str, str]]] = {
-    AlarmKind.KEY_REFUSED: (OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS)
+OWN_KINDS: Final[Mapping[AlarmKind, tuple[AlarmNotification, AlarmNotification]]] = {
+    AlarmKind.KEY_REFUSED: (AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS)
 }
-"""Where the news of an alarm and of its end have kinds of their own."""
+"""Alarms whose notifications, of their beginning and of their end, have kinds of their own."""
 
-OF_ORDERS: Final = frozenset(
-    {
-        AlarmKind.ORDER_STUCK,
-        AlarmKind.ORDER_FAILED,
-        AlarmKind.INVOICE_MISMATCH,
-        AlarmKind.MESSAGE_REFUSED,
-        AlarmKind.PICTURE_REFUSED,
-    }
-)
-"""Their subject is an order's reference."""
-
-BY_HAND: Final = frozenset({*OF_ORDERS, AlarmKind.ROOM_LOST})
-"""An operator may say that they are seen to."""
+USUAL_KINDS: Final = (AlarmNotification.RAISED, AlarmNotification.CLEARED)
 
 LONGEST_PAUSE: Final = timedelta(days=1)
 LOOK_FIRST: Final = timedelta(minutes=1)
@@ -73,18 +56,26 @@ class Alarms:
         operator_ids: frozenset[int],
         remind_after: timedelta = timedelta(hours=1),
         on_news: Callable[[], None] = lambda: None,
+        *,
+        subjects: AlarmSubjects,
     ) -> None:
         self._store = store
         self._clock = clock
         self._operators = operator_ids
         self._remind_after = remind_after
         self._on_news = on_news
+        self._subjects = subjects
         self._since: datetime | None = None
 
     async def open(self) -> tuple[Alarm, ...]:
         """Those not cleared, oldest first."""
         async with self._store.reading() as tx:
             return await AlarmRepository(tx).open()
+
+    async def subjects_of(self, alarms: Iterable[Alarm]) -> Subjects:
+        """Return what the alarms that one message shows are about."""
+        async with self._store.reading() as tx:
+            return await self._subjects.of(tx, alarms)
 
     async def take_in(self, findings: Iterable[Finding]) -> int:
         """Raise what is newly wrong and clear what is over; how many pieces of news that were."""
@@ -100,8 +91,7 @@ class Alarms:
         async with self._store.transaction() as tx:
             for alarm in await AlarmRepository(tx).open():
                 await AlarmRepository(tx).save(replace(alarm, reminded_at=now))
-            subject = f"{ALARM_SUBJECT}{REMINDER}:{_stamp(now)}"
-            await OutboxRepository(tx).add(staff_news(self._operators, REMINDER, subject, now))
+            await OutboxRepository(tx).add(reminders(self._operators, now))
         self._on_news()
         return True
 
@@ -109,10 +99,10 @@ class Alarms:
         """An operator says that it is seen to: it is over, and the others hear of that; False where it was already."""
         async with self._store.transaction() as tx:
             now = self._clock.now()
-            settled = await over(tx, kind, subject, now, self._operators - {by}, by_hand=True)
+            settled = await clear_alarm(tx, kind, subject, now, self._operators - {by}, by_hand=True)
             if settled:
-                order = await OrderRepository(tx).get_if_readable(subject) if kind in OF_ORDERS else None
-                whom, about = order.person_id if order else 0, f"{ALARM_SUBJECT}{kind}:{subject}"
+                known = await self._subjects.get(tx, kind, subject)
+                whom, about = known.user_id if known else 0, subject_key("alarm", kind, subject)
                 await record_audit(tx, by, AuditAction.CHANGED, about, now, person_id=whom, detail="settled")
         if settled:
             self._on_news()
@@ -136,19 +126,14 @@ class Alarms:
         now = self._clock.now()
         alarm = Alarm(kind=finding.kind, facts=finding.facts, raised_at=now)
         async with self._store.transaction() as tx:
-            raised = await add(tx, alarm)
-            if raised:
-                notice = OWN_NEWS.get(alarm.kind, (RAISED, OVER))[0]
-                await OutboxRepository(tx).add(
-                    staff_news(self._operators, notice, subject_of(alarm), now, **told_of(alarm))
-                )
+            raised = await raise_alarm(tx, alarm, self._operators)
         if raised:
             self._on_news()
         return raised
 
     async def _clear(self, kind: AlarmKind) -> bool:
         async with self._store.transaction() as tx:
-            cleared = await over(tx, kind, "", self._clock.now(), self._operators)
+            cleared = await clear_alarm(tx, kind, "", self._clock.now(), self._operators)
         if cleared:
             self._on_news()
         return cleared
@@ -157,8 +142,17 @@ class Alarms:
         return any(now >= next_reminder(alarm, self._remind_after) for alarm in alarms)
 
 
-async def add(tx: Transaction, alarm: Alarm) -> bool:
-    """Save and log an alarm; False where it is raised already."""
+async def raise_alarm(tx: Transaction, alarm: Alarm, operator_ids: Iterable[int]) -> bool:
+    """Save an alarm, and queue the message about it to operators. Return False where it is raised already."""
+    raised = await add_alarm(tx, alarm)
+    if raised:
+        kind, _ = OWN_KINDS.get(alarm.kind, USUAL_KINDS)
+        await OutboxRepository(tx).add(alarm_notifications(operator_ids, kind, alarm, alarm.raised_at))
+    return raised
+
+
+async def add_alarm(tx: Transaction, alarm: Alarm) -> bool:
+    """Save and log an alarm. Return False where it is raised already."""
     added = await AlarmRepository(tx).add(alarm)
     if added:
         log.error("alarm_raised", alarm=alarm.kind, **_order(alarm))
@@ -170,42 +164,42 @@ def _order(alarm: Alarm) -> Mapping[str, str]:
     return {"order": alarm.subject} if alarm.kind in OF_ORDERS else {}
 
 
-async def of_order(tx: Transaction, kind: AlarmKind, reference: str, now: datetime, **facts: object) -> None:
-    """Raise an alarm about an order, in the transaction that tells the staff of it: it has no news of its own."""
-    await add(tx, Alarm(kind=kind, subject=reference, facts=facts, raised_at=now))
+async def add_order_alarm(tx: Transaction, kind: AlarmKind, reference: str, now: datetime, **facts: object) -> None:
+    """Save an alarm about an order, in the transaction that queues the order's own message to operators."""
+    await add_alarm(tx, Alarm(kind=kind, subject=reference, facts=facts, raised_at=now))
 
 
-async def raise_about_order(
-    tx: Transaction, kind: AlarmKind, reference: str, now: datetime, tell: Iterable[int], **facts: object
+async def raise_order_alarm(
+    tx: Transaction, kind: AlarmKind, reference: str, now: datetime, operator_ids: Iterable[int], **facts: object
 ) -> None:
-    """Raise an alarm about an order and queue the message about it for `tell`; nothing where it is raised already."""
-    alarm = Alarm(kind=kind, subject=reference, facts=facts, raised_at=now)
-    if await add(tx, alarm):
-        await OutboxRepository(tx).add(staff_news(tell, RAISED, subject_of(alarm), now, **told_of(alarm)))
+    """Raise an alarm about an order and queue the message about it; nothing where it is raised already."""
+    await raise_alarm(tx, Alarm(kind=kind, subject=reference, facts=facts, raised_at=now), operator_ids)
 
 
-async def over(
+async def clear_alarm(
     tx: Transaction,
     kind: AlarmKind,
     subject: str,
     now: datetime,
-    tell: Iterable[int],
+    operator_ids: Iterable[int],
     *,
     by_hand: bool = False,
 ) -> bool:
-    """Clear an alarm and queue the news of that for `tell`; False where none is raised."""
+    """Clear an alarm and queue the message about that to `operator_ids`. Return False where none is raised."""
     alarm = next(
         (each for each in await AlarmRepository(tx).open() if (each.kind, each.subject) == (kind, subject)), None
     )
-    if alarm is None or not await AlarmRepository(tx).save(replace(alarm, cleared_at=now)):
+    if alarm is None:
+        return False
+    cleared = replace(alarm, cleared_at=now)
+    if not await AlarmRepository(tx).save(cleared):
         return False
     if by_hand:
         log.info("alarm_closed", alarm=kind, **_order(alarm))
     else:
         log.info("alarm_cleared", alarm=kind, **_order(alarm))
-    notice = OWN_NEWS.get(kind, (RAISED, OVER))[1]
-    facts = {**told_of(alarm), "cleared_at": now.isoformat(), "by_hand": by_hand}
-    await OutboxRepository(tx).add(staff_news(tell, notice, subject_of(alarm), now, **facts))
+    _, notification_kind = OWN_KINDS.get(kind, USUAL_KINDS)
+    await OutboxRepository(tx).add(alarm_notifications(operator_ids, notification_kind, cleared, now, by_hand=by_hand))
     return True
 
 
@@ -215,30 +209,3 @@ def next_reminder(alarm: Alarm, every: timedelta) -> datetime:
         return alarm.raised_at + every
     lasted = min(alarm.reminded_at - alarm.raised_at, LONGEST_PAUSE)
     return alarm.reminded_at + max(every, lasted)
-
-
-def subject_of(alarm: Alarm) -> str:
-    """What the news of one incident are filed under."""
-    return f"{ALARM_SUBJECT}{alarm.kind}:{alarm.subject}:{_stamp(alarm.raised_at)}"
-
-
-def told_of(alarm: Alarm) -> dict[str, object]:
-    """What is queued with the news of an alarm; `alarm_in` reads it."""
-    about = {"alarm": str(alarm.kind), "about": alarm.subject, "raised_at": alarm.raised_at.isoformat()}
-    return {**about, "facts": dict(alarm.facts)}
-
-
-def alarm_in(payload: Mapping[str, object]) -> Alarm:
-    """The alarm that `told_of` has written down."""
-    cleared_at, facts = payload.get("cleared_at"), payload.get("facts")
-    return Alarm(
-        kind=AlarmKind(str(payload["alarm"])),
-        subject=str(payload["about"]),
-        facts=facts if isinstance(facts, Mapping) else {},
-        raised_at=datetime.fromisoformat(str(payload["raised_at"])),
-        cleared_at=datetime.fromisoformat(str(cleared_at)) if cleared_at else None,
-    )
-
-
-def _stamp(moment: datetime) -> str:
-    return f"{moment:%Y%m%dT%H%M%S%f}"

@@ -1,13 +1,17 @@
 """Staff: operators and support agents, alarms, and the audit log."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 from bot.infra.feature import Feature, Infra
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarm_subjects import AlarmSubjects, LoadAlarmSubject
 from bot.staff.alarms import Alarms
 from bot.staff.audit import AuditLog
 from bot.staff.audit_terms import AuditTerms
 from bot.staff.handlers import AuditHandlers
 from bot.staff.help import Help
+from bot.staff.notifications import AlarmMessages
 from bot.staff.roles import StaffChat
 from bot.staff.user_data import USER_DATA
 
@@ -36,9 +40,26 @@ class Staff:
     ) -> None:
         self.chat = StaffChat(chat_id, agent_ids)
         self.contacts = Help(self.chat, contact)
-        self.alarms = Alarms(infra.database, infra.clock, operator_ids, remind_after, infra.wake_outbox)
+        self._alarm_subjects = AlarmSubjects()
+        self.alarms = Alarms(
+            infra.database,
+            infra.clock,
+            operator_ids,
+            remind_after,
+            infra.wake_outbox,
+            subjects=self._alarm_subjects,
+        )
         self._audit_handlers = AuditHandlers(audit_log=AuditLog(infra.database, infra.clock), messenger=infra.messenger)
-        self.feature = Feature(name="staff", routes=(self._audit_handlers.routes(),), user_data=USER_DATA)
+        self.feature = Feature(
+            name="staff",
+            routes=(self._audit_handlers.routes(),),
+            renderers=(AlarmMessages(self._alarm_subjects).renderers(),),
+            user_data=USER_DATA,
+        )
+
+    def add_alarm_subjects(self, loaders: Mapping[AlarmKind, LoadAlarmSubject]) -> None:
+        """Let another feature read what these kinds of alarm are about."""
+        self._alarm_subjects.add(loaders)
 
     def add_audit_terms(self, terms: AuditTerms) -> None:
         """Show the entries of another feature's in its terms."""

@@ -6,13 +6,13 @@ from enum import StrEnum
 
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import Notification, NotificationStatus
+from bot.infra.outbox.model import NotificationStatus, StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications import subject_of
+from bot.orders.notifications.queueing import order_subject
 from bot.orders.order import LOOKED_FOR, EventNote, Failure, Order, OrderEvent, Phase
 from bot.orders.repository import OrderRepository
+from bot.support.notifications.queueing import ticket_subject
 from bot.support.ticket import Ticket
-from bot.support.tickets.notifications import subject_of_ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Person, RecordedEvent
 from bot.users.repository import UserEventRepository, UserRepository
@@ -64,7 +64,7 @@ class Case:
     person: Person | None
     order: Order | None = None
     events: tuple[OrderEvent, ...] = ()
-    news: tuple[Notification, ...] = ()
+    news: tuple[StoredNotification, ...] = ()
     acts: tuple[RecordedEvent, ...] = ()
     others: tuple[Order, ...] = ()
     tickets: tuple[Ticket, ...] = ()
@@ -110,7 +110,7 @@ async def case_of(tx: Transaction, person_id: int, reference: str = "") -> Case:
     )
 
 
-def reach_of(news: Notification) -> Reach:
+def reach_of(news: StoredNotification) -> Reach:
     """What became of a piece of news."""
     if news.status is NotificationStatus.TOLD:
         return Reach.NEEDLESS if news.message_id is None and not _edits(news) else Reach.SENT
@@ -120,10 +120,9 @@ def reach_of(news: Notification) -> Reach:
     return Reach.UNDER_WAY if news.status is NotificationStatus.SENDING else Reach.WAITS
 
 
-def _edits(news: Notification) -> bool:
+def _edits(news: StoredNotification) -> bool:
     """Whether telling it changes a message, so that there is no new one to name."""
-    kind = news.kind_name
-    return kind.endswith(("_edit", "_edited", "_withdrawn", "_down"))
+    return news.kind.endswith(("_edit", "_edited", "_withdrawn", "_down"))
 
 
 async def _tickets(tx: Transaction, person_id: int, order: Order | None) -> tuple[Ticket, ...]:
@@ -135,12 +134,12 @@ async def _tickets(tx: Transaction, person_id: int, order: Order | None) -> tupl
 
 async def _news(
     tx: Transaction, person_id: int, order: Order | None, tickets: Iterable[Ticket]
-) -> tuple[Notification, ...]:
+) -> tuple[StoredNotification, ...]:
     if order is None:
         return ()
     subjects = [
-        subject_of(order),
-        *(subject_of_ticket(ticket.reference) for ticket in tickets if _is_about(ticket, order)),
+        order_subject(order),
+        *(ticket_subject(ticket.reference) for ticket in tickets if _is_about(ticket, order)),
     ]
     found = [news for subject in subjects for news in await OutboxRepository(tx).of_subject(subject)]
     return tuple(sorted((news for news in found if news.chat_id == person_id), key=lambda news: news.id))

@@ -9,13 +9,14 @@ from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
 from bot.staff.feature import Staff
 from bot.support.audit_terms import AUDIT_TERMS
+from bot.support.notifications import replies, user_chat, waiting
+from bot.support.notifications.remarks import RemarkMessages
+from bot.support.notifications.staff_chat import StaffChatMessages
+from bot.support.notifications.user_chat import TicketMessages
+from bot.support.notifications.waiting import WaitMessages
 from bot.support.reply_time import ReplyTime
 from bot.support.staff.feature import SupportAgents
-from bot.support.staff.remark_rendering import RemarkRenderer
-from bot.support.staff.rendering import StaffChatRenderer
-from bot.support.staff.step_rendering import StepRenderer
 from bot.support.staff.topics import TicketRoom
-from bot.support.staff.wait_rendering import WaitRenderer
 from bot.support.staff_chat_hooks import RoomHooks, save_moved_chat
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.order_tickets import TicketsOfOrders
@@ -23,13 +24,10 @@ from bot.support.tickets.relay import TicketRelay
 from bot.support.tickets.reminders import TicketReminders
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.support.tickets.user_service import UserTicketService
-from bot.support.user_chat import rendering as user_rendering
 from bot.support.user_chat.edit_handlers import EditHandlers
 from bot.support.user_chat.handlers import UserTicketHandlers
 from bot.support.user_chat.help_handlers import HelpHandlers
 from bot.support.user_chat.message_handlers import UserMessageHandlers
-from bot.support.user_chat.rendering import TicketRenderer
-from bot.support.user_chat.reply_rendering import ReplyRenderer
 from bot.support.user_data import USER_DATA
 from bot.users.provider import Provider
 
@@ -103,7 +101,6 @@ class Support:
         orders.events.subscribe(TicketsOfOrders(staff_chat))
         self.offer_to_forward = handlers.offer_to_forward
         """Offers to forward a message that is no answer to anything to the user's open tickets."""
-        waits = WaitRenderer(database, messenger, clock, staff_chat)
         self.feature = Feature(
             name="support",
             routes=(handlers.routes(), help_handlers.routes(), *agents.routes),
@@ -114,17 +111,14 @@ class Support:
                 Phase.QUESTIONS: (*agents.handlers, messages.handler()),
             },
             renderers=(
-                ReplyRenderer(database, messenger).renderers(),
-                RemarkRenderer(database, messenger, ticket_room).renderers(),
-                waits.renderers(),
-                StaffChatRenderer(database, messenger, clock, ticket_room).renderers(),
-                StepRenderer(database, messenger, ticket_room).renderers(),
-                TicketRenderer(
-                    database, messenger, clock, reopen_within=reopen_within, reply_time=reply_time
-                ).renderers(),
+                replies.RENDERERS,
+                RemarkMessages(ticket_room).renderers(),
+                WaitMessages(staff_chat).renderers(),
+                StaffChatMessages(ticket_room).renderers(),
+                TicketMessages(reopen_within=reopen_within, reply_time=reply_time).renderers(),
             ),
             after=RoomHooks(staff_chat, operator_ids).around(
-                {**TicketRelay(staff_chat).after(), **waits.after(), **user_rendering.AFTER}
+                {**TicketRelay(staff_chat).after(), **waiting.AFTER, **user_chat.AFTER}
             ),
             on_chat_moved=(save_moved_chat,),
             workers=(Worker("tickets", reminders.tick), agents.worker),

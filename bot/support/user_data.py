@@ -17,9 +17,10 @@ from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.outbox.tables import outbox
 from bot.support.model import EntryKind, TicketEntry, TicketPost
+from bot.support.notifications.kinds import AboutTicket, DeletedTicket, StaffNotification
+from bot.support.notifications.queueing import TICKET_SUBJECT, ticket_notification
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.notifications import TICKET_SUBJECT, ToStaffChat, ticket_notification
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.tables import ticket_entries, tickets
@@ -107,11 +108,11 @@ async def delete_entries(tx: Transaction, closed_before: datetime, limit: int) -
     return (await tx.connection.execute(DELETE_ENTRIES, {"before": closed_before, "limit": limit})).rowcount
 
 
-def _removal(chat_id: int, ticket: str, posts: list[TicketPost], now: datetime) -> Notification:
+def _removal(chat_id: int, ticket: str, posts: list[TicketPost], now: datetime) -> Notification[AboutTicket]:
     """Return a notification that says all that is needed: the ticket and its posts are gone when it is sent."""
-    topics = sorted({post.topic_id for post in posts if post.topic_id is not None})
-    payload = {"chat": chat_id, "topics": topics, "messages": [post.message_id for post in posts]}
-    return ticket_notification(chat_id, ticket, ToStaffChat.FORGOTTEN, now, payload)
+    topics = tuple(sorted({post.topic_id for post in posts if post.topic_id is not None}))
+    deleted = DeletedTicket(ticket, chat_id, topics, tuple(post.message_id for post in posts))
+    return ticket_notification(chat_id, StaffNotification.DELETED, deleted, now)
 
 
 def _ticket(ticket: Ticket, entries: Sequence[TicketEntry]) -> Json:

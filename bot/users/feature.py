@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bot.infra.feature import Feature, Infra, Worker
 from bot.users.block_handlers import BlockHandlers
 from bot.users.handlers import SettingsHandlers
-from bot.users.notifications import FarewellRenderer
+from bot.users.notifications import DeletionMessage
 from bot.users.phrase_handlers import PhraseHandlers
 from bot.users.privacy import PrivacyService
 from bot.users.privacy_handlers import PrivacyHandlers
@@ -63,6 +63,6 @@ class Users:
             ),
             answers={**settings.answers(), **phrases.answers()},
             handlers={**BlockHandlers(users=self.service).handlers(), **settings.handlers()},
-            renderers=(FarewellRenderer(infra.messenger, infra.translations, infra.default_locale).renderers(),),
+            renderers=(DeletionMessage(infra.translations, infra.default_locale).renderers(),),
             workers=(Worker("deletion", deletion.delete_users), Worker("retention", deletion.prune)),
         )

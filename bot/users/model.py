@@ -8,10 +8,23 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.core.zones import zone_of
+from bot.infra.outbox.model import NotificationKind
 from bot.infra.telegram.inbound.model import ChatState
 
-FAREWELL: Final = "farewell"
-"""The kind of the last message to a user whose data was just deleted."""
+
+@dataclass(frozen=True, slots=True)
+class DeletedUser:
+    """The language of a user whose row is gone: the one they had chosen, and that of their app."""
+
+    locale: str | None
+    language_code: str | None
+
+
+class UserNotification(NotificationKind):
+    """Notifications about the user's own data."""
+
+    DATA_DELETED = "farewell", DeletedUser
+    """The last message to a user whose data was just deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,30 +1,27 @@
 """The last message to a user whose data was just deleted."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from bot.infra.i18n import Translations, Translator, choose
-from bot.infra.outbox.model import DeliveryOutcome, Notification
-from bot.infra.outbox.rendering import tell_text
-from bot.infra.telegram.outbound.sender import Messenger
-from bot.users.model import FAREWELL, Person
-from bot.users.readers import Renderer
+from bot.infra.i18n import Translations, translator_for
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind
+from bot.users.model import DeletedUser, UserNotification
+from bot.users.readers import RenderContext, Renderer
 from bot.users.screens import privacy
 
 
-class FarewellRenderer:
-    """Says that everything was deleted."""
+class DeletionMessage:
+    """Says that everything was deleted, in the language that the notification carries: the user's row is gone."""
 
-    def __init__(self, messenger: Messenger, translations: Translations, default_locale: str) -> None:
-        self._messenger = messenger
+    def __init__(self, translations: Translations, default_locale: str) -> None:
         self._translations = translations
         self._default_locale = default_locale
 
-    def renderers(self) -> Mapping[str, Renderer]:
+    def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
-        return {FAREWELL: self._tell}
+        return {UserNotification.DATA_DELETED: self.render}
 
-    async def _tell(self, notification: Notification, _: Person | None, __: Translator) -> DeliveryOutcome:
-        """Use the language that the notification carries: the user's row is gone."""
-        chosen, of_app = (str(notification.payload.get(name) or "") for name in ("locale", "language_code"))
-        t = self._translations.get(choose(chosen, of_app, self._default_locale))
-        return await tell_text(self._messenger, notification, t, privacy.deleted(t), lane="money", silent=True)
+    async def render(self, notification: Notification[DeletedUser], context: RenderContext) -> DeliveryOutcome:
+        """Send the message."""
+        t = translator_for(self._translations, notification.payload, self._default_locale)
+        return await replace(context, t=t).send_text(notification, privacy.deleted(t), lane="money", silent=True)

@@ -13,11 +13,11 @@ from itertools import count
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import Notification
+from bot.infra.outbox.model import Notification, subject_key
 from bot.infra.outbox.repository import OutboxRepository
 from bot.users.deletion import DeletionRepository, delete_user
 from bot.users.export import as_file
-from bot.users.model import FAREWELL, Person
+from bot.users.model import DeletedUser, Person, UserNotification
 from bot.users.repository import UserRepository
 from bot.users.user_data import Blocker, Json, StoredData, UserData
 
@@ -135,7 +135,7 @@ class PrivacyService:
             if person is None or person.delete_asked_at is None or not await self._is_deletable(tx, person_id):
                 return False
             await self._delete(tx, person_id)
-            await OutboxRepository(tx).add([_farewell(person, self._clock.now())])
+            await OutboxRepository(tx).add([_data_deleted(person, self._clock.now())])
         await self._erase()
         return True
 
@@ -189,13 +189,13 @@ class PrivacyService:
         self._to_erase = not await self._store.erase()
 
 
-def _farewell(person: Person, now: datetime) -> Notification:
+def _data_deleted(person: Person, now: datetime) -> Notification[DeletedUser]:
     """Return the last message. The user's row is gone when it is sent, so it carries their language."""
     return Notification(
         chat_id=person.id,
-        subject=f"person:{person.id}",
-        kind=FAREWELL,
-        payload={"locale": person.locale, "language_code": person.language_code},
+        subject=subject_key("person", person.id),
+        kind=UserNotification.DATA_DELETED,
+        payload=DeletedUser(person.locale, person.language_code),
         due_at=now,
         created_at=now,
     )

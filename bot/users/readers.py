@@ -1,29 +1,101 @@
-"""Who reads a message, and in which language."""
+"""Who reads a notification, and what renderers use to send it to them."""
 
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from bot.core.clock import Clock
+from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations, Translator, translator_for
-from bot.infra.outbox.rendering import Render
+from bot.infra.outbox.model import DeliveryOutcome, Notification
+from bot.infra.outbox.rendering import Render, delivery_outcome, with_repeat_note
+from bot.infra.telegram.outbound.sender import Lane, Messenger
+from bot.infra.telegram.ui.reader import Reader
+from bot.infra.telegram.ui.screen import Screen
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 
-Renderer = Render[Person | None]
-"""Renders a notification for a user; None where the user is unknown, or their row can't be read."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderContext:
+    """One attempt at a notification: for whom, and with what.
+
+    `user` is None where the reader is unknown, or their row can't be read.
+    """
+
+    user: Person | None
+    t: Translator
+    zone: ZoneInfo
+    now: datetime
+    store: Database
+    messenger: Messenger
+
+    @property
+    def reader(self) -> Reader:
+        """Return what screens need to know of the reader."""
+        return Reader(self.t, self.zone, self.now)
+
+    async def send_text(
+        self,
+        notification: Notification[object],
+        screen: Screen,
+        *,
+        lane: Lane,
+        silent: bool = False,
+        reply_to: int | None = None,
+        topic_id: int | None = None,
+    ) -> DeliveryOutcome:
+        """Send a notification as a message of its own, and return what came of that."""
+        return delivery_outcome(
+            await self.messenger.send_text(
+                notification.chat_id,
+                with_repeat_note(notification, self.t, screen.text),
+                screen.keyboard,
+                lane=lane,
+                silent=silent,
+                reply_to=reply_to,
+                topic_id=topic_id,
+            )
+        )
+
+
+Renderer = Render[RenderContext]
 
 
 class Readers:
     """Read users for the messages that are sent to them."""
 
-    def __init__(self, store: Database, translations: Translations, default_locale: str) -> None:
+    def __init__(
+        self,
+        store: Database,
+        messenger: Messenger,
+        clock: Clock,
+        translations: Translations,
+        default_locale: str,
+    ) -> None:
         self._store = store
+        self._messenger = messenger
+        self._clock = clock
         self._translations = translations
         self._default_locale = default_locale
 
-    async def get(self, chat_id: int) -> tuple[Person | None, Translator]:
-        """Return the user of a private chat, and the translator for their language."""
-        async with self._store.reading() as tx:
-            reader = await UserRepository(tx).get_if_readable(chat_id)
-        return reader, translator_for(self._translations, reader, self._default_locale)
+    async def context(self, chat_id: int) -> RenderContext:
+        """Return the context for messages to a chat; a private chat has the id of its user."""
+        user = await self._user(chat_id)
+        return RenderContext(
+            user=user,
+            t=translator_for(self._translations, user, self._default_locale),
+            zone=user.zone if user else PRESUMED,
+            now=self._clock.now(),
+            store=self._store,
+            messenger=self._messenger,
+        )
 
     async def translator_for(self, chat_id: int) -> Translator:
         """Return the translator for the language of a private chat."""
-        return (await self.get(chat_id))[1]
+        return translator_for(self._translations, await self._user(chat_id), self._default_locale)
+
+    async def _user(self, chat_id: int) -> Person | None:
+        async with self._store.reading() as tx:
+            return await UserRepository(tx).get_if_readable(chat_id)

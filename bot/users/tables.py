@@ -5,7 +5,7 @@ from sqlalchemy import BigInteger, Column, Index, Table, Text
 from bot.infra.db.columns import PERSONAL, SEALED, USER, BigId, Instant, Json, constant, not_exported, not_pruned
 from bot.infra.db.metadata import metadata
 from bot.infra.outbox.tables import outbox
-from bot.users.model import FAREWELL
+from bot.users.model import UserNotification
 
 users = Table(
     "users",
@@ -42,7 +42,7 @@ IS_AWAY = users.c.blocked_at.is_not(None)
 Index("ix_users_blocked_at", users.c.blocked_at, sqlite_where=IS_AWAY, postgresql_where=IS_AWAY)
 
 # No row may name the chat of a deleted user, so these rows are deleted as soon as they were sent or given up.
-IS_FAREWELL = outbox.c.kind == constant(FAREWELL)
+IS_FAREWELL = outbox.c.kind == constant(UserNotification.DATA_DELETED)
 Index("ix_outbox_last_messages", outbox.c.id, sqlite_where=IS_FAREWELL, postgresql_where=IS_FAREWELL)
 
 user_events = Table(

@@ -10,29 +10,25 @@ import pytest
 from telegram import Chat, Message, Update, User
 
 from bot import app
-from bot.broadcasts.service import WAITS
 from bot.config import load
 from bot.entrance import processor
 from bot.house import House, build
 from bot.infra.http import server
-from bot.infra.outbox.model import Notification, Sent, Undeliverable
+from bot.infra.outbox.model import NotificationKind, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.workers.group import WorkerGroup
 from bot.orders.buttons import OrderAction
-from bot.orders.notifications import subject_of
-from bot.orders.order import OrderNotification
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notifications.queueing import order_notifications
 from bot.orders.repository import OrderRepository
-from bot.rates.notifications import ALERT, DAILY
 from bot.recipients.buttons import RecipientAction
 from bot.settlement.client.errors import RateLimited
 from bot.settlement.model import SlowDown
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.alarms import OVER, RAISED, REMINDER
-from bot.support.tickets.notifications import ToStaffChat, ToUser
-from bot.users.model import FAREWELL
 from tests.architecture.every_screen import an_order
+from tests.builders import stored
 from tests.keys import ENCRYPTION_KEYS
 
 EMMA = 1001
@@ -106,8 +102,7 @@ def test_each_button_of_a_recipient_does_something(house: House) -> None:
 
 
 def test_each_kind_of_message_has_a_renderer(house: House) -> None:
-    others = {FAREWELL, DAILY, ALERT, RAISED, OVER, REMINDER, WAITS}
-    assert house.renderers.kinds == {*OrderNotification, *ToUser, *ToStaffChat, *others}
+    assert house.renderers.kinds == {kind for kinds in NotificationKind.__subclasses__() for kind in kinds}
 
 
 @pytest.mark.parametrize("kind", [OrderNotification.PAID, OrderNotification.FAILED, OrderNotification.STUCK])
@@ -115,10 +110,10 @@ async def test_operators_hear_of_a_message_about_money_that_telegram_refuses(
     house: House, kind: OrderNotification
 ) -> None:
     order, now = an_order(), house.clock.now()
-    notification = Notification(chat_id=order.chat_id, subject=subject_of(order), kind=kind, due_at=now, created_at=now)
+    (notification,) = order_notifications(order, (kind,), now)
     async with house.store.transaction() as tx:
         assert await OrderRepository(tx).add(order)
-        await house.delivery._follow(tx, [notification], Undeliverable("message is too long"), now)
+        await house.delivery._follow(tx, [stored(notification)], Undeliverable("message is too long"), now)
         assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.MESSAGE_REFUSED]
 
 
@@ -127,4 +122,8 @@ def test_no_kind_of_message_has_two_renderers(house: House) -> None:
         return Sent()
 
     with pytest.raises(ValueError, match="two renderers for card"):
-        Renderers(house.readers.get, {"card": render, "sent": render}, {"card": render})
+        Renderers(
+            house.readers.context,
+            {OrderNotification.CARD: render, OrderNotification.SENT: render},
+            {OrderNotification.CARD: render},
+        )

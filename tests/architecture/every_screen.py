@@ -20,11 +20,12 @@ from bot.infra.i18n import Translations, Translator
 from bot.infra.telegram.ui.formatting import clip
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.history import PAGE, HistoryPage
-from bot.orders.order import EventNote, Order, OrderEvent, OrderNotification, Phase
+from bot.orders.notifications.kinds import AboutProblem, OrderNotification, OrderWarning
+from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.orders.preferences import CHOOSABLE
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.screens import receipt, verify
-from bot.orders.screens import card, history, outcome, preferences, status
+from bot.orders.screens import card, history, outcome, preferences, status, warnings
 from bot.orders.screens import page as order_page
 from bot.orders.screens import payment as pay
 from bot.payments.erc681 import checksummed
@@ -38,7 +39,6 @@ from bot.recipients.model import SavedRecipient
 from bot.sandbox.bot_api.text import html, utf16
 from bot.settlement.model import Deposit, PayoutMethod, Quote
 from bot.settlement.steps import STEP_OF_STATE, Step
-from bot.staff.screens import notes as staff_notes
 from bot.users.model import Person
 from bot.users.phrase import LONGEST, Suggestion
 from bot.users.screens import phrase, settings, start
@@ -75,13 +75,6 @@ HOSTILE_NAMES = (
     "\u200b",
     "'\"><a href='https://evil.example'>x</a>",
 )
-STAFF = (
-    OrderNotification.STAFF_BAD_INVOICE,
-    OrderNotification.STAFF_STUCK,
-    OrderNotification.STAFF_FAILED,
-    OrderNotification.STAFF_KEY_REFUSED,
-    OrderNotification.STAFF_KEY_WORKS,
-)
 PICTURES = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, OrderNotification.RECEIPT)
 TAKING_DOWN = (OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE)
 TOLD = tuple(
@@ -89,12 +82,10 @@ TOLD = tuple(
     for notice in OrderNotification
     if notice
     not in {
-        *STAFF,
         *PICTURES,
         *TAKING_DOWN,
         OrderNotification.CARD,
         OrderNotification.CARD_EDIT,
-        OrderNotification.DRAFT_LAPSED,
     }
 )
 
@@ -361,9 +352,9 @@ def _of_news(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
             yield Seen(f"{notice}: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
         staffed = outcome.screen(OrderNotification.STUCK, t, told, NOW, JAKARTA, help_offered=True, staff_told=True)
         yield Seen(f"stuck, staff told: {moment}", staffed, ("ABC2345", t.rupiah(500_000)))
-        for notice in STAFF:
-            shown = staff_notes.screen(notice, t, order, {"reference": "ABC2345", "complaint": typed}, NOW)
-            yield Seen(f"{notice}: {moment}", shown)
+        for warning in OrderWarning:
+            shown = warnings.screen(warning, t, order, AboutProblem("ABC2345", typed), NOW)
+            yield Seen(f"{warning}: {moment}", shown)
     for before in (an_order(method), an_order(method, requested_amount=Amount("SAT", 29_412))):
         for rupiah in (1_600_000_000, 1_700_000_000, 1_800_000_000):
             said = requote.difference(t, before, estimate(before.requested_amount, Quote(Decimal(rupiah), NOW)))

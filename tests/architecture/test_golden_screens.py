@@ -20,7 +20,8 @@ from bot.checkout.screens import review
 from bot.infra.i18n import LOCALES, Html, Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.order import EventNote, OrderEvent, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import EventNote, OrderEvent, Phase
 from bot.orders.receipts.screens import receipt
 from bot.orders.screens import card, outcome
 from bot.orders.screens import payment as pay

@@ -10,18 +10,18 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.operations.sweeps import Sweeps
-from bot.orders.notifications import subject_of
-from bot.orders.order import OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notifications.queueing import order_subject
+from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.orders.workers import OrderWorkers
 from bot.rates.model import Subscription
-from bot.rates.notifications import RateNotifications
+from bot.rates.scheduler import RateScheduler
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.alarm_rendering import orders_of
 from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.alarms import of_order
+from bot.staff.alarms import add_order_alarm
 from bot.users.model import Person
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
@@ -166,7 +166,7 @@ async def test_an_alarm_about_a_changed_order_can_be_settled(house: House) -> No
     bad = await house.place()
     await breaks(house, BREAKS["bolt11"], key=bad.reference)
     async with house.store.transaction() as tx:
-        await of_order(tx, AlarmKind.ORDER_STUCK, bad.reference, house.clock.now())
+        await add_order_alarm(tx, AlarmKind.ORDER_STUCK, bad.reference, house.clock.now())
     assert await house.alarms.settle(AlarmKind.ORDER_STUCK, bad.reference, OSCAR)
     async with house.store.reading() as tx:
         assert await AlarmRepository(tx).open() == ()
@@ -212,7 +212,7 @@ async def test_alarms_about_a_changed_order_are_still_shown(house: House) -> Non
     await breaks(house, BREAKS["bolt11"], key=bad.reference)
     now = house.clock.now()
     raised = [Alarm(kind=AlarmKind.ORDER_STUCK, subject=each.reference, raised_at=now) for each in (bad, good)]
-    assert set(await orders_of(house.store, raised)) == {good.reference}
+    assert set(await house.alarms.subjects_of(raised)) == {good.reference}
 
 
 async def test_an_answer_is_not_saved_over_an_intent_that_was_changed(house: House, service: FakeSettlement) -> None:
@@ -260,7 +260,7 @@ async def rows_of_the_alarm(house: House) -> str:
 @pytest.mark.parametrize("column", ["payload = '{'", "created_at = 'today'", "due_at = ''"])
 async def test_a_message_that_cannot_be_read_keeps_none_behind_it_waiting(house: House, column: str) -> None:
     bad, good = await house.place(), await house.place(SARI)
-    await breaks(house, f"UPDATE outbox SET {column} WHERE subject = :key AND kind = 'invoice'", key=subject_of(bad))  # noqa: S608
+    await breaks(house, f"UPDATE outbox SET {column} WHERE subject = :key AND kind = 'invoice'", key=order_subject(bad))  # noqa: S608
     await house.tells()
     assert house.ears.kinds() == [OrderNotification.CARD]
     assert house.ears.shown() == [good.bolt11]
@@ -299,7 +299,7 @@ async def test_an_order_is_followed_though_its_users_phrase_does_not_open(
 
 
 async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(house: House) -> None:
-    news = RateNotifications(house.store, house.market, house.clock)
+    scheduler = RateScheduler(house.store, house.market, house.clock)
     now = house.clock.now()
     async with house.store.transaction() as tx:
         for user_id in (EMMA, SARI, OSCAR):
@@ -309,10 +309,10 @@ async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(house: Hous
             )
     await a_damaged_user(house, EMMA)
     await breaks(house, "UPDATE subscriptions SET subscribed_at = 'today' WHERE user_id = :key", key=OSCAR)
-    assert await news.tell_due()
+    assert await scheduler.queue_due()
     await house.tells()
     assert house.ears.kinds(SARI) == ["daily_quote"]
-    assert not await news.tell_due()
+    assert not await scheduler.queue_due()
     async with house.sql._writer.connect() as connection:
         found = await connection.execute(text("SELECT user_id FROM subscriptions WHERE next_daily_at IS NOT NULL"))
         assert set(found.scalars()) == {SARI}

@@ -23,7 +23,7 @@ from bot.infra.db.database import Database
 from bot.infra.outbox.model import Notification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.outbox.tables import outbox
-from bot.orders.order import OrderNotification
+from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.rates.model import Subscription
 from bot.rates.subscription_repository import SubscriptionRepository
 from bot.settlement.model import Quote
@@ -86,9 +86,14 @@ async def _show_cards(hall: Stage, store: Database, paying: Sequence[Followed]) 
     now = datetime.now(UTC)
     async with store.transaction() as tx:
         for order in paying:
-            subject = f"order:{order.service_id[-12:]}"
+            reference = order.service_id[-12:]
             card = Notification(
-                chat_id=order.chat_id, subject=subject, kind=OrderNotification.CARD, due_at=now, created_at=now
+                chat_id=order.chat_id,
+                subject=f"order:{reference}",
+                kind=OrderNotification.CARD,
+                payload=AboutOrder(reference),
+                due_at=now,
+                created_at=now,
             )
             await OutboxRepository(tx).add([card])
         shown = {order.chat_id: hall.sights.seen[order.chat_id][-1].message["message_id"] for order in paying}

@@ -2,20 +2,20 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from bot.broadcasts.model import Broadcast, BroadcastStatus
-from bot.broadcasts.rendering import BroadcastRenderer
+from bot.broadcasts.notifications import render_waiting, waiting_notifications
 from bot.broadcasts.repository import BroadcastRepository
-from bot.broadcasts.service import SUBJECT, WAITS
+from bot.broadcasts.schedule import Doubt
 from bot.infra.db.database import Database
-from bot.infra.i18n import Translations
-from bot.infra.outbox.model import Notification, Sent, Undeliverable
-from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome, Unreachable
+from bot.infra.outbox.model import Sent, Undeliverable
+from bot.infra.telegram.outbound.sender import Delivered, Outcome, Unreachable
 from bot.users.model import Person
 from tests.keys import VAULT
+from tests.rendering import context_for
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import label, readable, says, text
 
@@ -43,18 +43,10 @@ async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe
     waiting = Broadcast(id="0123456789", operator_id=OSCAR, created_at=now, starts_at=now - timedelta(minutes=6))
     async with store.transaction() as tx:
         await BroadcastRepository(tx).add(replace(waiting, status=status))
-    news = Notification(
-        chat_id=OSCAR,
-        subject=f"{SUBJECT}0123456789:3",
-        kind=WAITS,
-        payload={"doubts": "sj"},
-        due_at=now,
-        created_at=now,
-        maybe_told=maybe_told,
-    )
+    (news,) = waiting_notifications(waiting, [OSCAR], (Doubt.STALE, Doubt.JUMPED), now)
     reader = Person(id=OSCAR, created_at=now, language_code="en")
-    teller = BroadcastRenderer(store, cast("Messenger", sent), clock).renderers()[WAITS]
-    told = await teller(news, reader, Translations.load(strict=True).get("en"))
+    context = context_for(reader, store=store, messenger=sent, now=now)
+    told = await render_waiting(replace(news, maybe_told=maybe_told), context)
     await store.close()
     return told
 

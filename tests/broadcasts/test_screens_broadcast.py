@@ -86,7 +86,7 @@ def _of(t: Translator, broadcast: Broadcast) -> Iterator[Seen]:
         yield Seen("not shown", broadcast_confirm.not_shown(t, broadcast, is_refused=refused))
     yield Seen("heading", broadcast_confirm.heading(t, "en", 12))
     yield Seen("confirmed", broadcast_confirm.confirmed(t, broadcast, NOW, JAKARTA))
-    yield Seen("waits", broadcast_confirm.waits(t, broadcast, "sjln", NOW, JAKARTA))
+    yield Seen("waits", broadcast_confirm.waits(t, broadcast, Doubt, NOW, JAKARTA))
     counts = broadcast.report or {"waiting": 3}
     yield Seen("page", broadcast_list.page(t, broadcast, counts, NOW, JAKARTA))
 

@@ -11,13 +11,15 @@ from sqlalchemy import text
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.drafts import BroadcastDrafts, Preview
 from bot.broadcasts.model import Broadcast, BroadcastStatus
+from bot.broadcasts.notifications import BroadcastNotification, WaitingBroadcast
 from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.schedule import MOST_LATE, PATIENCE, Doubt
-from bot.broadcasts.service import WAITS, BroadcastRules, BroadcastService
+from bot.broadcasts.service import BroadcastRules, BroadcastService
 from bot.core.errors import Rejection
 from bot.core.zones import zone_of
 from bot.infra.db.database import Database
-from bot.infra.outbox.model import Notification
+from bot.infra.outbox.model import StoredNotification
+from bot.infra.outbox.payload import unpack
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.model import Subscription
 from bot.rates.repository import QuoteRepository
@@ -32,6 +34,12 @@ from tests.settlement.fake_settlement import RATE, FakeSettlement
 
 OSCAR, OLGA, EMMA, SARI = 2001, 2002, 1001, 1002
 JAKARTA = zone_of("Asia/Jakarta")
+
+
+def doubts_of(notification: StoredNotification) -> str:
+    """Why the broadcast that an operator is notified of waits."""
+    payload: WaitingBroadcast = unpack(BroadcastNotification.WAITS, notification).payload
+    return "".join(payload.doubts)
 
 
 class Office:
@@ -92,7 +100,7 @@ class Office:
         assert found is not None
         return found
 
-    async def told(self) -> list[Notification]:
+    async def told(self) -> list[StoredNotification]:
         async with self.store.reading() as tx:
             return list(await OutboxRepository(tx).heads(self.clock.now()))
 
@@ -255,9 +263,9 @@ async def test_a_rate_that_jumped_before_its_time_waits_for_an_operators_word_an
     assert (waiting.status, waiting.started_at) == ("paused", None)
     assert await office.broadcasts.due() == ()
     asked = await office.told()
-    assert sorted((each.chat_id, each.kind, each.payload["doubts"]) for each in asked) == [
-        (OSCAR, WAITS, "j"),
-        (OLGA, WAITS, "j"),
+    assert sorted((each.chat_id, each.kind, doubts_of(each)) for each in asked) == [
+        (OSCAR, BroadcastNotification.WAITS, "j"),
+        (OLGA, BroadcastNotification.WAITS, "j"),
     ]
     preview = await office.broadcasts.preview(waiting)
     assert preview is not None
@@ -286,7 +294,7 @@ async def test_a_service_that_stays_away_asks_the_operators(office: Office) -> N
     (due,) = await office.broadcasts.due()
     office.service.reads.append(OutOfReach())
     assert await office.begins(due) is None
-    assert {each.payload["doubts"] for each in await office.told()} == {"n"}
+    assert {doubts_of(each) for each in await office.told()} == {"n"}
 
 
 async def test_a_bot_that_was_away_at_its_time_asks_before_it_begins(office: Office) -> None:
@@ -294,7 +302,7 @@ async def test_a_bot_that_was_away_at_its_time_asks_before_it_begins(office: Off
     office.clock.passes(hours=1, seconds=MOST_LATE.total_seconds() + 1)
     (due,) = await office.broadcasts.due()
     assert await office.begins(due) is None
-    assert {each.payload["doubts"] for each in await office.told()} == {"l"}
+    assert {doubts_of(each) for each in await office.told()} == {"l"}
 
 
 async def test_numbers_that_were_confirmed_long_before_a_crash_was_over_are_asked_about(office: Office) -> None:
@@ -302,7 +310,7 @@ async def test_numbers_that_were_confirmed_long_before_a_crash_was_over_are_aske
     office.clock.passes(minutes=11)
     (due,) = await office.broadcasts.due()
     assert await office.begins(due) is None
-    assert {each.payload["doubts"] for each in await office.told()} == {"l"}
+    assert {doubts_of(each) for each in await office.told()} == {"l"}
 
 
 async def test_a_daily_one_begets_one_a_day_until_it_is_ended(office: Office) -> None:

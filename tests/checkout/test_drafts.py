@@ -8,9 +8,9 @@ import pytest
 from bot.checkout.confirmation import review_draft
 from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft
 from bot.checkout.flow import is_complete
+from bot.checkout.notifications import DraftNotification
 from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
-from bot.orders.order import OrderNotification
 from tests.orders.order_world import EMMA, SARI, House
 
 
@@ -84,7 +84,7 @@ async def test_an_idle_draft_is_put_away_and_its_person_told_once(house: House) 
     assert [each.id for each in await house.drafts.lapsed()] == [draft.id]
     assert [await house.drafts.lapse(draft.id) for _ in range(3)] == [True, False, False]
     await house.tells()
-    assert house.ears.kinds() == [OrderNotification.DRAFT_LAPSED]
+    assert house.ears.kinds() == [DraftNotification.EXPIRED]
     assert await house.drafts.lapsed() == ()
 
 
@@ -113,7 +113,7 @@ async def test_a_draft_put_away_twice_is_told_twice(house: House) -> None:
     assert again is not None
     assert await house.drafts.lapse(again.id)
     await house.tells()
-    assert house.ears.kinds() == [OrderNotification.DRAFT_LAPSED] * 2
+    assert house.ears.kinds() == [DraftNotification.EXPIRED] * 2
 
 
 async def test_a_draft_is_not_taken_up_beside_another(house: House) -> None:

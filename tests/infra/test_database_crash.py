@@ -23,7 +23,7 @@ import asyncio, sys
 from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.repository import OrderRepository
-from tests.builders import an_order, some_news
+from tests.builders import an_order, a_notification
 from tests.keys import VAULT
 
 async def write(store, n, pause):
@@ -32,7 +32,7 @@ async def write(store, n, pause):
         if pause:
             print("half", flush=True)
             await asyncio.Event().wait()
-        await OutboxRepository(tx).add([some_news(f"order:{n}", chat_id=n)])
+        await OutboxRepository(tx).add([a_notification(f"order:{n}", chat_id=n)])
     print(n, flush=True)
 
 async def main(url, pause_at):

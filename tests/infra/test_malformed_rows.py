@@ -32,7 +32,7 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.repository import UserRepository
-from tests.builders import NOW, SECOND, a_post, a_ticket, an_entry, an_order, an_update, some_news
+from tests.builders import NOW, SECOND, a_notification, a_post, a_ticket, an_entry, an_order, an_update
 from tests.harness.databases import on_sqlite
 from tests.rates.test_subscription_repository import an_alert, wished
 from tests.users.leaving import DAY, EMMA, SARI, a_person
@@ -113,7 +113,7 @@ async def two_quotes(tx: Transaction) -> None:
 
 
 async def two_news(tx: Transaction) -> None:
-    await OutboxRepository(tx).add([some_news(chat_id=EMMA), some_news(chat_id=SARI)])
+    await OutboxRepository(tx).add([a_notification(chat_id=EMMA), a_notification(chat_id=SARI)])
 
 
 async def two_updates(tx: Transaction) -> None:

@@ -11,10 +11,18 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.outbox.delivery import MISTAKES_FORGIVEN, OutboxDelivery
-from bot.infra.outbox.model import Notification, NotificationStatus, Queue, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import (
+    Notification,
+    NotificationStatus,
+    Queue,
+    RetryLater,
+    Sent,
+    StoredNotification,
+    Undeliverable,
+)
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications import IN_EXTRA
-from bot.orders.order import OrderNotification
+from bot.orders.notifications.kinds import AboutOrder, OrderNotification
+from bot.orders.notifications.queueing import IN_EXTRA
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.keys import VAULT
@@ -29,11 +37,13 @@ async def queue(house: House, *kinds: str, chat_id: int = EMMA) -> None:
             chat_id=chat_id,
             subject="order:R2345AB",
             kind=kind,
+            mark=mark,
+            payload=AboutOrder("R2345AB"),
             queue=Queue.EXTRA if kind in IN_EXTRA else Queue.MONEY,
             due_at=now,
             created_at=now,
         )
-        for kind in kinds
+        for kind, _, mark in (each.partition(":") for each in kinds)
     ]
     async with house.sql.transaction() as tx:
         await OutboxRepository(tx).add(rows)
@@ -51,11 +61,11 @@ class SlowEars(Ears):
         self.gates: dict[int, asyncio.Event] = {}
         self.begun = asyncio.Event()
 
-    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
+    async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
         self.begun.set()
         if news.chat_id in self.gates:
             await self.gates[news.chat_id].wait()
-        return await super().tell(news)
+        return await super().send(news)
 
 
 async def test_the_news_of_a_chat_are_told_in_their_order(house: House) -> None:
@@ -186,7 +196,7 @@ async def test_two_processes_tell_a_piece_of_news_once(house: House, other_house
     for _ in range(40):
         await asyncio.gather(house.delivery.start_due(), other_house.delivery.start_due())
         await asyncio.gather(house.delivery.settle(), other_house.delivery.settle())
-    told = [each.kind for each in house.ears.heard + other_house.ears.heard]
+    told = [each.marked_kind for each in house.ears.heard + other_house.ears.heard]
     assert sorted(told) == sorted(f"card_edit:{number}" for number in range(20))
 
 
@@ -335,9 +345,9 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(house: House
     pauses: list[float] = []
 
     class Outage(Ears):
-        async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
+        async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
             store.outages = 9 if news.kind == "invoice" else 0
-            return await super().tell(news)
+            return await super().send(news)
 
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
@@ -348,7 +358,9 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(house: House
     async def follows(*_: object) -> None:
         followed.append("invoice")
 
-    delivery = OutboxDelivery(cast("Database", store), ears, house.clock, after={"invoice": follows}, sleep=sleep)
+    delivery = OutboxDelivery(
+        cast("Database", store), ears, house.clock, after={OrderNotification.INVOICE: follows}, sleep=sleep
+    )
     await queue(house, "invoice", "card")
     while await delivery.start_due():
         await delivery.settle()
@@ -365,7 +377,7 @@ async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(
         await UserRepository(tx).save(Person(id=7, created_at=house.clock.now()))
         raise KeyError
 
-    delivery = OutboxDelivery(house.store, house.ears, house.clock, after={"paid": mistaken})
+    delivery = OutboxDelivery(house.store, house.ears, house.clock, after={OrderNotification.PAID: mistaken})
     await queue(house, "paid", "sent")
     for _ in range(2):
         while await delivery.start_due():

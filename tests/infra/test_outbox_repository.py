@@ -5,18 +5,18 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.infra.db.database import Database
-from bot.infra.outbox.model import Backlog, Notification, NotificationStatus, Queue
+from bot.infra.outbox.model import Backlog, NotificationStatus, Queue, StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
-from tests.builders import NOW, SECOND, an_order, some_news
+from tests.builders import NOW, SECOND, a_notification, an_order
 
 LATER = NOW + timedelta(minutes=1)
 DAY = timedelta(days=1)
 
 
-async def heads(store: Database, limit: int = 100) -> list[Notification]:
+async def heads(store: Database, limit: int = 100) -> list[StoredNotification]:
     async with store.reading() as tx:
         return list(await OutboxRepository(tx).heads(NOW, limit))
 
@@ -27,12 +27,15 @@ async def kinds(store: Database) -> list[str]:
 
 async def test_news_is_kept_once_by_subject_kind_and_chat(store: Database) -> None:
     async with store.transaction() as tx:
-        assert await OutboxRepository(tx).add([some_news(payload={"idr": 250_000, "name": "Wénny\x00"})]) == 1
-        assert await OutboxRepository(tx).add([some_news(), some_news(kind="sent"), some_news(kind="sent")]) == 1
-        assert await OutboxRepository(tx).add([some_news(chat_id=1002), some_news("order:R2")]) == 2
+        assert await OutboxRepository(tx).add([a_notification(payload={"idr": 250_000, "name": "Wénny\x00"})]) == 1
+        assert (
+            await OutboxRepository(tx).add([a_notification(), a_notification(kind="sent"), a_notification(kind="sent")])
+            == 1
+        )
+        assert await OutboxRepository(tx).add([a_notification(chat_id=1002), a_notification("order:R2")]) == 2
         assert await OutboxRepository(tx).add([]) == 0
     found = await heads(store)
-    kept = some_news(id=1, payload={"idr": 250_000, "name": "Wénny\x00"})
+    kept = a_notification(id=1, payload={"idr": 250_000, "name": "Wénny\x00"})
     assert replace(found[0], id=1) == kept
     assert [news.chat_id for news in found] == [1001, 1002]
 
@@ -40,7 +43,7 @@ async def test_news_is_kept_once_by_subject_kind_and_chat(store: Database) -> No
 async def test_a_chat_is_told_one_piece_at_a_time_and_in_order(store: Database) -> None:
     told = []
     async with store.transaction() as tx:
-        await OutboxRepository(tx).add([some_news(kind=f"k{n}") for n in range(4)])
+        await OutboxRepository(tx).add([a_notification(kind=f"k{n}") for n in range(4)])
     for _ in range(4):
         (head,) = await heads(store)
         async with store.transaction() as tx:
@@ -55,8 +58,8 @@ async def test_a_chat_is_told_one_piece_at_a_time_and_in_order(store: Database) 
 
 async def test_a_chat_waits_for_its_first_news_to_fall_due(store: Database) -> None:
     async with store.transaction() as tx:
-        await OutboxRepository(tx).add([some_news(kind="first", due_at=LATER), some_news(kind="second")])
-        await OutboxRepository(tx).add([some_news(kind="other", chat_id=1002)])
+        await OutboxRepository(tx).add([a_notification(kind="first", due_at=LATER), a_notification(kind="second")])
+        await OutboxRepository(tx).add([a_notification(kind="other", chat_id=1002)])
         assert await OutboxRepository(tx).next_due() == NOW
     assert await kinds(store) == ["other"]
     async with store.reading() as tx:
@@ -66,7 +69,7 @@ async def test_a_chat_waits_for_its_first_news_to_fall_due(store: Database) -> N
 async def test_the_next_to_fall_due_is_a_head(store: Database) -> None:
     async with store.transaction() as tx:
         assert await OutboxRepository(tx).next_due() is None
-        await OutboxRepository(tx).add([some_news(kind="first", due_at=LATER), some_news(kind="second")])
+        await OutboxRepository(tx).add([a_notification(kind="first", due_at=LATER), a_notification(kind="second")])
         assert await OutboxRepository(tx).next_due() == LATER
         (first,) = await OutboxRepository(tx).heads(LATER)
         await OutboxRepository(tx).start(first.id)
@@ -75,13 +78,13 @@ async def test_the_next_to_fall_due_is_a_head(store: Database) -> None:
 
 async def test_the_longest_due_come_first_where_there_is_a_limit(store: Database) -> None:
     async with store.transaction() as tx:
-        await OutboxRepository(tx).add([some_news(chat_id=n, due_at=NOW - n * SECOND) for n in range(1, 6)])
+        await OutboxRepository(tx).add([a_notification(chat_id=n, due_at=NOW - n * SECOND) for n in range(1, 6)])
     assert [news.chat_id for news in await heads(store, limit=2)] == [5, 4]
 
 
 async def test_news_is_started_once(store: Database, other_store: Database) -> None:
     async with store.transaction() as tx:
-        await OutboxRepository(tx).add([some_news()])
+        await OutboxRepository(tx).add([a_notification()])
     (head,) = await heads(store)
 
     async def start(one: Database) -> bool:
@@ -96,7 +99,7 @@ async def test_news_is_started_once(store: Database, other_store: Database) -> N
 
 async def test_a_retry_waits_and_remembers_that_it_may_have_arrived(store: Database) -> None:
     async with store.transaction() as tx:
-        await OutboxRepository(tx).add([some_news()])
+        await OutboxRepository(tx).add([a_notification()])
         (head,) = await OutboxRepository(tx).heads(NOW)
         await OutboxRepository(tx).start(head.id)
         await OutboxRepository(tx).retry(head.id, LATER, maybe_told=True)
@@ -110,7 +113,7 @@ async def test_a_retry_waits_and_remembers_that_it_may_have_arrived(store: Datab
 
 async def test_told_news_is_neither_retried_nor_given_up(store: Database) -> None:
     async with store.transaction() as tx:
-        await OutboxRepository(tx).add([some_news()])
+        await OutboxRepository(tx).add([a_notification()])
         (head,) = await OutboxRepository(tx).heads(NOW)
         await OutboxRepository(tx).start(head.id)
         await OutboxRepository(tx).told(head.id, 77, NOW)
@@ -124,7 +127,7 @@ async def test_told_news_is_neither_retried_nor_given_up(store: Database) -> Non
 
 async def test_giving_up_one_lets_the_next_be_told(store: Database) -> None:
     async with store.transaction() as tx:
-        await OutboxRepository(tx).add([some_news(kind="bad"), some_news(kind="good")])
+        await OutboxRepository(tx).add([a_notification(kind="bad"), a_notification(kind="good")])
         (bad,) = await OutboxRepository(tx).heads(NOW)
         await OutboxRepository(tx).start(bad.id)
         await OutboxRepository(tx).give_up(bad.id, "refused")
@@ -134,7 +137,7 @@ async def test_giving_up_one_lets_the_next_be_told(store: Database) -> None:
 async def test_a_blocked_chat_disturbs_no_other(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(
-            [some_news(kind=kind, chat_id=chat) for chat in (1, 2) for kind in ("a", "b", "c")]
+            [a_notification(kind=kind, chat_id=chat) for chat in (1, 2) for kind in ("a", "b", "c")]
         )
         await OutboxRepository(tx).start((await OutboxRepository(tx).heads(NOW))[0].id)
         assert await OutboxRepository(tx).give_up_chat(1, "blocked") == 3
@@ -143,7 +146,7 @@ async def test_a_blocked_chat_disturbs_no_other(store: Database) -> None:
 
 async def test_a_crash_leaves_what_was_being_sent_in_order(store: Database) -> None:
     async with store.transaction() as tx:
-        await OutboxRepository(tx).add([some_news(chat_id=n) for n in range(5)])
+        await OutboxRepository(tx).add([a_notification(chat_id=n) for n in range(5)])
         for head in reversed(await OutboxRepository(tx).heads(NOW)):
             if head.chat_id != 2:
                 await OutboxRepository(tx).start(head.id)
@@ -153,7 +156,7 @@ async def test_a_crash_leaves_what_was_being_sent_in_order(store: Database) -> N
 
 async def test_a_card_sent_anew_has_another_message(store: Database) -> None:
     async with store.transaction() as tx:
-        await OutboxRepository(tx).add([some_news(kind="card"), some_news(kind="card", chat_id=1002)])
+        await OutboxRepository(tx).add([a_notification(kind="card"), a_notification(kind="card", chat_id=1002)])
         assert await OutboxRepository(tx).message_of("order:R2345AB", "card", 1001) is None
         await OutboxRepository(tx).replace_message("order:R2345AB", "card", 1001, 88)
         assert await OutboxRepository(tx).message_of("order:R2345AB", "card", 1001) == 88
@@ -167,8 +170,10 @@ async def test_old_news_is_forgotten_but_not_of_orders_that_go_on(store: Databas
     async with store.transaction() as tx:
         for phase in (Phase.DONE, Phase.REFUSED, Phase.OPEN, Phase.ABANDONED):
             await OrderRepository(tx).add(an_order(phase.name, phase=phase))
-        old = [some_news(subject, chat_id=n, created_at=NOW - DAY) for n, subject in enumerate(subjects)]
-        await OutboxRepository(tx).add([*old, some_news("staff:new", chat_id=9), some_news("staff:wait", chat_id=10)])
+        old = [a_notification(subject, chat_id=n, created_at=NOW - DAY) for n, subject in enumerate(subjects)]
+        await OutboxRepository(tx).add(
+            [*old, a_notification("staff:new", chat_id=9), a_notification("staff:wait", chat_id=10)]
+        )
         for head in await OutboxRepository(tx).heads(NOW):
             if head.subject == "staff:wait":
                 continue
@@ -176,7 +181,7 @@ async def test_old_news_is_forgotten_but_not_of_orders_that_go_on(store: Databas
             await OutboxRepository(tx).told(head.id, 1, NOW if head.subject == "staff:new" else NOW - SECOND)
         assert await OutboxRepository(tx).forget_told(NOW, (NEEDS_MESSAGE_IDS,)) == 4
         kept = {
-            subject: await OutboxRepository(tx).add([some_news(subject, chat_id=n)])
+            subject: await OutboxRepository(tx).add([a_notification(subject, chat_id=n)])
             for n, subject in enumerate(subjects)
         }
     forgotten = {subject for subject, was_new in kept.items() if was_new}
@@ -185,25 +190,25 @@ async def test_old_news_is_forgotten_but_not_of_orders_that_go_on(store: Databas
 
 async def test_news_given_up_is_forgotten_by_its_age(store: Database) -> None:
     async with store.transaction() as tx:
-        await OutboxRepository(tx).add([some_news(kind="old", created_at=NOW - DAY), some_news(kind="new")])
+        await OutboxRepository(tx).add([a_notification(kind="old", created_at=NOW - DAY), a_notification(kind="new")])
         await OutboxRepository(tx).give_up_chat(1001, "blocked")
         assert await OutboxRepository(tx).forget_told(NOW, ()) == 1
-        assert await OutboxRepository(tx).add([some_news(kind="old"), some_news(kind="new")]) == 1
+        assert await OutboxRepository(tx).add([a_notification(kind="old"), a_notification(kind="new")]) == 1
 
 
 async def test_an_id_is_never_given_again(store: Database) -> None:
     async with store.transaction() as tx:
-        await OutboxRepository(tx).add([some_news("staff:1")])
+        await OutboxRepository(tx).add([a_notification("staff:1")])
         (first,) = await OutboxRepository(tx).heads(NOW)
         await OutboxRepository(tx).told(first.id, 1, NOW - DAY)
         assert await OutboxRepository(tx).forget_told(NOW, ()) == 1
-        await OutboxRepository(tx).add([some_news("staff:2")])
+        await OutboxRepository(tx).add([a_notification("staff:2")])
         (second,) = await OutboxRepository(tx).heads(NOW)
     assert second.id > first.id
 
 
 async def test_thousands_of_news_keep_their_order(store: Database) -> None:
-    many = [some_news(kind=f"{n:04}", chat_id=n % 3) for n in range(5_000)]
+    many = [a_notification(kind=f"{n:04}", chat_id=n % 3) for n in range(5_000)]
     async with store.transaction() as tx:
         assert await OutboxRepository(tx).add(many) == 5_000
         assert await OutboxRepository(tx).add(many) == 0
@@ -216,9 +221,9 @@ async def test_a_backlog_is_what_could_have_been_told_before_and_was_not(store: 
     early, late = NOW - SECOND * 90, NOW + SECOND * 90
     async with store.transaction() as tx:
         assert await OutboxRepository(tx).backlog(NOW) == Backlog()
-        waits = some_news("one", chat_id=1, created_at=early, due_at=early)
-        is_due_later = some_news("two", chat_id=2, created_at=early, due_at=late)
-        was_told = some_news("three", chat_id=3, created_at=early, due_at=early)
+        waits = a_notification("one", chat_id=1, created_at=early, due_at=early)
+        is_due_later = a_notification("two", chat_id=2, created_at=early, due_at=late)
+        was_told = a_notification("three", chat_id=3, created_at=early, due_at=early)
         await OutboxRepository(tx).add([waits, is_due_later, was_told])
         for head in await OutboxRepository(tx).heads(NOW):
             if head.subject == "three":
@@ -232,7 +237,7 @@ async def test_a_backlog_is_what_could_have_been_told_before_and_was_not(store: 
 
 async def test_news_that_are_tried_again_and_again_have_waited_since_they_were_made(store: Database) -> None:
     async with store.transaction() as tx:
-        await OutboxRepository(tx).add([some_news("one", created_at=NOW - SECOND * 90, due_at=NOW - SECOND * 90)])
+        await OutboxRepository(tx).add([a_notification("one", created_at=NOW - SECOND * 90, due_at=NOW - SECOND * 90)])
         (head,) = await OutboxRepository(tx).heads(NOW)
         await OutboxRepository(tx).start(head.id)
         assert await OutboxRepository(tx).backlog(NOW) == Backlog(1, NOW - SECOND * 90)
@@ -243,10 +248,10 @@ async def test_news_that_are_tried_again_and_again_have_waited_since_they_were_m
 async def test_news_of_the_rate_are_a_queue_beside_all_others(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(
-            [some_news("rate:daily:x", kind="daily", queue=Queue.RATE), some_news(kind="paid", due_at=LATER)]
+            [a_notification("rate:daily:x", kind="daily", queue=Queue.RATE), a_notification(kind="paid", due_at=LATER)]
         )
         await OutboxRepository(tx).add(
-            [some_news("rate:alert:y", kind="alert", queue=Queue.RATE), some_news("order:R2", kind="sent")]
+            [a_notification("rate:alert:y", kind="alert", queue=Queue.RATE), a_notification("order:R2", kind="sent")]
         )
         assert await OutboxRepository(tx).next_due() == NOW
         assert await OutboxRepository(tx).count_due("rate:", NOW) == 2

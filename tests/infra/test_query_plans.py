@@ -40,7 +40,7 @@ from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.deletion import DeletionRepository
 from bot.users.repository import UserEventRepository
-from tests.builders import NOW, SECOND, an_order, some_news
+from tests.builders import NOW, SECOND, a_notification, an_order
 from tests.operations.test_statistics_repository import line_of
 
 
@@ -256,12 +256,12 @@ async def test_it_is_answered_from_its_index(store: Database, question: str) -> 
 
 
 async def test_heads_are_the_first_of_each_chat_among_many_told(store: Database) -> None:
-    told = [some_news(kind=f"told {n}", chat_id=n % 1_000) for n in range(20_000)]
+    told = [a_notification(kind=f"told {n}", chat_id=n % 1_000) for n in range(20_000)]
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(told)
     async with store._writer.begin() as connection:
         await connection.exec_driver_sql("UPDATE outbox SET status = 'told'")
-    waiting = [some_news(kind=f"waiting {n}", chat_id=n % 500, due_at=NOW - SECOND) for n in range(3_000)]
+    waiting = [a_notification(kind=f"waiting {n}", chat_id=n % 500, due_at=NOW - SECOND) for n in range(3_000)]
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(waiting)
         found = await OutboxRepository(tx).heads(NOW, limit=500)

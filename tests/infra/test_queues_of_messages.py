@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,51 +10,51 @@ import pytest
 from sqlalchemy import text
 
 from bot.broadcasts.model import Broadcast
-from bot.broadcasts.service import _news as _of_broadcast
-from bot.checkout.drafts import _lapse_news
+from bot.broadcasts.notifications import waiting_notifications
+from bot.checkout.notifications import draft_expired_notification
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import (
     EXTRA_TRIES,
     ChatMoved,
-    Kind,
     Notification,
     NotificationStatus,
     Queue,
     RetryLater,
     Sent,
+    StoredNotification,
     Undeliverable,
 )
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.orders.missed_repository import MissedOrderRepository
-from bot.orders.notifications import news_of, staff_news
-from bot.orders.order import Order, OrderNotification
+from bot.orders.notifications.kinds import AboutOrder, OrderNotification, OrderWarning
+from bot.orders.notifications.queueing import operator_notifications, order_notifications
+from bot.orders.notifications.rendering import OrderMessages
+from bot.orders.order import Order
 from bot.orders.refused_messages import hooks
-from bot.orders.rendering import OrderRenderer
 from bot.orders.repository import OrderRepository
-from bot.rates.notifications import ALERT, DAILY
-from bot.rates.notifications import _news as _rate_notification
-from bot.staff.alarm_model import AlarmKind
+from bot.rates.model import RateAlert
+from bot.rates.notifications import DailyQuote, daily_quote, price_alert
+from bot.settlement.model import Quote
+from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.help import Help
+from bot.staff.notifications import AlarmNotification, alarm_notifications, reminders
 from bot.staff.roles import StaffChat
+from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketNotification
+from bot.support.notifications.queueing import ticket_notification
 from bot.support.staff_chat_hooks import _for
-from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, ticket_notification
 from bot.support.user_data import _removal
 from bot.users.model import Person
-from bot.users.privacy import _farewell
-from bot.users.readers import Readers
+from bot.users.privacy import _data_deleted
+from bot.users.readers import Readers, RenderContext
 from bot.users.repository import UserRepository
 from tests.architecture.every_screen import NOW, TRANSLATIONS, a_draft, an_order
+from tests.builders import stored
 from tests.orders.order_world import EMMA, OSCAR, House
 
 BOT = Path(__file__).parents[2] / "bot"
-
-
-def _waits() -> Notification:
-    broadcast = Broadcast(id="0123456789", operator_id=OSCAR, created_at=NOW)
-    return _of_broadcast(broadcast, OSCAR, (), NOW)
 
 
 def telling(house: House) -> OutboxDelivery:
@@ -72,6 +73,7 @@ async def queue(house: House, *kinds: str) -> None:
             chat_id=EMMA,
             subject="order:R2345AB",
             kind=kind,
+            payload=AboutOrder("R2345AB"),
             queue=Queue.EXTRA if kind == OrderNotification.RECEIPT else Queue.MONEY,
             due_at=now,
             created_at=now,
@@ -83,19 +85,31 @@ async def queue(house: House, *kinds: str) -> None:
 
 
 def test_each_kind_of_message_has_one_queue() -> None:
-    order, (notice, *_) = an_order(), OrderNotification
+    order = an_order()
     extra = {OrderNotification.RECEIPT, OrderNotification.TAKE_DOWN_PICTURE}
-    assert {news.queue for news in news_of(order, extra, NOW)} == {Queue.EXTRA}
-    assert {news.queue for news in news_of(order, set(OrderNotification) - extra, NOW)} == {Queue.MONEY}
-    assert {news.queue for news in staff_news([OSCAR], notice, "order:ABC2345", NOW)} == {Queue.MONEY}
-    about_rate = [_rate_notification(EMMA, "rate:1", kind, {}, NOW) for kind in (DAILY, ALERT)]
+    assert {news.queue for news in order_notifications(order, extra, NOW)} == {Queue.EXTRA}
+    assert {news.queue for news in order_notifications(order, set(OrderNotification) - extra, NOW)} == {Queue.MONEY}
+    quote, threshold = Quote(Decimal(1_700_000_000), NOW), Decimal(1_800_000_000)
+    alert = RateAlert(id="a", person_id=EMMA, is_above=True, threshold=threshold, created_at=NOW, expires_at=NOW)
+    about_rate = daily_quote(EMMA, NOW, DailyQuote(quote, None), NOW), price_alert(alert, quote, None, NOW)
     assert {news.queue for news in about_rate} == {Queue.RATE}
-    talk = [*ToStaffChat, *(kind for kind in ToUser if kind is not ToUser.OPENED)]
-    assert {ticket_notification(EMMA, "T-22222", marked(kind, 1), NOW, {}).queue for kind in talk} == {Queue.EXTRA}
-    assert ticket_notification(EMMA, "T-22222", ToUser.OPENED, NOW, {}).queue is Queue.MONEY
+    talk = [*StaffNotification, *(kind for kind in TicketNotification if kind is not TicketNotification.OPENED)]
+    about = AboutTicket("T-22222")
+    assert {ticket_notification(EMMA, kind, about, NOW, "1").queue for kind in talk} == {Queue.EXTRA}
+    assert ticket_notification(EMMA, TicketNotification.OPENED, about, NOW).queue is Queue.MONEY
     assert _removal(OSCAR, "T-22222", [], NOW).queue is Queue.EXTRA
-    assert {_for(OSCAR, replace(news, queue=queue), NOW).queue for news in about_rate for queue in Queue} == {*Queue}
-    others = _farewell(Person(id=EMMA, created_at=NOW), NOW), _lapse_news(a_draft(), NOW), _waits()
+    entry = ticket_notification(EMMA, StaffNotification.CARD, about, NOW)
+    assert {_for(OSCAR, replace(entry, queue=queue), NOW).queue for queue in Queue} == {*Queue}
+    alarm = Alarm(kind=AlarmKind.SERVICE_DOWN, raised_at=NOW)
+    broadcast = Broadcast(id="0123456789", operator_id=OSCAR, created_at=NOW)
+    others: list[Notification[object]] = [
+        _data_deleted(Person(id=EMMA, created_at=NOW), NOW),
+        draft_expired_notification(a_draft(), NOW),
+        *operator_notifications([OSCAR], OrderWarning.STUCK, order, NOW),
+        *alarm_notifications([OSCAR], AlarmNotification.RAISED, alarm, NOW),
+        *reminders([OSCAR], NOW),
+        *waiting_notifications(broadcast, [OSCAR], (), NOW),
+    ]
     assert {news.queue for news in others} == {Queue.MONEY}
 
 
@@ -107,21 +121,16 @@ def test_the_queues_of_all_that_creates_messages_are_tested() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Notification"
     }
     assert creators == {
-        "broadcasts/service.py",
-        "checkout/drafts.py",
+        "broadcasts/notifications.py",
+        "checkout/notifications.py",
         "infra/outbox/repository.py",
-        "orders/notifications.py",
+        "orders/notifications/queueing.py",
         "rates/notifications.py",
+        "staff/notifications.py",
+        "support/notifications/queueing.py",
         "support/staff_chat_hooks.py",
-        "support/tickets/notifications.py",
         "users/privacy.py",
     }
-
-
-@pytest.mark.parametrize("kind", ["card", "card_edit:7", "ticket_step:claimed.3"])
-def test_a_kind_is_read_as_it_was_written(kind: str) -> None:
-    assert str(Kind.parse(kind)) == kind
-    assert Kind.parse(kind).name == kind.split(":", maxsplit=1)[0]
 
 
 class FailingPictures:
@@ -130,11 +139,11 @@ class FailingPictures:
     def __init__(self, house: House) -> None:
         self._house, self.tries = house, 0
 
-    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
+    async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
         if news.kind == OrderNotification.RECEIPT:
             self.tries += 1
             return RetryLater(0)
-        return await self._house.ears.tell(news)
+        return await self._house.ears.send(news)
 
 
 async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(house: House) -> None:
@@ -178,8 +187,8 @@ async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_sh
     house.delivery = telling(house)
     house.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
     async with house.sql.transaction() as tx:
-        (piece,) = news_of(order, (kind,), house.clock.now())
-        await OutboxRepository(tx).add([replace(piece, kind=f"{kind}:again")])
+        (piece,) = order_notifications(order, (kind,), house.clock.now())
+        await OutboxRepository(tx).add([replace(piece, mark="again")])
     await tells(house)
     async with house.store.reading() as tx:
         alarms = await AlarmRepository(tx).open()
@@ -207,15 +216,10 @@ async def test_an_invoice_without_its_picture_is_an_alarm(house: House) -> None:
         assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.PICTURE_REFUSED]
 
 
-def teller(house: House, telegram: object) -> Renderers[Person | None]:
-    order_renderer = OrderRenderer(
-        store=house.store,
-        messenger=cast("Messenger", telegram),
-        clock=house.clock,
-        help_desk=Help(StaffChat(0, frozenset())),
-        receipts=cast("Any", None),
-    )
-    return Renderers(Readers(house.store, TRANSLATIONS, "en").get, order_renderer.renderers())
+def sender(house: House, telegram: object) -> Renderers[RenderContext]:
+    readers = Readers(house.store, cast("Messenger", telegram), house.clock, TRANSLATIONS, "en")
+    messages = OrderMessages(help_desk=Help(StaffChat(0, frozenset())), receipts=cast("Any", None))
+    return Renderers(readers.context, messages.renderers())
 
 
 class Sending:
@@ -237,8 +241,8 @@ async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(hous
     async with house.sql._writer.begin() as connection:
         await connection.execute(text("UPDATE users SET phrase = 's1.no.key'"))
     order, telegram = await house.place(), Sending()
-    (news,) = news_of(order, (OrderNotification.PAID,), house.clock.now())
-    assert await teller(house, telegram).tell(news) == Sent(1)
+    (news,) = order_notifications(order, (OrderNotification.PAID,), house.clock.now())
+    assert await sender(house, telegram).send(stored(news)) == Sent(1)
     assert order.reference in telegram.texts[0]
     house.delivery = telling(house)
     house.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
@@ -291,7 +295,7 @@ async def old_invoice(house: House, *, paid: bool = False) -> Order:
         await OutboxRepository(tx).add(
             [
                 replace(each, message_id=40)
-                for each in news_of(kept, (OrderNotification.INVOICE_TEXT,), house.clock.now())
+                for each in order_notifications(kept, (OrderNotification.INVOICE_TEXT,), house.clock.now())
             ]
         )
         await OutboxRepository(tx).replace_message(f"order:{order.reference}", OrderNotification.INVOICE, EMMA, 41)
@@ -301,8 +305,8 @@ async def old_invoice(house: House, *, paid: bool = False) -> Order:
 async def takes_down(
     house: House, order: Order, telegram: OldMessages, notice: OrderNotification = OrderNotification.TAKE_DOWN
 ) -> Sent | RetryLater | Undeliverable | ChatMoved:
-    (news,) = news_of(order, (notice,), house.clock.now())
-    return await teller(house, telegram).tell(news)
+    (news,) = order_notifications(order, (notice,), house.clock.now())
+    return await sender(house, telegram).send(stored(news))
 
 
 async def pictures_queued(house: House, order: Order) -> list[Queue]:

@@ -11,7 +11,7 @@ from bot.infra.db.errors import StoreFailure
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.orders.repository import OrderRepository
-from tests.builders import NOW, an_order, an_update, some_news
+from tests.builders import NOW, a_notification, an_order, an_update
 from tests.keys import VAULT
 
 
@@ -22,7 +22,7 @@ class Interrupted(Exception):
 async def write_half(store: Database, started: asyncio.Event | None = None) -> None:
     async with store.transaction() as tx:
         await OrderRepository(tx).add(an_order())
-        await OutboxRepository(tx).add([some_news()])
+        await OutboxRepository(tx).add([a_notification()])
         if started is None:
             raise Interrupted
         started.set()
@@ -58,7 +58,9 @@ async def test_a_transaction_cancelled_at_any_step_is_whole_or_absent(store: Dat
     async def write(reference: str) -> None:
         async with store.transaction() as tx:
             await OrderRepository(tx).add(an_order(reference))
-            await OutboxRepository(tx).add([some_news(f"order:{reference}", kind="invoice", chat_id=int(reference))])
+            await OutboxRepository(tx).add(
+                [a_notification(f"order:{reference}", kind="invoice", chat_id=int(reference))]
+            )
 
     for steps in range(80):
         task = asyncio.create_task(write(str(steps)))
@@ -76,7 +78,7 @@ async def test_a_transaction_cancelled_at_any_step_is_whole_or_absent(store: Dat
 async def test_readers_neither_wait_for_a_writer_nor_see_half_of_it(store: Database) -> None:
     async with store.transaction() as tx:
         await OrderRepository(tx).add(an_order())
-        await OutboxRepository(tx).add([some_news()])
+        await OutboxRepository(tx).add([a_notification()])
         await assert_empty(store)
     async with store.reading() as tx:
         assert await OrderRepository(tx).get("R2345AB") == an_order()
@@ -87,7 +89,7 @@ async def test_a_reading_is_one_moment(store: Database) -> None:
         assert await OrderRepository(before).get("R2345AB") is None
         async with store.transaction() as tx:
             await OrderRepository(tx).add(an_order())
-            await OutboxRepository(tx).add([some_news()])
+            await OutboxRepository(tx).add([a_notification()])
         assert await OutboxRepository(before).heads(NOW) == ()
 
 

@@ -5,10 +5,12 @@ from datetime import timedelta
 import pytest
 
 from bot.infra.outbox.model import RetryLater, Sent
-from bot.orders.order import Order, OrderNotification
+from bot.orders.notifications.kinds import OrderWarning
+from bot.orders.order import Order
 from bot.settlement.model import OutcomeUnknown, PayoutMethod, ServiceDown, SlowDown
 from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.alarms import OVER, RAISED, REMINDER, next_reminder
+from bot.staff.alarms import next_reminder
+from bot.staff.notifications import AlarmNotification
 from tests.orders.order_world import EMMA, OSCAR, REQUEST, House
 from tests.settlement.fake_settlement import BCA, FakeSettlement, failing
 
@@ -39,10 +41,10 @@ async def test_an_outage_is_told_once_it_lasts_and_so_is_its_end(house: House, s
     await probes(house, 3)
     assert await looks(house) == []
     await probes(house, 17)
-    assert await looks(house) == [RAISED]
-    assert await looks(house) == [RAISED]
+    assert await looks(house) == [AlarmNotification.RAISED]
+    assert await looks(house) == [AlarmNotification.RAISED]
     await probes(house, 1)
-    assert await looks(house) == [RAISED, OVER]
+    assert await looks(house) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
     assert await raised(house) == []
 
 
@@ -73,19 +75,19 @@ async def test_a_service_that_answers_all_but_orders_is_told_and_when_it_makes_o
     await wishes_in_vain(house, 2)
     assert await looks(house) == []
     await wishes_in_vain(house, 3)
-    assert await looks(house) == [RAISED]
+    assert await looks(house) == [AlarmNotification.RAISED]
     (alarm,) = await house.alarms.open()
     assert (alarm.kind, alarm.facts["orders"]) == (AlarmKind.SERVICE_DOWN, True)
     await house.settlement.quote()
-    assert await looks(house) == [RAISED]
+    assert await looks(house) == [AlarmNotification.RAISED]
     await house.settlement.place(REQUEST)
-    assert await looks(house) == [RAISED, OVER]
+    assert await looks(house) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
 async def test_what_became_of_orders_long_ago_says_nothing_of_the_service_now(house: House) -> None:
     await wishes_in_vain(house, 5)
-    assert await looks(house) == [RAISED]
-    assert await looks(house, after=3600) == [RAISED, OVER]
+    assert await looks(house) == [AlarmNotification.RAISED]
+    assert await looks(house, after=3600) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
 async def test_a_service_that_is_asked_anyway_is_not_asked_by_the_watch(house: House, service: FakeSettlement) -> None:
@@ -115,16 +117,16 @@ async def test_a_list_that_shrinks_sharply_is_told_until_it_has_grown_again(
         service.methods = methods
         await house.market.methods(fresh=True)
         await looks(house)
-    assert house.ears.kinds(OSCAR) == [RAISED] * told
+    assert house.ears.kinds(OSCAR) == [AlarmNotification.RAISED] * told
     service.methods = MANY[:80]
     await house.market.methods(fresh=True)
-    assert await looks(house) == [RAISED, OVER] * told
+    assert await looks(house) == [AlarmNotification.RAISED, AlarmNotification.CLEARED] * told
 
 
 async def test_an_empty_list_is_told_though_nobody_knows_what_was_before(house: House, service: FakeSettlement) -> None:
     service.methods = ()
     await house.market.methods(fresh=True)
-    assert await looks(house) == [RAISED]
+    assert await looks(house) == [AlarmNotification.RAISED]
     assert not await house.watching.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
 
 
@@ -152,20 +154,20 @@ async def test_news_that_wait_too_long_are_told_and_when_they_wait_no_more(house
     await house.place()
     await house.tells()
     assert await looks(house, after=50) == []
-    assert await looks(house, after=15) == [RAISED]
+    assert await looks(house, after=15) == [AlarmNotification.RAISED]
     (alarm,) = await house.alarms.open()
     assert (alarm.kind, alarm.facts["count"]) == (AlarmKind.OUTBOX_BACKLOG, 2)
     await looks(house, after=200)
-    assert await looks(house) == [RAISED, OVER]
+    assert await looks(house) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
 async def test_a_poller_that_gives_no_sign_of_life_is_told_and_that_it_is_back(house: House) -> None:
     await house.polls()
     for _ in range(13):
         await looks(house)
-    assert house.ears.kinds(OSCAR) == [RAISED]
+    assert house.ears.kinds(OSCAR) == [AlarmNotification.RAISED]
     await house.polls()
-    assert await looks(house) == [RAISED, OVER]
+    assert await looks(house) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
 async def test_a_poller_that_rests_as_it_was_told_to_is_not_silent(house: House, service: FakeSettlement) -> None:
@@ -193,7 +195,7 @@ async def test_reminders_come_later_and_later_and_name_everything_at_once(house:
             reminded.append(minutes // 60)
     assert reminded == [1, 2, 4, 8, 16]
     await house.tells()
-    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_KEY_REFUSED, *[REMINDER] * 5]
+    assert house.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, *[AlarmNotification.REMINDER] * 5]
 
 
 async def test_nobody_is_reminded_right_after_a_restart_of_what_may_be_over(
@@ -226,24 +228,24 @@ async def failed_after_payment(house: House) -> Order:
 
 async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_has_seen_to_it(house: House) -> None:
     order = await failed_after_payment(house)
-    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_FAILED]
+    assert house.ears.kinds(OSCAR) == [OrderWarning.FAILED]
     assert await raised(house) == [AlarmKind.ORDER_FAILED]
     assert await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=2002)
     assert not await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
-    assert await looks(house) == [OrderNotification.STAFF_FAILED, OVER]
+    assert await looks(house) == [OrderWarning.FAILED, AlarmNotification.CLEARED]
     assert await raised(house) == []
 
 
 async def test_who_has_seen_to_it_is_not_told_that_it_is_seen_to(house: House) -> None:
     order = await failed_after_payment(house)
     assert await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
-    assert await looks(house) == [OrderNotification.STAFF_FAILED]
+    assert await looks(house) == [OrderWarning.FAILED]
 
 
 async def test_an_invoice_that_does_not_match_is_an_alarm_as_well(house: House, service: FakeSettlement) -> None:
     service.answers.append({"bolt11": service.invoice(1)})
     order = await house.place()
-    assert await looks(house) == [OrderNotification.STAFF_BAD_INVOICE]
+    assert await looks(house) == [OrderWarning.BAD_INVOICE]
     (alarm,) = await house.alarms.open()
     assert (alarm.kind, alarm.subject) == (AlarmKind.INVOICE_MISMATCH, order.reference)
     assert alarm.facts["complaint"]

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from bot.infra.db.database import Database
-from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import RetryLater, Sent, StoredNotification, Undeliverable
 from tests.orders.order_world import Ears
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
@@ -86,6 +86,6 @@ class FusedEars(Ears):
         super().__init__(clock, heard=heard)
         self._fuse = fuse
 
-    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
+    async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
         self._fuse.burn()
-        return await super().tell(news)
+        return await super().send(news)

@@ -14,17 +14,19 @@ from decimal import Decimal
 from typing import Any, TypeVar
 from unittest.mock import patch
 
-from bot.checkout.notifications import DraftRenderer
+from bot.checkout import notifications as draft_notifications
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import Notification
-from bot.infra.outbox.rendering import Renderers, kept
+from bot.infra.outbox.model import Notification, StoredNotification
+from bot.infra.outbox.rendering import Renderers, delivery_outcome
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
 from bot.mcp_server.service import Rules as AgentRules
 from bot.mcp_server.service import Service as AgentService
 from bot.mcp_server.tools.arguments import MOST_LISTED
-from bot.orders import rendering as notices
+from bot.orders.notifications import rendering
+from bot.orders.notifications.rendering import OrderMessages
+from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
 from bot.orders.placement import service as ordering
 from bot.orders.receipts import handlers as receipts
 from bot.orders.receipts.service import ReceiptService
@@ -44,11 +46,12 @@ from bot.settlement.model import (
     ServiceDown,
     SlowDown,
 )
-from bot.staff.alarm_rendering import AlarmRenderer
+from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.help import Help
-from bot.users.model import Person
-from bot.users.notifications import FarewellRenderer
-from bot.users.readers import Readers
+from bot.staff.notifications import AlarmMessages
+from bot.support.notifications.kinds import AboutEntry, TicketNotification
+from bot.users.notifications import DeletionMessage
+from bot.users.readers import Readers, RenderContext
 from tests.orders.killable import Fate, Hanging, Mortal, MortalStore
 from tests.orders.order_world import House
 from tests.settlement.fake_settlement import FakeSettlement
@@ -76,7 +79,7 @@ PATHS = {
     "lightning": ("ROUTE_SHOWN", "LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"),
     "cbbtc": ("ROUTE_SHOWN", "USDT_RECEIVED", "P2PM_ORDER_PLACED", "IDR_SETTLED", "COMPLETED"),
 }
-NEWS: ContextVar[tuple[Notification, datetime] | None] = ContextVar("news", default=None)
+NEWS: ContextVar[tuple[StoredNotification, datetime] | None] = ContextVar("news", default=None)
 """What is being told, and since when."""
 
 POSTING: ContextVar[str] = ContextVar("posting", default="")
@@ -228,7 +231,7 @@ class Message:
     html: str
     picture: bytes | None
     at: datetime
-    news: Notification
+    news: StoredNotification
     begun_at: datetime
     is_known: bool = False
     is_gone: bool = False
@@ -240,7 +243,7 @@ class Message:
 
     @property
     def notice(self) -> str:
-        return self.news.kind.partition(":")[0]
+        return self.news.kind
 
     def pays(self) -> str | None:
         """What somebody who looks at it would pay: an invoice, or the request of a transfer."""
@@ -257,7 +260,7 @@ class Chats:
     messages: list[Message] = field(default_factory=list)
     refuses_pictures: bool = False
     is_away: bool = False
-    refused: list[Notification] = field(default_factory=list)
+    refused: list[StoredNotification] = field(default_factory=list)
 
     def about(self, subject: str, *notices_of: str) -> list[Message]:
         return [each for each in self.messages if each.news.subject == subject and each.notice in notices_of]
@@ -343,12 +346,12 @@ class Renderer:
 
     store: Any = None
 
-    def __init__(self, teller: Renderers[Person | None], clock: Any) -> None:
+    def __init__(self, teller: Renderers[RenderContext], clock: Any) -> None:
         self._teller, self._clock = teller, clock
 
-    async def tell(self, news: Notification) -> Any:
+    async def send(self, news: StoredNotification) -> Any:
         NEWS.set((news, self._clock.now()))
-        return await self._teller.tell(news)
+        return await self._teller.send(news)
 
 
 class Bot(House):
@@ -366,23 +369,19 @@ class Bot(House):
         )
         messenger: Any = Wire(self.mortal, chats)
 
-        async def file_of_support(news: Notification, *_: Any) -> Any:
-            return kept(await messenger.send_photo(news.chat_id, b"a file", "from support", lane="talk"))
+        async def file_of_support(news: Notification[AboutEntry], _: RenderContext) -> Any:
+            return delivery_outcome(await messenger.send_photo(news.chat_id, b"a file", "from support", lane="talk"))
 
-        order_renderer = notices.OrderRenderer(
-            store=self.store,
-            messenger=messenger,
-            clock=self.clock,
-            help_desk=Help(self.room),
-            receipts=ReceiptService(self.store, self.clock),
-        )
+        subjects = AlarmSubjects()
+        subjects.add(ALARM_SUBJECTS)
         renderers = Renderers(
-            Readers(self.store, TRANSLATIONS, "en").get,
-            FarewellRenderer(messenger, TRANSLATIONS, "en").renderers(),
-            DraftRenderer(self.store, messenger).renderers(),
-            order_renderer.renderers(),
-            AlarmRenderer(self.store, messenger, self.clock, rules.operator_ids).renderers(),
-            {"ticket_answer": file_of_support},
+            Readers(self.store, messenger, self.clock, TRANSLATIONS, "en").context,
+            DeletionMessage(TRANSLATIONS, "en").renderers(),
+            draft_notifications.RENDERERS,
+            OrderMessages(help_desk=Help(self.room), receipts=ReceiptService(self.store, self.clock)).renderers(),
+            OrderWarnings(rules.operator_ids).renderers(),
+            AlarmMessages(subjects).renderers(),
+            {TicketNotification.ANSWER: file_of_support},
         )
         after = hooks(rules.operator_ids)
         self.delivery = OutboxDelivery(self.store, Renderer(renderers, self.clock), self.clock, after=after)
@@ -541,7 +540,7 @@ def nothing_drawn() -> Iterator[None]:
     with (
         patch.object(qr, "render_png_off_loop", payload),
         patch.object(receipts, "render_receipt_off_loop", receipt),
-        patch.object(notices, "draw_closed", closed),
+        patch.object(rendering, "draw_closed", closed),
         patch.object(ordering, "new_reference", reference),
     ):
         yield

@@ -16,12 +16,13 @@ from bot.checkout.drafts import Drafts
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import RetryLater, Sent, StoredNotification, Undeliverable
 from bot.operations.monitor import Monitor
 from bot.operations.workers import MonitorWorker
 from bot.orders.events import OrderEvents
-from bot.orders.notifications import reference_in
-from bot.orders.order import Order, OrderNotification
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notifications.warnings import ALARM_SUBJECTS
+from bot.orders.order import Order
 from bot.orders.placement.reconciler import Reconciler
 from bot.orders.placement.service import OrderService, Rules
 from bot.orders.repository import OrderRepository
@@ -34,6 +35,7 @@ from bot.settlement.catalogue import Market
 from bot.settlement.health import Health
 from bot.settlement.model import OrderReport, OrderRequest, Settlement
 from bot.settlement.monitored import MonitoredSettlement
+from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.alarms import Alarms
 from bot.staff.roles import StaffChat
 from bot.support.tickets.order_tickets import TicketsOfOrders
@@ -55,10 +57,12 @@ class Heard:
     subject: str
     maybe_told: bool
     paying: str | None = None
+    mark: str = ""
 
     @property
-    def notice(self) -> str:
-        return self.kind.partition(":")[0]
+    def marked_kind(self) -> str:
+        """The kind with what tells it from others of its subject."""
+        return f"{self.kind}:{self.mark}" if self.mark else self.kind
 
 
 @dataclass
@@ -73,7 +77,7 @@ class Ears:
     messages: int = 0
     store: Database | None = None
 
-    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
+    async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
         scripted = self.outcomes[news.chat_id].popleft() if self.outcomes[news.chat_id] else None
         if isinstance(scripted, Exception):
             raise scripted
@@ -82,16 +86,16 @@ class Ears:
         paying = None
         if news.kind == OrderNotification.INVOICE and self.store is not None:
             async with self.store.reading() as tx:
-                order = await OrderRepository(tx).get(reference_in(news.subject))
+                order = await OrderRepository(tx).get(str(news.payload["reference"]))
             if order is None or not order.awaits_payment(self.clock.now()):
                 return Sent()
             paying = order.bolt11 or (order.deposit.to_address if order.deposit else None)
         self.messages += 1
-        self.heard.append(Heard(news.chat_id, news.kind, news.subject, news.maybe_told, paying))
+        self.heard.append(Heard(news.chat_id, news.kind, news.subject, news.maybe_told, paying, news.mark))
         return scripted or Sent(self.messages)
 
     def kinds(self, chat_id: int = EMMA) -> list[str]:
-        return [heard.notice for heard in self.heard if heard.chat_id == chat_id]
+        return [heard.kind for heard in self.heard if heard.chat_id == chat_id]
 
     def shown(self, chat_id: int | None = None) -> list[str]:
         return [each.paying for each in self.heard if each.paying and chat_id in {None, each.chat_id}]
@@ -129,7 +133,9 @@ class House:
         self.observer = Observer(self.orders, events)
         self.reconciler = Reconciler(self.orders, self.settlement)
         self.delivery = OutboxDelivery(self.store, self.ears, self.clock, on_chat_unreachable=(end_subscription,))
-        self.alarms = Alarms(self.store, self.clock, rules.operator_ids)
+        subjects = AlarmSubjects()
+        subjects.add(ALARM_SUBJECTS)
+        self.alarms = Alarms(self.store, self.clock, rules.operator_ids, subjects=subjects)
         self.watching = Monitor(
             store=self.store, clock=self.clock, health=self.health, alarms=self.alarms, market=self.market
         )

@@ -13,7 +13,8 @@ import pytest
 
 from bot.checkout.draft import OrderDraft
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.order import Order, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import Order, Phase
 from bot.orders.placement.service import ConfirmationOutdated
 from bot.settlement.model import KeyRefused, Refused, ServiceDown, SlowDown
 from tests.examples import examples
@@ -133,7 +134,7 @@ async def test_no_order_of_events_shows_two_invoices_or_posts_unasked(
     assert len(set(house.ears.shown())) <= 1
     kinds = house.ears.kinds()
     for notice in MONEY:
-        told = [(each.subject, each.kind) for each in house.ears.heard if each.notice == notice]
+        told = [(each.subject, each.kind) for each in house.ears.heard if each.kind == notice]
         assert len(told) == len(set(told)), notice
     assert kinds.count(OrderNotification.SENT) + kinds.count(OrderNotification.FAILED) <= 1
 

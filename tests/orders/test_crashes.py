@@ -11,7 +11,8 @@ import pytest
 from bot.checkout.draft import OrderDraft
 from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.order import OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import Phase
 from bot.orders.placement.service import ConfirmationOutdated
 from tests.examples import kill_every
 from tests.keys import VAULT
@@ -60,7 +61,7 @@ class Payment:
             await self.hears(house)
             await self.taps_try_again(house)
             self.pays()
-            if OrderNotification.SENT in [each.notice for each in self.heard]:
+            if OrderNotification.SENT in [each.kind for each in self.heard]:
                 break
 
     async def confirms(self, house: House) -> None:
@@ -87,7 +88,7 @@ class Payment:
                 raise Crash
 
     async def taps_try_again(self, house: House) -> None:
-        if self.taps_again and [each.notice for each in self.heard].count(OrderNotification.UNRESOLVED):
+        if self.taps_again and [each.kind for each in self.heard].count(OrderNotification.UNRESOLVED):
             orders = await house.all_orders()
             await house.orders.try_again(orders[0].reference)
             await self.posts_end(house)
@@ -150,7 +151,7 @@ async def ends_well(payment: Payment, house: House, told_as: str) -> None:
     assert len(shown) == 1, told_as
     assert sum(record.state == "COMPLETED" for record in payment.service.records.values()) == 1, told_as
     await only_one_order_is_open_and_it_is_done(payment, house, told_as)
-    kinds = [each.notice for each in heard]
+    kinds = [each.kind for each in heard]
     for notice in (
         OrderNotification.INVOICE,
         OrderNotification.CARD,
@@ -164,9 +165,9 @@ async def ends_well(payment: Payment, house: House, told_as: str) -> None:
         < kinds.index(OrderNotification.PAID)
         < kinds.index(OrderNotification.SENT)
     ), told_as
-    doubled = [each for each, times in Counter((e.subject, e.kind) for e in heard).items() if times > 1]
+    doubled = [each for each, times in Counter((e.subject, e.marked_kind) for e in heard).items() if times > 1]
     for subject, kind in doubled:
-        again = [each.maybe_told for each in heard if (each.subject, each.kind) == (subject, kind)]
+        again = [each.maybe_told for each in heard if (each.subject, each.marked_kind) == (subject, kind)]
         assert again == [False, True], f"{told_as}: {kind} was told twice and didn't say so"
     assert len(doubled) <= 1, told_as
 

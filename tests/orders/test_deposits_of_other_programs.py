@@ -11,7 +11,8 @@ import pytest
 
 from bot.core.money import Amount
 from bot.orders.deposits import LONGEST_LIST
-from bot.orders.order import Order, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import Order, Phase
 from bot.payments.tokens import TOKENS
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.model import KeyRefused, OrderRequest, PayoutMethod, ServiceDown, SettlementFailure, SlowDown

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.order import Failure, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.order import Failure, Phase
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.support.ticket import Cause
@@ -39,7 +40,7 @@ async def test_a_deposit_that_failed_between_two_looks_raises_an_alarm_and_opens
     order = await house.order(order.reference)
     assert (order.phase, order.failure) == (Phase.DONE, Failure.UNKNOWN)
     assert OrderNotification.FAILED in house.ears.kinds(EMMA)
-    assert OrderNotification.STAFF_FAILED in house.ears.kinds(OSCAR)
+    assert OrderWarning.FAILED in house.ears.kinds(OSCAR)
     assert await open_alarms(house) == [AlarmKind.ORDER_FAILED]
     async with house.store.reading() as tx:
         tickets = await TicketRepository(tx).of_order(order.reference)

@@ -13,7 +13,7 @@ from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Notification, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
 from bot.orders.missed_messages import MissedMessages
-from bot.orders.order import OrderNotification
+from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.orders.refused_messages import hooks
 from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages
@@ -79,7 +79,14 @@ class World:
         for reference in references:
             self.clock.passes(seconds=1)
             now = self.clock.now()
-            news = Notification(chat_id=EMMA, subject=f"order:{reference}", kind=kind, due_at=now, created_at=now)
+            news: Notification[AboutOrder] = Notification(
+                chat_id=EMMA,
+                subject=f"order:{reference}",
+                kind=kind,
+                payload=AboutOrder(reference),
+                due_at=now,
+                created_at=now,
+            )
             async with self.store.transaction() as tx:
                 await hooks(frozenset())[kind](tx, news, Undeliverable("message is too long"), now)
 

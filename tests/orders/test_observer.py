@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.orders.order import Order, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import Order, Phase
 from bot.settlement.model import OrderReport, ServiceDown
 from bot.settlement.steps import Step
 from tests.orders.order_world import House
@@ -259,7 +260,7 @@ async def test_nothing_is_saved_without_its_news(house: House, monkeypatch: pyte
         raise Lost
 
     with monkeypatch.context() as patched:
-        patched.setattr("bot.orders.tracking.observer.news_of", lost)
+        patched.setattr("bot.orders.tracking.observer.order_notifications", lost)
         with pytest.raises(Lost):
             await says(house, order, "LN_INVOICE_PAID")
     assert await house.order(order.reference) == order

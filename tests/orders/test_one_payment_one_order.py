@@ -9,7 +9,8 @@ import pytest
 
 from bot.core.money import Amount
 from bot.infra.db.errors import StoreDown
-from bot.orders.order import EventNote, HoldReason, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.order import EventNote, HoldReason, Phase
 from bot.orders.repository import OrderRepository
 from bot.payments import bolt11
 from tests.orders.order_world import EMMA, NUMBER, OSCAR, REQUEST, SARI, House, rules, unresolved
@@ -48,7 +49,7 @@ async def test_an_invoice_that_another_order_has_is_not_shown_and_staff_are_alar
     await house.tells()
     assert (second.phase, second.bolt11, second.payment_hash) == (Phase.ABANDONED, None, None)
     assert house.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
-    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_BAD_INVOICE]
+    assert house.ears.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
 
 
 @pytest.mark.parametrize("is_expired", [False, True])

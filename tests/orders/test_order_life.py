@@ -33,15 +33,16 @@ from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
-from bot.infra.outbox.model import Notification
+from bot.infra.outbox.model import StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.mcp_server.tools.answers import Refusal
 from bot.mcp_server.tools.order_creation import OrderCreation
 from bot.mcp_server.tools.order_tools import OrderTools
 from bot.operations.sweeps import Sweeps
 from bot.orders.limits import Limits, waits_for_payment
-from bot.orders.notifications import reference_in, subject_of
-from bot.orders.order import Order, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.notifications.queueing import order_subject
+from bot.orders.order import Order, Phase
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages
@@ -49,7 +50,8 @@ from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.orders.workers import OrderWorkers
 from bot.payments import bolt11
 from bot.settlement.model import SettlementFailure
-from bot.support.tickets.notifications import ticket_notification
+from bot.support.notifications.kinds import AboutEntry, TicketNotification
+from bot.support.notifications.queueing import ticket_notification
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.keys import VAULT
@@ -407,7 +409,7 @@ class Life(RuleBasedStateMachine):
             self.starts(bot, what, self.refreshes(bot, order), plan)
 
     def was_asked(self, order: Order, *notices: OrderNotification) -> bool:
-        return bool(self.chats.about(subject_of(order), *notices))
+        return bool(self.chats.about(order_subject(order), *notices))
 
     async def refreshes(self, bot: Bot, order: Order) -> None:
         none: Any = None  # neither the database nor Telegram is asked
@@ -457,13 +459,13 @@ class Life(RuleBasedStateMachine):
     def no_money_waits(self, bot: Bot) -> None:
         rows = self.loop.does(self.rows())
         for chat in {row.chat_id for row in rows}:
-            money = [row for row in rows if row.chat_id == chat and row.kind.partition(":")[0] not in CONVENIENCES]
+            money = [row for row in rows if row.chat_id == chat and row.kind not in CONVENIENCES]
             head = min(money, key=lambda row: row.id, default=None)
             if head is None or head.id in bot.delivery._under_way:
                 continue
             assert head.status == "sending" or head.due_at > self.clock.now(), f"{head.kind} waits"
 
-    async def rows(self) -> list[Notification]:
+    async def rows(self) -> list[StoredNotification]:
         async with self.sql.reading() as tx:
             return [row for chat in (EMMA, SARI, OSCAR) for row in await OutboxRepository(tx).to_tell_in(chat)]
 
@@ -537,7 +539,8 @@ class Life(RuleBasedStateMachine):
     async def file_for(self, who: int) -> None:
         now, number = self.clock.now(), len(self.chats.messages)
         async with self.sql.transaction() as tx:
-            row = ticket_notification(who, "T", f"ticket_answer:{number}", now, {})
+            about = AboutEntry("T", number)
+            row = ticket_notification(who, TicketNotification.ANSWER, about, now, str(number))
             await OutboxRepository(tx).add([row])
 
     # what an agent does
@@ -636,7 +639,7 @@ class Life(RuleBasedStateMachine):
             self.check_repeated(message)
 
     def order_of(self, message: Message) -> Order:
-        reference = reference_in(message.news.subject)
+        reference = message.news.payload["reference"]
         return next(order for order in self.orders() if order.reference == reference)
 
     def check_payable(self, message: Message, paying: str) -> None:
@@ -669,7 +672,7 @@ class Life(RuleBasedStateMachine):
         before = self.shown.setdefault(paying, record.service_id)
         assert before == record.service_id, "one payment for two orders"
         same_wish = {o.reference for o in self.orders() if o.draft_id == order.draft_id}
-        shown = {m.news.subject for m in self.chats.messages if m.pays() and reference_in(m.news.subject) in same_wish}
+        shown = {m.news.subject for m in self.chats.messages if m.pays() and m.news.payload["reference"] in same_wish}
         assert len(shown) <= 1, "two invoices for one request"
 
     def is_done(self, service_id: str | None) -> bool:
@@ -702,8 +705,7 @@ class Life(RuleBasedStateMachine):
         mark = text("news.again")
         if message.notice in {"ticket_answer", OrderNotification.CARD_EDIT, OrderNotification.INVOICE_TEXT}:
             return
-        what = (message.news.subject, message.news.kind)
-        copies = [m for m in self.chats.messages if (m.news.subject, m.news.kind) == what]
+        copies = [m for m in self.chats.messages if what(m.news) == what(message.news)]
         unmarked = [m for m in copies if mark not in readable(m.sent)]
         assert len({m.chat_id for m in unmarked}) == len(unmarked), f"{message.news.kind} came twice and didn't say so"
 
@@ -779,7 +781,7 @@ class Life(RuleBasedStateMachine):
         events = self.loop.does(self.events(order))
         if not any(event.phase is Phase.OPEN for event in events):
             return
-        about, subject = self.chats.about, subject_of(order)
+        about, subject = self.chats.about, order_subject(order)
         refused = {each.kind for each in self.chats.refused if each.subject == subject}
         told = {each.notice for each in about(subject, *OrderNotification)} | refused
         state, truth = self.service.records[order.service_id or ""].state, self.paid_at(order)
@@ -789,9 +791,7 @@ class Life(RuleBasedStateMachine):
             assert OrderNotification.SENT in told
         elif state == "FAILED":
             assert told & {OrderNotification.FAILED, *(() if truth else (OrderNotification.EXPIRED,))}
-            assert (
-                not truth or about(subject, OrderNotification.STAFF_FAILED) or OrderNotification.STAFF_FAILED in refused
-            )
+            assert not truth or about(subject, OrderWarning.FAILED) or OrderWarning.FAILED in refused
         elif not truth and order.expires_at:
             assert OrderNotification.EXPIRED in told
 
@@ -803,9 +803,14 @@ class Life(RuleBasedStateMachine):
         """What was sent once is taken away; of copies, the bot knows where one is."""
         if order.is_paid or order.is_ended or order.phase is Phase.DONE or order.is_expired(self.clock.now()):
             for notice in (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT):
-                copies = self.chats.about(subject_of(order), notice)
+                copies = self.chats.about(order_subject(order), notice)
                 left = [each for each in copies if each.is_known and not each.is_gone and each.pays()]
                 assert len(left) <= max(len(copies) - 1, 0), f"{order.reference} can still be paid in the chat"
+
+
+def what(notification: StoredNotification) -> tuple[str, str, str]:
+    """What is unique in a chat."""
+    return notification.subject, notification.kind, notification.mark
 
 
 def test_no_life_of_an_order_breaks_a_promise(migrated_file: Path, tmp_path: Path) -> None:

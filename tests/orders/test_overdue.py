@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.orders.order import EventNote, Order, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.order import EventNote, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, OrderReport
 from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarms import OVER
-from bot.support.tickets.notifications import ToStaffChat, ToUser
+from bot.staff.notifications import AlarmNotification
+from bot.support.notifications.kinds import StaffNotification, TicketNotification
 from tests.orders.crashing import Crash, Fuse, FusedEars, FusedStore
 from tests.orders.order_world import EMMA, OSCAR, Heard, House, rules
 from tests.settlement.fake_settlement import FakeSettlement, failing
@@ -56,9 +57,9 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
     assert house.ears.kinds() == []
     for _ in range(5):
         await waits(house, 1)
-    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, ToUser.OPENED]
-    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_STUCK]
-    assert house.ears.kinds(RINA) == [ToStaffChat.HEAD]
+    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
+    assert house.ears.kinds(OSCAR) == [OrderWarning.STUCK]
+    assert house.ears.kinds(RINA) == [StaffNotification.HEAD]
     known = await house.order(order.reference)
     assert known.is_overdue
     async with house.store.reading() as tx:
@@ -68,8 +69,8 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
 @pytest.mark.parametrize(
     ("state", "told", "staff"),
     [
-        ("COMPLETED", [OrderNotification.SENT, OrderNotification.RECEIPT], [OVER]),
-        ("FAILED", [OrderNotification.FAILED], [OrderNotification.STAFF_FAILED]),
+        ("COMPLETED", [OrderNotification.SENT, OrderNotification.RECEIPT], [AlarmNotification.CLEARED]),
+        ("FAILED", [OrderNotification.FAILED], [OrderWarning.FAILED]),
     ],
 )
 async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
@@ -104,9 +105,9 @@ async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_on
     report = OrderReport(service_id="svc-1", state="FAILED")
     await asyncio.gather(*(house.observes(order.reference, report) for _ in range(4)))
     await house.tells()
-    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.FAILED, ToUser.OPENED]
-    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_FAILED]
-    assert house.ears.kinds(RINA) == [ToStaffChat.HEAD]
+    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.FAILED, TicketNotification.OPENED]
+    assert house.ears.kinds(OSCAR) == [OrderWarning.FAILED]
+    assert house.ears.kinds(RINA) == [StaffNotification.HEAD]
 
 
 async def test_a_failure_of_an_unpaid_order_is_nothing_to_the_staff(house: House) -> None:
@@ -148,7 +149,7 @@ async def test_a_service_that_cannot_be_asked_keeps_nobody_from_being_told(house
     await waits(house, 31)
     assert house.ears.kinds() == []
     await waits(house, 2)
-    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, ToUser.OPENED]
+    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
 
 
 async def test_two_processes_tell_it_once(house: House, other_house: House) -> None:
@@ -183,14 +184,14 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
         service.clock.passes(minutes=1)
         if fuse.left:
             break
-    kinds = [(each.chat_id, each.notice) for each in heard]
+    kinds = [(each.chat_id, each.kind) for each in heard]
     for chat, notice in (
         (EMMA, OrderNotification.STUCK),
-        (EMMA, ToUser.OPENED),
-        (OSCAR, OrderNotification.STAFF_STUCK),
-        (RINA, ToStaffChat.HEAD),
+        (EMMA, TicketNotification.OPENED),
+        (OSCAR, OrderWarning.STUCK),
+        (RINA, StaffNotification.HEAD),
     ):
-        told = [each for each in heard if (each.chat_id, each.notice) == (chat, notice)]
+        told = [each for each in heard if (each.chat_id, each.kind) == (chat, notice)]
         assert told, kinds
         assert [each.maybe_told for each in told[1:]] == [True] * len(told[1:]), "a repetition says so"
     assert moments > 4

@@ -11,7 +11,8 @@ from bot.checkout.confirmation import review_draft
 from bot.checkout.draft import DraftStatus
 from bot.core.errors import Rejection
 from bot.core.money import MAX_SATS, Amount
-from bot.orders.order import OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import Phase
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, OutOfReach, Quote, Refused, ServiceDown

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from bot.infra.db.errors import StoreDown
-from bot.orders.order import Order, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import Order, Phase
 from bot.orders.tracking import poller
 from bot.settlement.model import KeyRefused, OrderNotFound, ServiceDown, SlowDown
+from bot.staff.notifications import AlarmNotification
 from tests.orders.order_world import EMMA, OSCAR, House
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -123,13 +125,13 @@ async def test_a_refused_key_stops_everything_at_once_and_operators_hear_of_it_o
     pauses = [await house.polls(after=0 if index else 5) for index in range(8)]
     assert len(service.calls) == 8
     assert pauses == [5, 10, 20, 40, 80, 160, 300, 300]
-    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_KEY_REFUSED]
+    assert house.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED]
     service.reads.clear()
     await house.polls()
-    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS]
+    assert house.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
     service.reads.append(KeyRefused())
     assert await house.polls() == 5
-    assert house.ears.kinds(OSCAR)[2:] == [OrderNotification.STAFF_KEY_REFUSED]
+    assert house.ears.kinds(OSCAR)[2:] == [AlarmNotification.KEY_REFUSED]
 
 
 async def test_no_request_follows_a_refusal_though_others_waited_for_their_turn(
@@ -237,4 +239,4 @@ async def test_a_404_is_an_answer_that_shows_the_key_taken(house: House, service
     service.reads.extend([KeyRefused(), OrderNotFound()])
     await house.polls()
     await house.polls()
-    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS]
+    assert house.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]

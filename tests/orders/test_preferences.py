@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.orders.order import OrderNotification
+from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.preferences import CHOOSABLE, TOPICS, Way, choose, chosen, next_way, step_news, topic_named, way_of
 from bot.settlement.steps import Step
 from tests.architecture.every_screen import NOW, TOLD, an_order

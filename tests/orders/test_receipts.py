@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
-from bot.orders.notifications import reference_in
-from bot.orders.order import OrderNotification
+from bot.infra.outbox.model import RetryLater, Sent, StoredNotification, Undeliverable
+from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
 from tests.orders.crashing import Crash, Fuse, FusedEars, FusedStore
@@ -32,15 +31,15 @@ class Forwarder(FusedEars):
         super().__init__(clock, fuse, chat.heard)
         self._codes = chat.codes
 
-    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
+    async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
         receipt = None
         if news.kind == OrderNotification.RECEIPT and self.store is not None:
             async with self.store.reading() as tx:
-                order = await OrderRepository(tx).get(reference_in(news.subject))
+                order = await OrderRepository(tx).get(str(news.payload["reference"]))
             assert order is not None
             receipt = await ReceiptService(self.store, self.clock).of(order)
             assert receipt is not None
-        told = await super().tell(news)
+        told = await super().send(news)
         if receipt is not None:
             self._codes.append(receipt.code)
         return told
@@ -105,7 +104,7 @@ async def test_wherever_the_bot_is_killed_one_order_has_one_code(migrated_file: 
         await life(file, service, chat, Fuse(None))
         assert chat.codes, f"killed at moment {at}"
         assert len(set(chat.codes)) == 1, f"killed at moment {at}"
-        kinds = [each.notice for each in chat.heard]
+        kinds = [each.kind for each in chat.heard]
         assert kinds.index(OrderNotification.SENT) < kinds.index(OrderNotification.RECEIPT)
         told_twice += len(chat.codes) > 1
         if fuse.left:

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from bot.core.money import Amount
-from bot.orders.order import Order, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import Order, Phase
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import OrderRequest
 from tests.orders.order_world import EMMA, NUMBER, SARI, House, unresolved

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from bot.infra.i18n import LOCALES
-from bot.orders.order import Order, OrderNotification
-from bot.orders.rendering import HOLDS
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notifications.rendering import HOLDS
+from bot.orders.order import Order
 from bot.orders.screens import outcome
 from bot.settlement.steps import Step
 from tests.architecture.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order, at_each_moment

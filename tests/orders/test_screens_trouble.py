@@ -7,7 +7,7 @@ import pytest
 
 from bot.checkout.screens import limit_warning as too_many
 from bot.infra.telegram.ui.formatting import format_time
-from bot.orders.order import OrderNotification
+from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.screens import card, outcome
 from bot.settlement.steps import Step
 from tests.architecture.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, a_draft, at_each_moment

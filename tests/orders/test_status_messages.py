@@ -8,7 +8,8 @@ import pytest
 
 from bot.core.money import Amount
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.order import OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import Deposit
@@ -25,7 +26,7 @@ async def shows_nothing(house: House, **changes: Any) -> None:
     await house.tells()
     assert (order.phase, order.bolt11, order.deposit) == (Phase.ABANDONED, None, None)
     assert house.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
-    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_BAD_INVOICE]
+    assert house.ears.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
     assert house.ears.shown() == []
     async with house.store.reading() as tx:
         assert await OrderRepository(tx).due(house.clock.now() + timedelta(days=1), is_paid=False) == ()

@@ -3,7 +3,8 @@
 import asyncio
 from dataclasses import replace
 
-from bot.orders.order import EventNote, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import EventNote, Phase
 from bot.orders.repository import OrderRepository
 from tests.orders.order_world import EMMA, House, rules, seconds, unresolved
 from tests.settlement.fake_settlement import BRI, FakeSettlement

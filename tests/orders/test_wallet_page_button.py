@@ -12,15 +12,16 @@ from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Messenger, Outcome
 from bot.infra.telegram.outcomes import outcome_of
 from bot.infra.telegram.ui.screen import Keyboard
-from bot.orders.notifications import news_of
-from bot.orders.order import Order, OrderNotification
-from bot.orders.rendering import OrderRenderer
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notifications.queueing import order_notifications
+from bot.orders.notifications.rendering import OrderMessages
+from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.staff.help import Help
 from bot.staff.roles import StaffChat
-from bot.users.model import Person
-from bot.users.readers import Readers
+from bot.users.readers import Readers, RenderContext
 from tests.architecture.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
+from tests.builders import stored
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import label
 
@@ -64,30 +65,25 @@ async def told(
 ) -> object:
     async with store.transaction() as tx:
         await OrderRepository(tx).add(order)
-    (news,) = news_of(order, (notice,), NOW)
-    return await teller_of(store, telegram, public_url).tell(replace(news, attempts=attempts))
+    (news,) = order_notifications(order, (notice,), NOW)
+    return await sender_of(store, telegram, public_url).send(stored(replace(news, attempts=attempts)))
 
 
-def order_renderer_of(store: Database, telegram: object, public_url: str = "https://pay.example") -> OrderRenderer:
+def messages_of(public_url: str = "https://pay.example") -> OrderMessages:
+    help_desk = Help(StaffChat(0, frozenset()))
+    return OrderMessages(help_desk=help_desk, receipts=cast("Any", None), public_url=public_url)
+
+
+def renderers_of(store: Database, telegram: object, messages: OrderMessages) -> Renderers[RenderContext]:
     clock = MovedClock()
     clock.at = NOW
-    return OrderRenderer(
-        store=store,
-        messenger=cast("Messenger", telegram),
-        clock=clock,
-        help_desk=Help(StaffChat(0, frozenset())),
-        receipts=cast("Any", None),
-        public_url=public_url,
-    )
+    readers = Readers(store, cast("Messenger", telegram), clock, TRANSLATIONS, "en")
+    return Renderers(readers.context, messages.renderers())
 
 
-def renderers_of(store: Database, order_renderer: OrderRenderer) -> Renderers[Person | None]:
-    return Renderers(Readers(store, TRANSLATIONS, "en").get, order_renderer.renderers())
-
-
-def teller_of(store: Database, telegram: object, public_url: str = "https://pay.example") -> Renderers[Person | None]:
-    """What tells news in this Telegram."""
-    return renderers_of(store, order_renderer_of(store, telegram, public_url))
+def sender_of(store: Database, telegram: object, public_url: str = "https://pay.example") -> Renderers[RenderContext]:
+    """What sends notifications in this Telegram."""
+    return renderers_of(store, telegram, messages_of(public_url))
 
 
 def labels(keyboard: Keyboard) -> list[str]:
@@ -161,31 +157,31 @@ async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(
     sqlite_store: Database, unsent: Outcome
 ) -> None:
     failed = outcome_of(Unanswered("no answer"))
-    teller = teller_of(sqlite_store, TriedTelegram(unsent, unsent, failed, unsent, failed))
+    sender = sender_of(sqlite_store, TriedTelegram(unsent, unsent, failed, unsent, failed))
     order = an_order(page_token=TOKEN)
     async with sqlite_store.transaction() as tx:
         await OrderRepository(tx).add(order)
-    (news,) = news_of(order, (OrderNotification.INVOICE,), NOW)
+    (news,) = order_notifications(order, (OrderNotification.INVOICE,), NOW)
     for attempts in range(5):
-        assert isinstance(await teller.tell(replace(news, id=1, attempts=attempts)), RetryLater)
-    assert await teller.tell(replace(news, id=1, attempts=5)) == Sent(100, without_picture=True)
+        assert isinstance(await sender.send(stored(replace(news, id=1, attempts=attempts))), RetryLater)
+    assert await sender.send(stored(replace(news, id=1, attempts=5))) == Sent(100, without_picture=True)
 
 
 async def test_attempts_that_sent_nothing_are_not_counted_without_end(
     sqlite_store: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.orders.rendering.MOST_UNSENT", 3)
-    order_renderer = order_renderer_of(sqlite_store, TriedTelegram(*[outcome_of(SlowDown(7))] * 5, Delivered(1)))
-    teller = renderers_of(sqlite_store, order_renderer)
+    monkeypatch.setattr("bot.orders.notifications.rendering.MOST_UNSENT", 3)
+    messages = messages_of()
+    sender = renderers_of(sqlite_store, TriedTelegram(*[outcome_of(SlowDown(7))] * 5, Delivered(1)), messages)
     order = an_order(page_token=TOKEN)
     async with sqlite_store.transaction() as tx:
         await OrderRepository(tx).add(order)
-    (news,) = news_of(order, (OrderNotification.INVOICE,), NOW)
+    (news,) = order_notifications(order, (OrderNotification.INVOICE,), NOW)
     for number in range(5):
-        await teller.tell(replace(news, id=number))
-    assert sorted(order_renderer._unsent) == [2, 3, 4]
-    await teller.tell(replace(news, id=4))
-    assert sorted(order_renderer._unsent) == [2, 3]
+        await sender.send(stored(replace(news, id=number)))
+    assert sorted(messages._unsent) == [2, 3, 4]
+    await sender.send(stored(replace(news, id=4)))
+    assert sorted(messages._unsent) == [2, 3]
 
 
 async def test_an_invoice_that_is_refused_as_picture_and_as_text_is_refused(sqlite_store: Database) -> None:

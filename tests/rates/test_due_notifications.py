@@ -7,16 +7,19 @@ from decimal import Decimal
 import pytest
 
 from bot.infra.db.errors import StoreDown
-from bot.infra.outbox.model import Notification, Queue, Undeliverable
+from bot.infra.outbox.model import Queue, Undeliverable
+from bot.infra.outbox.payload import unpack
 from bot.infra.outbox.repository import OutboxRepository
-from bot.rates.notifications import ALERT, AT_ONCE, DAILY, RateNotifications
+from bot.rates.notifications import DailyQuote, RateNotification
 from bot.rates.repository import QuoteRepository
+from bot.rates.scheduler import AT_ONCE, RateScheduler
 from bot.rates.subscription_worker import LOOK_EVERY_SECONDS, SOON_SECONDS, SubscriptionsWorker
 from bot.rates.subscriptions import MOST_ALERTS, AlertWish, Subscribing
 from bot.settlement.model import Quote, ServiceDown, payload_of, quote_in
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from bot.users.service import UserService
+from tests.builders import a_notification
 from tests.orders.order_world import EMMA, SARI, House
 from tests.settlement.fake_settlement import BEGINNING, RATE
 
@@ -29,7 +32,7 @@ class World:
     """A house with those who wish to hear of the rate."""
 
     house: House
-    news: RateNotifications
+    scheduler: RateScheduler
     subscribing: Subscribing
 
     async def person(self, person_id: int = EMMA, **changes: str) -> Person:
@@ -45,7 +48,7 @@ class World:
         return person
 
     async def works(self) -> float:
-        pause = await SubscriptionsWorker(self.news).tick()
+        pause = await SubscriptionsWorker(self.scheduler).tick()
         await self.house.tells()
         return pause
 
@@ -54,7 +57,7 @@ class World:
 
     async def quoted(self, rate: Decimal | int) -> int:
         self.house.service.rate = Decimal(rate)
-        return await self.news.check(Quote(Decimal(rate), self.house.clock.now()))
+        return await self.scheduler.check(Quote(Decimal(rate), self.house.clock.now()))
 
     def heard(self, kind: str, person_id: int = EMMA) -> int:
         return self.house.ears.kinds(person_id).count(kind)
@@ -62,9 +65,7 @@ class World:
 
 @pytest.fixture
 async def world(house: House) -> World:
-    return World(
-        house, RateNotifications(house.store, house.market, house.clock), Subscribing(house.store, house.clock)
-    )
+    return World(house, RateScheduler(house.store, house.market, house.clock), Subscribing(house.store, house.clock))
 
 
 def eight(day: int) -> datetime:
@@ -76,12 +77,12 @@ async def test_a_daily_quote_comes_each_day_at_its_hour_and_once(world: World) -
     await world.wakes()
     world.goes_to(eight(1) - timedelta(seconds=1))
     assert await world.works() == LOOK_EVERY_SECONDS
-    assert world.heard(DAILY) == 0
+    assert world.heard(RateNotification.DAILY_QUOTE) == 0
     for day in (1, 2, 3):
         world.goes_to(eight(day))
         await world.works()
         await world.works()
-        assert world.heard(DAILY) == day
+        assert world.heard(RateNotification.DAILY_QUOTE) == day
 
 
 async def test_all_of_one_moment_read_the_same_numbers_and_how_they_moved(world: World) -> None:
@@ -90,23 +91,23 @@ async def test_all_of_one_moment_read_the_same_numbers_and_how_they_moved(world:
     world.goes_to(eight(1))
     async with world.house.sql.transaction() as tx:
         await QuoteRepository(tx).add(Quote(RATE / 2, eight(0), source="s"))
-    await world.news.tell_due()
+    await world.scheduler.queue_due()
     async with world.house.sql.reading() as tx:
         told = await OutboxRepository(tx).heads(eight(1), queue=Queue.RATE)
     assert [news.chat_id for news in told] == [EMMA, SARI]
     assert told[0].payload == told[1].payload
-    assert quote_in(told[0].payload) == Quote(RATE, eight(1))
-    assert Decimal(str(told[0].payload["change"])) == 100
+    payload = unpack(RateNotification.DAILY_QUOTE, told[0]).payload
+    assert payload == DailyQuote(Quote(RATE, eight(1)), Decimal(100))
 
 
 async def test_what_is_hours_late_is_left_out_and_the_next_day_is_in_time(world: World) -> None:
     await world.wakes()
     world.goes_to(eight(1) + timedelta(hours=2, seconds=1))
     await world.works()
-    assert world.heard(DAILY) == 0
+    assert world.heard(RateNotification.DAILY_QUOTE) == 0
     world.goes_to(eight(2) + timedelta(hours=1))
     await world.works()
-    assert world.heard(DAILY) == 1
+    assert world.heard(RateNotification.DAILY_QUOTE) == 1
 
 
 async def test_without_a_rate_it_waits_and_comes_a_little_later(world: World) -> None:
@@ -114,9 +115,9 @@ async def test_without_a_rate_it_waits_and_comes_a_little_later(world: World) ->
     world.goes_to(eight(1))
     world.house.service.reads.append(ServiceDown())
     assert await world.works() == LOOK_EVERY_SECONDS
-    assert world.heard(DAILY) == 0
+    assert world.heard(RateNotification.DAILY_QUOTE) == 0
     await world.works()
-    assert world.heard(DAILY) == 1
+    assert world.heard(RateNotification.DAILY_QUOTE) == 1
 
 
 async def test_a_crowd_is_told_a_few_at_a_time(world: World) -> None:
@@ -125,7 +126,7 @@ async def test_a_crowd_is_told_a_few_at_a_time(world: World) -> None:
     world.goes_to(eight(1))
     queued = []
     for _ in range(4):
-        await world.news.tell_due()
+        await world.scheduler.queue_due()
         async with world.house.sql.reading() as tx:
             queued.append(await OutboxRepository(tx).count_due("rate:", eight(1)))
     assert queued == [AT_ONCE] * 4
@@ -138,14 +139,12 @@ async def test_a_crowd_is_told_a_few_at_a_time(world: World) -> None:
 async def test_news_of_money_in_the_same_chat_does_not_wait_behind_it(world: World) -> None:
     await world.wakes()
     world.goes_to(eight(1))
-    await world.news.tell_due()
+    await world.scheduler.queue_due()
     async with world.house.sql.transaction() as tx:
         (daily,) = await OutboxRepository(tx).heads(eight(1), queue=Queue.RATE)
         assert await OutboxRepository(tx).start(daily.id)
         now = eight(1)
-        await OutboxRepository(tx).add(
-            [Notification(chat_id=EMMA, subject="order:R2345AB", kind="paid", due_at=now, created_at=now)]
-        )
+        await OutboxRepository(tx).add([a_notification(chat_id=EMMA, due_at=now, created_at=now)])
         assert [news.kind for news in await OutboxRepository(tx).heads(now)] == ["paid"]
 
 
@@ -154,13 +153,13 @@ async def test_another_hour_or_another_zone_moves_it(world: World) -> None:
     await world.subscribing.daily(person, 18 * 60)
     world.goes_to(BEGINNING.replace(hour=11))
     await world.works()
-    assert world.heard(DAILY) == 1
+    assert world.heard(RateNotification.DAILY_QUOTE) == 1
     users = UserService(world.house.sql, world.house.clock)
     users.on_zone_changed.append(world.subscribing.move_daily_quote)
     await users.change_zone(replace(person, time_zone="Asia/Tokyo"))
     world.goes_to(BEGINNING.replace(hour=9) + timedelta(days=1))
     await world.works()
-    assert world.heard(DAILY) == 2
+    assert world.heard(RateNotification.DAILY_QUOTE) == 2
 
 
 async def test_one_who_stopped_hears_nothing_more(world: World) -> None:
@@ -178,12 +177,12 @@ async def test_an_alert_rings_when_its_price_has_come_and_once(world: World) -> 
     assert await world.subscribing.alert(await world.person(), ABOVE)
     assert await world.quoted(RATE) == 0
     await world.works()
-    assert world.heard(ALERT) == 0
+    assert world.heard(RateNotification.PRICE_ALERT) == 0
     assert await world.quoted(RATE + 1) == 1
     await world.works()
     assert await world.quoted(RATE + 2) == 0
     await world.works()
-    assert world.heard(ALERT) == 1
+    assert world.heard(RateNotification.PRICE_ALERT) == 1
     assert (await world.subscribing.wishes(EMMA)).alerts == ()
 
 
@@ -194,7 +193,7 @@ async def test_one_that_may_ring_again_rests_first(world: World) -> None:
         world.house.clock.passes(hours=hours)
         await world.quoted(RATE - 2)
         await world.works()
-        assert world.heard(ALERT) == heard
+        assert world.heard(RateNotification.PRICE_ALERT) == heard
     assert (await world.subscribing.wishes(EMMA)).alerts == ()
 
 
@@ -203,11 +202,11 @@ async def test_a_recorded_quote_is_looked_at_by_itself_and_a_stale_one_rings_not
     async with world.house.sql.transaction() as tx:
         await QuoteRepository(tx).add(Quote(RATE * 2, BEGINNING - timedelta(minutes=11)))
     await world.works()
-    assert world.heard(ALERT) == 0
+    assert world.heard(RateNotification.PRICE_ALERT) == 0
     async with world.house.sql.transaction() as tx:
         await QuoteRepository(tx).add(Quote(RATE * 2, BEGINNING))
     await world.works()
-    assert world.heard(ALERT) == 1
+    assert world.heard(RateNotification.PRICE_ALERT) == 1
 
 
 async def test_many_alerts_ring_a_few_at_a_time_even_if_the_price_leaves_again(world: World) -> None:
@@ -227,7 +226,7 @@ async def test_one_deleted_at_the_last_moment_does_not_ring(world: World) -> Non
     assert not await world.subscribing.drop(SARI, alert.id)
     assert await world.subscribing.drop(EMMA, alert.id)
     await world.works()
-    assert world.heard(ALERT) == 0
+    assert world.heard(RateNotification.PRICE_ALERT) == 0
 
 
 async def test_the_same_wish_twice_is_one_alert_and_there_is_an_end_of_them(world: World) -> None:
@@ -273,9 +272,9 @@ async def test_a_lost_database_costs_no_alert(world: World, monkeypatch: pytest.
     with monkeypatch.context() as broken:
         broken.setattr(world.house.store, "transaction", lost)
         with pytest.raises(StoreDown):
-            await world.news.ring_met()
+            await world.scheduler.queue_met()
     await world.works()
-    assert world.heard(ALERT) == 1
+    assert world.heard(RateNotification.PRICE_ALERT) == 1
 
 
 @pytest.mark.parametrize("usdc", [None, Decimal("16345.50")])

@@ -5,24 +5,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import OF_RATE_AT_ONCE, OutboxDelivery
-from bot.infra.outbox.model import Notification, Queue, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import DeliveryOutcome, Queue, RetryLater, Sent, StoredNotification, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome, Unreachable
+from bot.infra.telegram.outbound.sender import Delivered, Outcome, Unreachable
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.rates.model import RateAlert
-from bot.rates.notifications import ALERT, DAILY, RateNotifications
-from bot.rates.rendering import QuoteRenderer
+from bot.rates.notifications import RENDERERS, DailyQuote, RateNotification, daily_quote
+from bot.rates.scheduler import RateScheduler
 from bot.rates.subscriptions import AlertWish, Subscribing
 from bot.settlement.model import Quote
 from bot.users.model import Person
+from tests.builders import a_notification
 from tests.infra.test_outbox_delivery import SlowEars
 from tests.orders.order_world import EMMA, House
+from tests.rendering import context_for, renderers_for
 from tests.settlement.fake_settlement import BEGINNING, RATE
 from tests.texts import readable, says, text
 from tests.waiting import PATIENCE
@@ -54,8 +56,8 @@ class Listening(SlowEars):
         super().__init__(house)
         self.of_money = asyncio.Event()
 
-    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
-        outcome = await super().tell(news)
+    async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
+        outcome = await super().send(news)
         if news.kind == "paid":
             self.of_money.set()
         return outcome
@@ -70,10 +72,10 @@ class Reader:
     phone: Phone
     subscribing: Subscribing
 
-    async def reads(self, news: Notification) -> Sent | object:
-        messenger = cast("Messenger", self.phone)
-        tell = QuoteRenderer(self.house.store, messenger, self.house.clock).renderers()[news.kind]
-        return await tell(news, self.person, ENGLISH)
+    async def reads(self, news: StoredNotification) -> DeliveryOutcome:
+        house = self.house
+        context = context_for(self.person, store=house.store, messenger=self.phone, now=house.clock.now(), t=ENGLISH)
+        return await renderers_for(context, RENDERERS).send(news)
 
 
 @pytest.fixture
@@ -86,14 +88,14 @@ async def emma(house: House) -> Reader:
 
 
 @pytest.fixture
-async def told(emma: Reader) -> dict[str, Notification]:
+async def told(emma: Reader) -> dict[str, StoredNotification]:
     """A daily quote and an alert as the outbox hands them over, at eight in the morning."""
     house = emma.house
-    news = RateNotifications(house.store, house.market, house.clock)
+    scheduler = RateScheduler(house.store, house.market, house.clock)
     house.clock.at = EIGHT
-    await news.check(Quote(Decimal(1_800_000_000), EIGHT))
-    await news.tell_due()
-    await news.ring_met()
+    await scheduler.check(Quote(Decimal(1_800_000_000), EIGHT))
+    await scheduler.queue_due()
+    await scheduler.queue_met()
     found = {}
     async with house.sql.transaction() as tx:
         while heads := await OutboxRepository(tx).heads(EIGHT, queue=Queue.RATE):
@@ -103,9 +105,9 @@ async def told(emma: Reader) -> dict[str, Notification]:
 
 
 async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(
-    emma: Reader, told: dict[str, Notification]
+    emma: Reader, told: dict[str, StoredNotification]
 ) -> None:
-    for kind in (DAILY, ALERT):
+    for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
         assert await emma.reads(told[kind]) == Sent()
     daily, alert = emma.phone.taken
     assert (daily["lane"], daily["silent"], alert["lane"], alert["silent"]) == ("bulk", False, "talk", False)
@@ -116,46 +118,46 @@ async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(
     assert {row[-1].data for row in (daily["buttons"][-1], alert["buttons"][-1])} == {"sub:end"}
 
 
-async def test_at_night_it_comes_without_a_sound(emma: Reader, told: dict[str, Notification]) -> None:
+async def test_at_night_it_comes_without_a_sound(emma: Reader, told: dict[str, StoredNotification]) -> None:
     emma.house.clock.at = EIGHT.replace(hour=23)  # six in the morning, in Jakarta
-    await emma.reads(told[ALERT])
+    await emma.reads(told[RateNotification.PRICE_ALERT])
     assert emma.phone.taken[0]["silent"]
     await emma.subscribing.quiet(emma.person, None)
-    await emma.reads(told[ALERT])
+    await emma.reads(told[RateNotification.PRICE_ALERT])
     assert not emma.phone.taken[1]["silent"]
 
 
 async def test_what_may_have_arrived_is_repeated_only_if_it_was_waited_for(
-    emma: Reader, told: dict[str, Notification]
+    emma: Reader, told: dict[str, StoredNotification]
 ) -> None:
-    for kind in (DAILY, ALERT):
+    for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
         await emma.reads(replace(told[kind], maybe_told=True))
     assert [message["lane"] for message in emma.phone.taken] == ["talk"]
     assert text("news.again") in emma.phone.taken[0]["text"]
 
 
 async def test_a_daily_quote_that_comes_through_too_late_is_dropped(
-    emma: Reader, told: dict[str, Notification]
+    emma: Reader, told: dict[str, StoredNotification]
 ) -> None:
     emma.house.clock.passes(hours=2, seconds=1)
-    assert await emma.reads(told[DAILY]) == Sent()
+    assert await emma.reads(told[RateNotification.DAILY_QUOTE]) == Sent()
     assert emma.phone.taken == []
 
 
 async def test_whoever_has_stopped_or_wishes_to_be_forgotten_reads_nothing(
-    emma: Reader, told: dict[str, Notification]
+    emma: Reader, told: dict[str, StoredNotification]
 ) -> None:
     leaving = replace(emma, person=replace(emma.person, delete_asked_at=EIGHT))
-    assert await leaving.reads(told[DAILY]) == Sent()
+    assert await leaving.reads(told[RateNotification.DAILY_QUOTE]) == Sent()
     await emma.subscribing.stop(EMMA)
-    for kind in (DAILY, ALERT):
+    for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
         assert await emma.reads(told[kind]) == Sent()
     assert emma.phone.taken == []
 
 
-async def test_one_who_has_blocked_the_bot_is_out_of_reach(emma: Reader, told: dict[str, Notification]) -> None:
+async def test_one_who_has_blocked_the_bot_is_out_of_reach(emma: Reader, told: dict[str, StoredNotification]) -> None:
     emma.phone.outcome = Unreachable("blocked")
-    assert await emma.reads(told[DAILY]) == Undeliverable("blocked", whole_chat=True)
+    assert await emma.reads(told[RateNotification.DAILY_QUOTE]) == Undeliverable("blocked", whole_chat=True)
 
 
 async def test_a_slow_crowd_of_it_holds_up_no_news_of_money(house: House) -> None:
@@ -164,14 +166,9 @@ async def test_a_slow_crowd_of_it_holds_up_no_news_of_money(house: House) -> Non
     crowd = range(1, OF_RATE_AT_ONCE * 4)
     ears.gates = {chat_id: asyncio.Event() for chat_id in crowd}
     async with house.sql.transaction() as tx:
-        rows = [(chat_id, "rate:daily:x", DAILY, Queue.RATE) for chat_id in crowd]
-        rows.append((9_999, "order:R2345AB", "paid", Queue.MONEY))
-        await OutboxRepository(tx).add(
-            [
-                Notification(chat_id=chat_id, subject=subject, kind=kind, queue=queue, due_at=now, created_at=now)
-                for chat_id, subject, kind, queue in rows
-            ]
-        )
+        quote = DailyQuote(Quote(RATE, now), None)
+        await OutboxRepository(tx).add([daily_quote(chat_id, now, quote, now) for chat_id in crowd])
+        await OutboxRepository(tx).add([a_notification(chat_id=9_999, due_at=now, created_at=now)])
     await delivery.start_due()
     async with asyncio.timeout(PATIENCE):
         await ears.of_money.wait()

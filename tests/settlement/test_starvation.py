@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.orders.order import Order, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.budget import AdaptiveBudget, Budget
 from bot.settlement.model import OrderReport, SlowDown

@@ -9,9 +9,9 @@ from bot.infra.outbox.model import Backlog
 from bot.infra.telegram.ui.screen import Screen
 from bot.operations.monitor import HealthSummary
 from bot.operations.screens import status as operator_status
+from bot.orders.notifications.warnings import OrderInAlarm
 from bot.orders.order import Order
-from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.alarms import OF_ORDERS
+from bot.staff.alarm_model import OF_ORDERS, Alarm, AlarmKind
 from bot.staff.screens import alarms
 
 
@@ -61,7 +61,7 @@ def of_alarms(t: Translator, order: Order, now: datetime, zone: tzinfo, typed: s
     """Each alarm raised and over, reminders and the status, with the order there and gone."""
     raised = every_alarm(order, now, typed)
     longest = [alarm for alarm in raised if alarm.kind is AlarmKind.INVOICE_MISMATCH]
-    for orders in ({order.reference: order}, {}):
+    for orders in ({order.reference: OrderInAlarm(order)}, {}):
         for alarm in raised:
             yield f"alarm: {alarm.kind}", alarms.raised(t, alarm, orders, now, zone)
             ended = replace(alarm, cleared_at=now)
@@ -71,5 +71,7 @@ def of_alarms(t: Translator, order: Order, now: datetime, zone: tzinfo, typed: s
             yield "reminder", alarms.reminder(t, some, orders, now, zone)
             yield "operator's status", operator_status.screen(t, a_glance(*some), orders, now, zone)
     yield "nothing left", alarms.none_left(t)
+    yield "key refused", alarms.key_refused(t)
+    yield "key works", alarms.key_works(t)
     for known in (True, False):
         yield "all is well", operator_status.screen(t, a_glance(known=known), {}, now, zone)

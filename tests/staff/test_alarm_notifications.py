@@ -1,27 +1,31 @@
 """How alarms read when they reach a chat: in its reader's language, and with buttons for operators alone."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from bot.infra.i18n import Translations, translator_for
-from bot.infra.outbox.model import Notification, Sent
+from bot.infra.outbox.model import DeliveryOutcome, Sent, StoredNotification
+from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.outbound.sender import Delivered, Messenger
+from bot.infra.telegram.outbound.sender import Delivered
 from bot.infra.telegram.ui.screen import Keyboard
-from bot.orders.notifications import staff_news
-from bot.orders.order import OrderNotification
+from bot.orders.notifications.kinds import OrderWarning
+from bot.orders.notifications.queueing import operator_notifications
+from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
 from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarm_rendering import AlarmRenderer
+from bot.staff.alarm_subjects import AlarmSubjects
+from bot.staff.notifications import AlarmMessages
 from bot.support.tickets.repository import TicketRepository
 from bot.users.model import Person
+from bot.users.readers import RenderContext
+from tests.builders import stored
 from tests.orders.order_world import OSCAR, House, rules
+from tests.rendering import context_for, renderers_for
 from tests.settlement.fake_settlement import FakeSettlement
 from tests.texts import label, readable, says, starts, text
 
 RINA, OLGA = 3001, 2002
-TRANSLATIONS = Translations.load(strict=True)
 
 
 @dataclass
@@ -44,18 +48,27 @@ class Chats:
 def chats(house: House) -> Chats:
     """The house tells its alarms into these; Oscar reads English, Olga Indonesian."""
     chats = Chats()
-    operators = frozenset({OSCAR, OLGA})
-    tellers = AlarmRenderer(house.store, cast("Messenger", chats), house.clock, operators).renderers()
-    record_audit = house.ears.tell
+    others = house.ears.send
 
-    async def tell(news: Notification) -> Any:
-        reader = Person(id=news.chat_id, created_at=news.created_at, locale="id" if news.chat_id == OLGA else "en")
-        teller = tellers.get(news.kind)
-        t = translator_for(TRANSLATIONS, reader, "en")
-        return await (teller(news, reader, t) if teller else record_audit(news))
+    async def send(news: StoredNotification) -> Any:
+        renderers = alarms_in(chats, house, frozenset({OSCAR, OLGA}), news)
+        return await (renderers.send(news) if news.kind in renderers.kinds else others(news))
 
-    house.ears.tell = tell  # type: ignore[method-assign]
+    house.ears.send = send  # type: ignore[method-assign]
     return chats
+
+
+def alarms_in(
+    chats: Chats, house: House, operators: frozenset[int], notification: StoredNotification
+) -> Renderers[RenderContext]:
+    """What tells operators of alarms, in the language of the notification's reader."""
+    chat_id = notification.chat_id
+    reader = Person(id=chat_id, created_at=notification.created_at, locale="id" if chat_id == OLGA else "en")
+    context = context_for(reader, store=house.store, messenger=chats, now=house.clock.now())
+    subjects = AlarmSubjects()
+    subjects.add(ALARM_SUBJECTS)
+    messages = AlarmMessages(subjects)
+    return renderers_for(context, messages.renderers(), OrderWarnings(operators).renderers())
 
 
 @pytest.fixture
@@ -126,9 +139,10 @@ async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sou
 
 async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(house: House, chats: Chats) -> None:
     reference = await fails_after_payment(house)
-    tellers = AlarmRenderer(house.store, cast("Messenger", chats), house.clock, frozenset({OSCAR})).renderers()
-    now = house.clock.now()
-    (piece,) = staff_news([OSCAR], OrderNotification.STAFF_FAILED, f"order:{reference}", now, reference=reference)
-    english = TRANSLATIONS.get("en")
-    assert isinstance(await tellers[piece.kind](replace(piece, maybe_told=True), None, english), Sent)
+    order = await house.order(reference)
+    (warning,) = operator_notifications([OSCAR], OrderWarning.FAILED, order, house.clock.now())
+    notification = stored(replace(warning, maybe_told=True))
+    renderers = alarms_in(chats, house, frozenset({OSCAR}), notification)
+    sent: DeliveryOutcome = await renderers.send(notification)
+    assert isinstance(sent, Sent)
     assert text("news.again") in chats.texts[OSCAR][-1]

@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from bot.infra.db.errors import StoreDown
-from bot.orders.order import OrderNotification
 from bot.settlement.health import Health
 from bot.settlement.model import KeyRefused, OrderNotFound, OutcomeUnknown, OutOfReach, Refused, ServiceDown, SlowDown
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.alarms import Alarms, Finding
+from bot.staff.notifications import AlarmNotification
 from tests.orders.order_world import OSCAR, REQUEST, House
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -44,7 +45,7 @@ async def test_an_incident_is_told_once_and_its_end_once(house: House) -> None:
     for _ in range(3):
         house.health.answered()
         await house.tells()
-    assert house.ears.kinds(OSCAR) == [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS]
+    assert house.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
 
 
 async def test_a_second_incident_is_told_anew_even_within_the_same_second(house: House) -> None:
@@ -55,27 +56,27 @@ async def test_a_second_incident_is_told_anew_even_within_the_same_second(house:
     house.clock.passes(milliseconds=1)
     house.health.refused()
     assert await heard(house) == [
-        OrderNotification.STAFF_KEY_REFUSED,
-        OrderNotification.STAFF_KEY_WORKS,
-        OrderNotification.STAFF_KEY_REFUSED,
+        AlarmNotification.KEY_REFUSED,
+        AlarmNotification.KEY_WORKS,
+        AlarmNotification.KEY_REFUSED,
     ]
 
 
 async def test_a_hundred_who_raise_it_at_once_raise_one(house: House, other_house: House) -> None:
     both = [house.alarms, other_house.alarms] * 50
     assert sum(await asyncio.gather(*(alarms.take_in([REFUSED]) for alarms in both))) == 1
-    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED]
+    assert await heard(house) == [AlarmNotification.KEY_REFUSED]
 
 
 async def test_a_restart_repeats_no_alarm_and_tells_its_end(house: House, file: str, service: FakeSettlement) -> None:
     house.health.refused()
-    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED]
+    assert await heard(house) == [AlarmNotification.KEY_REFUSED]
     house.clock.passes(minutes=5)
     again = House(file, service)
     again.health.refused()
     assert await heard(again) == []
     again.health.answered()
-    assert await heard(again) == [OrderNotification.STAFF_KEY_WORKS]
+    assert await heard(again) == [AlarmNotification.KEY_WORKS]
     await again.leave()
 
 
@@ -90,11 +91,11 @@ async def test_an_alarm_that_could_not_be_kept_is_raised_by_the_next_look(
         patched.setattr(house.store, "transaction", away)
         with pytest.raises(StoreDown):
             await house.watching.hear()
-    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED]
+    assert await heard(house) == [AlarmNotification.KEY_REFUSED]
 
 
 async def test_every_operator_hears_it(house: House) -> None:
-    alarms = Alarms(house.store, house.clock, frozenset({OSCAR, 2002}))
+    alarms = Alarms(house.store, house.clock, frozenset({OSCAR, 2002}), subjects=AlarmSubjects())
     await alarms.take_in([REFUSED])
     await house.tells()
     assert {each.chat_id for each in house.ears.heard} == {OSCAR, 2002}
@@ -108,9 +109,9 @@ async def test_any_refused_read_is_noticed_and_any_answer_ends_it(
     service.reads.append(KeyRefused())
     with pytest.raises(KeyRefused):
         await call(watched)
-    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED]
+    assert await heard(house) == [AlarmNotification.KEY_REFUSED]
     await call(watched)
-    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS]
+    assert await heard(house) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
 
 
 async def test_a_refused_post_is_noticed_and_a_made_order_ends_it(
@@ -119,9 +120,9 @@ async def test_a_refused_post_is_noticed_and_a_made_order_ends_it(
     service.places.append(KeyRefused())
     with pytest.raises(KeyRefused):
         await watched.place(REQUEST)
-    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED]
+    assert await heard(house) == [AlarmNotification.KEY_REFUSED]
     assert (await watched.place(REQUEST)).service_id == "svc-1"
-    assert await heard(house) == [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS]
+    assert await heard(house) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
 
 
 @pytest.mark.parametrize("failure", [OrderNotFound(), ServiceDown(), SlowDown(1)])

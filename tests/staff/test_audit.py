@@ -12,7 +12,7 @@ from bot.infra.db.errors import StoreDown
 from bot.operations.statistics_service import StatisticsService
 from bot.staff import audit as module
 from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarms import of_order
+from bot.staff.alarms import add_order_alarm
 from bot.staff.audit import PAGE_SIZE, AuditFile, AuditLog, record_audit
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
@@ -41,7 +41,7 @@ async def looks_at(house: House, count: int, *, by: int = RINA) -> None:
 async def raises(house: House, reference: str) -> None:
     """An alarm about an order."""
     async with house.store.transaction() as tx:
-        await of_order(tx, AlarmKind.ORDER_FAILED, reference, house.clock.now())
+        await add_order_alarm(tx, AlarmKind.ORDER_FAILED, reference, house.clock.now())
 
 
 async def all_of(house: House) -> list[AuditEntry]:

@@ -7,20 +7,21 @@ from datetime import timedelta
 import pytest
 
 from bot.infra.i18n import LOCALES
+from bot.infra.outbox.payload import unpack
 from bot.operations.screens import status as operator_status
-from bot.orders.order import Order, OrderNotification
+from bot.orders.notifications.warnings import OrderInAlarm
 from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.alarms import alarm_in, told_of
 from bot.staff.buttons import AlarmAction, AlarmButton
+from bot.staff.notifications import AlarmNotification, alarm_notifications
 from bot.staff.screens import alarms
-from bot.staff.screens import notes as staff_notes
 from tests.architecture.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order
+from tests.builders import stored
 from tests.staff.alarm_screens import a_glance, every_alarm
 from tests.texts import label, like, says, text
 
 EN = TRANSLATIONS.get("en")
 ORDER = an_order(state="FAILED", paid_at=NOW)
-ORDERS = {ORDER.reference: ORDER}
+ORDERS = {ORDER.reference: OrderInAlarm(ORDER)}
 FAILED = Alarm(kind=AlarmKind.ORDER_FAILED, subject="ABC2345", raised_at=NOW - timedelta(hours=2))
 SHRUNK = Alarm(kind=AlarmKind.METHODS_SHRUNK, facts={"before": 1_500, "now": 12}, raised_at=NOW)
 
@@ -111,14 +112,15 @@ def test_every_alarm_says_what_to_do(alarm: Alarm) -> None:
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-@pytest.mark.parametrize("notice", [OrderNotification.STAFF_KEY_REFUSED, OrderNotification.STAFF_KEY_WORKS])
-def test_a_rejected_key_says_what_to_do_until_it_works(notice: OrderNotification, locale: str) -> None:
-    shown = Seen("", staff_notes.screen(notice, TRANSLATIONS.get(locale), None, {}, NOW)).text
-    assert says(shown, "alarm.todo.key_refused", locale) is (notice is OrderNotification.STAFF_KEY_REFUSED)
+def test_a_rejected_key_says_what_to_do_until_it_works(locale: str) -> None:
+    t = TRANSLATIONS.get(locale)
+    refused, works = (Seen("", screen(t)).text for screen in (alarms.key_refused, alarms.key_works))
+    assert says(refused, "alarm.todo.key_refused", locale)
+    assert not says(works, "alarm.todo.key_refused", locale)
 
 
 @pytest.mark.parametrize(("orders", "named"), [(ORDERS, "cm1"), ({}, "ABC2345")])
-def test_the_settlement_service_is_asked_by_the_id_it_knows(orders: dict[str, Order], named: str) -> None:
+def test_the_settlement_service_is_asked_by_the_id_it_knows(orders: dict[str, OrderInAlarm], named: str) -> None:
     for kind in (AlarmKind.ORDER_STUCK, AlarmKind.ORDER_FAILED, AlarmKind.INVOICE_MISMATCH):
         said = Seen("", alarms.raised(EN, replace(FAILED, kind=kind), orders, NOW, JAKARTA)).text
         assert says(said, f"alarm.todo.{kind}", id=named)
@@ -148,9 +150,10 @@ def test_many_alarms_fit_into_one_message_that_says_how_many_more_there_are() ->
     assert len(seen.buttons) == 9
 
 
-def test_an_alarm_is_read_from_the_news_of_it_as_it_was() -> None:
+def test_an_alarm_is_read_from_its_notification_as_it_was() -> None:
     for alarm in every_alarm(ORDER, NOW, "no"):
-        assert alarm_in(told_of(alarm)) == alarm
+        (notification,) = alarm_notifications([1], AlarmNotification.RAISED, alarm, NOW)
+        assert unpack(AlarmNotification.RAISED, stored(notification)).payload.alarm == alarm
 
 
 def test_buttons_say_what_they_are_about_and_nothing_else_passes_for_them() -> None:

@@ -5,13 +5,15 @@ from datetime import timedelta
 
 from bot.infra.outbox.model import NotificationStatus
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications import news_of
-from bot.orders.order import EventNote, Order, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notifications.queueing import order_notifications
+from bot.orders.order import EventNote, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import OrderReport
 from bot.support.cases import Anomaly, Cases, Reach, reach_of
+from bot.support.notifications.kinds import AboutTicket, TicketNotification
+from bot.support.notifications.queueing import notify_user
 from bot.support.ticket import CloseReason, Ticket
-from bot.support.tickets.notifications import ToUser, tell_person
 from bot.support.tickets.repository import TicketRepository
 from bot.users.model import pressed
 from bot.users.repository import record_user_event
@@ -44,12 +46,16 @@ async def test_a_case_holds_what_was_told_to_the_person_what_they_did_and_nothin
         for ticket in (about, old, alone):
             assert await TicketRepository(tx).add(ticket)
         await TicketRepository(tx).save(old.close(3001, CloseReason.SOLVED, now))
-        await tell_person(tx, about, ToUser.OPENED, now)
+        await notify_user(tx, about, TicketNotification.OPENED, AboutTicket(about.reference), now)
     await house.tells()
     case = await Cases(house.store).of_ticket(about)
     assert case.order is not None
     assert case.order.reference == mine.reference
-    assert [news.kind for news in case.news] == [OrderNotification.INVOICE, OrderNotification.CARD, ToUser.OPENED]
+    assert [news.kind for news in case.news] == [
+        OrderNotification.INVOICE,
+        OrderNotification.CARD,
+        TicketNotification.OPENED,
+    ]
     assert {reach_of(news) for news in case.news} == {Reach.SENT}
     assert [(act.reference, act.what) for act in case.acts] == [(mine.reference, "pressed.look")]
     assert [each.reference for each in case.others] == [other.reference]
@@ -129,7 +135,7 @@ async def test_a_forgotten_persons_order_is_a_case_of_nobody(house: House) -> No
             replace(await _current(house, order), phase=Phase.DONE, state="COMPLETED")
         )
         assert ended is not None
-        await OutboxRepository(tx).add(news_of(ended, (OrderNotification.SENT,), house.clock.now()))
+        await OutboxRepository(tx).add(order_notifications(ended, (OrderNotification.SENT,), house.clock.now()))
     await house.tells()
     async with house.store.transaction() as tx:
         await delete_user(tx, EMMA)

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from bot.infra.i18n import LOCALES
-from bot.infra.outbox.model import Notification, NotificationStatus
+from bot.infra.outbox.model import Notification, NotificationStatus, StoredNotification
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import OrderAction
-from bot.orders.order import EventNote, Order, OrderEvent, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import Step
 from bot.support.cases import Anomaly, Case, Reach, reach_of
 from bot.support.staff.screens import activity as staff_acts
@@ -44,9 +45,9 @@ def event(seconds: int, phase: Phase = Phase.OPEN, state: str = "", note: str = 
     return OrderEvent(reference="ABC2345", at=at, phase=phase, state=state, note=note, **more)
 
 
-def news(seconds: int, kind: str, **more: Any) -> Notification:
+def news(seconds: int, kind: str, **more: Any) -> StoredNotification:
     at = BEGAN + timedelta(seconds=seconds)
-    known: dict[str, Any] = {"status": NotificationStatus.TOLD, "message_id": 7, "told_at": at, **more}
+    known: dict[str, Any] = {"status": NotificationStatus.TOLD, "message_id": 7, "told_at": at, "payload": {}, **more}
     return Notification(chat_id=1001, subject="order:ABC2345", kind=kind, due_at=at, created_at=at, **known)
 
 
@@ -95,7 +96,7 @@ def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_th
         news=(
             news(2, OrderNotification.INVOICE),
             news(41, OrderNotification.PAID),
-            news(42, "card_edit:5", message_id=None),
+            news(42, OrderNotification.CARD_EDIT, mark="5", message_id=None),
             news(43, OrderNotification.STUCK, message_id=None),
         ),
         acts=(act(20, "pressed.look"), act(25, "pressed.look"), act(30, "pressed.help")),
@@ -267,7 +268,7 @@ def test_a_person_without_an_order_and_an_order_without_a_person_are_cases_too()
 @pytest.mark.parametrize("locale", LOCALES)
 def test_everything_that_may_be_told_or_done_has_its_words(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    case = a_case(news=tuple(news(0, f"{kind}:3") for kind in staff_timeline.TOLD))
+    case = a_case(news=tuple(news(0, kind, mark="3") for kind in staff_timeline.TOLD))
     assert len(staff_timeline.happenings(t, case, JAKARTA)) == len(staff_timeline.TOLD)
     assert len({staff_acts.name(t, what) for what in staff_acts.KNOWN}) == len(staff_acts.KNOWN)
     assert staff_acts.name(t, "of a <later> version") == "of a &lt;later&gt; version"
@@ -294,7 +295,7 @@ def test_days_stand_over_their_lines_where_they_are_not_today() -> None:
     ("days", "pieces", "is_said"), [(31, (), True), (31, (news(0, OrderNotification.SENT),), False), (29, (), False)]
 )
 def test_where_it_is_not_kept_any_more_what_was_told_nobody_reads_that_nothing_was(
-    days: int, pieces: tuple[Notification, ...], *, is_said: bool
+    days: int, pieces: tuple[StoredNotification, ...], *, is_said: bool
 ) -> None:
     case = a_case(an_order(created_at=NOW - timedelta(days=days)), events=(event(0),), news=pieces)
     assert says(shown(case).text, "case.news_forgotten", days=30) is is_said
@@ -313,7 +314,7 @@ def a_full_case(order: Order) -> Case:
     return a_case(
         order,
         events=noted,
-        news=tuple(news(100 + number, f"card_edit:{number}") for number in range(300)),
+        news=tuple(news(100 + number, OrderNotification.CARD_EDIT, mark=str(number)) for number in range(300)),
         acts=(*(act(500 + number, pressed[number % 2]) for number in range(300)), act(999, "pressed.help")),
         others=tuple(an_order(order.method, reference=f"DEF234{number}") for number in range(6)),
         tickets=tuple(Ticket.open(1001, NOW, order_reference=order.reference) for _ in range(6)),

@@ -11,13 +11,13 @@ from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS
 from bot.infra.telegram.ui.screen import Screen
 from bot.sandbox.bot_api.text import html, utf16
 from bot.support.model import EntryKind, MediaKind, TicketEntry, Written
+from bot.support.notifications.kinds import EntryRemark, Remark
+from bot.support.notifications.replies import FILE_STAYS
 from bot.support.staff.entries import OWN_UNITS, too_long_by
 from bot.support.staff.screens import remarks as staff_remarks
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.relay import MAYBE_ARRIVED
-from bot.support.tickets.remarks import Remark
-from bot.support.user_chat.reply_rendering import FILE_STAYS
 from bot.support.user_chat.screens import reply as ticket_answer
 from tests.architecture.every_screen import BCA, HOSTILE_NAMES, NOW, TRANSLATIONS, an_order
 from tests.texts import text
@@ -63,12 +63,16 @@ def every(t: Translator) -> Iterator[Screen]:
         yield staff_talk.closed(t, TICKET, reason)
     for what in Remark:
         for why in WHYS:
-            yield staff_remarks.screen(t, what, ENTRY, {"what": what, "by": 3001, "before": 2001, "why": why})
-    yield staff_remarks.screen(t, Remark.TAKEN_OVER, ENTRY, {"by": 3001, "before": 0})
+            yield staff_remarks.screen(t, a_remark(what, why), ENTRY)
+    yield staff_remarks.screen(t, replace(a_remark(Remark.TAKEN_OVER), before=0), ENTRY)
     for entry in (ENTRY, replace(ENTRY, text=None, media=MediaKind.PHOTO), replace(ENTRY, edited_at=NOW)):
         yield ticket_answer.screen(t, entry, an_order())
         yield ticket_answer.screen(t, entry, None)
         yield ticket_answer.withdrawn(t, entry, an_order())
+
+
+def a_remark(what: Remark, why: str = "") -> EntryRemark:
+    return EntryRemark("T-4F7K2", 1, what, by=3001, before=2001, why=why)
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -123,5 +127,5 @@ def test_why_an_answer_did_not_arrive_is_said_in_plain_words(why: str, said: str
 
 def test_only_what_failed_can_be_sent_again() -> None:
     t = TRANSLATIONS.get("en")
-    with_buttons = [what for what in Remark if staff_remarks.screen(t, what, ENTRY, {"by": 1, "before": 2}).keyboard]
+    with_buttons = [what for what in Remark if staff_remarks.screen(t, a_remark(what), ENTRY).keyboard]
     assert with_buttons == [Remark.FAILED]

@@ -9,12 +9,13 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import ChatMoved, Sent, Undeliverable
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.alarms import OVER, RAISED
+from bot.staff.notifications import AlarmNotification
 from bot.support.model import EntryKind, PostRole, TicketEntry
+from bot.support.notifications.kinds import AboutTicket, StaffNotification, UserEntry
+from bot.support.notifications.queueing import notify_staff
 from bot.support.staff_chat_hooks import RoomHooks, save_moved_chat
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.notifications import ToStaffChat, marked, tell_room
 from bot.support.tickets.post_repository import TicketPostRepository
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_world import EMMA, GROUP, OSCAR, RINA, Room
@@ -38,7 +39,7 @@ async def room(file: str) -> AsyncIterator[Room]:
 
 
 async def writes_in(room: Room, ticket: Ticket, number: int = 1) -> None:
-    """The person's word, and the news of it."""
+    """What the user wrote, and the notification of it."""
     now = room.clock.now()
     async with room.store.transaction() as tx:
         await TicketEntryRepository(tx).add(
@@ -53,7 +54,8 @@ async def writes_in(room: Room, ticket: Ticket, number: int = 1) -> None:
                 source_message_id=number,
             )
         )
-        await tell_room(tx, room.room, ticket, marked(ToStaffChat.ENTRY, number), now, entry=number)
+        entry = UserEntry(ticket.reference, number)
+        await notify_staff(tx, room.room, StaffNotification.ENTRY, entry, now, mark=str(number))
 
 
 async def remembered(room: Room, *messages: tuple[int, int]) -> Remembered:
@@ -81,14 +83,15 @@ async def test_a_group_that_is_lost_sends_its_news_to_each_supporter_and_one_ala
     ticket = await room.opens()
     room.ears.outcomes[GROUP] = deque([KICKED] * 3)
     async with room.store.transaction() as tx:
-        await tell_room(tx, room.room, ticket, ToStaffChat.HEAD, room.clock.now())
+        about = AboutTicket(ticket.reference)
+        await notify_staff(tx, room.room, StaffNotification.HEAD, about, room.clock.now())
     await writes_in(room, ticket)
     await room.tells()
     await writes_in(room, ticket, 2)
     await room.tells()
     for supporter in (OSCAR, RINA):
-        assert room.heard(supporter) == [ToStaffChat.HEAD, "ticket_entry:1", "ticket_entry:2"]
-    assert room.heard(BOSS) == [RAISED]
+        assert room.heard(supporter) == [StaffNotification.HEAD, "ticket_entry:1", "ticket_entry:2"]
+    assert room.heard(BOSS) == [AlarmNotification.RAISED]
     assert await alarms(room) == [AlarmKind.ROOM_LOST]
 
 
@@ -99,7 +102,7 @@ async def test_the_alarm_is_over_with_the_first_news_that_reach_the_group_again(
     await room.tells()
     await writes_in(room, ticket, 2)
     await room.tells()
-    assert room.heard(BOSS) == [RAISED, OVER]
+    assert room.heard(BOSS) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
     assert await alarms(room) == []
     assert room.heard(RINA) == ["ticket_entry:1"]
 
@@ -141,7 +144,8 @@ async def test_what_stands_there_of_a_ticket_that_is_gone_is_not_remembered(room
     ticket = await room.opens()
     gone = Ticket(reference="T-22222", person_id=EMMA, created_at=room.clock.now())
     async with room.store.transaction() as tx:
-        await tell_room(tx, room.room, gone, marked(ToStaffChat.ENTRY, 1), room.clock.now(), entry=1)
+        entry = UserEntry(gone.reference, 1)
+        await notify_staff(tx, room.room, StaffNotification.ENTRY, entry, room.clock.now(), mark="1")
     await writes_in(room, ticket)
     await room.tells()
     assert room.heard(GROUP) == ["ticket_entry:1", "ticket_entry:1"]

@@ -11,9 +11,9 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.settlement.model import OrderReport
 from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, MediaKind, Written
+from bot.support.notifications.kinds import StaffNotification, TicketNotification
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.notifications import ToStaffChat, ToUser
 from bot.support.tickets.order_tickets import open_order_ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.user_service import UserTicketService
@@ -86,10 +86,10 @@ async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(desk: 
     assert (first.ticket.order_reference, first.ticket.cause) == ("R1", Cause.ASKED)
     assert await desk.texts(first.ticket) == ["My money is gone", "Hello?"]
     await desk.tells()
-    assert [each.kind for each in desk.ears.heard] == [
-        ToStaffChat.HEAD,
-        f"{ToStaffChat.ENTRY}:1",
-        f"{ToStaffChat.ENTRY}:2",
+    assert [each.marked_kind for each in desk.ears.heard] == [
+        StaffNotification.HEAD,
+        f"{StaffNotification.ENTRY}:1",
+        f"{StaffNotification.ENTRY}:2",
     ]
     assert {each.chat_id for each in desk.ears.heard} == {RINA}
     assert await desk.deeds("R1") == [UserEvent.ASKED, UserEvent.SAID]
@@ -138,10 +138,12 @@ async def test_a_word_after_an_answer_waits_for_the_next_one(desk: Desk) -> None
     taken = await desk.tickets.write(desk.person(), words("Thanks, but", 11), ticket.reference)
     assert taken.ticket.waits_since == desk.clock.now()
     await desk.tells()
-    assert desk.ears.heard[-2].kind == f"{ToStaffChat.CARD}:{taken.ticket.version}"
+    assert desk.ears.heard[-2].marked_kind == f"{StaffNotification.CARD}:{taken.ticket.version}"
     async with desk.store.reading() as tx:
         news = await OutboxRepository(tx).of_subject(f"ticket:{ticket.reference}")
-    assert [each.payload for each in news if each.kind == f"{ToStaffChat.ENTRY}:2"] == [{"entry": 2, "ping": RINA}]
+    assert [each.payload for each in news if (each.kind, each.mark) == (StaffNotification.ENTRY, "2")] == [
+        {"ticket": ticket.reference, "entry": 2, "ping": RINA}
+    ]
 
 
 @pytest.mark.parametrize("reference", ["T-NONE2", "another's"])
@@ -180,8 +182,8 @@ async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(desk: 
     order = await _paid(desk)
     await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
     await desk.tells()
-    assert ToUser.OPENED in desk.ears.kinds(EMMA)
-    assert desk.ears.kinds(RINA) == [ToStaffChat.HEAD]
+    assert TicketNotification.OPENED in desk.ears.kinds(EMMA)
+    assert desk.ears.kinds(RINA) == [StaffNotification.HEAD]
     async with desk.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
     assert (ticket.cause, ticket.person_id, ticket.waits_since) == (Cause.FAILED, EMMA, desk.clock.now())
@@ -197,8 +199,8 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(desk: Desk) -> 
     async with desk.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
     assert ticket.cause is Cause.FAILED
-    assert desk.ears.kinds(RINA) == [ToStaffChat.HEAD, ToStaffChat.CARD, ToStaffChat.STEP]
-    assert desk.ears.kinds(EMMA).count(ToUser.OPENED) == 1
+    assert desk.ears.kinds(RINA) == [StaffNotification.HEAD, StaffNotification.CARD, StaffNotification.STEP]
+    assert desk.ears.kinds(EMMA).count(TicketNotification.OPENED) == 1
 
 
 async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_again(desk: Desk) -> None:

@@ -12,7 +12,7 @@ from bot.support.model import PostRole, TicketPost
 from bot.support.staff_chat_hooks import save_moved_chat
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
-from tests.builders import NOW, SECOND, a_post, a_ticket, some_news
+from tests.builders import NOW, SECOND, a_notification, a_post, a_ticket
 
 GROUP, OTHER, NEW_GROUP = -1001, 3001, -1_002_000_000_009
 
@@ -87,7 +87,10 @@ async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_
     await adds(store, a_post(1), a_post(2, chat_id=OTHER))
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(
-            [some_news("ticket:T-2345A", f"ticket_card:{n}", chat_id=GROUP, queue=Queue.EXTRA) for n in range(3)]
+            [
+                a_notification("ticket:T-2345A", "ticket_card", mark=str(n), chat_id=GROUP, queue=Queue.EXTRA)
+                for n in range(3)
+            ]
         )
     async with store.transaction() as tx:
         told = (await OutboxRepository(tx).heads(NOW, queue=Queue.EXTRA))[0]

@@ -5,52 +5,41 @@ from typing import Any
 
 import pytest
 
-from bot.infra.i18n import Translations, translator_for
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import Notification, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.sandbox.telegram import SUPPORT_GROUP_ID as GROUP
 from bot.support.model import MediaKind, PostRole, TicketEntry, TicketPost, Written
-from bot.support.staff.remark_rendering import RemarkRenderer
+from bot.support.notifications.kinds import Remark
+from bot.support.notifications.remarks import RemarkMessages
+from bot.support.notifications.replies import RENDERERS
 from bot.support.staff.topics import TicketRoom
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.relay import TicketRelay
-from bot.support.tickets.remarks import Remark
-from bot.support.user_chat.reply_rendering import ReplyRenderer
 from bot.users.model import Person
+from bot.users.readers import Readers
 from bot.users.repository import UserRepository
 from tests.e2e.chatter import in_base64
 from tests.infra.test_messenger_against_sandbox import messenger
 from tests.pictures import png
+from tests.rendering import OnlyThese
 from tests.sandbox.telegram_sandbox import Running, running
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_world import EMMA, RINA, Room
-from tests.texts import says, text
+from tests.texts import TRANSLATIONS, says, text
 
-TRANSLATIONS = Translations.load(strict=True)
 FILES: dict[str, dict[str, Any]] = {
     "photo": {"picture": in_base64(png(40, 30))},
     "document": {"file": {"name": "a.pdf", "content": "JVBE"}},
 }
 
 
-class Telling:
-    """A teller of what this is about; whoever else is told something is told nothing."""
-
-    def __init__(self, room: Room, telegram: Messenger) -> None:
-        self._store = room.store
-        self._tellers = {
-            **ReplyRenderer(room.store, telegram).renderers(),
-            **RemarkRenderer(room.store, telegram, TicketRoom(room.store, telegram, room.clock, "en")).renderers(),
-        }
-
-    async def tell(self, news: Notification) -> Sent | RetryLater | Undeliverable:
-        async with self._store.reading() as tx:
-            reader = await UserRepository(tx).get(news.chat_id)
-        tell = self._tellers.get(news.kind.partition(":")[0])
-        t = translator_for(TRANSLATIONS, reader, "en")
-        return await tell(news, reader, t) if tell else Sent()
+def replies_in(room: Room, telegram: Messenger) -> OnlyThese:
+    """What sends replies and remarks."""
+    readers = Readers(room.store, telegram, room.clock, TRANSLATIONS, "en")
+    remarks = RemarkMessages(TicketRoom(room.store, telegram, room.clock, "en"))
+    return OnlyThese(Renderers(readers.context, RENDERERS, remarks.renderers()))
 
 
 class Desk(Room):
@@ -59,8 +48,8 @@ class Desk(Room):
     def __init__(self, database: str, server: Running, telegram: Messenger) -> None:
         super().__init__(database, MovedClock(), GROUP)
         self.server = server
-        teller = Telling(self, telegram)
-        self.delivery = OutboxDelivery(self.store, teller, self.clock, after=TicketRelay(self.room).after())
+        sender = replies_in(self, telegram)
+        self.delivery = OutboxDelivery(self.store, sender, self.clock, after=TicketRelay(self.room).after())
 
     async def opens_with_card(self) -> Ticket:
         """A ticket with its card in the group."""

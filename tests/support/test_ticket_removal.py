@@ -1,20 +1,20 @@
 """What a forgotten person's ticket leaves in support's chats goes: its topic where the bot may, else each message."""
 
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from bot.infra.i18n import Translations
-from bot.infra.outbox.model import Notification, RetryLater, Sent
-from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
-from bot.support.tickets.notifications import ToStaffChat
-from bot.support.user_chat.rendering import TicketRenderer
+from bot.infra.outbox.model import RetryLater, Sent
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome, TryLater
+from bot.support.notifications.kinds import DeletedTicket, StaffNotification
+from bot.support.notifications.queueing import ticket_notification
+from bot.support.notifications.user_chat import remove_deleted
 from tests.architecture.every_screen import NOW
+from tests.builders import stored
+from tests.rendering import context_for, renderers_for
 
 GROUP = -100_3001
-TRANSLATIONS = Translations.load(strict=True)
 
 
 @dataclass
@@ -38,42 +38,30 @@ class Chats:
         return self.message
 
 
-async def removes(chats: Chats, chat_id: int = GROUP, **payload: object) -> object:
-    news = Notification(
-        chat_id=chat_id,
-        subject="ticket:T-4F7K2",
-        kind=ToStaffChat.FORGOTTEN,
-        payload={"chat": GROUP, "topics": [], "messages": [11, 12], **payload},
-        due_at=NOW,
-        created_at=NOW,
-    )
-    tellers = TicketRenderer(
-        cast("Any", None),
-        cast("Messenger", chats),
-        cast("Any", None),
-        reopen_within=timedelta(days=7),
-        reply_time=cast("Any", None),
-    ).renderers()
-    return await tellers[ToStaffChat.FORGOTTEN](news, None, TRANSLATIONS.get("en"))
+async def removes(chats: Chats, chat_id: int = GROUP, topics: tuple[int, ...] = ()) -> object:
+    deleted = DeletedTicket("T-4F7K2", GROUP, topics, (11, 12))
+    notification = ticket_notification(chat_id, StaffNotification.DELETED, deleted, NOW)
+    context = context_for(None, store=None, messenger=chats, now=NOW)
+    return await renderers_for(context, {StaffNotification.DELETED: remove_deleted}).send(stored(notification))
 
 
 @pytest.mark.parametrize("topic", [Delivered(), Gone()])
 async def test_a_topic_goes_as_a_whole(topic: Outcome) -> None:
     chats = Chats(topic)
-    assert await removes(chats, topics=[5]) == Sent()
+    assert await removes(chats, topics=(5,)) == Sent()
     assert chats.asked == [("topic", 5)]
 
 
 async def test_where_the_bot_may_not_delete_topics_it_deletes_its_messages() -> None:
     chats = Chats(Invalid("not enough rights"), Gone())
-    assert await removes(chats, topics=[5]) == Sent()
+    assert await removes(chats, topics=(5,)) == Sent()
     assert chats.asked == [("topic", 5), ("message", 11), ("message", 12)]
 
 
 async def test_what_could_not_be_asked_is_asked_again() -> None:
     assert isinstance(await removes(Chats(message=TryLater(3.0))), RetryLater)
     chats = Chats(TryLater(3.0))
-    assert isinstance(await removes(chats, topics=[5]), RetryLater)
+    assert isinstance(await removes(chats, topics=(5,)), RetryLater)
     assert chats.asked == [("topic", 5)]
 
 

@@ -8,15 +8,17 @@ from typing import Any
 import pytest
 
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.model import Notification, Sent
+from bot.infra.outbox.rendering import Renderers
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.support.model import PostRole, TicketPost
-from bot.support.staff.wait_rendering import WaitRenderer
+from bot.support.notifications.waiting import AFTER, WaitMessages
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.reminders import TicketReminders
+from bot.users.readers import Readers
 from tests.architecture.every_screen import TRANSLATIONS
 from tests.infra.test_messenger_against_sandbox import messenger
+from tests.rendering import OnlyThese
 from tests.sandbox.telegram_sandbox import OSCAR, RINA, Running, running
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_world import Room
@@ -45,17 +47,6 @@ class Scene:
         return [message for message in await self.server.sees(chat) if message["sandbox"]["outgoing"]]
 
 
-class Renderer:
-    """Tells reminders, and nothing else."""
-
-    def __init__(self, news: WaitRenderer) -> None:
-        self._tellers = news.renderers()
-
-    async def tell(self, news: Notification) -> Any:
-        tell = self._tellers.get(news.kind.partition(":")[0])
-        return await tell(news, None, T) if tell else Sent()
-
-
 @pytest.fixture
 async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scene]:
     group = getattr(request, "param", SUPPORT_GROUP_ID)
@@ -63,8 +54,9 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
     async with running() as server, messenger(server.url, server.settings.bot_token) as telegram:
         for staff in (OSCAR, RINA):
             await server.says(staff, "/start")
-        news = WaitRenderer(room.store, telegram, room.clock, room.room)
-        delivery = OutboxDelivery(room.store, Renderer(news), room.clock, after=news.after())
+        readers = Readers(room.store, telegram, room.clock, TRANSLATIONS, "en")
+        reminders = OnlyThese(Renderers(readers.context, WaitMessages(room.room).renderers()))
+        delivery = OutboxDelivery(room.store, reminders, room.clock, after=AFTER)
         waiting = TicketReminders(
             room.store, room.clock, room.room, operator_ids=frozenset({OSCAR}), remind_after=PATIENCE
         )

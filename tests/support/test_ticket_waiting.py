@@ -104,7 +104,7 @@ async def test_a_reminder_that_is_not_kept_is_not_told_and_the_next_look_tells_i
     waiting = waiting_in(room)
     room.clock.passes(minutes=15)
     with monkeypatch.context() as broken:
-        broken.setattr("bot.support.tickets.reminders.tell_chats", crash)
+        broken.setattr("bot.support.tickets.reminders.notify_chats", crash)
         with pytest.raises(ZeroDivisionError):
             await waiting.remind()
     assert (await room.now(ticket)).reminded_at is None

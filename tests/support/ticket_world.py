@@ -83,5 +83,9 @@ class Room:
             return list(reversed(await AuditRepository(tx).page(limit=50)))
 
     def heard(self, chat_id: int, kind: str = "") -> list[str]:
-        """The kinds of news that have come to a chat, with their marks."""
-        return [each.kind for each in self.ears.heard if each.chat_id == chat_id and each.kind.startswith(kind)]
+        """The kinds of notification that have come to a chat, with their marks."""
+        return [
+            each.marked_kind
+            for each in self.ears.heard
+            if each.chat_id == chat_id and each.marked_kind.startswith(kind)
+        ]

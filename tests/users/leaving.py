@@ -34,7 +34,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata
 from bot.users.model import Person, RecordedEvent
 from bot.users.repository import UserEventRepository, UserRepository
-from tests.builders import BCA, NOW, a_draft, an_order, an_update, some_news
+from tests.builders import BCA, NOW, a_draft, a_notification, an_order, an_update
 
 DAY = timedelta(days=1)
 EMMA, SARI = 1001, 1002
@@ -96,7 +96,7 @@ async def live(store: Database, person_id: int, n: int = 0) -> Order:
         answers = {"number": "7731004455", "doubtful_number": "7731004456", "holder": "SARI DEWI"}
         placed = a_draft(f"d{person_id}.{n}", chat_id=person_id, person_id=person_id, **answers)
         await DraftRepository(tx).add(replace(placed, status=DraftStatus.PLACED))
-        await OutboxRepository(tx).add([some_news(f"order:{order.reference}", chat_id=person_id)])
+        await OutboxRepository(tx).add([a_notification(f"order:{order.reference}", chat_id=person_id)])
         await _writes_to_support(tx, order, n)
         for news in await OutboxRepository(tx).heads(NOW):
             await OutboxRepository(tx).told(news.id, 5, NOW)
@@ -133,7 +133,7 @@ async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
         await TicketPostRepository(tx).add(
             TicketPost(chat_id=chat_id, message_id=message_id, ticket=name, role=PostRole.REMARK, topic_id=n, at=NOW)
         )
-    await OutboxRepository(tx).add([some_news(f"ticket:{name}", chat_id=GROUP)])
+    await OutboxRepository(tx).add([a_notification(f"ticket:{name}", chat_id=GROUP)])
     await UserEventRepository(tx).add(
         RecordedEvent(person_id=person_id, reference=order.reference, at=NOW, what="pressed.look")
     )

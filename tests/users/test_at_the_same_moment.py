@@ -8,7 +8,8 @@ import pytest
 
 from bot.core.money import Amount
 from bot.house import USER_DATA
-from bot.orders.order import Order, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import Order, Phase
 from bot.orders.screens.privacy import OpenOrders
 from bot.users.model import Person
 from bot.users.privacy import PrivacyService

@@ -19,14 +19,14 @@ from bot.orders.repository import OrderRepository
 from bot.orders.screens.privacy import OpenOrders
 from bot.recipients.repository import RecipientRepository
 from bot.staff.repository import AuditRepository
+from bot.support.notifications.kinds import StaffNotification
 from bot.support.ticket import Ticket
-from bot.support.tickets.notifications import ToStaffChat
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_data import StoredTickets
-from bot.users.model import FAREWELL
+from bot.users.model import UserNotification
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
-from tests.builders import NOW, a_draft, an_order, an_update, some_news
+from tests.builders import NOW, a_draft, a_notification, an_order, an_update
 from tests.examples import examples
 from tests.harness.databases import on_sqlite
 from tests.infra.on_disk import every_text, found_in
@@ -163,7 +163,7 @@ async def test_the_farewell_outlives_the_person_until_it_is_told(store: Database
     await live(store, EMMA)
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_person(delete_asked_at=NOW, locale="id"))
-        await OutboxRepository(tx).add([some_news("order:LAST", "sent")])
+        await OutboxRepository(tx).add([a_notification("order:LAST", "sent")])
     assert await privacy.find_deletable() == (), "the last news of money comes first"
     async with store.transaction() as tx:
         (last,) = await OutboxRepository(tx).heads(NOW)
@@ -181,7 +181,10 @@ async def test_the_farewell_outlives_the_person_until_it_is_told(store: Database
     await privacy.clean_up()
     async with store.transaction() as tx:
         (farewell,) = [news for news in await OutboxRepository(tx).heads(NOW + DAY * 4000) if news.chat_id == EMMA]
-        assert (farewell.kind, farewell.payload) == (FAREWELL, {"locale": "id", "language_code": "en"})
+        assert (farewell.kind, farewell.payload) == (
+            UserNotification.DATA_DELETED,
+            {"locale": "id", "language_code": "en"},
+        )
         await OutboxRepository(tx).told(farewell.id, 7, NOW)
     await privacy.clean_up()
     assert await rows_that_name(store, EMMA) == []
@@ -222,8 +225,8 @@ async def test_what_support_s_chats_show_of_a_forgotten_person_is_to_be_taken_aw
         (trail, hers) = sorted(await AuditRepository(tx).page(), key=lambda entry: entry.person_id)
     assert (removal.chat_id, removal.kind, dict(removal.payload)) == (
         GROUP,
-        ToStaffChat.FORGOTTEN,
-        {"chat": GROUP, "topics": [0], "messages": [EMMA * 10_000]},
+        StaffNotification.DELETED,
+        {"ticket": f"T-{EMMA}.0", "chat": GROUP, "topics": [0], "messages": [EMMA * 10_000]},
     )
     assert (trail.actor_id, trail.person_id, trail.detail) == (RINA, 0, "")
     assert (hers.person_id, hers.detail) == (SARI, "they asked about 7731004455")

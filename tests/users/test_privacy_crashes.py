@@ -9,10 +9,10 @@ import pytest
 
 from bot.house import USER_DATA
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.order import OrderNotification
+from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.repository import OrderRepository
 from bot.users.deletion import DeletionRepository
-from bot.users.model import FAREWELL, Person
+from bot.users.model import Person, UserNotification
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.examples import kill_every
@@ -103,9 +103,9 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
 
 
 async def ends_well(leaving: Departure, house: House, told_as: str) -> None:
-    kinds = [each.notice for each in leaving.heard]
-    assert kinds.index(OrderNotification.SENT) < kinds.index(FAREWELL), told_as
-    farewells = [each.maybe_told for each in leaving.heard if each.kind == FAREWELL]
+    kinds = [each.kind for each in leaving.heard]
+    assert kinds.index(OrderNotification.SENT) < kinds.index(UserNotification.DATA_DELETED), told_as
+    farewells = [each.maybe_told for each in leaving.heard if each.kind == UserNotification.DATA_DELETED]
     assert farewells in ([False], [False, True], [True]), told_as
     async with house.store.reading() as tx:
         assert await UserRepository(tx).get(EMMA) is None, told_as

@@ -1,5 +1,6 @@
 """Before a broadcast goes: to how many, for how long, with which quote; and why to look twice."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta, tzinfo
 
 from bot.broadcasts.buttons import BroadcastAction, BroadcastButton, BroadcastListButton
@@ -71,9 +72,9 @@ def confirmed(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) 
     return Screen(text, (call_off_row(t, broadcast), (listed,)))
 
 
-def waits(t: Translator, broadcast: Broadcast, doubts: str, now: datetime, zone: tzinfo) -> Screen:
+def waits(t: Translator, broadcast: Broadcast, doubts: Iterable[Doubt], now: datetime, zone: tzinfo) -> Screen:
     """Told to operators: its time has come, and why it hasn't begun."""
-    why = "\n".join(f"⚠️ {t(f'broadcast.waits.{Doubt(doubt).name.lower()}')}" for doubt in doubts)
+    why = "\n".join(f"⚠️ {t(f'broadcast.waits.{doubt.name.lower()}')}" for doubt in doubts)
     due = format_time(t, broadcast.starts_at, now, zone) if broadcast.starts_at else t.plain("broadcast.at_once")
     return Screen(t("broadcast.waiting", due=due, why=Html(why)), waiting_rows(t, broadcast))
 

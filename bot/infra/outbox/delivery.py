@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 import structlog
 
@@ -26,12 +27,16 @@ from bot.infra.outbox.model import (
     ChatMoved,
     DeliveryOutcome,
     Notification,
+    NotificationKind,
     NotificationSender,
     Queue,
     RetryLater,
     Sent,
+    StoredNotification,
     Undeliverable,
+    Unreadable,
 )
+from bot.infra.outbox.payload import PayloadUnreadable, unpack
 from bot.infra.outbox.repository import OutboxRepository
 
 log = structlog.get_logger(__name__)
@@ -54,11 +59,7 @@ MISTAKES_FORGIVEN = 8
 """After so many failures of our own making in a row, those behind it in the chat matter more. Some four minutes."""
 
 
-class _Unreadable(Undeliverable):
-    """The message's order can't be opened. Operators get that alarm, and no other one follows."""
-
-
-After = Callable[[Transaction, Notification, Sent | Undeliverable, datetime], Awaitable[None]]
+After = Callable[[Transaction, Notification[Any], Sent | Undeliverable, datetime], Awaitable[None]]
 """What follows when a notification was sent or given up, in the transaction that saves that."""
 
 OnChatUnreachable = Callable[[Transaction, int, datetime], Awaitable[None]]
@@ -84,7 +85,7 @@ class OutboxDelivery:
         clock: Clock,
         *,
         on_room: Callable[[], None] = lambda: None,
-        after: Mapping[str, After] | None = None,
+        after: Mapping[NotificationKind, After] | None = None,
         on_chat_unreachable: Sequence[OnChatUnreachable] = (),
         on_chat_moved: Sequence[OnChatMoved] = (),
         sleep: Sleep = asyncio.sleep,
@@ -93,7 +94,7 @@ class OutboxDelivery:
         self._sender = sender
         self._clock = clock
         self._on_room = on_room
-        self._after = after or {}
+        self._after = {kind.value: (kind, follow) for kind, follow in (after or {}).items()}
         self._on_chat_unreachable = on_chat_unreachable
         self._on_chat_moved = on_chat_moved
         self._sleep = sleep
@@ -163,7 +164,7 @@ class OutboxDelivery:
             log.error("outbox_result_not_saved", message_id=notification_id, error=type(error).__name__)
         self._on_room()
 
-    async def _deliver(self, notification: Notification) -> None:
+    async def _deliver(self, notification: StoredNotification) -> None:
         async with self._slots[notification.queue]:
             async with self._store.transaction() as tx:
                 if not await OutboxRepository(tx).start(notification.id):
@@ -181,15 +182,15 @@ class OutboxDelivery:
                 )
                 await self._save(notification, outcome, follows=False)
 
-    async def _tell(self, notification: Notification) -> DeliveryOutcome:
+    async def _tell(self, notification: StoredNotification) -> DeliveryOutcome:
         """The teller's outcome; what it raises is our mistake or a lost database, and must not hold up the chat."""
         try:
-            outcome = await self._sender.tell(notification)
+            outcome = await self._sender.send(notification)
         except Exception as error:  # noqa: BLE001  whatever it is, the row must not stay as being sent
             if isinstance(error, RowUnreadable) and error.is_of_order:
                 self._mistakes.pop(notification.id, None)
                 # Trying again doesn't help, and what waits behind it in the chat is about other orders, too.
-                return _Unreadable("its order can't be opened")
+                return Unreadable("its order can't be opened")
             if not isinstance(error, StoreDown):
                 self._mistakes[notification.id] += 1
             log.error(  # noqa: TRY400  a traceback may quote what a person wrote
@@ -207,7 +208,7 @@ class OutboxDelivery:
         self._mistakes.pop(notification.id, None)
         return outcome
 
-    async def _save(self, notification: Notification, outcome: DeliveryOutcome, *, follows: bool = True) -> None:
+    async def _save(self, notification: StoredNotification, outcome: DeliveryOutcome, *, follows: bool = True) -> None:
         """Save the outcome, however long the database is away.
 
         Only this process knows the message's id: without it, an invoice can't be removed from the chat.
@@ -221,7 +222,7 @@ class OutboxDelivery:
             message=notification.kind,
         )
 
-    async def _keep(self, notification: Notification, outcome: DeliveryOutcome, *, follows: bool) -> None:
+    async def _keep(self, notification: StoredNotification, outcome: DeliveryOutcome, *, follows: bool) -> None:
         now = self._clock.now()
         is_extra = notification.queue is Queue.EXTRA
         if isinstance(outcome, RetryLater) and is_extra and notification.attempts + 1 >= EXTRA_TRIES:
@@ -239,9 +240,9 @@ class OutboxDelivery:
                     await self._move_chat(tx, notification, new_chat_id, now)
                 case Undeliverable(_, whole_chat=True):
                     await self._give_up_chat(tx, notification, outcome, now, follows=follows)
-                case _Unreadable(reason):
+                case Unreadable(reason):
                     await OutboxRepository(tx).give_up(notification.id, reason)
-                    log.error("message_unreadable", message=notification.kind, subject=notification.subject)
+                    self._log_unreadable(notification, reason)
                 case Undeliverable(reason):
                     await OutboxRepository(tx).give_up(notification.id, reason)
                     await self._follow(tx, (notification,) if follows else (), outcome, now)
@@ -249,7 +250,9 @@ class OutboxDelivery:
                         "message_undeliverable", message=notification.kind, subject=notification.subject, reason=reason
                     )
 
-    async def _move_chat(self, tx: Transaction, notification: Notification, new_chat_id: int, now: datetime) -> None:
+    async def _move_chat(
+        self, tx: Transaction, notification: StoredNotification, new_chat_id: int, now: datetime
+    ) -> None:
         await OutboxRepository(tx).move_chat(notification.chat_id, new_chat_id)
         for on_moved in self._on_chat_moved:
             await on_moved(tx, notification.chat_id, new_chat_id)
@@ -257,7 +260,7 @@ class OutboxDelivery:
         log.warning("chat_moved", message=notification.kind)
 
     async def _give_up_chat(
-        self, tx: Transaction, notification: Notification, outcome: Undeliverable, now: datetime, *, follows: bool
+        self, tx: Transaction, notification: StoredNotification, outcome: Undeliverable, now: datetime, *, follows: bool
     ) -> None:
         waiting = await OutboxRepository(tx).to_tell_in(notification.chat_id)
         count = await OutboxRepository(tx).give_up_chat(notification.chat_id, outcome.reason)
@@ -269,9 +272,19 @@ class OutboxDelivery:
         log.warning("chat_unreachable", message=notification.kind, rows=count, reason=outcome.reason)
 
     async def _follow(
-        self, tx: Transaction, ended: Iterable[Notification], how: Sent | Undeliverable, now: datetime
+        self, tx: Transaction, ended: Iterable[StoredNotification], how: Sent | Undeliverable, now: datetime
     ) -> None:
         for notification in ended:
-            after = self._after.get(notification.kind_name)
-            if after is not None:
-                await after(tx, notification, how, now)
+            if notification.kind not in self._after:
+                continue
+            kind, follow = self._after[notification.kind]
+            try:
+                readable = unpack(kind, notification)
+            except PayloadUnreadable:
+                self._log_unreadable(notification, "its payload can't be read")
+            else:
+                await follow(tx, readable, how, now)
+
+    @staticmethod
+    def _log_unreadable(notification: StoredNotification, reason: str) -> None:
+        log.error("message_unreadable", message=notification.kind, subject=notification.subject, reason=reason)

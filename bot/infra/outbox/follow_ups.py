@@ -18,7 +18,12 @@ def chain(*features: Mapping[K, After]) -> dict[K, After]:
 
 
 def _in_turn(steps: Sequence[After]) -> After:
-    async def follow(tx: Transaction, notification: Notification, how: Sent | Undeliverable, now: datetime) -> None:
+    if len(steps) == 1:
+        return steps[0]
+
+    async def follow(
+        tx: Transaction, notification: Notification[object], how: Sent | Undeliverable, now: datetime
+    ) -> None:
         for step in steps:
             await step(tx, notification, how, now)
 

@@ -1,10 +1,10 @@
 """Notifications, the queues that they wait in, and what can come of sending one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 
 class Queue(StrEnum):
@@ -20,21 +20,38 @@ EXTRA_TRIES: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of notification, and the mark that tells several of one subject apart (`card_edit:7`)."""
+class NoPayload:
+    """The payload of a notification that says nothing beyond its kind."""
 
-    name: str
-    mark: str = ""
 
-    @classmethod
-    def parse(cls, text: str) -> "Kind":
-        """Return the kind that `str` has written: the mark follows the first colon."""
-        name, _, mark = text.partition(":")
-        return cls(name, mark)
+class NotificationKind(StrEnum):
+    """The kinds of notification of one feature. Each has a name, which rows store, and the type of its payload.
 
-    def __str__(self) -> str:
-        """Return the kind as a row stores it."""
-        return f"{self.name}:{self.mark}" if self.mark else self.name
+        class RateNotification(NotificationKind):
+            DAILY_QUOTE = "daily_quote", DailyQuote
+            PRICE_ALERT = "rate_alert", PriceReached
+
+    A payload is a frozen dataclass of what JSON can hold, of times, decimals and enums.
+    """
+
+    payload: type[Any]
+
+    def __new__(cls, name: str, payload: type[Any] = NoPayload) -> Self:
+        """Create the member that rows name so."""
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.payload = payload
+        return member
+
+
+def subject_key(*parts: object) -> str:
+    """Return the text by which a row knows its subject, such as "order:R2345AB". Nothing reads it back."""
+    return ":".join(str(part) for part in parts)
+
+
+def mark_of(*parts: object) -> str:
+    """Return the text that tells a row from others of its subject and kind, such as "order.7". Nothing reads it."""
+    return ".".join(str(part) for part in parts)
 
 
 class NotificationStatus(StrEnum):
@@ -46,16 +63,23 @@ class NotificationStatus(StrEnum):
     UNDELIVERABLE = "undeliverable"
 
 
+P_co = TypeVar("P_co", covariant=True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notification:
-    """One row of the outbox. Unique by (subject, kind, chat); rows of one chat are told in the order of `id`."""
+class Notification(Generic[P_co]):
+    """One row of the outbox. Unique by (subject, kind, mark, chat); rows of one chat are sent in the order of `id`.
+
+    `kind` is a member of a feature's `NotificationKind`, or its name where the row was only read.
+    """
 
     id: int = 0
     chat_id: int
     subject: str
     kind: str
+    mark: str = ""
     queue: Queue = Queue.MONEY
-    payload: Mapping[str, object] = field(default_factory=dict)
+    payload: P_co
     status: NotificationStatus = NotificationStatus.WAITING
     attempts: int = 0
     maybe_told: bool = False
@@ -65,15 +89,9 @@ class Notification:
     told_at: datetime | None = None
     failure: str | None = None
 
-    @property
-    def kind_name(self) -> str:
-        """Return the kind without its mark."""
-        return Kind.parse(self.kind).name
 
-    @property
-    def kind_mark(self) -> str:
-        """Return what tells this notification from others of its kind and subject; "" if nothing does."""
-        return Kind.parse(self.kind).mark
+StoredNotification = Notification[Mapping[str, object]]
+"""A row as it was read: nobody has looked at its payload yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +131,13 @@ class Undeliverable:
 
 
 @dataclass(frozen=True, slots=True)
+class Unreadable(Undeliverable):
+    """The notification, or what it is about, can't be read. Nothing follows from that."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChatMoved(Undeliverable):
-    """Nothing was told, for the chat has another id from now on: there it can be told."""
+    """Nothing was sent: the chat has another id from now on, where it can be sent."""
 
     new_chat_id: int = 0
 
@@ -126,6 +149,6 @@ DeliveryOutcome = Sent | RetryLater | Undeliverable | ChatMoved
 class NotificationSender(Protocol):
     """Turns one notification into a message in its reader's language, and sends, edits or deletes."""
 
-    async def tell(self, notification: Notification, /) -> DeliveryOutcome:
+    async def send(self, notification: StoredNotification, /) -> DeliveryOutcome:
         """Make one attempt; never raise for anything that Telegram can answer."""
         ...

@@ -1,36 +1,44 @@
 """One registry of who turns which kind of notification into a message, and what all of them share."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from bot.infra.i18n import Translator
-from bot.infra.outbox.model import ChatMoved, DeliveryOutcome, Notification, RetryLater, Sent, Undeliverable
+from bot.infra.outbox.model import (
+    ChatMoved,
+    DeliveryOutcome,
+    Notification,
+    NotificationKind,
+    RetryLater,
+    Sent,
+    StoredNotification,
+    Undeliverable,
+    Unreadable,
+)
+from bot.infra.outbox.payload import PayloadUnreadable, unpack
 from bot.infra.telegram.outbound.sender import (
     Delivered,
     Gone,
     Invalid,
-    Lane,
-    Messenger,
     Moved,
     NotModified,
     Outcome,
     TryLater,
     Unreachable,
 )
-from bot.infra.telegram.ui.screen import Screen
 
-Reader = TypeVar("Reader")
-"""What the features know about the user who reads a message. The outbox only passes it on."""
+Context = TypeVar("Context")
+"""What the features need to render for one reader. The outbox only passes it on."""
 
-Render = Callable[[Notification, Reader, Translator], Awaitable[DeliveryOutcome]]
-"""One attempt at a notification for its reader, in their language."""
+Render = Callable[[Notification[Any], Context], Awaitable[DeliveryOutcome]]
+"""One attempt at a notification. Its payload is of the type that its kind names."""
 
 
-class Renderers(Generic[Reader]):
-    """All features' renderers by the name of the kind (the `NotificationSender` of the outbox).
+class Renderers(Generic[Context]):
+    """All features' renderers by kind (the `NotificationSender` of the outbox).
 
     Args:
-        read: returns the reader of a chat, and the translator for their language.
+        open_context: returns the context for the reader of a chat.
         features: the renderers of each feature.
 
     Raises:
@@ -38,64 +46,49 @@ class Renderers(Generic[Reader]):
     """
 
     def __init__(
-        self, read: Callable[[int], Awaitable[tuple[Reader, Translator]]], *features: Mapping[str, Render[Reader]]
+        self,
+        open_context: Callable[[int], Awaitable[Context]],
+        *features: Mapping[NotificationKind, Render[Context]],
     ) -> None:
-        self._read = read
+        self._open_context = open_context
         self._renderers = _merge(features)
 
     @property
-    def kinds(self) -> frozenset[str]:
-        """Return the names of the kinds that have a renderer."""
-        return frozenset(self._renderers)
+    def kinds(self) -> frozenset[NotificationKind]:
+        """Return the kinds that have a renderer."""
+        return frozenset(kind for kind, _ in self._renderers.values())
 
-    async def tell(self, notification: Notification) -> DeliveryOutcome:
-        """Make one attempt at a notification.
+    async def send(self, notification: StoredNotification) -> DeliveryOutcome:
+        """Make one attempt at a notification."""
+        if notification.kind not in self._renderers:
+            return Unreadable("its kind is unknown")
+        kind, render = self._renderers[notification.kind]
+        try:
+            readable = unpack(kind, notification)
+        except PayloadUnreadable:
+            return Unreadable("its payload can't be read")
+        return await render(readable, await self._open_context(notification.chat_id))
 
-        Raises:
-            KeyError: no feature renders its kind.
-        """
-        render = self._renderers[notification.kind_name]
-        reader, t = await self._read(notification.chat_id)
-        return await render(notification, reader, t)
 
-
-def _merge(features: Iterable[Mapping[str, Render[Reader]]]) -> dict[str, Render[Reader]]:
-    merged: dict[str, Render[Reader]] = {}
+def _merge(
+    features: Iterable[Mapping[NotificationKind, Render[Context]]],
+) -> dict[str, tuple[NotificationKind, Render[Context]]]:
+    merged: dict[str, tuple[NotificationKind, Render[Context]]] = {}
     for renderers in features:
         if twice := merged.keys() & renderers.keys():
             raise ValueError(f"two renderers for {', '.join(sorted(twice))}")
-        merged.update(renderers)
+        merged.update({kind.value: (kind, render) for kind, render in renderers.items()})
     return merged
 
 
-def marked(notification: Notification, t: Translator, text: str) -> str:
+def with_repeat_note(notification: Notification[object], t: Translator, text: str) -> str:
     """Return the text of a notification; one that may have arrived before says so."""
     return f"{text}\n\n{t('news.again')}" if notification.maybe_told else text
 
 
-async def tell_text(
-    messenger: Messenger,
-    notification: Notification,
-    t: Translator,
-    screen: Screen,
-    *,
-    lane: Lane,
-    silent: bool = False,
-    reply_to: int | None = None,
-    topic_id: int | None = None,
-) -> DeliveryOutcome:
-    """Send a notification as a message of its own, and return what came of that."""
-    text = marked(notification, t, screen.text)
-    return kept(
-        await messenger.send_text(
-            notification.chat_id, text, screen.keyboard, lane=lane, silent=silent, reply_to=reply_to, topic_id=topic_id
-        )
-    )
-
-
-def kept(outcome_of: Outcome) -> DeliveryOutcome:
-    """What the outbox keeps of a messenger's outcome."""
-    match outcome_of:
+def delivery_outcome(outcome: Outcome) -> DeliveryOutcome:
+    """Return what a messenger's outcome means for the notification."""
+    match outcome:
         case Delivered(message_id):
             return Sent(message_id)
         case NotModified() | Gone():

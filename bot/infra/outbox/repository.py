@@ -23,7 +23,8 @@ from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.columns import MALFORMED, constant
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import Backlog, Notification, NotificationStatus, Queue
+from bot.infra.outbox.model import Backlog, Notification, NotificationStatus, Queue, StoredNotification
+from bot.infra.outbox.payload import pack
 from bot.infra.outbox.tables import IS_GIVEN_UP, IS_WAITING, outbox, to_tell
 
 THIS = outbox.c.id == bindparam("notification")
@@ -115,6 +116,7 @@ OF_SUBJECT = select(outbox).where(outbox.c.subject == bindparam("about")).order_
 THIS_NOTIFICATION = (
     outbox.c.subject == bindparam("about"),
     outbox.c.kind == bindparam("of_kind"),
+    outbox.c.mark == constant(""),
     outbox.c.chat_id == bindparam("chat"),
 )
 MESSAGE_OF = select(outbox.c.message_id).where(*THIS_NOTIFICATION)
@@ -132,12 +134,14 @@ class OutboxRepository:
         self._connection = tx.connection
         self._vault = tx.vault
 
-    async def add(self, notification: Sequence[Notification]) -> int:
-        """Keep those that are new by (subject, kind, chat); how many were."""
-        rows = [_row(piece) for piece in notification]
+    async def add(self, notifications: Sequence[Notification[object]]) -> int:
+        """Save those that are new by (subject, kind, mark, chat). Return how many were."""
+        rows = [_row(notification) for notification in notifications]
         return len(await writing.add_all(self._connection, outbox, rows, outbox.c.id))
 
-    async def heads(self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY) -> tuple[Notification, ...]:
+    async def heads(
+        self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY
+    ) -> tuple[StoredNotification, ...]:
         """For each chat its first row that is waiting or sending, if that one is waiting and due.
 
         No queue waits for another.
@@ -150,7 +154,7 @@ class OutboxRepository:
         found = [(await self._connection.execute(each)).scalar_one_or_none() for each in NEXT_DUE]
         return min((due for due in found if due is not None and due is not MALFORMED), default=None)
 
-    async def due_after(self, moment: datetime, limit: int = 100) -> tuple[Notification, ...]:
+    async def due_after(self, moment: datetime, limit: int = 100) -> tuple[StoredNotification, ...]:
         """Return waiting rows that fall due after `moment`, heads or not, the latest first."""
         found = await self._connection.execute(DUE_AFTER, {"now": moment, "limit": limit})
         return sealing.readable(self._vault, outbox, found.mappings(), _notification)
@@ -190,17 +194,17 @@ class OutboxRepository:
         """Send what is still to be sent to a chat to its new id."""
         await self._connection.execute(MOVE_CHAT, {"old": old, "new": new})
 
-    async def to_tell_in(self, chat_id: int) -> tuple[Notification, ...]:
+    async def to_tell_in(self, chat_id: int) -> tuple[StoredNotification, ...]:
         """What waits for its way to a chat, or is on it."""
         found = await self._connection.execute(TO_TELL_IN, {"chat": chat_id})
         return sealing.readable(self._vault, outbox, found.mappings(), _notification)
 
-    async def of_subject(self, subject: str) -> tuple[Notification, ...]:
+    async def of_subject(self, subject: str) -> tuple[StoredNotification, ...]:
         """All that was or is to be told of a subject, whatever became of it, in its order."""
         found = await self._connection.execute(OF_SUBJECT, {"about": subject})
         return sealing.readable(self._vault, outbox, found.mappings(), _notification)
 
-    async def left_sending(self) -> tuple[Notification, ...]:
+    async def left_sending(self) -> tuple[StoredNotification, ...]:
         """Rows that a crash has left in the middle of a request."""
         rows = (await self._connection.execute(LEFT_SENDING)).mappings()
         found = sealing.readable(self._vault, outbox, rows, _notification)
@@ -208,7 +212,7 @@ class OutboxRepository:
         return tuple(sorted(found, key=lambda notification: notification.id))
 
     async def message_of(self, subject: str, kind: str, chat_id: int) -> int | None:
-        """Return the id of the message that showed this notification."""
+        """Return the id of the message that showed this notification, which has no mark."""
         key = {"about": subject, "of_kind": kind, "chat": chat_id}
         return (await self._connection.execute(MESSAGE_OF, key)).scalar_one_or_none()
 
@@ -230,13 +234,14 @@ class OutboxRepository:
         return sum(result.rowcount for result in forgotten)
 
 
-def _row(notification: Notification) -> dict[str, object]:
+def _row(notification: Notification[object]) -> dict[str, object]:
     return {
         "chat_id": notification.chat_id,
         "subject": notification.subject,
-        "kind": notification.kind,
+        "kind": str(notification.kind),
+        "mark": notification.mark,
         "queue": notification.queue.value,
-        "payload": dict(notification.payload),
+        "payload": pack(notification.payload),
         "status": notification.status.value,
         "attempts": notification.attempts,
         "maybe_told": notification.maybe_told,
@@ -248,7 +253,7 @@ def _row(notification: Notification) -> dict[str, object]:
     }
 
 
-def _notification(row: Mapping[Any, Any]) -> Notification:
+def _notification(row: Mapping[Any, Any]) -> StoredNotification:
     return Notification(**{**row, "queue": Queue(row["queue"]), "status": NotificationStatus(row["status"])})
 
 

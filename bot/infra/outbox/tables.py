@@ -24,6 +24,7 @@ outbox = Table(
     Column("chat_id", BigInteger, nullable=False, info=USER),
     Column("subject", Text, nullable=False),
     Column("kind", Text, nullable=False),
+    Column("mark", Text, nullable=False),
     Column("queue", Text, nullable=False),
     Column("payload", Json, nullable=False),
     Column("status", Text, nullable=False),
@@ -35,7 +36,7 @@ outbox = Table(
     Column("sent_at", Instant, key="told_at"),
     Column("failure", Text),
     # A change that is seen twice is reported once.
-    UniqueConstraint("subject", "kind", "chat_id"),
+    UniqueConstraint("subject", "kind", "mark", "chat_id"),
     # An id is never given again after its row was forgotten: a late answer must not hit another row.
     sqlite_autoincrement=True,
     info=not_exported("the notifications of the last days: the user has them in the chat"),

@@ -139,6 +139,7 @@ def _inbox_and_outbox() -> None:
         sa.Column("chat_id", sa.BigInteger, nullable=False),
         sa.Column("subject", sa.Text, nullable=False),
         sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("mark", sa.Text, nullable=False),
         sa.Column("queue", sa.Text, nullable=False),
         sa.Column("payload", sa.Text, nullable=False),
         sa.Column("status", sa.Text, nullable=False),
@@ -150,7 +151,7 @@ def _inbox_and_outbox() -> None:
         sa.Column("sent_at", INSTANT),
         sa.Column("failure", sa.Text),
         sa.PrimaryKeyConstraint("id", name="pk_outbox"),
-        sa.UniqueConstraint("subject", "kind", "chat_id", name="uq_outbox_subject_kind_chat_id"),
+        sa.UniqueConstraint("subject", "kind", "mark", "chat_id", name="uq_outbox_subject_kind_mark_chat_id"),
         sqlite_autoincrement=True,
     )
     _index("ix_outbox_given_up", "outbox", ["created_at"], "status = 'undeliverable'")

@@ -6,8 +6,8 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.operations.monitor import HealthSummary
-from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.alarms import OF_ORDERS
+from bot.staff.alarm_model import OF_ORDERS, Alarm, AlarmKind
+from bot.staff.alarm_subjects import Subjects
 from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.staff.screens import alarms as told
 from bot.users.screens.buttons import send_row
@@ -15,7 +15,7 @@ from bot.users.screens.buttons import send_row
 FINE, WRONG, UNKNOWN = "✅", "🚨", "❔"
 
 
-def screen(t: Translator, glance: HealthSummary, orders: told.Orders, now: datetime, zone: tzinfo) -> Screen:
+def screen(t: Translator, glance: HealthSummary, subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
     """One line for each thing, then what is wrong in full, with a button for each alarm that can be settled."""
     parts = [
         t("alarm.glance", time=format_clock(t, now, zone)),
@@ -23,7 +23,7 @@ def screen(t: Translator, glance: HealthSummary, orders: told.Orders, now: datet
         t("alarm.lately", count=glance.raised_lately),
     ]
     if glance.alarms:
-        parts.append(told.lines(t, glance.alarms, orders, now, zone))
+        parts.append(told.lines(t, glance.alarms, subjects, now, zone))
     rows = (
         *told.settling_rows(t, glance.alarms, AlarmAction.TICK),
         (Button(t.plain("button.refresh"), data=AlarmButton(AlarmAction.STATUS).pack()),),

@@ -6,7 +6,8 @@ from decimal import Decimal
 
 from bot.core.money import Amount
 from bot.orders.limits import AmountLimits
-from bot.orders.order import EventNote, HoldReason, Order, OrderNotification, Phase, opened
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import EventNote, HoldReason, Order, Phase, opened
 from bot.payments import bolt11, erc681
 from bot.payments.errors import InvoiceMismatch
 from bot.payments.tokens import LIGHTNING

@@ -13,8 +13,9 @@ import structlog
 
 from bot.core.error_location import where
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.notifications import news_of
-from bot.orders.order import LOOKED_FOR, Order, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notifications.queueing import order_notifications
+from bot.orders.order import LOOKED_FOR, Order, Phase
 from bot.orders.placement.matching import AFTER, BEFORE, Seen, could_be, read_list, recipients_of
 from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
@@ -160,7 +161,7 @@ class Reconciler:
             saved = await OrderRepository(tx).save(replace(current, phase=phase, last_polled_at=last_polled_at))
             if saved is not None:
                 await OrderRepository(tx).record_event(saved, now)
-                await OutboxRepository(tx).add(news_of(saved, NEWS_OF_PHASE.get(phase, ()), now))
+                await OutboxRepository(tx).add(order_notifications(saved, NEWS_OF_PHASE.get(phase, ()), now))
         self._orders.on_news()
 
     def _phase_by_now(self, order: Order, now: datetime) -> Phase:

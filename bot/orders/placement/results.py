@@ -15,8 +15,9 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.deposits import MAY_BE_PAID_FOR, deposits_before
-from bot.orders.notifications import news_of, staff_news, subject_of
-from bot.orders.order import LOOKED_FOR, EventNote, Order, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.notifications.queueing import operator_notifications, order_notifications
+from bot.orders.order import LOOKED_FOR, EventNote, Order, Phase
 from bot.orders.placement.invoice_check import InvoiceCheck, check_invoice, withhold
 from bot.orders.placement.matching import Seen, could_be, recipients_of
 from bot.orders.repository import OrderRepository
@@ -24,7 +25,7 @@ from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_poll_at
 from bot.settlement.model import OrderReport, Placed
 from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarms import of_order
+from bot.staff.alarms import add_order_alarm
 
 log = structlog.get_logger(__name__)
 
@@ -114,7 +115,7 @@ class ResultRecorder:
         if saved is None:
             return None
         await OrderRepository(tx).record_event(saved, now, check.note)
-        await OutboxRepository(tx).add(news_of(saved, check.notifications, now))
+        await OutboxRepository(tx).add(order_notifications(saved, check.notifications, now))
         if check.complaint:
             await self._warn_staff(tx, saved, check.complaint, now)
         return saved
@@ -135,21 +136,15 @@ class ResultRecorder:
             saved = await OrderRepository(tx).save(replace(order, phase=phase, refusal=reason, last_polled_at=now))
             if saved:
                 await OrderRepository(tx).record_event(saved, now)
-                await OutboxRepository(tx).add(news_of(saved, (notice,), now))
+                await OutboxRepository(tx).add(order_notifications(saved, (notice,), now))
         self._on_news()
 
     async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
         log.error("order_withheld", order=order.reference, reason=complaint)
-        await of_order(tx, AlarmKind.INVOICE_MISMATCH, order.reference, now, complaint=complaint)
+        await add_order_alarm(tx, AlarmKind.INVOICE_MISMATCH, order.reference, now, complaint=complaint)
+        operators = self._rules.operator_ids
         await OutboxRepository(tx).add(
-            staff_news(
-                self._rules.operator_ids,
-                OrderNotification.STAFF_BAD_INVOICE,
-                subject_of(order),
-                now,
-                reference=order.reference,
-                complaint=complaint,
-            )
+            operator_notifications(operators, OrderWarning.BAD_INVOICE, order, now, complaint)
         )
 
 

@@ -15,8 +15,9 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders import user_limits as limits
 from bot.orders.deposits import list_counts
-from bot.orders.notifications import news_of
-from bot.orders.order import EventNote, Order, OrderNotification, Phase, new_page_token, new_reference, opened
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.notifications.queueing import order_notifications
+from bot.orders.order import EventNote, Order, Phase, new_page_token, new_reference, opened
 from bot.orders.placement.invoice_check import InvoiceCheck, payment_notifications, withhold
 from bot.orders.placement.matching import Seen, read_list
 from bot.orders.placement.results import ResultRecorder, is_like_anothers, is_superseded
@@ -219,7 +220,7 @@ class OrderService:
             saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=look))
             if saved:
                 await OrderRepository(tx).record_event(saved, now, check.note)
-                await OutboxRepository(tx).add(news_of(saved, check.notifications, now))
+                await OutboxRepository(tx).add(order_notifications(saved, check.notifications, now))
         self.on_news()
         return saved
 

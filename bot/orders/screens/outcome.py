@@ -6,7 +6,8 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.buttons import OrderAction
-from bot.orders.order import HoldReason, Order, OrderNotification, OrderStatus
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import HoldReason, Order, OrderStatus
 from bot.orders.screens import card
 from bot.orders.screens import payment_problem as trouble
 from bot.orders.screens.buttons import order_button

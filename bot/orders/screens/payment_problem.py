@@ -10,7 +10,8 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import OrderAction
-from bot.orders.order import Failure, Order, OrderNotification
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import Failure, Order
 from bot.orders.payable import transfer_of
 from bot.orders.screens.buttons import order_button
 from bot.orders.screens.formatting import format_order_line

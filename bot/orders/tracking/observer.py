@@ -10,8 +10,9 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.db.unreadable import unreadable_keys
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderEvents, OrderProblem
-from bot.orders.notifications import news_of, staff_news, subject_of
-from bot.orders.order import EventNote, Failure, Order, OrderNotification, Phase, advance, expire, mark_overdue
+from bot.orders.notifications.kinds import OrderNotification, OrderWarning
+from bot.orders.notifications.queueing import ALARM_OF, operator_notifications, order_notifications
+from bot.orders.order import EventNote, Failure, Order, Phase, advance, expire, mark_overdue
 from bot.orders.placement.service import OrderService
 from bot.orders.preferences import Way, step_news, way_of
 from bot.orders.repository import OrderRepository
@@ -20,16 +21,12 @@ from bot.payments import bolt11
 from bot.settlement.model import Deposit, OrderReport
 from bot.settlement.steps import COMPLETED
 from bot.staff.alarm_model import AlarmKind
-from bot.staff.alarms import of_order, over
+from bot.staff.alarms import add_order_alarm, clear_alarm
 from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)
 
-ALARM_OF = {OrderProblem.OVERDUE: AlarmKind.ORDER_STUCK, OrderProblem.FAILED: AlarmKind.ORDER_FAILED}
-NOTIFICATION_OF = {
-    OrderProblem.OVERDUE: OrderNotification.STAFF_STUCK,
-    OrderProblem.FAILED: OrderNotification.STAFF_FAILED,
-}
+WARNING_OF = {OrderProblem.OVERDUE: OrderWarning.STUCK, OrderProblem.FAILED: OrderWarning.FAILED}
 TRIES = 3
 POLL_AWAITED_FOR = timedelta(minutes=2)
 """How long to wait for the next poll of a paid order before it counts as overdue by its last known state. After a
@@ -103,7 +100,7 @@ class Observer:
                 news = (*news, *await _chosen_step(tx, before, saved))
                 await _tell(tx, saved, news, now, has_expired=OrderNotification.EXPIRED in ending)
                 if OrderNotification.FAILED in news and saved.failure is not Failure.UNPAID:
-                    await self._tell_staff(tx, saved, OrderProblem.FAILED, now)
+                    await self._warn_staff(tx, saved, OrderProblem.FAILED, now)
                 elif news or saved.state != before.state:
                     await self._events.changed(tx, saved, now)
                 if saved.is_ended and before.is_overdue:
@@ -181,8 +178,8 @@ class Observer:
             if saved is None:
                 return False
             await OrderRepository(tx).record_event(saved, now, EventNote.STUCK)
-            await OutboxRepository(tx).add(news_of(saved, news, now))
-            await self._tell_staff(tx, saved, OrderProblem.OVERDUE, now)
+            await OutboxRepository(tx).add(order_notifications(saved, news, now))
+            await self._warn_staff(tx, saved, OrderProblem.OVERDUE, now)
         self._orders.on_news()
         return True
 
@@ -190,12 +187,12 @@ class Observer:
         """Clear the alarm. Operators are notified unless the order failed, which they hear of anyway."""
         has_failed = order.state != COMPLETED
         tell = frozenset[int]() if has_failed else self._orders.rules.operator_ids
-        await over(tx, AlarmKind.ORDER_STUCK, order.reference, now, tell)
+        await clear_alarm(tx, AlarmKind.ORDER_STUCK, order.reference, now, tell)
 
-    async def _tell_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
-        operators, notice = self._orders.rules.operator_ids, NOTIFICATION_OF[problem]
-        await of_order(tx, ALARM_OF[problem], order.reference, now)
-        await OutboxRepository(tx).add(staff_news(operators, notice, subject_of(order), now, reference=order.reference))
+    async def _warn_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
+        operators, warning = self._orders.rules.operator_ids, WARNING_OF[problem]
+        await add_order_alarm(tx, ALARM_OF[warning], order.reference, now)
+        await OutboxRepository(tx).add(operator_notifications(operators, warning, order, now))
         await self._events.needs_staff(tx, order, problem, now)
 
     async def _close_offer(self, reference: str, now: datetime) -> None:
@@ -261,7 +258,7 @@ async def _tell(
     """Queue the notifications of a saved order, and record in its timeline that it has expired."""
     if has_expired:
         await OrderRepository(tx).record_event(order, now, EventNote.EXPIRED)
-    await OutboxRepository(tx).add(news_of(order, news, now))
+    await OutboxRepository(tx).add(order_notifications(order, news, now))
 
 
 def _close_if_not_polled(order: Order) -> tuple[Order, tuple[OrderNotification, ...]]:

@@ -1,45 +1,47 @@
 """What operators are told of alarms: that something is wrong, that it still is, and that it is over."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.orders.order import Order
-from bot.orders.screens.formatting import format_order_line
-from bot.orders.screens.status import state_key
-from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.alarms import BY_HAND, OF_ORDERS
+from bot.staff.alarm_model import BY_HAND, OF_ORDERS, Alarm, AlarmKind
+from bot.staff.alarm_subjects import SHOWN, Subjects
 from bot.staff.buttons import AlarmAction, AlarmButton
 
 FACT_SHOWN = 100
 ID_SHOWN = 40
-SHOWN = 8
-"""Alarms in one message; how many more there are is said."""
-
-Orders = Mapping[str, Order]
-"""Reference -> order, of the alarms that are about orders."""
 
 
-def raised(t: Translator, alarm: Alarm, orders: Orders, now: datetime, zone: tzinfo) -> Screen:
+def raised(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
     """Something is wrong, and what to do about it."""
-    return Screen(f"🚨 {line(t, alarm, orders, now, zone)}\n{todo(t, [alarm], orders)}", keyboard(t, alarm))
+    return Screen(f"🚨 {line(t, alarm, subjects, now, zone)}\n{todo(t, [alarm], subjects)}", keyboard(t, alarm))
 
 
-def over(t: Translator, alarm: Alarm, orders: Orders, *, by_hand: bool) -> Screen:
+def over(t: Translator, alarm: Alarm, subjects: Subjects, *, by_hand: bool) -> Screen:
     """It is right again, or another operator has said that it is seen to."""
     if by_hand:
-        return Screen(t("alarm.settled", line=_about(t, alarm, orders)))
+        return Screen(t("alarm.settled", line=_about(t, alarm, subjects)))
     lasted = t.duration((alarm.cleared_at or alarm.raised_at) - alarm.raised_at)
-    return Screen(t("alarm.over", line=_about(t, alarm, orders), duration=lasted))
+    return Screen(t("alarm.over", line=_about(t, alarm, subjects), duration=lasted))
 
 
-def reminder(t: Translator, alarms: Sequence[Alarm], orders: Orders, now: datetime, zone: tzinfo) -> Screen:
+def reminder(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
     """Everything that is still wrong."""
     rows = settling_rows(t, alarms, AlarmAction.LIST)
     status = (Button(t.plain("alarm.status"), data=AlarmButton(AlarmAction.STATUS).pack()),)
-    return Screen(f"{t('alarm.still')}\n\n{lines(t, alarms, orders, now, zone)}", (*rows, status))
+    return Screen(f"{t('alarm.still')}\n\n{lines(t, alarms, subjects, now, zone)}", (*rows, status))
+
+
+def key_refused(t: Translator) -> Screen:
+    """The service refuses the key."""
+    return Screen(Html(f"{t('news.staff_key_refused')}\n{t('alarm.todo.key_refused')}"))
+
+
+def key_works(t: Translator) -> Screen:
+    """The service accepts the key again."""
+    return Screen(t("news.staff_key_works"))
 
 
 def none_left(t: Translator) -> Screen:
@@ -47,37 +49,37 @@ def none_left(t: Translator) -> Screen:
     return Screen(t("alarm.none_left"))
 
 
-def lines(t: Translator, alarms: Sequence[Alarm], orders: Orders, now: datetime, zone: tzinfo) -> Html:
+def lines(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, now: datetime, zone: tzinfo) -> Html:
     """The first few alarms with what to do about each, and how many more there are."""
     shown, told = alarms[:SHOWN], []
     for place, alarm in enumerate(shown):
         # What to do about several that are alike stands once, below the last of them: a message holds no more.
         alike = [each for each in shown if _sentence(each) == _sentence(alarm)]
         is_last = all(_sentence(each) != _sentence(alarm) for each in shown[place + 1 :])
-        advice = f"\n{todo(t, alike, orders)}" if is_last else ""
-        told.append(f"🚨 {line(t, alarm, orders, now, zone)}{advice}")
+        advice = f"\n{todo(t, alike, subjects)}" if is_last else ""
+        told.append(f"🚨 {line(t, alarm, subjects, now, zone)}{advice}")
     if len(alarms) > SHOWN:
         told.append(t("alarm.more", count=len(alarms) - SHOWN))
     return Html("\n\n".join(told))
 
 
-def line(t: Translator, alarm: Alarm, orders: Orders, now: datetime, zone: tzinfo) -> Html:
+def line(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, zone: tzinfo) -> Html:
     """What is wrong and since when, with the order that it is about."""
     facts = {fact: _shown(value) for fact, value in alarm.facts.items() if fact != "since"}
     since = format_time(t, _since(alarm), now, zone, up=False)
     known = {"before": "", "now": "", "count": "", "complaint": "", "message": "", "why": "", "rows": "", **facts}
-    return t(f"alarm.{_sentence(alarm)}", **known, since=since, line=_standing(t, alarm, orders, now))
+    return t(f"alarm.{_sentence(alarm)}", **known, since=since, line=_standing(t, alarm, subjects, now))
 
 
-def todo(t: Translator, alarms: Sequence[Alarm], orders: Orders) -> Html:
+def todo(t: Translator, alarms: Sequence[Alarm], subjects: Subjects) -> Html:
     """Return what an operator has to do about alarms that are alike."""
-    return t(f"alarm.todo.{_sentence(alarms[0])}", id=", ".join(_service_id(alarm, orders) for alarm in alarms))
+    return t(f"alarm.todo.{_sentence(alarms[0])}", id=", ".join(_service_id(alarm, subjects) for alarm in alarms))
 
 
-def _service_id(alarm: Alarm, orders: Orders) -> str:
+def _service_id(alarm: Alarm, subjects: Subjects) -> str:
     """Return the id by which the settlement service knows an order, or our reference where it has given none."""
-    order = orders.get(alarm.subject)
-    return clip(order.service_id or alarm.subject if order else alarm.subject, ID_SHOWN)
+    known = subjects.get(alarm.subject)
+    return clip(known.service_id or alarm.subject if known else alarm.subject, ID_SHOWN)
 
 
 def name(alarm: Alarm) -> str:
@@ -113,18 +115,18 @@ def _settling(t: Translator, alarm: Alarm, action: AlarmAction) -> Button:
     return Button(label, data=AlarmButton(action, alarm.kind, alarm.subject).pack())
 
 
-def _about(t: Translator, alarm: Alarm, orders: Orders) -> Html:
-    return t(f"alarm.{name(alarm)}_over", line=_order_line(t, alarm, orders))
+def _about(t: Translator, alarm: Alarm, subjects: Subjects) -> Html:
+    return t(f"alarm.{name(alarm)}_over", line=_subject_line(t, alarm, subjects))
 
 
-def _standing(t: Translator, alarm: Alarm, orders: Orders, now: datetime) -> Html | str:
-    order, about = orders.get(alarm.subject), _order_line(t, alarm, orders)
-    return Html(f"{about}\n{t(state_key(order, now))}") if order else about
+def _standing(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime) -> Html | str:
+    known, about = subjects.get(alarm.subject), _subject_line(t, alarm, subjects)
+    return Html(f"{about}\n{known.status(t, now)}") if known else about
 
 
-def _order_line(t: Translator, alarm: Alarm, orders: Orders) -> Html | str:
-    order = orders.get(alarm.subject)
-    return format_order_line(t, order) if order else alarm.subject
+def _subject_line(t: Translator, alarm: Alarm, subjects: Subjects) -> Html | str:
+    known = subjects.get(alarm.subject)
+    return known.line(t) if known else alarm.subject
 
 
 def _since(alarm: Alarm) -> datetime:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations, Translator, translator_for
 from bot.infra.outbox.model import DeliveryOutcome, Sent, Undeliverable
-from bot.infra.outbox.rendering import kept
+from bot.infra.outbox.rendering import delivery_outcome
 from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger
 from bot.infra.telegram.outbound.sender import Outcome as CallOutcome
 from bot.infra.telegram.ui.screen import Screen
@@ -32,12 +32,12 @@ class RevealMessages:
     async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
         """Send the message, still masked. It can't be forwarded or copied."""
         screen = await self._screen(staff_id, lambda t, _: screens.opened(t, order))
-        return kept(await self._messenger.send_text(staff_id, screen.text, lane="talk", protected=True))
+        return delivery_outcome(await self._messenger.send_text(staff_id, screen.text, lane="talk", protected=True))
 
     async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
         """Replace the mask by the full recipient."""
         edited = await self._edit(reveal, lambda t, who: screens.shown(t, reveal, order, who))
-        return Undeliverable("the message is gone") if isinstance(edited, Gone) else kept(edited)
+        return Undeliverable("the message is gone") if isinstance(edited, Gone) else delivery_outcome(edited)
 
     async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
         """Mask the recipient. A message that can't be edited is deleted."""
@@ -45,8 +45,8 @@ class RevealMessages:
             return Sent()
         edited = await self._edit(reveal, lambda t, _: screens.masked(t, reveal, order))
         if not isinstance(edited, Gone | Invalid):
-            return kept(edited)
-        return kept(await self._messenger.delete(reveal.staff_id, reveal.message_id, lane="talk"))
+            return delivery_outcome(edited)
+        return delivery_outcome(await self._messenger.delete(reveal.staff_id, reveal.message_id, lane="talk"))
 
     async def _edit(self, reveal: Reveal, show: Show) -> CallOutcome:
         if reveal.message_id is None:

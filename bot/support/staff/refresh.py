@@ -8,7 +8,7 @@ from typing import Final
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.notifications import subject_of
+from bot.orders.notifications.queueing import order_subject
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.settlement.model import OrderReport, Settlement, SettlementFailure, SlowDown
@@ -50,7 +50,7 @@ class OrderRefresh:
             await staff.toast("staff_ticket.nothing_to_read", alert=True)
             return
         await staff.toast("staff_ticket.reading")
-        agent, subject, user = staff.person.id, subject_of(order), ticket.person_id
+        agent, subject, user = staff.person.id, order_subject(order), ticket.person_id
         async with self._database.transaction() as tx:
             await record_audit(tx, agent, AuditAction.LOOKED, subject, staff.now, person_id=user)
         asked_at = staff.now

@@ -11,7 +11,7 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translator
 from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent
-from bot.infra.outbox.rendering import kept
+from bot.infra.outbox.rendering import delivery_outcome
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import (
     Delivered,
@@ -105,7 +105,7 @@ class TicketRoom:
             async with self._store.transaction() as tx:
                 await TicketPostRepository(tx).delete_topic(chat_id, topic_id)
             return RetryLater(0)
-        told = kept(outcome)
+        told = delivery_outcome(outcome)
         return replace(told, topic_id=topic_id) if isinstance(told, Sent) else told
 
     async def moved(self, old: int, new: int) -> None:

@@ -8,11 +8,13 @@ from datetime import datetime
 
 from bot.core.errors import Rejection
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import mark_of
 from bot.staff.model import AuditAction
 from bot.support.model import EntryKind, TicketEntry, Written
+from bot.support.notifications.kinds import AboutEntry, StaffNotification, TicketNotification, UserEntry
+from bot.support.notifications.queueing import notify_staff, notify_user
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, tell_person, tell_room
 from bot.support.tickets.service import TicketService, audit_ticket
 
 
@@ -62,26 +64,21 @@ class TicketCorrections(TicketService):
             if known.withdrawn_at is not None:
                 return False
             await TicketEntryRepository(tx).save(replace(known, withdrawn_at=now))
-            await tell_person(tx, ticket, marked(ToUser.ANSWER_WITHDRAWN, known.number), now, entry=known.number)
+            payload = AboutEntry(ticket.reference, known.number)
+            await notify_user(tx, ticket, TicketNotification.ANSWER_WITHDRAWN, payload, now, mark=mark_of(known.number))
             await audit_ticket(tx, ticket, AuditAction.WITHDREW, by=by, now=now, detail=f"#{known.number}")
             return True
 
         return await self._change(entry.ticket, change)
 
     async def _notify_of_edit(self, tx: Transaction, ticket: Ticket, edited: TicketEntry, now: datetime) -> None:
-        mark = f"{edited.number}.{int(now.timestamp() * 1_000_000)}"
+        mark = mark_of(edited.number, int(now.timestamp() * 1_000_000))
         if edited.kind is EntryKind.ANSWER:
-            await tell_person(tx, ticket, marked(ToUser.ANSWER_EDITED, mark), now, entry=edited.number)
+            payload = AboutEntry(ticket.reference, edited.number)
+            await notify_user(tx, ticket, TicketNotification.ANSWER_EDITED, payload, now, mark=mark)
         elif edited.kind is EntryKind.ASKED:
-            await tell_room(
-                tx,
-                self._staff_chat,
-                ticket,
-                marked(ToStaffChat.EDITED, mark),
-                now,
-                entry=edited.number,
-                ping=ticket.claimed_by,
-            )
+            entry = UserEntry(ticket.reference, edited.number, ticket.claimed_by or 0)
+            await notify_staff(tx, self._staff_chat, StaffNotification.EDITED, entry, now, mark=mark)
 
 
 def _is_same(entry: TicketEntry, written: Written) -> bool:

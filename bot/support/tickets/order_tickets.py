@@ -11,8 +11,9 @@ from bot.infra.db.transaction import Transaction
 from bot.orders.events import OrderProblem
 from bot.orders.order import Order
 from bot.staff.roles import StaffChat
+from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketNotification
+from bot.support.notifications.queueing import notify_of_step, notify_staff, notify_user, update_card
 from bot.support.ticket import Cause, Ticket
-from bot.support.tickets.notifications import ToStaffChat, ToUser, marked, tell_person, tell_room, tell_step
 from bot.support.tickets.repository import TicketRepository
 
 log = structlog.get_logger(__name__)
@@ -40,8 +41,7 @@ class TicketsOfOrders:
         """Update the cards of the open tickets about the order."""
         for ticket in await TicketRepository(tx).of_order(order.reference):
             if ticket.is_open:
-                kind = marked(ToStaffChat.CARD, f"order.{order.version}")
-                await tell_room(tx, self._staff_chat, ticket, kind, now)
+                await update_card(tx, self._staff_chat, ticket.reference, now, "order", order.version)
 
 
 async def open_order_ticket(tx: Transaction, staff_chat: StaffChat, order: Order, cause: Cause, now: datetime) -> None:
@@ -59,8 +59,9 @@ async def open_order_ticket(tx: Transaction, staff_chat: StaffChat, order: Order
             continue
         ticket = Ticket.open(order.person_id, now, order_reference=order.reference, cause=cause)
         if await TicketRepository(tx).add(ticket):
-            await tell_room(tx, staff_chat, ticket, ToStaffChat.HEAD, now)
-            await tell_person(tx, ticket, ToUser.OPENED, now)
+            about = AboutTicket(ticket.reference)
+            await notify_staff(tx, staff_chat, StaffNotification.HEAD, about, now)
+            await notify_user(tx, ticket, TicketNotification.OPENED, about, now)
             return
     log.error("ticket_not_opened", order=order.reference, cause=str(cause))
 
@@ -74,6 +75,6 @@ async def _add_cause(tx: Transaction, staff_chat: StaffChat, ticket: Ticket, cau
     saved = await TicketRepository(tx).save(after.add_message(now))
     if saved is None:
         return False
-    await tell_room(tx, staff_chat, saved, marked(ToStaffChat.CARD, saved.version), now)
-    await tell_step(tx, staff_chat, saved, str(cause), now)
+    await update_card(tx, staff_chat, saved.reference, now, saved.version)
+    await notify_of_step(tx, staff_chat, saved, str(cause), now)
     return True

@@ -1,36 +1,19 @@
 """What support is told in one line: what a colleague wrote elsewhere, and what became of an answer.
 
-None of it holds what anybody wrote: that is read, sealed as it is, when the line is told.
+None of it holds what anybody wrote: that is read, sealed as it is, when the line is sent.
 """
 
 from collections.abc import Iterable
 from datetime import datetime
-from enum import StrEnum
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import mark_of
 from bot.staff.chat_repository import MovedChatRepository
 from bot.staff.roles import StaffChat
 from bot.support.model import TicketEntry
-from bot.support.tickets.notifications import ToStaffChat, marked, tell_chats
-
-
-class Remark(StrEnum):
-    """What there is to remark about an entry."""
-
-    ANSWERED = "answered"  # in another chat than this one
-    NOTED = "noted"  # likewise
-    TAKEN_OVER = "taken_over"  # the entry is the note that came along
-    DELIVERED = "delivered"
-    FAILED = "failed"
-    CORRECTED = "corrected"  # the person's copy is as the edited answer
-    CORRECTION_FAILED = "correction_failed"
-    TAKEN_BACK = "taken_back"  # the person's copy is deleted
-    BLANKED = "blanked"  # too old to be deleted: its words were taken out
-    UNSENT = "unsent"  # taken back before it was sent
-    MAYBE_SENT = "maybe_sent"  # taken back while nobody knows whether it has arrived
-    TAKING_BACK_FAILED = "taking_back_failed"
-
+from bot.support.notifications.kinds import EntryRemark, Remark, StaffNotification
+from bot.support.notifications.queueing import notify_chats
 
 AMONG_US: Final = frozenset({Remark.NOTED, Remark.TAKEN_OVER})
 """Whoever answers one of these answers a colleague: that is a note, too."""
@@ -46,12 +29,15 @@ async def remark(
     what: Remark,
     now: datetime,
     *,
-    mark: object = "",
-    **facts: object,
+    mark: str = "",
+    by: int = 0,
+    before: int = 0,
+    why: str = "",
 ) -> None:
-    """Queue the line for these chats; `mark` tells two of a kind about one entry apart."""
-    kind = marked(ToStaffChat.REMARK, f"{what}.{entry.number}.{mark}" if mark else f"{what}.{entry.number}")
-    await tell_chats(tx, chat_ids, entry.ticket, kind, now, what=str(what), entry=entry.number, **facts)
+    """Queue the line for these chats. `mark` tells two of a kind about one entry apart."""
+    payload = EntryRemark(entry.ticket, entry.number, what, by, before, why)
+    whole_mark = mark_of(what, entry.number, *((mark,) if mark else ()))
+    await notify_chats(tx, chat_ids, StaffNotification.REMARK, payload, now, mark=whole_mark)
 
 
 async def elsewhere(tx: Transaction, room: StaffChat, entry: TicketEntry) -> tuple[int, ...]:

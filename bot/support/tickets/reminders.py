@@ -13,8 +13,9 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.staff.roles import StaffChat
+from bot.support.notifications.kinds import StaffNotification, TicketWait
+from bot.support.notifications.queueing import notify_chats
 from bot.support.ticket import Ticket
-from bot.support.tickets.notifications import ToStaffChat, marked, tell_chats
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.service import TicketService
 
@@ -28,7 +29,7 @@ class Reminder(StrEnum):
     OPERATORS = "operators"
 
 
-KINDS = {Reminder.SUPPORT: ToStaffChat.WAITS, Reminder.OPERATORS: ToStaffChat.WAITS_LONG}
+KINDS = {Reminder.SUPPORT: StaffNotification.WAITS, Reminder.OPERATORS: StaffNotification.WAITS_LONG}
 
 
 def due_reminder(ticket: Ticket, now: datetime, remind_after: timedelta) -> Reminder | None:
@@ -85,6 +86,6 @@ class TicketReminders(TicketService):
         is_first = reminder is Reminder.SUPPORT
         chats = await self._staff_chat.chats(tx) if is_first else tuple(sorted(self._operators))
         # A ticket may wait more than once. The beginning of a wait tells it from others.
-        kind = marked(KINDS[reminder], f"{ticket.waits_since:%Y%m%dT%H%M%S%f}")
-        await tell_chats(tx, chats, saved.reference, kind, now, since=ticket.waits_since.isoformat())
+        mark = f"{ticket.waits_since:%Y%m%dT%H%M%S%f}"
+        await notify_chats(tx, chats, KINDS[reminder], TicketWait(saved.reference, ticket.waits_since), now, mark=mark)
         return True

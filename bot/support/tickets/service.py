@@ -15,9 +15,9 @@ from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, TicketEntry, Written
+from bot.support.notifications.queueing import ticket_subject, update_card
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.notifications import ToStaffChat, marked, subject_of_ticket, tell_room
 from bot.support.tickets.repository import TicketRepository
 
 T = TypeVar("T")
@@ -83,7 +83,7 @@ class TicketService:
         saved = await TicketRepository(tx).save(after)
         if saved is None:
             raise Overtaken
-        await tell_room(tx, self._staff_chat, saved, marked(ToStaffChat.CARD, saved.version), now)
+        await update_card(tx, self._staff_chat, saved.reference, now, saved.version)
         return saved
 
 
@@ -121,5 +121,5 @@ async def audit_ticket(
     tx: Transaction, ticket: Ticket, action: AuditAction, *, by: int, now: datetime, detail: str = ""
 ) -> None:
     """Record in the audit log who did what; `detail` never holds what anybody wrote."""
-    subject = subject_of_ticket(ticket.reference)
+    subject = ticket_subject(ticket.reference)
     await record_audit(tx, by, action, subject, now, person_id=ticket.person_id, detail=detail)

@@ -9,12 +9,14 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import mark_of
 from bot.staff.model import AuditAction
 from bot.support.model import EntryKind, TicketEntry, Written
+from bot.support.notifications.kinds import AboutEntry, AboutTicket, Remark, TicketNotification
+from bot.support.notifications.queueing import notify_user
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.notifications import ToUser, marked, tell_person
-from bot.support.tickets.remarks import Remark, elsewhere, everywhere, remark
+from bot.support.tickets.remarks import elsewhere, everywhere, remark
 from bot.support.tickets.service import TicketService, add_entry, audit_ticket, check_none_open
 
 ANY_TIME: Final = timedelta(days=36500)
@@ -59,7 +61,8 @@ class StaffTicketService(TicketService):
             if entry is None:
                 return None
             saved = await self._save(tx, ticket, ticket.record_reply(by, now), now)
-            await tell_person(tx, saved, marked(ToUser.ANSWER, entry.number), now, entry=entry.number)
+            about = AboutEntry(reference, entry.number)
+            await notify_user(tx, saved, TicketNotification.ANSWER, about, now, mark=mark_of(entry.number))
             await remark(tx, await elsewhere(tx, self._staff_chat, entry), entry, Remark.ANSWERED, now, by=by)
             await audit_ticket(tx, saved, AuditAction.ANSWERED, by=by, now=now, detail=f"#{entry.number}")
             return entry
@@ -75,7 +78,8 @@ class StaffTicketService(TicketService):
             if entry is None or entry.kind is not EntryKind.ANSWER or not entry.failure or entry.withdrawn_at:
                 return False
             await TicketEntryRepository(tx).save(replace(entry, failure=None))
-            await tell_person(tx, ticket, marked(ToUser.ANSWER, f"{number}.{_stamp(now)}"), now, entry=number)
+            about = AboutEntry(reference, number)
+            await notify_user(tx, ticket, TicketNotification.ANSWER, about, now, mark=mark_of(number, _stamp(now)))
             await audit_ticket(tx, ticket, AuditAction.ANSWERED, by=by, now=now, detail=f"#{number}")
             return True
 
@@ -98,7 +102,8 @@ class StaffTicketService(TicketService):
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
             saved = await self._save(tx, ticket, ticket.close(by, reason, now), now)
-            await tell_person(tx, saved, marked(ToUser.CLOSED, saved.version), now, reason=str(reason))
+            about = AboutTicket(reference)
+            await notify_user(tx, saved, TicketNotification.CLOSED, about, now, mark=mark_of(saved.version))
             await audit_ticket(tx, saved, AuditAction.CLOSED, by=by, now=now, detail=str(reason))
             return saved
 

@@ -13,11 +13,13 @@ from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.model import mark_of
 from bot.staff.roles import StaffChat
 from bot.support.model import EntryKind, Written
+from bot.support.notifications.kinds import AboutTicket, StaffNotification, UserEntry
+from bot.support.notifications.queueing import notify_of_step, notify_staff
 from bot.support.ticket import Rating, Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.notifications import ToStaffChat, marked, tell_room, tell_step
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.service import Overtaken, TicketService, add_entry, check_none_open
 from bot.users.model import Person, UserEvent
@@ -66,7 +68,8 @@ class UserTicketService(TicketService):
             ticket = Ticket.open(user.id, now, order_reference=order_reference)
             if not await TicketRepository(tx).add(ticket):
                 raise Overtaken
-            await tell_room(tx, self._staff_chat, ticket, ToStaffChat.HEAD, now)
+            about = AboutTicket(ticket.reference)
+            await notify_staff(tx, self._staff_chat, StaffNotification.HEAD, about, now)
             return SavedMessage(ticket, UserEvent.ASKED)
 
         return await self._save_message(user, written, find)
@@ -102,7 +105,7 @@ class UserTicketService(TicketService):
         async def change(tx: Transaction, current: Ticket, now: datetime) -> Ticket:
             await check_none_open(tx, current)
             saved = await self._save(tx, current, current.reopen(now, self.reopen_within), now)
-            await tell_step(tx, self._staff_chat, saved, str(UserEvent.REOPENED), now)
+            await notify_of_step(tx, self._staff_chat, saved, str(UserEvent.REOPENED), now)
             await record_user_event(tx, saved.person_id, UserEvent.REOPENED, now, saved.order_reference)
             return saved
 
@@ -144,9 +147,8 @@ class UserTicketService(TicketService):
         entry = await add_entry(tx, ticket, written, EntryKind.ASKED, by=ticket.person_id, now=now)
         if entry is None:
             return
-        ping = ticket.claimed_by or 0
-        kind = marked(ToStaffChat.ENTRY, entry.number)
-        await tell_room(tx, self._staff_chat, ticket, kind, now, entry=entry.number, ping=ping)
+        payload, mark = UserEntry(ticket.reference, entry.number, ticket.claimed_by or 0), mark_of(entry.number)
+        await notify_staff(tx, self._staff_chat, StaffNotification.ENTRY, payload, now, mark=mark)
         await record_user_event(tx, ticket.person_id, event, now, ticket.order_reference)
 
 

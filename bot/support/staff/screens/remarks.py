@@ -6,10 +6,10 @@ from typing import Final
 from bot.infra.i18n import Html, Translator, as_html
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.support.model import TicketEntry
+from bot.support.notifications.kinds import EntryRemark, Remark
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.entries import with_quote
 from bot.support.staff.screens.talk import mention
-from bot.support.tickets.remarks import Remark
 
 QUOTED: Final = frozenset({Remark.ANSWERED, Remark.NOTED, Remark.TAKEN_OVER})
 """Remarks that quote what was written."""
@@ -24,11 +24,12 @@ REASONS: Final[Mapping[str, str]] = {
 """A fragment of why something wasn't delivered -> the text for it."""
 
 
-def screen(t: Translator, what: Remark, entry: TicketEntry, facts: Mapping[str, object]) -> Screen:
-    """Return the line; `facts` is the payload of the notification."""
-    who, why = _people(facts), why_not(t, str(facts.get("why", "")))
-    key = "staff.remark.claimed" if what is Remark.TAKEN_OVER and not facts.get("before") else f"staff.remark.{what}"
-    said = t("staff.remark", ticket=entry.ticket, said=t(key, why=why, **who))
+def screen(t: Translator, remark: EntryRemark, entry: TicketEntry) -> Screen:
+    """Return the line about an entry."""
+    what, why = remark.what, why_not(t, remark.why)
+    key = "staff.remark.claimed" if what is Remark.TAKEN_OVER and not remark.before else f"staff.remark.{what}"
+    said = t(key, why=why, by=mention(remark.by), before=mention(remark.before))
+    said = t("staff.remark", ticket=entry.ticket, said=said)
     text = with_quote(said, entry.text) if what in QUOTED else said
     return Screen(text, (_again(t, entry),) if what is Remark.FAILED else ())
 
@@ -39,14 +40,6 @@ def why_not(t: Translator, reason: str) -> Html:
         if piece in reason.lower():
             return t(key)
     return t("staff.why.refused", reason=as_html(reason))
-
-
-def _people(facts: Mapping[str, object]) -> dict[str, object]:
-    return {name: mention(_id(facts.get(name))) for name in ("by", "before")}
-
-
-def _id(given: object) -> int:
-    return given if isinstance(given, int) else 0
 
 
 def _again(t: Translator, entry: TicketEntry) -> tuple[Button, ...]:

@@ -5,15 +5,16 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.outbox.model import Notification
+from bot.infra.outbox.model import StoredNotification
 from bot.infra.telegram.ui.formatting import clip, quote_input
 from bot.infra.telegram.ui.reader import Reader
-from bot.orders.order import EventNote, Order, OrderEvent, OrderNotification, Phase
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import FAILED, STEP_OF_STATE
 from bot.support.cases import Case, Reach, is_not_agreed, reach_of
+from bot.support.notifications.kinds import TicketNotification
 from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens.folding import Line, fitted
-from bot.support.tickets.notifications import ToUser
 from bot.users.model import RecordedEvent, UserEvent
 
 OF_NOTE: Mapping[str, str] = {
@@ -76,7 +77,7 @@ TOLD = frozenset(
         OrderNotification.FAILED,
         OrderNotification.EXPIRED,
         OrderNotification.STUCK,
-        *ToUser,
+        *TicketNotification,
     }
 )
 """The news that have a name here; another's is shown as it is filed."""
@@ -151,8 +152,8 @@ def _state(t: Translator, state: str) -> Html:
     return t("case.state", what=known, state=quote_input(state))
 
 
-def _of_news(t: Translator, news: Notification) -> Happening:
-    kind, reach = news.kind_name, reach_of(news)
+def _of_news(t: Translator, news: StoredNotification) -> Happening:
+    kind, reach = news.kind, reach_of(news)
     what = t(f"case.told.{kind}") if kind in TOLD else quote_input(kind)
     why = clip(news.failure or "", WHY_SHOWN)
     said = t("case.told", what=what, reach=t(f"case.reach.{reach}", why=why))

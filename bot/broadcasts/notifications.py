@@ -1,0 +1,59 @@
+"""The message to operators that a broadcast waits for their confirmation although its time has come."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from bot.broadcasts.model import Broadcast
+from bot.broadcasts.repository import BroadcastRepository
+from bot.broadcasts.rules import waits_for_word
+from bot.broadcasts.schedule import Doubt
+from bot.broadcasts.screens import confirm
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, subject_key
+from bot.users.readers import RenderContext, Renderer
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingBroadcast:
+    """The broadcast that waits, by its id, and why."""
+
+    broadcast: str
+    doubts: tuple[Doubt, ...]
+
+
+class BroadcastNotification(NotificationKind):
+    """Notifications about broadcasts, for operators."""
+
+    WAITS = "broadcast_waits", WaitingBroadcast
+
+
+def waiting_notifications(
+    broadcast: Broadcast, operator_ids: Iterable[int], doubts: tuple[Doubt, ...], now: datetime
+) -> list[Notification[WaitingBroadcast]]:
+    """Return the notifications for all operators that a broadcast waits for one of them."""
+    return [
+        Notification(
+            chat_id=operator_id,
+            subject=subject_key("broadcast", broadcast.id, broadcast.revision),
+            kind=BroadcastNotification.WAITS,
+            payload=WaitingBroadcast(broadcast.id, doubts),
+            due_at=now,
+            created_at=now,
+        )
+        for operator_id in sorted(operator_ids)
+    ]
+
+
+async def render_waiting(notification: Notification[WaitingBroadcast], context: RenderContext) -> DeliveryOutcome:
+    """Ask an operator, unless one of them has decided about the broadcast by now."""
+    waiting = notification.payload
+    async with context.store.reading() as tx:
+        broadcast = await BroadcastRepository(tx).get(waiting.broadcast)
+    if broadcast is None or not waits_for_word(broadcast):
+        return Sent()
+    screen = confirm.waits(context.t, broadcast, waiting.doubts, context.now, context.zone)
+    return await context.send_text(notification, screen, lane="talk")
+
+
+RENDERERS: Final[Mapping[NotificationKind, Renderer]] = {BroadcastNotification.WAITS: render_waiting}

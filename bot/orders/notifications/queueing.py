@@ -1,0 +1,61 @@
+"""Notifications about an order as rows of the outbox, for the transaction that saves what they report."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Final
+
+from bot.infra.outbox.model import Notification, Queue, mark_of
+from bot.orders.notifications.kinds import ORDER_SUBJECT, AboutOrder, AboutProblem, OrderNotification, OrderWarning
+from bot.orders.order import Order
+from bot.staff.alarm_model import AlarmKind
+
+IN_EXTRA: Final = frozenset({OrderNotification.RECEIPT, OrderNotification.TAKE_DOWN_PICTURE})
+"""Pictures: no message about money waits for them."""
+
+ALARM_OF: Final[Mapping[OrderWarning, AlarmKind]] = {
+    OrderWarning.STUCK: AlarmKind.ORDER_STUCK,
+    OrderWarning.FAILED: AlarmKind.ORDER_FAILED,
+    OrderWarning.BAD_INVOICE: AlarmKind.INVOICE_MISMATCH,
+}
+"""The alarm that is raised with each of these messages."""
+
+
+def order_subject(order: Order) -> str:
+    """Return the subject of all notifications about an order."""
+    return ORDER_SUBJECT + order.reference
+
+
+def order_notifications(
+    order: Order, kinds: Iterable[OrderNotification], now: datetime
+) -> list[Notification[AboutOrder]]:
+    """Return the rows for the user of `order`. Each version of the order edits its status message once."""
+    return [
+        Notification(
+            chat_id=order.chat_id,
+            subject=order_subject(order),
+            kind=kind,
+            mark=mark_of(order.version) if kind is OrderNotification.CARD_EDIT else "",
+            queue=Queue.EXTRA if kind in IN_EXTRA else Queue.MONEY,
+            payload=AboutOrder(order.reference),
+            due_at=now,
+            created_at=now,
+        )
+        for kind in kinds
+    ]
+
+
+def operator_notifications(
+    operator_ids: Iterable[int], kind: OrderWarning, order: Order, now: datetime, complaint: str = ""
+) -> list[Notification[AboutProblem]]:
+    """Return the rows that tell operators what is wrong with an order. `complaint` names no personal data."""
+    return [
+        Notification(
+            chat_id=operator_id,
+            subject=order_subject(order),
+            kind=kind,
+            payload=AboutProblem(order.reference, complaint),
+            due_at=now,
+            created_at=now,
+        )
+        for operator_id in sorted(operator_ids)
+    ]

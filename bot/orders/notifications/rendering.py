@@ -1,0 +1,285 @@
+"""Render notifications for the users of orders: sent, edited or deleted.
+
+A message shows the order as it is when the message is sent, so that none is stale when it arrives.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from bot.infra.i18n import Html, Translator
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, Undeliverable
+from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified, Outcome, TryLater
+from bot.infra.telegram.ui.screen import Keyboard, Screen
+from bot.orders.closed_picture import draw_closed
+from bot.orders.notifications.kinds import AboutOrder, OrderNotification
+from bot.orders.notifications.queueing import order_notifications, order_subject
+from bot.orders.order import Order, Phase
+from bot.orders.preferences import Way, way_of
+from bot.orders.receipts.handlers import draw
+from bot.orders.receipts.service import ReceiptService
+from bot.orders.repository import OrderRepository
+from bot.orders.screens import card, outcome
+from bot.orders.screens import pay_page as wallet_page
+from bot.orders.screens import payment as pay
+from bot.orders.screens.formatting import format_order_line
+from bot.payments import qr
+from bot.recipients import screens as recipients
+from bot.recipients.model import find_saved
+from bot.recipients.repository import RecipientRepository
+from bot.settlement.steps import Step
+from bot.staff.help import Help
+from bot.users.readers import RenderContext, Renderer
+from bot.users.screens.phrase import format_phrase_line
+
+PICTURE_TRIES = 2
+
+MOST_UNSENT: Final = 1_000
+"""Invoices whose attempts that sent nothing are counted. What is forgotten goes out as text sooner."""
+
+OrderMessage = Notification[AboutOrder]
+
+RenderOrder = Callable[[OrderMessage, Order, RenderContext], Awaitable[DeliveryOutcome]]
+
+HOLDS: dict[OrderNotification, Callable[[Order], bool]] = {
+    OrderNotification.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
+    OrderNotification.UNRESOLVED: lambda order: order.phase is Phase.UNRESOLVED,
+    OrderNotification.PRICE_MOVED: lambda order: order.phase is Phase.NEEDS_CONFIRMATION,
+    OrderNotification.RECIPIENT_MASKED: lambda order: order.phase is Phase.NEEDS_CONFIRMATION,
+    OrderNotification.EXPIRED: lambda order: not order.is_paid,
+    OrderNotification.STUCK: lambda order: not order.is_ended,
+    OrderNotification.CONVERTING: lambda order: order.step is Step.CONVERTING and not order.is_ended,
+    OrderNotification.SENDING: lambda order: order.step is Step.SENDING and not order.is_ended,
+}
+"""Whether a notification still holds. One that doesn't, because the order went on, isn't sent."""
+
+
+class OrderMessages:
+    """The messages to users about their orders."""
+
+    def __init__(self, *, help_desk: Help, receipts: ReceiptService, public_url: str = "") -> None:
+        self._help = help_desk
+        self._receipts = receipts
+        self._public_url = public_url
+        self._unsent = Counter[int]()
+
+    def renderers(self) -> Mapping[NotificationKind, Renderer]:
+        """Return the renderer of each kind of notification."""
+        special: dict[OrderNotification, RenderOrder] = {
+            OrderNotification.INVOICE: self._send_invoice,
+            OrderNotification.INVOICE_TEXT: self._send_invoice_text,
+            OrderNotification.CARD: self._send_card,
+            OrderNotification.CARD_EDIT: self._edit_card,
+            OrderNotification.TAKE_DOWN: self._take_down,
+            OrderNotification.TAKE_DOWN_PICTURE: self._take_down_picture,
+            OrderNotification.RECEIPT: self._send_receipt,
+        }
+        return {kind: _with_order(special.get(kind, self._send_message)) for kind in OrderNotification}
+
+    async def _send_message(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+        kind = OrderNotification(notification.kind)
+        way = way_of(kind, context.user.notices if context.user else None)
+        if way is Way.CARD or (kind in HOLDS and not HOLDS[kind](order)):
+            return Sent()
+        screen = outcome.screen(
+            kind,
+            context.t,
+            order,
+            context.now,
+            context.zone,
+            help_offered=self._help.is_offered,
+            staff_told=self._help.has_staff,
+        )
+        if kind is OrderNotification.SENT:
+            # The receipt that follows is made to be forwarded, so what only the sender may see stands here.
+            screen = replace(screen, text=screen.text + format_phrase_line(context.t, context.user))
+            screen = await _with_offer_to_save(screen, order, context)
+        return await _send(notification, context, screen, silent=way is Way.SILENT)
+
+    async def _send_invoice(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+        """Send it with its picture. If that fails twice or is refused, send text: nobody waits for a picture to pay."""
+        if not order.awaits_payment(context.now):
+            return Sent()
+        payment = _payment(order, context)
+        page = wallet_page.rows(context.t, order, self._public_url)
+        sent: Outcome = Invalid("the picture failed twice")
+        if notification.attempts - self._unsent[notification.id] < PICTURE_TRIES:
+            picture = await qr.render_png_off_loop(payment.payload)
+            caption = with_repeat_note(notification, context.t, payment.caption)
+            if pay.length(caption) > pay.CAPTION:
+                caption = payment.caption
+            sent = await _with_or_without_page(
+                page,
+                payment.keyboard,
+                lambda keyboard: context.messenger.send_photo(
+                    notification.chat_id, picture, caption, keyboard, lane="money", silent=False
+                ),
+            )
+            self._count_unsent(notification, sent)
+        if not isinstance(sent, Invalid):
+            return delivery_outcome(sent)
+        text = with_repeat_note(notification, context.t, payment.caption)
+        sent = await _with_or_without_page(
+            page,
+            payment.keyboard,
+            lambda keyboard: context.messenger.send_text(
+                notification.chat_id, text, keyboard, lane="money", silent=False
+            ),
+        )
+        delivered = delivery_outcome(sent)
+        return replace(delivered, without_picture=True) if isinstance(delivered, Sent) else delivered
+
+    def _count_unsent(self, notification: OrderMessage, sent: Outcome) -> None:
+        """Count an attempt that surely sent nothing, as one that Telegram slowed down: the picture didn't fail."""
+        if not isinstance(sent, TryLater):
+            self._unsent.pop(notification.id, None)
+        elif not sent.maybe_told:
+            self._unsent[notification.id] += 1
+            while len(self._unsent) > MOST_UNSENT:
+                del self._unsent[next(iter(self._unsent))]
+
+    async def _send_invoice_text(
+        self, notification: OrderMessage, order: Order, context: RenderContext
+    ) -> DeliveryOutcome:
+        if not order.awaits_payment(context.now):
+            return Sent()
+        text = _payment(order, context).follow_up
+        return Sent() if text is None else await _send(notification, context, Screen(text), silent=True)
+
+    async def _send_card(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+        return await _send(notification, context, self._card(order, context), silent=True)
+
+    async def _edit_card(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+        chat_id = notification.chat_id
+        message_id = await _message_of(order, OrderNotification.CARD, notification, context)
+        screen = self._card(order, context)
+        if message_id is not None:
+            edited = await context.messenger.edit_text(chat_id, message_id, screen.text, screen.keyboard, lane="money")
+            if not isinstance(edited, Gone | Invalid):
+                return delivery_outcome(edited)
+        # Editing has failed for good: a new status message takes its place.
+        sent = await context.messenger.send_text(chat_id, screen.text, screen.keyboard, lane="money", silent=True)
+        if isinstance(sent, Delivered):
+            async with context.store.transaction() as tx:
+                await OutboxRepository(tx).replace_message(
+                    order_subject(order), OrderNotification.CARD, chat_id, sent.message_id
+                )
+        return delivery_outcome(sent)
+
+    async def _take_down(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+        """Remove all that could still be paid with, the picture last: a retry finds what is left."""
+        for kind in (OrderNotification.INVOICE_TEXT, OrderNotification.INVOICE):
+            message_id = await _message_of(order, kind, notification, context)
+            if message_id is None:
+                continue
+            removed = await _remove(notification, message_id, order, context)
+            if not isinstance(removed, Sent):
+                return removed
+        return Sent()
+
+    async def _take_down_picture(
+        self, notification: OrderMessage, order: Order, context: RenderContext
+    ) -> DeliveryOutcome:
+        """Replace the QR code of an invoice that is too old to be deleted."""
+        message_id = await _message_of(order, OrderNotification.INVOICE, notification, context)
+        if message_id is None:
+            return Sent()
+        picture, text = draw_closed(is_paid=order.is_paid), _closed_text(context.t, order)
+        edited = await context.messenger.edit_photo(notification.chat_id, message_id, picture, text, lane="talk")
+        return Sent() if isinstance(edited, Gone) else delivery_outcome(edited)
+
+    async def _send_receipt(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
+        """Send it silently, after the message that the rupiah were sent; not to users who leave that to the card."""
+        if way_of(OrderNotification.SENT, context.user.notices if context.user else None) is Way.CARD:
+            return Sent()
+        drawn = await draw(self._receipts, context.t, order, context.zone, context.messenger.username)
+        if drawn is None:
+            return Sent()
+        caption = with_repeat_note(notification, context.t, drawn.caption)
+        # A picture can wait; other users' messages about money can't.
+        return delivery_outcome(
+            await context.messenger.send_photo(
+                notification.chat_id, drawn.png, caption, drawn.keyboard, lane="talk", silent=True
+            )
+        )
+
+    def _card(self, order: Order, context: RenderContext) -> Screen:
+        return card.screen(context.t, order, context.now, context.zone, help_offered=self._help.is_offered)
+
+
+def _with_order(render: RenderOrder) -> Renderer:
+    """Let `render` take the order that the notification is about, as it is now."""
+
+    async def render_order(notification: OrderMessage, context: RenderContext) -> DeliveryOutcome:
+        async with context.store.reading() as tx:
+            order = await OrderRepository(tx).get(notification.payload.reference)
+        if order is None:
+            return Undeliverable("the order is gone")
+        return await render(notification, order, context)
+
+    return render_order
+
+
+async def _with_offer_to_save(screen: Screen, order: Order, context: RenderContext) -> Screen:
+    """Offer to name a recipient after the first order to them; only then, so that it is no clutter."""
+    async with context.store.reading() as tx:
+        known = find_saved(await RecipientRepository(tx).of_person(order.person_id), order.method, order.number)
+    is_new = known is not None and known.label is None and known.created_at == order.created_at
+    if known is None or not is_new:
+        return screen
+    return replace(screen, keyboard=(*screen.keyboard, recipients.offer_row(context.t, known)))
+
+
+async def _send(notification: OrderMessage, context: RenderContext, screen: Screen, *, silent: bool) -> DeliveryOutcome:
+    return await context.send_text(notification, screen, lane="money", silent=silent)
+
+
+async def _with_or_without_page(
+    page: Keyboard, keyboard: Keyboard, send: Callable[[Keyboard], Awaitable[Outcome]]
+) -> Outcome:
+    """Send again without the link if Telegram doesn't accept its address: nobody loses an invoice by that."""
+    sent = await send((*page, *keyboard))
+    return await send(keyboard) if page and isinstance(sent, Invalid) else sent
+
+
+async def _message_of(
+    order: Order, kind: OrderNotification, notification: OrderMessage, context: RenderContext
+) -> int | None:
+    """Return the id of the message that another notification about the order was sent as."""
+    async with context.store.reading() as tx:
+        return await OutboxRepository(tx).message_of(order_subject(order), kind, notification.chat_id)
+
+
+async def _remove(notification: OrderMessage, message_id: int, order: Order, context: RenderContext) -> DeliveryOutcome:
+    """Delete a message, or replace what it shows: after 48 hours Telegram deletes nothing of a bot's."""
+    chat_id, messenger = notification.chat_id, context.messenger
+    removed = await messenger.delete(chat_id, message_id, lane="money")
+    if not isinstance(removed, Gone | Invalid):
+        return delivery_outcome(removed)
+    if isinstance(removed, Gone) and not removed.is_too_old:
+        return Sent()
+    text = _closed_text(context.t, order)
+    edited = await messenger.edit_caption(chat_id, message_id, text, lane="money")
+    if isinstance(edited, Delivered | NotModified):
+        # Text and buttons are gone. A picture that keeps failing must not delay that the payment has arrived.
+        async with context.store.transaction() as tx:
+            await OutboxRepository(tx).add(
+                order_notifications(order, (OrderNotification.TAKE_DOWN_PICTURE,), context.now)
+            )
+        return Sent()
+    if isinstance(edited, Gone | Invalid):
+        edited = await messenger.edit_text(chat_id, message_id, text, lane="money")
+    # What can't be edited either isn't there any more.
+    return Sent() if isinstance(edited, Gone | Invalid) else delivery_outcome(edited)
+
+
+def _payment(order: Order, context: RenderContext) -> pay.Payment:
+    phrase = context.user.phrase if context.user else None
+    return pay.payment(context.t, order, context.now, context.zone, phrase)
+
+
+def _closed_text(t: Translator, order: Order) -> Html:
+    return t("pay.closed_paid" if order.is_paid else "pay.closed", line=format_order_line(t, order))

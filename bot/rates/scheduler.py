@@ -1,0 +1,156 @@
+"""Queue notifications about the rate: daily quotes as they fall due, and alerts as quotes meet them.
+
+All of them go through the outbox, a few at a time: however many users asked for a quote at eight o'clock, messages
+about money don't wait behind them. A subscription is advanced in the transaction that queues its notification, so
+that nothing is sent twice.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from bot.core.clock import Clock
+from bot.core.time_of_day import next_at
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.infra.db.unreadable import unreadable_keys
+from bot.infra.outbox.repository import OutboxRepository
+from bot.rates.model import RateAlert, Subscription
+from bot.rates.notifications import LATEST, RATE_SUBJECT, DailyQuote, daily_quote, price_alert
+from bot.rates.repository import QuoteRepository
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.settlement.catalogue import Market
+from bot.settlement.model import Quote, SettlementFailure
+from bot.users.repository import UserRepository
+
+AT_ONCE: Final = 24
+"""How many of these notifications may be on their way; more would only wait in another queue."""
+
+_A_DAY, _ABOUT = timedelta(days=1), timedelta(minutes=30)
+
+
+class RateScheduler:
+    """Queues what is due by the clock, and what a new quote meets. `on_news` is called after something was queued."""
+
+    def __init__(
+        self, store: Database, market: Market, clock: Clock, on_news: Callable[[], None] = lambda: None
+    ) -> None:
+        self._store = store
+        self._market = market
+        self._clock = clock
+        self._on_news = on_news
+        self._checked: Quote | None = None
+        self._aside = set[str]()
+        self._met: dict[str, tuple[RateAlert, Quote]] = {}
+
+    async def queue_due(self) -> bool:
+        """Queue daily quotes that are due, and leave out those that are late. Return whether to look again at once."""
+        now = self._clock.now()
+        async with self._store.reading() as tx:
+            due = await SubscriptionRepository(tx).due(now, AT_ONCE)
+            room = AT_ONCE - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
+        await self._set_unreadable_aside()
+        late = [each for each in due if _is_late(each, now)]
+        timely = due[len(late) : len(late) + max(room, 0)]
+        quote = await self._quote(now) if timely else None
+        taken = (*late, *(timely if quote is not None else ()))
+        if taken:
+            async with self._store.transaction() as tx:
+                payload = None if quote is None else DailyQuote(quote, await _change_in_a_day(tx, quote))
+                for each in taken:
+                    await _take_up(tx, each, now, None if _is_late(each, now) else payload)
+            self._on_news()
+        return bool(taken) or (bool(due) and room <= 0)
+
+    async def _set_unreadable_aside(self) -> None:
+        """End daily quotes whose row can't be read: they would be read again and again before those of others."""
+        found = unreadable_keys(self._store, "subscriptions") - self._aside
+        if found:
+            async with self._store.transaction() as tx:
+                for key in found:
+                    await SubscriptionRepository(tx).set_aside(int(key))
+            self._aside |= found
+
+    async def check_latest(self) -> None:
+        """Check the alerts if a quote has been recorded since the last time."""
+        async with self._store.reading() as tx:
+            latest = await QuoteRepository(tx).latest()
+        if latest is not None and latest != self._checked:
+            await self.check(latest)
+
+    async def check(self, quote: Quote) -> int:
+        """Note the alerts that `quote` meets, for `queue_met`. Return how many. A stale quote meets none."""
+        now = self._clock.now()
+        self._checked = quote
+        if quote.is_stale(now):
+            return 0
+        async with self._store.transaction() as tx:
+            await SubscriptionRepository(tx).forget_alerts(now)
+            met = [
+                alert for alert in await SubscriptionRepository(tx).awake_alerts(now) if alert.is_met_by(quote.btc_idr)
+            ]
+        for alert in met:
+            self._met.setdefault(alert.id, (alert, quote))
+        return len(met)
+
+    async def queue_met(self) -> bool:
+        """Queue the alerts that were met. Return whether there are more."""
+        if not self._met:
+            return False
+        now = self._clock.now()
+        async with self._store.transaction() as tx:
+            room = AT_ONCE - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
+            these = tuple(self._met.values())[: max(room, 0)]
+            for alert, quote in these:
+                await _ring(tx, alert, quote, now)
+        for alert, _ in these:
+            del self._met[alert.id]
+        self._on_news()
+        return bool(self._met)
+
+    async def _quote(self, now: datetime) -> Quote | None:
+        """A quote that may be shown; None while there is none."""
+        try:
+            quote = await self._market.quote()
+        except SettlementFailure:
+            return None
+        return None if quote.is_stale(now) else quote
+
+
+def _is_late(subscription: Subscription, now: datetime) -> bool:
+    return subscription.next_daily_at is not None and now - subscription.next_daily_at > LATEST
+
+
+async def _take_up(tx: Transaction, due: Subscription, now: datetime, payload: DailyQuote | None) -> None:
+    """Set the next day's time, and queue today's quote unless it is left out."""
+    person = await UserRepository(tx).get_if_readable(due.person_id)
+    if person is None or due.next_daily_at is None:
+        # It would be due again at once, for ever.
+        await SubscriptionRepository(tx).set_aside(due.person_id)
+        return
+    upcoming = None if due.daily_minute is None else next_at(due.daily_minute, person.zone, now)
+    if await SubscriptionRepository(tx).advance(due.person_id, due.next_daily_at, upcoming) and payload is not None:
+        await OutboxRepository(tx).add([daily_quote(due.person_id, due.next_daily_at, payload, now)])
+
+
+async def _ring(tx: Transaction, alert: RateAlert, quote: Quote, now: datetime) -> None:
+    """Queue an alert if it still exists. One that is sent once is deleted, another one rests."""
+    if alert.cool_down is None:
+        rings = await SubscriptionRepository(tx).delete_alert(alert.id)
+        rests_until = None
+    else:
+        rests_until = now + timedelta(seconds=alert.cool_down)
+        rings = await SubscriptionRepository(tx).rest(alert.id, now, rests_until)
+    if rings:
+        await OutboxRepository(tx).add([price_alert(alert, quote, rests_until, now)])
+
+
+async def _change_in_a_day(tx: Transaction, quote: Quote) -> Decimal | None:
+    """By how many percent the rate differs from that of the day before; None where none was recorded then."""
+    then = quote.fetched_at - _A_DAY
+    around = await QuoteRepository(tx).between(then - _ABOUT, then + _ABOUT)
+    if not around:
+        return None
+    before = min(around, key=lambda each: abs(each.fetched_at - then))
+    return round((quote.btc_idr / before.btc_idr - 1) * 100, 2)

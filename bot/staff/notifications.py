@@ -1,0 +1,120 @@
+"""Notifications to operators about alarms. What is wrong with an order reaches support as a ticket."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.infra.outbox.model import DeliveryOutcome, NoPayload, Notification, NotificationKind, Sent, subject_key
+from bot.staff.alarm_model import Alarm
+from bot.staff.alarm_repository import AlarmRepository
+from bot.staff.alarm_subjects import AlarmSubjects, Subjects
+from bot.staff.screens import alarms as screens
+from bot.users.readers import RenderContext, Renderer
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmPayload:
+    """The alarm as it was when it was raised or cleared; `by_hand` where an operator has cleared it."""
+
+    alarm: Alarm
+    by_hand: bool = False
+
+
+class AlarmNotification(NotificationKind):
+    """Notifications about alarms, for operators."""
+
+    RAISED = "alarm_raised", AlarmPayload
+    CLEARED = "alarm_over", AlarmPayload
+    REMINDER = "alarm_reminder"
+    KEY_REFUSED = "staff_key_refused", AlarmPayload
+    KEY_WORKS = "staff_key_works", AlarmPayload
+
+
+def alarm_notifications(
+    operator_ids: Iterable[int], kind: AlarmNotification, alarm: Alarm, now: datetime, *, by_hand: bool = False
+) -> list[Notification[AlarmPayload]]:
+    """Return the rows that tell operators of an alarm. All about one incident have the same subject."""
+    return [
+        Notification(
+            chat_id=operator_id,
+            subject=subject_key("alarm", alarm.kind, alarm.subject, _stamp(alarm.raised_at)),
+            kind=kind,
+            payload=AlarmPayload(alarm, by_hand),
+            due_at=now,
+            created_at=now,
+        )
+        for operator_id in sorted(operator_ids)
+    ]
+
+
+def reminders(operator_ids: Iterable[int], now: datetime) -> list[Notification[NoPayload]]:
+    """Return the rows that remind operators of all that is wrong."""
+    return [
+        Notification(
+            chat_id=operator_id,
+            subject=subject_key("alarm", AlarmNotification.REMINDER, _stamp(now)),
+            kind=AlarmNotification.REMINDER,
+            payload=NoPayload(),
+            due_at=now,
+            created_at=now,
+        )
+        for operator_id in sorted(operator_ids)
+    ]
+
+
+class AlarmMessages:
+    """The messages to operators about alarms."""
+
+    def __init__(self, subjects: AlarmSubjects) -> None:
+        self._subjects = subjects
+
+    def renderers(self) -> Mapping[NotificationKind, Renderer]:
+        """Return the renderer of each kind of notification."""
+        return {
+            AlarmNotification.RAISED: self.render_raised,
+            AlarmNotification.CLEARED: self.render_cleared,
+            AlarmNotification.REMINDER: self.render_reminder,
+            AlarmNotification.KEY_REFUSED: render_key_refused,
+            AlarmNotification.KEY_WORKS: render_key_works,
+        }
+
+    async def render_raised(self, notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
+        """Say what is wrong and what to do about it."""
+        alarm = notification.payload.alarm
+        subjects = await self._subjects_of(context, [alarm])
+        screen = screens.raised(context.t, alarm, subjects, context.now, context.zone)
+        return await context.send_text(notification, screen, lane="money")
+
+    async def render_cleared(self, notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
+        """Say that it is over."""
+        alarm, by_hand = notification.payload.alarm, notification.payload.by_hand
+        screen = screens.over(context.t, alarm, await self._subjects_of(context, [alarm]), by_hand=by_hand)
+        return await context.send_text(notification, screen, lane="money")
+
+    async def render_reminder(self, notification: Notification[NoPayload], context: RenderContext) -> DeliveryOutcome:
+        """Remind of what is still wrong; nothing is sent if all of it is over."""
+        async with context.store.reading() as tx:
+            raised = await AlarmRepository(tx).open()
+        if not raised:
+            return Sent()
+        subjects = await self._subjects_of(context, raised)
+        screen = screens.reminder(context.t, raised, subjects, context.now, context.zone)
+        return await context.send_text(notification, screen, lane="money")
+
+    async def _subjects_of(self, context: RenderContext, alarms: Iterable[Alarm]) -> Subjects:
+        async with context.store.reading() as tx:
+            return await self._subjects.of(tx, alarms)
+
+
+async def render_key_refused(notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
+    """Say that the service refuses the key."""
+    return await context.send_text(notification, screens.key_refused(context.t), lane="money")
+
+
+async def render_key_works(notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
+    """Say that the service accepts the key again."""
+    return await context.send_text(notification, screens.key_works(context.t), lane="money")
+
+
+def _stamp(moment: datetime) -> str:
+    return f"{moment:%Y%m%dT%H%M%S%f}"

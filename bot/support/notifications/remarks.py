@@ -1,0 +1,69 @@
+"""What became of something in a ticket: a reaction under support's own message, or a line in the ticket."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Undeliverable
+from bot.infra.outbox.rendering import with_repeat_note
+from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger, Outcome
+from bot.infra.telegram.ui.screen import Screen
+from bot.support.model import TicketEntry, TicketPost
+from bot.support.notifications.kinds import EntryRemark, Remark, StaffNotification
+from bot.support.staff.entries import Place, send_entry
+from bot.support.staff.screens import remarks as screens
+from bot.support.staff.topics import TicketRoom
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.posting import entry_of
+from bot.users.readers import RenderContext, Renderer
+
+REACTIONS: Final[Mapping[Remark, str]] = {Remark.DELIVERED: "👌", Remark.CORRECTED: "✍"}
+"""What went as it should needs no line of its own, where reactions are allowed."""
+
+SENT_ON: Final = frozenset({Remark.ANSWERED, Remark.NOTED, Remark.TAKEN_OVER})
+"""What brings a picture or a file along, for it is in another chat than this one."""
+
+
+class RemarkMessages:
+    """The remarks to support."""
+
+    def __init__(self, room: TicketRoom) -> None:
+        self._room = room
+
+    def renderers(self) -> Mapping[NotificationKind, Renderer]:
+        """Return the renderer of each kind of notification."""
+        return {StaffNotification.REMARK: self.render}
+
+    async def render(self, notification: Notification[EntryRemark], context: RenderContext) -> DeliveryOutcome:
+        """React to the message that the entry was made of, or send the line."""
+        remark, chat_id = notification.payload, notification.chat_id
+        async with context.store.reading() as tx:
+            entry = await entry_of(tx, notification)
+            head = await TicketPostRepository(tx).head(remark.ticket, chat_id)
+        if entry is None:
+            return Undeliverable("the entry is gone")
+        is_here = entry.source_chat_id == chat_id
+        if remark.what in REACTIONS and is_here:
+            reaction = REACTIONS[remark.what]
+            reacted = await context.messenger.rooms.react(chat_id, entry.source_message_id, reaction)
+            if not isinstance(reacted, Gone | Invalid):
+                return await self._room.ended(chat_id, None, reacted)
+        screen = screens.screen(context.t, remark, entry)
+        shown = Screen(with_repeat_note(notification, context.t, screen.text), screen.keyboard)
+        place = _place(chat_id, entry, head, is_here=is_here)
+        if remark.what in SENT_ON and not is_here:
+            sent = await send_entry(context.messenger, place, entry, shown)
+        else:
+            sent = await _send_line(context.messenger, place, shown)
+        return await self._room.ended(chat_id, place.topic_id, sent)
+
+
+async def _send_line(messenger: Messenger, place: Place, shown: Screen) -> Outcome:
+    return await messenger.send_text(
+        place.chat_id, shown.text, shown.keyboard, lane="talk", topic_id=place.topic_id, reply_to=place.reply_to
+    )
+
+
+def _place(chat_id: int, entry: TicketEntry, head: TicketPost | None, *, is_here: bool) -> Place:
+    """Return the ticket's topic, and the message that the line is about if that is in this chat."""
+    topic_id, card = (head.topic_id, head.message_id) if head else (None, None)
+    return Place(chat_id, topic_id, entry.source_message_id if is_here else card)

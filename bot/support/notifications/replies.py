@@ -1,0 +1,116 @@
+"""Replies of support as messages to users: new, corrected, taken back.
+
+A message shows the entry as it is when the message is sent. `support/tickets/relay.py` reads from the message's id
+what became of a reply that is taken back: the reply's own id if its words were taken out, another if it was deleted.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, Undeliverable
+from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
+from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified
+from bot.infra.telegram.ui.screen import Screen
+from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
+from bot.support.model import TicketEntry
+from bot.support.notifications.kinds import AboutEntry, TicketNotification
+from bot.support.staff.entries import Place, edit_entry, send_entry
+from bot.support.tickets.posting import entry_of
+from bot.support.tickets.relay import MAYBE_ARRIVED
+from bot.support.tickets.repository import TicketRepository
+from bot.support.user_chat.screens import reply as screens
+from bot.users.readers import RenderContext, Renderer
+
+FILE_STAYS: Final = "the file can't be taken out of a message that is too old to be deleted"
+GONE: Final = Undeliverable("the answer is gone")
+
+ReplyNotification = Notification[AboutEntry]
+
+
+async def render_reply(notification: ReplyNotification, context: RenderContext) -> DeliveryOutcome:
+    """Send a reply, unless it was taken back before."""
+    entry, order = await _read(notification, context)
+    if entry is None:
+        return GONE
+    if entry.withdrawn_at is not None:
+        # One that has perhaps arrived can't be deleted: nobody knows its message.
+        return Undeliverable(MAYBE_ARRIVED) if notification.maybe_told else Sent()
+    return await _send(notification, context, entry, screens.screen(context.t, entry, order))
+
+
+async def render_edited(notification: ReplyNotification, context: RenderContext) -> DeliveryOutcome:
+    """Edit the user's copy. If that is no longer possible, send another message."""
+    entry, order = await _read(notification, context)
+    if entry is None:
+        return GONE
+    if entry.message_id is None or entry.withdrawn_at is not None:
+        return Sent()
+    screen = screens.screen(context.t, entry, order)
+    edited = await edit_entry(context.messenger, notification.chat_id, entry.message_id, entry, screen)
+    match edited:
+        case Delivered() | NotModified():
+            return Sent(entry.message_id)
+        case Gone() | Invalid():
+            return await _send(notification, context, entry, screen, reply_to=entry.message_id)
+    return delivery_outcome(edited)
+
+
+async def render_withdrawn(notification: ReplyNotification, context: RenderContext) -> DeliveryOutcome:
+    """Delete the user's copy and send a line in its place: it may have been read. Too old for that, it is blanked."""
+    entry, order = await _read(notification, context)
+    if entry is None:
+        return GONE
+    if entry.message_id is None:
+        return Sent()
+    screen = screens.withdrawn(context.t, entry, order)
+    deleted = await context.messenger.delete(notification.chat_id, entry.message_id, lane="talk")
+    if isinstance(deleted, Gone | Invalid):
+        blanked = await _blank(notification, context, entry.message_id, entry, screen)
+        if blanked is not None:
+            return blanked
+    elif not isinstance(deleted, Delivered):
+        return delivery_outcome(deleted)
+    return await context.send_text(notification, screen, lane="talk", silent=screen.silent)
+
+
+async def _blank(
+    notification: ReplyNotification, context: RenderContext, message_id: int, entry: TicketEntry, screen: Screen
+) -> DeliveryOutcome | None:
+    """Take the words out of a message; None where there is no such message: it has been deleted after all."""
+    edit = context.messenger.edit_caption if entry.media else context.messenger.edit_text
+    edited = await edit(notification.chat_id, message_id, screen.text, screen.keyboard, lane="talk")
+    match edited:
+        case Delivered() | NotModified():
+            return Undeliverable(FILE_STAYS) if entry.media else Sent(message_id)
+        case Gone() | Invalid():
+            return None
+    return delivery_outcome(edited)
+
+
+async def _send(
+    notification: ReplyNotification,
+    context: RenderContext,
+    entry: TicketEntry,
+    screen: Screen,
+    *,
+    reply_to: int | None = None,
+) -> DeliveryOutcome:
+    shown = Screen(with_repeat_note(notification, context.t, screen.text), screen.keyboard)
+    place = Place(notification.chat_id, reply_to=reply_to)
+    return delivery_outcome(await send_entry(context.messenger, place, entry, shown))
+
+
+async def _read(notification: ReplyNotification, context: RenderContext) -> tuple[TicketEntry | None, Order | None]:
+    async with context.store.reading() as tx:
+        ticket = await TicketRepository(tx).get(notification.payload.ticket)
+        entry = await entry_of(tx, notification)
+        about = ticket.order_reference if ticket is not None else ""
+        return entry, await OrderRepository(tx).get(about) if about else None
+
+
+RENDERERS: Final[Mapping[NotificationKind, Renderer]] = {
+    TicketNotification.ANSWER: render_reply,
+    TicketNotification.ANSWER_EDITED: render_edited,
+    TicketNotification.ANSWER_WITHDRAWN: render_withdrawn,
+}

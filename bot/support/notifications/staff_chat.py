@@ -1,0 +1,178 @@
+"""Messages about tickets to the staff's chats: the card, what the user wrote and changed, and what was done."""
+
+from collections.abc import Mapping
+
+from bot.infra.i18n import Html
+from bot.infra.outbox.model import (
+    DeliveryOutcome,
+    Notification,
+    NotificationKind,
+    NotificationStatus,
+    Sent,
+)
+from bot.infra.outbox.rendering import with_repeat_note
+from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.telegram.outbound.sender import Delivered, Outcome
+from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visible_units
+from bot.infra.telegram.ui.screen import Screen
+from bot.support.model import PostRole, TicketEntry, TicketPost
+from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketStep, UserEntry
+from bot.support.staff.entries import Place, send_entry, with_quote
+from bot.support.staff.screens import ticket as staff_ticket
+from bot.support.staff.topics import Reading, TicketRoom
+from bot.support.ticket import Ticket
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.posting import entry_of
+from bot.support.tickets.repository import TicketRepository
+from bot.users.readers import RenderContext, Renderer
+
+
+class StaffChatMessages:
+    """The messages to support about what users and their orders do."""
+
+    def __init__(self, room: TicketRoom) -> None:
+        self._room = room
+
+    def renderers(self) -> Mapping[NotificationKind, Renderer]:
+        """Return the renderer of each kind of notification."""
+        return {
+            StaffNotification.HEAD: self.render_head,
+            StaffNotification.CARD: self.render_card,
+            StaffNotification.ENTRY: self.render_entry,
+            StaffNotification.EDITED: self.render_entry,
+            StaffNotification.STEP: self.render_step,
+        }
+
+    async def render_head(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
+        """Open the ticket's topic, or thread, with its card."""
+        ticket = await _ticket(notification, context)
+        if ticket is None:
+            return Sent()
+        again = context.t("news.again") if notification.maybe_told else ""
+        home = await self._room.home(_reading(notification, context), ticket, again)
+        return Sent(home.message_id, home.topic_id) if isinstance(home, TicketPost) else home
+
+    async def render_card(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
+        """Bring the card up to date."""
+        ticket = await _ticket(notification, context)
+        if ticket is None or await _is_overtaken(notification, context):
+            return Sent()
+        return await self._room.update(_reading(notification, context), ticket)
+
+    async def render_entry(self, notification: Notification[UserEntry], context: RenderContext) -> DeliveryOutcome:
+        """Show what the user wrote, or what they have changed of it."""
+        ticket = await _ticket(notification, context)
+        async with context.store.reading() as tx:
+            written = await entry_of(tx, notification)
+        if ticket is None or written is None:
+            return Sent()
+        home = await self._room.home(_reading(notification, context), ticket)
+        if not isinstance(home, TicketPost):
+            return home
+        said = _heading(notification, context, ticket, written)
+        place = await self._place(notification, context, home, written)
+        sent = await _send_entry(context, place, written, said)
+        return await self._room.ended(notification.chat_id, home.topic_id, sent)
+
+    async def render_step(self, notification: Notification[TicketStep], context: RenderContext) -> DeliveryOutcome:
+        """Say in one line what was done. The card has changed by then, but an edit mentions nobody."""
+        ticket = await _ticket(notification, context)
+        if ticket is None:
+            return Sent()
+        home = await self._room.home(_reading(notification, context), ticket)
+        if not isinstance(home, TicketPost):
+            return home
+        step = notification.payload
+        said = staff_ticket.step(context.t, ticket, step.what, ping=step.ping)
+        place = self._room.place(home)
+        sent = await context.messenger.send_text(
+            place.chat_id,
+            with_repeat_note(notification, context.t, said),
+            (),
+            lane="talk",
+            topic_id=place.topic_id,
+            reply_to=place.reply_to,
+        )
+        return await self._room.ended(notification.chat_id, place.topic_id, sent)
+
+    async def _place(
+        self, notification: Notification[UserEntry], context: RenderContext, home: TicketPost, written: TicketEntry
+    ) -> Place:
+        """Return where the entry goes. A changed one replies to what it was before, which stays to be read."""
+        if notification.kind != StaffNotification.EDITED:
+            return self._room.place(home)
+        async with context.store.reading() as tx:
+            before = await TicketPostRepository(tx).of_entry(written.ticket, written.number, notification.chat_id)
+        return self._room.place(home, before.message_id if before else None)
+
+
+def _heading(
+    notification: Notification[UserEntry], context: RenderContext, ticket: Ticket, written: TicketEntry
+) -> Html:
+    is_changed = notification.kind == StaffNotification.EDITED
+    at = written.edited_at if is_changed and written.edited_at else written.at
+    said = staff_ticket.entry(
+        context.t,
+        ticket,
+        written,
+        context.t.clock(at, context.zone),
+        ping=notification.payload.ping,
+        is_changed=is_changed,
+    )
+    return Html(with_repeat_note(notification, context.t, said))
+
+
+async def _send_entry(context: RenderContext, place: Place, written: TicketEntry, said: Html) -> Outcome:
+    """Send it in one message where it fits. A long text follows in a message of its own, whole."""
+    messenger = context.messenger
+    whole = with_quote(said, written.text)
+    if visible_units(whole) <= (CAPTION_UNITS if written.media else TEXT_UNITS):
+        return await send_entry(messenger, place, written, Screen(whole))
+    first = await send_entry(messenger, place, written, Screen(said))
+    if not isinstance(first, Delivered):
+        return first
+    text = with_quote("", written.text)
+    rest = await messenger.send_text(
+        place.chat_id, text, (), lane="talk", topic_id=place.topic_id, reply_to=first.message_id
+    )
+    if not isinstance(rest, Delivered) or rest.message_id is None:
+        return rest
+    await _save_post(context, place, written, rest.message_id)
+    return first
+
+
+async def _save_post(context: RenderContext, place: Place, written: TicketEntry, message_id: int) -> None:
+    """Let the rest of the user's words be answered as well as their beginning."""
+    post = TicketPost(
+        chat_id=place.chat_id,
+        message_id=message_id,
+        ticket=written.ticket,
+        role=PostRole.ENTRY,
+        topic_id=place.topic_id,
+        entry=written.number,
+        at=context.now,
+    )
+    async with context.store.transaction() as tx:
+        await TicketPostRepository(tx).add(post)
+
+
+async def _is_overtaken(notification: Notification[AboutTicket], context: RenderContext) -> bool:
+    """Return whether a later change of the card waits in this chat: a group bears 20 messages and edits a minute."""
+    async with context.store.reading() as tx:
+        queued = await OutboxRepository(tx).of_subject(notification.subject)
+    return any(
+        later.id > notification.id
+        and later.chat_id == notification.chat_id
+        and later.kind == StaffNotification.CARD
+        and later.status is NotificationStatus.WAITING
+        for later in queued
+    )
+
+
+async def _ticket(notification: Notification[AboutTicket], context: RenderContext) -> Ticket | None:
+    async with context.store.reading() as tx:
+        return await TicketRepository(tx).get(notification.payload.ticket)
+
+
+def _reading(notification: Notification[object], context: RenderContext) -> Reading:
+    return Reading(notification.chat_id, context.t, context.zone)

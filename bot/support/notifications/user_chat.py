@@ -1,0 +1,109 @@
+"""Messages about tickets to their users: one was opened automatically, one was closed.
+
+Each is saved as a message of the ticket, so that a reply to it reaches support; so is the message that an order went
+wrong. What the tickets of a deleted user leave behind in the staff's chats is removed.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.delivery import After
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, Undeliverable
+from bot.infra.outbox.rendering import delivery_outcome
+from bot.infra.telegram.outbound.sender import Invalid, Outcome, TryLater
+from bot.orders.notifications.kinds import AboutOrder, OrderNotification
+from bot.orders.order import Order
+from bot.orders.repository import OrderRepository
+from bot.support.model import PostRole
+from bot.support.notifications.kinds import AboutTicket, DeletedTicket, StaffNotification, TicketNotification
+from bot.support.reply_time import ReplyTime
+from bot.support.ticket import Ticket
+from bot.support.tickets.posting import keep_post
+from bot.support.tickets.repository import TicketRepository
+from bot.support.user_chat.screens import page as ticket_page
+from bot.support.user_chat.screens import question as ticket_question
+from bot.users.readers import RenderContext, Renderer
+
+
+class TicketMessages:
+    """The messages to users about their tickets. `reopen_within` is how long a closed one can be reopened."""
+
+    def __init__(self, *, reopen_within: timedelta, reply_time: ReplyTime) -> None:
+        self._within = reopen_within
+        self._reply_time = reply_time
+
+    def renderers(self) -> Mapping[NotificationKind, Renderer]:
+        """Return the renderer of each kind of notification."""
+        return {
+            TicketNotification.OPENED: self.render_opened,
+            TicketNotification.CLOSED: self.render_closed,
+            StaffNotification.DELETED: remove_deleted,
+        }
+
+    async def render_opened(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
+        """Say silently that a ticket was opened: that something went wrong has just been sent."""
+        ticket, order = await _read(notification, context)
+        if ticket is None:
+            return Sent()
+        screen = ticket_question.opened_for_order(context.t, ticket, order, await self._reply_time.get())
+        return await context.send_text(notification, screen, lane="money", silent=True)
+
+    async def render_closed(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
+        """Say that the ticket was closed, if it still is."""
+        ticket, order = await _read(notification, context)
+        if ticket is None or ticket.is_open:
+            return Sent()
+        may_reopen = ticket.may_be_reopened(context.now, self._within)
+        screen = ticket_page.screen(context.reader, ticket, order, may_reopen=may_reopen)
+        return await context.send_text(notification, screen, lane="money")
+
+
+async def remove_deleted(notification: Notification[DeletedTicket], context: RenderContext) -> DeliveryOutcome:
+    """Remove what a chat of staff shows of a deleted user's ticket. Repeating it does no harm."""
+    if notification.payload.chat != notification.chat_id:
+        return Sent()
+    for outcome in await _removed(notification.payload, context):
+        if isinstance(outcome, TryLater):
+            return delivery_outcome(outcome)
+    return Sent()
+
+
+async def _removed(deleted: DeletedTicket, context: RenderContext) -> list[Outcome]:
+    """Delete its topic with all that was written in it, or else each of our messages, while Telegram lets us."""
+    messenger = context.messenger
+    gone = [await messenger.rooms.delete_topic(deleted.chat, topic) for topic in deleted.topics]
+    if gone and all(not isinstance(each, Invalid) for each in gone):
+        return gone
+    return [await messenger.delete(deleted.chat, message, lane="talk") for message in deleted.messages]
+
+
+async def _read(notification: Notification[AboutTicket], context: RenderContext) -> tuple[Ticket | None, Order | None]:
+    async with context.store.reading() as tx:
+        ticket = await TicketRepository(tx).get(notification.payload.ticket)
+        about = ticket.order_reference if ticket is not None else ""
+        return ticket, await OrderRepository(tx).get(about) if about else None
+
+
+async def _save_post(
+    tx: Transaction, notification: Notification[AboutTicket], how: Sent | Undeliverable, now: datetime
+) -> None:
+    await keep_post(tx, notification, how, now, PostRole.REMARK)
+
+
+async def _save_post_of_order(
+    tx: Transaction, notification: Notification[AboutOrder], how: Sent | Undeliverable, now: datetime
+) -> None:
+    ticket = await TicketRepository(tx).open_of(notification.chat_id, notification.payload.reference)
+    if ticket is not None:
+        await keep_post(tx, notification, how, now, PostRole.REMARK, ticket=ticket.reference)
+
+
+AFTER: Final[Mapping[NotificationKind, After]] = {
+    TicketNotification.OPENED: _save_post,
+    TicketNotification.CLOSED: _save_post,
+    OrderNotification.FAILED: _save_post_of_order,
+    OrderNotification.STUCK: _save_post_of_order,
+}
+"""What follows when these were sent."""

@@ -1,0 +1,78 @@
+"""Messages that a ticket waits for an answer for too long: to the staff's chats, and to operators."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.delivery import After
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, Undeliverable
+from bot.staff.roles import StaffChat
+from bot.support.model import PostRole, TicketPost
+from bot.support.notifications.kinds import StaffNotification, TicketWait
+from bot.support.staff.links import link_to
+from bot.support.staff.screens import waits as screens
+from bot.support.ticket import Ticket
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.posting import keep_post
+from bot.support.tickets.repository import TicketRepository
+from bot.users.readers import RenderContext, Renderer
+
+
+class WaitMessages:
+    """The reminders. A ticket that was answered before its reminder is sent needs none."""
+
+    def __init__(self, room: StaffChat) -> None:
+        self._room = room
+
+    def renderers(self) -> Mapping[NotificationKind, Renderer]:
+        """Return the renderer of each kind of notification."""
+        return {
+            StaffNotification.WAITS: render_for_staff,
+            StaffNotification.WAITS_LONG: self.render_for_operator,
+        }
+
+    async def render_for_operator(
+        self, notification: Notification[TicketWait], context: RenderContext
+    ) -> DeliveryOutcome:
+        """Remind an operator, with a link to the ticket."""
+        async with context.store.reading() as tx:
+            group = await self._room.group(tx)
+        ticket, head = await _read(notification.payload, context, group)
+        if ticket is None:
+            return Sent()
+        screen = screens.to_operator(context.t, ticket, context.now, link_to(head))
+        return await context.send_text(notification, screen, lane="talk")
+
+
+async def render_for_staff(notification: Notification[TicketWait], context: RenderContext) -> DeliveryOutcome:
+    """Remind support, under the ticket's card."""
+    ticket, head = await _read(notification.payload, context, notification.chat_id)
+    if ticket is None:
+        return Sent()
+    screen = screens.to_room(context.t, ticket, context.now)
+    reply_to, topic_id = (head.message_id, head.topic_id) if head else (None, None)
+    return await context.send_text(notification, screen, lane="talk", reply_to=reply_to, topic_id=topic_id)
+
+
+async def _read(
+    wait: TicketWait, context: RenderContext, chat_id: int | None
+) -> tuple[Ticket | None, TicketPost | None]:
+    """Return the ticket if it still waits since then, and its card in a chat."""
+    async with context.store.reading() as tx:
+        ticket = await TicketRepository(tx).get(wait.ticket)
+        head = await TicketPostRepository(tx).head(wait.ticket, chat_id) if chat_id else None
+    still_waits = ticket is not None and ticket.is_open and ticket.waits_since == wait.since
+    return (ticket if still_waits else None), head
+
+
+async def _save_post(
+    tx: Transaction, notification: Notification[TicketWait], how: Sent | Undeliverable, now: datetime
+) -> None:
+    """Make the reminder a message of the ticket, which can be replied to."""
+    head = await TicketPostRepository(tx).head(notification.payload.ticket, notification.chat_id)
+    await keep_post(tx, notification, how, now, PostRole.REMARK, topic_id=head.topic_id if head else None)
+
+
+AFTER: Final[Mapping[NotificationKind, After]] = {StaffNotification.WAITS: _save_post}
+"""What follows when a reminder was sent."""

@@ -1,0 +1,256 @@
+"""Each kind of notification comes back from its row as it was saved, and a row that isn't one stops no other."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, get_args, get_type_hints
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.broadcasts.notifications import WaitingBroadcast
+from bot.broadcasts.schedule import Doubt
+from bot.checkout.notifications import DraftPayload
+from bot.config import load
+from bot.house import House as Composition
+from bot.house import build
+from bot.infra.db.database import Database
+from bot.infra.outbox.delivery import After, OutboxDelivery
+from bot.infra.outbox.model import (
+    NoPayload,
+    Notification,
+    NotificationKind,
+    NotificationStatus,
+    Queue,
+    StoredNotification,
+    Undeliverable,
+    mark_of,
+    subject_key,
+)
+from bot.infra.outbox.payload import PayloadUnreadable, pack, unpack
+from bot.infra.outbox.repository import OutboxRepository
+from bot.orders.notifications.kinds import AboutOrder, AboutProblem, OrderNotification
+from bot.rates.notifications import DailyQuote, PriceReached
+from bot.settlement.model import Quote
+from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.notifications import AlarmPayload
+from bot.support.notifications.kinds import (
+    AboutEntry,
+    AboutTicket,
+    DeletedTicket,
+    EntryRemark,
+    Remark,
+    TicketStep,
+    TicketWait,
+    UserEntry,
+)
+from bot.users.model import DeletedUser
+from tests.builders import NOW, a_notification
+from tests.keys import ENCRYPTION_KEYS
+from tests.orders.order_world import EMMA, SARI, House
+from tests.rendering import context_for, renderers_for
+
+AT = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
+AT_TEXT = "2026-03-01T09:30:00.123456Z"
+QUOTE = Quote(Decimal("1700123456.780000001"), AT, Decimal("16345.50"), "binance")
+QUOTE_JSON = {
+    "btc_idr": "1700123456.780000001",
+    "fetched_at": AT_TEXT,
+    "usdc_idr": "16345.50",
+    "source": "binance",
+}
+BLOCKED = Undeliverable("bot was blocked by the user", whole_chat=True)
+ALARM = Alarm(kind=AlarmKind.METHODS_SHRUNK, facts={"before": 1_500, "now": 12}, raised_at=AT)
+
+STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
+    (NoPayload(), {}),
+    (DeletedUser("id", None), {"locale": "id", "language_code": None}),
+    (DraftPayload("d1"), {"draft": "d1"}),
+    (WaitingBroadcast("0123456789", (Doubt.STALE, Doubt.JUMPED)), {"broadcast": "0123456789", "doubts": ["s", "j"]}),
+    (DailyQuote(QUOTE, Decimal("-1.50")), {"quote": QUOTE_JSON, "change": "-1.50"}),
+    (
+        PriceReached(QUOTE, is_above=True, threshold=Decimal(1_800_000_000), rests_until=None),
+        {"quote": QUOTE_JSON, "is_above": True, "threshold": "1800000000", "rests_until": None},
+    ),
+    (AboutOrder("R2345AB"), {"reference": "R2345AB"}),
+    (AboutProblem("R2345AB", "12 sats\x00\ud800"), {"reference": "R2345AB", "complaint": "12 sats\x00\ud800"}),
+    (
+        AlarmPayload(ALARM, by_hand=True),
+        {
+            "alarm": {
+                "id": 0,
+                "kind": "methods_shrunk",
+                "subject": "",
+                "facts": {"before": 1_500, "now": 12},
+                "raised_at": AT_TEXT,
+                "reminded_at": None,
+                "cleared_at": None,
+            },
+            "by_hand": True,
+        },
+    ),
+    (AboutTicket("T-22222"), {"ticket": "T-22222"}),
+    (AboutEntry("T-22222", 3), {"ticket": "T-22222", "entry": 3}),
+    (UserEntry("T-22222", 3, 3001), {"ticket": "T-22222", "entry": 3, "ping": 3001}),
+    (
+        EntryRemark("T-22222", 3, Remark.FAILED, why="blocked"),
+        {"ticket": "T-22222", "entry": 3, "what": "failed", "by": 0, "before": 0, "why": "blocked"},
+    ),
+    (TicketStep("T-22222", "reopened", 3001), {"ticket": "T-22222", "what": "reopened", "ping": 3001}),
+    (TicketWait("T-22222", AT), {"ticket": "T-22222", "since": AT_TEXT}),
+    (
+        DeletedTicket("T-22222", -100_3001, (5,), (11, 12)),
+        {"ticket": "T-22222", "chat": -100_3001, "topics": [5], "messages": [11, 12]},
+    ),
+)
+"""A payload of each type, and what its row holds. Rows outlive an upgrade: a change here needs a migration."""
+
+KINDS = [kind for kinds in NotificationKind.__subclasses__() for kind in kinds]
+
+
+@pytest.fixture
+async def composition(file: str) -> AsyncIterator[Composition]:
+    house = build(
+        load(
+            None,
+            telegram_bot_token="1:AAAA",
+            service_api_key="pk_live_made.up",
+            service_base_url="http://127.0.0.1:9",
+            database_url=file,
+            encryption_keys=ENCRYPTION_KEYS,
+        )
+    )
+    yield house
+    await house.client.aclose()
+    await house.store.close()
+
+
+def test_no_two_kinds_have_one_name() -> None:
+    assert len({kind.value for kind in KINDS}) == len(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_each_kind_comes_back_from_its_row_as_it_was_saved(store: Database, kind: NotificationKind) -> None:
+    payload, json = next(pair for pair in STORED if type(pair[0]) is kind.payload)
+    saved = Notification(
+        chat_id=EMMA,
+        subject=subject_key("order", "R2345AB"),
+        kind=kind,
+        mark=mark_of("answer", 7),
+        queue=Queue.EXTRA,
+        payload=payload,
+        due_at=NOW,
+        created_at=NOW,
+    )
+    async with store.transaction() as tx:
+        assert await OutboxRepository(tx).add([saved]) == 1
+    async with store.reading() as tx:
+        (row,) = await OutboxRepository(tx).heads(NOW, queue=Queue.EXTRA)
+    assert (row.subject, row.kind, row.mark, row.payload) == ("order:R2345AB", kind.value, "answer.7", json)
+    read = unpack(kind, row)
+    assert (read.kind, read.payload) == (kind, payload)
+    assert pack(read.payload) == pack(row.payload) == json
+
+
+@pytest.mark.parametrize("payload", [{}, {"reference": None}, {"reference": ["R2345AB"]}, {"ticket": "T-22222"}])
+def test_a_payload_of_another_form_is_refused_without_a_word_of_it(payload: dict[str, object]) -> None:
+    with pytest.raises(PayloadUnreadable) as caught:
+        unpack(OrderNotification.PAID, a_notification(payload=payload))
+    assert (str(caught.value), caught.value.__cause__) == ("", None)
+
+
+async def test_what_renders_and_follows_a_kind_takes_its_payload(composition: Composition) -> None:
+    for kind, render in composition.renderers._renderers.values():
+        assert issubclass(kind.payload, payload_taken_by(render)), f"renderer of {kind!r}"
+    for kind, follow in composition.delivery._after.values():
+        assert issubclass(kind.payload, payload_taken_by(follow)), f"what follows {kind!r}"
+
+
+def payload_taken_by(function: Callable[..., Any]) -> type[object]:
+    """Return the payload of the notification that a function takes."""
+    (payload,) = get_args(get_type_hints(function)["notification"])
+    taken: type[object] = payload
+    return taken
+
+
+@dataclass
+class Delivered:
+    """A delivery of which only one kind is known to the renderers, and what came of it."""
+
+    house: House
+    sent: list[str]
+    followed: list[str]
+
+    async def runs(self) -> None:
+        async def render(notification: Notification[AboutOrder], _: object) -> Any:
+            self.sent.append(notification.payload.reference)
+            return await self.house.ears.send(a_notification())
+
+        async def follow(_: object, notification: Notification[AboutOrder], *__: object) -> None:
+            self.followed.append(notification.payload.reference)
+
+        context = context_for(None, store=self.house.store, messenger=None, now=self.house.clock.now())
+        renderers = renderers_for(context, {OrderNotification.PAID: render})
+        after: dict[NotificationKind, After] = {OrderNotification.PAID: follow}
+        delivery = OutboxDelivery(self.house.store, renderers, self.house.clock, after=after)
+        for _ in range(4):
+            while await delivery.start_due():
+                await delivery.settle()
+            self.house.clock.passes(minutes=15)
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "reason"),
+    [
+        ("a_kind_of_another_version", {"reference": "a secret"}, "its kind is unknown"),
+        ("paid", {"order": "a secret"}, "its payload can't be read"),
+    ],
+)
+async def test_a_row_that_is_no_notification_is_given_up_at_once_and_stops_none_behind_it(
+    house: House, kind: str, payload: dict[str, object], reason: str
+) -> None:
+    now = house.clock.now()
+    rows: list[StoredNotification] = [
+        a_notification(kind=kind, mark="bad", payload=payload, due_at=now, created_at=now),
+        a_notification(payload={"reference": "R2345AB"}, due_at=now, created_at=now),
+        a_notification(payload={"reference": "R2345AC"}, chat_id=SARI, due_at=now, created_at=now),
+    ]
+    async with house.sql.transaction() as tx:
+        assert await OutboxRepository(tx).add(rows) == len(rows)
+    delivered = Delivered(house, [], [])
+    with capture_logs() as logs:
+        await delivered.runs()
+    assert sorted(delivered.sent) == sorted(delivered.followed) == ["R2345AB", "R2345AC"]
+    async with house.store.reading() as tx:
+        bad, _, _ = await OutboxRepository(tx).of_subject("order:R2345AB")
+    assert (bad.status, bad.failure, bad.attempts) == (NotificationStatus.UNDELIVERABLE, reason, 1)
+    (entry,) = [each for each in logs if each["event"] == "message_unreadable"]
+    assert entry == {
+        "event": "message_unreadable",
+        "log_level": "error",
+        "message": kind,
+        "subject": "order:R2345AB",
+        "reason": reason,
+    }
+
+
+async def test_nothing_follows_an_unreadable_row_of_a_chat_that_is_given_up(house: House) -> None:
+    now = house.clock.now()
+    rows = [
+        a_notification(payload={"reference": "R2345AB"}, due_at=now, created_at=now),
+        a_notification(mark="bad", payload={}, due_at=now, created_at=now),
+        a_notification(mark="2", payload={"reference": "R2345AC"}, due_at=now, created_at=now),
+    ]
+    async with house.sql.transaction() as tx:
+        await OutboxRepository(tx).add(rows)
+    followed = list[str]()
+
+    async def follow(_: object, notification: Notification[AboutOrder], *__: object) -> None:
+        followed.append(notification.payload.reference)
+
+    house.ears.outcomes[EMMA].append(BLOCKED)
+    delivery = OutboxDelivery(house.store, house.ears, house.clock, after={OrderNotification.PAID: follow})
+    while await delivery.start_due():
+        await delivery.settle()
+    assert followed == ["R2345AB", "R2345AC"]

@@ -1,0 +1,48 @@
+"""Render notifications in tests: for a given reader, through all that delivers them but the database."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from bot.core.zones import PRESUMED
+from bot.infra.i18n import Translator, translator_for
+from bot.infra.outbox.model import DeliveryOutcome, NotificationKind, Sent, StoredNotification
+from bot.infra.outbox.rendering import Renderers
+from bot.users.model import Person
+from bot.users.readers import RenderContext, Renderer
+from tests.texts import TRANSLATIONS
+
+
+def context_for(
+    user: Person | None, *, store: Any, messenger: Any, now: datetime, t: Translator | None = None
+) -> RenderContext:
+    """Return what a renderer is given for a message to this user."""
+    return RenderContext(
+        user=user,
+        t=t or translator_for(TRANSLATIONS, user, "en"),
+        zone=user.zone if user else PRESUMED,
+        now=now,
+        store=store,
+        messenger=messenger,
+    )
+
+
+def renderers_for(context: RenderContext, *features: Mapping[NotificationKind, Renderer]) -> Renderers[RenderContext]:
+    """Return renderers whose messages all have this one context."""
+
+    async def open_context(_: int) -> RenderContext:
+        return context
+
+    return Renderers(open_context, *features)
+
+
+class OnlyThese:
+    """Sends the notifications of some kinds. All others count as sent."""
+
+    def __init__(self, renderers: Renderers[RenderContext]) -> None:
+        self._renderers = renderers
+
+    async def send(self, notification: StoredNotification) -> DeliveryOutcome:
+        if notification.kind not in self._renderers.kinds:
+            return Sent()
+        return await self._renderers.send(notification)
