@@ -191,8 +191,6 @@ def build(settings: Settings) -> House:
         recipients=recipients.service,
         orders=orders.service,
         status_messages=orders.status_messages,
-        payout_times=orders.payout_times,
-        observer=orders.observer,
         help=staff.contacts,
         support_room=staff.chat,
         offer_to_forward=support.offer_to_forward,

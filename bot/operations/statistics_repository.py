@@ -26,7 +26,7 @@ from bot.infra.db.columns import Instant, constant
 from bot.infra.db.transaction import Transaction
 from bot.operations.statistics import OrderLine, OrderStatistics, Outcome, SubscriberStatistics, Tally, UserStatistics
 from bot.orders.order import LOOKED_FOR, Phase
-from bot.orders.payout_time_repository import MIDDLE
+from bot.orders.payout_times import MIDDLE
 from bot.orders.tables import orders
 from bot.payments.tokens import LIGHTNING
 from bot.rates.tables import rate_alerts, subscriptions

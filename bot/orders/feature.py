@@ -8,10 +8,10 @@ from bot.orders.buttons import OrderAction
 from bot.orders.events import OrderEvents
 from bot.orders.handlers import ActionHandler, OrderHandlers
 from bot.orders.history import OrderHistory
-from bot.orders.measured_payout_times import MeasuredTimes
 from bot.orders.missed_messages import MissedMessages
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
+from bot.orders.payout_times import MeasuredPayoutTimes
 from bot.orders.placement.reconciler import Reconciler
 from bot.orders.placement.service import OrderService
 from bot.orders.preference_handlers import PreferenceHandlers
@@ -50,7 +50,7 @@ class Orders:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
         self.events = OrderEvents()
         self.viewed = ViewedOrders(clock)
-        self.payout_times = MeasuredTimes(database, clock)
+        self.payout_times = MeasuredPayoutTimes(database, clock)
         self.service = OrderService(
             store=database,
             settlement=settlement,

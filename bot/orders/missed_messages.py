@@ -9,8 +9,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session, SessionKey
-from bot.orders.missed_orders import MissedOrder
-from bot.orders.missed_repository import MissedOrderRepository
+from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 

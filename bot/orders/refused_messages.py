@@ -8,8 +8,7 @@ import structlog
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.delivery import After
 from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
-from bot.orders.missed_orders import MissedOrder
-from bot.orders.missed_repository import MissedOrderRepository
+from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarms import raise_order_alarm

@@ -20,7 +20,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders import user_data as orders_data
-from bot.orders.missed_repository import MissedOrderRepository
+from bot.orders.missed_orders import MissedOrderRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS

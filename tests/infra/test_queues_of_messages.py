@@ -27,7 +27,7 @@ from bot.infra.outbox.model import (
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
-from bot.orders.missed_repository import MissedOrderRepository
+from bot.orders.missed_orders import MissedOrderRepository
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification, OrderWarning
 from bot.orders.notifications.queueing import operator_notifications, order_notifications
 from bot.orders.notifications.rendering import OrderMessages

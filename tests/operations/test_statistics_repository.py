@@ -22,8 +22,7 @@ from bot.operations.statistics import (
 )
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders.order import Order, Phase
-from bot.orders.payout_time_repository import PayoutTimeRepository
-from bot.orders.payout_times import PayoutTimes
+from bot.orders.payout_times import PayoutTimeRepository, PayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.subscription_repository import SubscriptionRepository

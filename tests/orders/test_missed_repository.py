@@ -3,8 +3,7 @@
 from datetime import datetime
 
 from bot.infra.db.database import Database
-from bot.orders.missed_orders import MissedOrder
-from bot.orders.missed_repository import MissedOrderRepository
+from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
 from tests.builders import NOW, SECOND
 from tests.users.leaving import EMMA, SARI
 

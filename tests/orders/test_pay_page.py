@@ -13,14 +13,13 @@ from markupsafe import escape
 
 import bot
 from bot.infra.i18n import LOCALES
-from bot.orders.measured_payout_times import in_words
 from bot.orders.order import Order, OrderStatus, Phase, new_page_token
 from bot.orders.pay_page import html
 from bot.orders.pay_page.files import FOLDER, Files
 from bot.orders.pay_page.states import SHOWN, shown_status, telling
 from bot.orders.pay_page.url import TOKEN, page_url
 from bot.orders.payable import payable
-from bot.orders.payout_times import PayoutTimes
+from bot.orders.payout_times import PayoutTimes, format_payout_times
 from bot.orders.screens import pay_page as wallet_page
 from bot.payments.errors import DepositCheckError
 from bot.payments.tokens import TOKENS
@@ -337,5 +336,5 @@ def test_a_page_that_can_be_paid_advises_who_pays_for_somebody_else(locale: str)
 def test_a_page_that_can_be_paid_says_how_long_transfers_took(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     times = PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
-    assert escape(in_words(t, times)) in page_of(an_order(), locale, times=times)
+    assert escape(format_payout_times(t, times)) in page_of(an_order(), locale, times=times)
     assert len(re.findall('class="hint"', page_of(an_order(), locale, times=times))) == 3

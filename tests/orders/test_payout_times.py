@@ -12,9 +12,8 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
 from bot.orders.measured import KEPT_FOR
-from bot.orders.measured_payout_times import MeasuredTimes
 from bot.orders.order import Phase
-from bot.orders.payout_times import PayoutTimes
+from bot.orders.payout_times import MeasuredPayoutTimes, PayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.settlement.steps import Step
 from tests.architecture.every_screen import NOW, an_order
@@ -62,16 +61,16 @@ async def test_nothing_is_said_of_fewer_than_twenty_orders_of_the_last_thirty_da
 ) -> None:
     await keep(store, 19, age=DAY, took=lambda number: (number + 1) * MINUTE)
     await keep(store, 30, age=31 * DAY, took=lambda _: MINUTE)
-    assert await MeasuredTimes(store, clock).get() is None
+    assert await MeasuredPayoutTimes(store, clock).get() is None
     await keep(store, 1, age=29 * DAY, took=lambda _: 20 * MINUTE)
-    times = await MeasuredTimes(store, clock).get()
+    times = await MeasuredPayoutTimes(store, clock).get()
     assert times == PayoutTimes(orders=20, median=10.5 * MINUTE, slow=18 * MINUTE)
 
 
 async def test_times_are_measured_once_in_a_while_and_not_for_each_reader(
     store: FailingStore, clock: MovedClock
 ) -> None:
-    times = MeasuredTimes(store, clock)
+    times = MeasuredPayoutTimes(store, clock)
     for _ in range(3):
         assert await times.get() is None
     assert store.reads == 1
@@ -83,7 +82,7 @@ async def test_times_are_measured_once_in_a_while_and_not_for_each_reader(
 
 async def test_without_the_database_nothing_is_said_until_it_is_back(store: FailingStore, clock: MovedClock) -> None:
     await keep(store, 20, age=DAY, took=lambda _: MINUTE)
-    times = MeasuredTimes(store, clock)
+    times = MeasuredPayoutTimes(store, clock)
     store.down = True
     assert await times.get() is None
     store.down = False

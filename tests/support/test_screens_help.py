@@ -7,8 +7,7 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.callbacks import read_button
-from bot.orders.measured_payout_times import in_words
-from bot.orders.payout_times import PayoutTimes
+from bot.orders.payout_times import PayoutTimes, format_payout_times
 from bot.staff.help import Help
 from bot.support.user_chat.buttons import HelpButton, HelpPage
 from bot.support.user_chat.screens import help as help_screens
@@ -75,7 +74,7 @@ def test_a_time_is_named_only_where_it_was_measured() -> None:
 def test_one_time_is_not_said_twice(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     alike = PayoutTimes(orders=20, median=timedelta(seconds=61), slow=2 * MINUTE)
-    assert says(in_words(t, alike), "help.measured_alike", locale, days=30, slow=t.within(2 * MINUTE))
+    assert says(format_payout_times(t, alike), "help.measured_alike", locale, days=30, slow=t.within(2 * MINUTE))
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from bot.checkout.repository import DraftRepository
 from bot.house import USER_DATA
 from bot.infra.db.database import Database
 from bot.orders import user_data as orders_data
-from bot.orders.missed_orders import MissedOrder
-from bot.orders.missed_repository import MissedOrderRepository
+from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
 from bot.orders.order import Phase
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository

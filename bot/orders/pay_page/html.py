@@ -12,13 +12,12 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.infra.i18n import LOCALES, Translator, other_locales
-from bot.orders.measured_payout_times import in_words
 from bot.orders.order import Order, OrderStatus
 from bot.orders.pay_page.files import Files
 from bot.orders.pay_page.language import PARAMETER
 from bot.orders.pay_page.states import Telling, telling
 from bot.orders.payable import Payable, Transfer
-from bot.orders.payout_times import PayoutTimes
+from bot.orders.payout_times import PayoutTimes, format_payout_times
 from bot.users.provider import Provider
 
 TEMPLATES: Final = Environment(
@@ -122,7 +121,7 @@ def _amounts(t: Translator, shown: Shown) -> list[str]:
 def _pay(t: Translator, shown: Shown, payable: Payable, token: str) -> dict[str, object]:
     hints = [t.plain("page.safe"), t.plain("page.for_payer")]
     if shown.times:
-        hints.append(in_words(t, shown.times))
+        hints.append(format_payout_times(t, shown.times))
     return {
         "countdown": _countdown(t, shown),
         "link": payable.link,

@@ -4,7 +4,7 @@ from bot.infra.db.database import Database
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session
-from bot.orders.measured_payout_times import MeasuredTimes
+from bot.orders.payout_times import MeasuredPayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
 from bot.staff.help import Help
@@ -25,7 +25,7 @@ class HelpHandlers:
         *,
         database: Database,
         rules: Rules,
-        payout_times: MeasuredTimes,
+        payout_times: MeasuredPayoutTimes,
         contacts: Help,
         provider: Provider,
     ) -> None:

@@ -3,8 +3,7 @@
 import sqlite3
 from contextlib import closing
 
-from bot.orders.missed_orders import MissedOrder
-from bot.orders.missed_repository import MissedOrderRepository
+from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
 from bot.orders.repository import OrderRepository
 from bot.support.tickets.repository import TicketRepository
 from tests.builders import NOW, a_ticket

@@ -7,8 +7,7 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from bot.orders.missed_orders import MissedOrder
-from bot.orders.missed_repository import MissedOrderRepository
+from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
 from bot.orders.repository import OrderRepository
 from tests.e2e.crowd import Sender, crowd_at_review
 from tests.e2e.looking_up import books

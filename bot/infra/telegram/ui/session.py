@@ -25,9 +25,7 @@ from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.handling import Context
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard, Screen
-from bot.orders.measured_payout_times import MeasuredTimes
 from bot.orders.placement.service import OrderService
-from bot.orders.tracking.observer import Observer
 from bot.rates.charts import Charts
 from bot.recipients.service import RecipientService
 from bot.settlement.catalogue import Market
@@ -97,8 +95,6 @@ class Desk:
     orders: OrderService
     status_messages: Any
     """`orders.status_messages.StatusMessages`, until its users are given it."""
-    payout_times: MeasuredTimes
-    observer: Observer
     help: Help
     support_room: StaffChat
     offer_to_forward: "Callable[[Session, Message], Awaitable[bool]]"

@@ -7,9 +7,8 @@ from typing import Final
 from bot.core.money import SETTLEMENT_FEE_IDR
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.orders.measured_payout_times import in_words
 from bot.orders.order import Order
-from bot.orders.payout_times import PayoutTimes
+from bot.orders.payout_times import PayoutTimes, format_payout_times
 from bot.recipients.formatting import format_method
 from bot.staff.help import Help
 from bot.support.ticket import Ticket
@@ -82,7 +81,7 @@ def _cost(t: Translator, facts: Facts) -> Html:
 def _time(t: Translator, facts: Facts) -> Html:
     if facts.times is None:
         return t("help.time")
-    return Html(f"{t('help.time')}\n\n{in_words(t, facts.times)}")
+    return Html(f"{t('help.time')}\n\n{format_payout_times(t, facts.times)}")
 
 
 def _lightning(t: Translator, _: Facts) -> Html:
