@@ -14,9 +14,9 @@ from markupsafe import escape
 import bot
 from bot.infra.i18n import LOCALES
 from bot.orders.order import Order, OrderStatus, Phase, new_page_token
-from bot.orders.pay_page import html
+from bot.orders.pay_page import rendering
 from bot.orders.pay_page.files import FOLDER, Files
-from bot.orders.pay_page.states import SHOWN, shown_status, telling
+from bot.orders.pay_page.status_text import SHOWN, describe_status, shown_status
 from bot.orders.pay_page.url import TOKEN, page_url
 from bot.orders.payable import payable
 from bot.orders.payout_times import PayoutTimes, format_payout_times
@@ -89,7 +89,9 @@ def page_of(order: Order, locale: str = "en", run_by: Provider = UNNAMED, times:
     order = replace(order, page_token=SECRET)
     state = shown_status(order, NOW)
     offered = payable(order) if state is OrderStatus.WAITING else None
-    return html.payment(t, html.Shown(order, telling(t, state), offered, NOW, times), html.Site(FILES, run_by))
+    return rendering.render_payment(
+        t, rendering.ShownPayment(order, describe_status(t, state), offered, NOW, times), rendering.Site(FILES, run_by)
+    )
 
 
 @pytest.mark.parametrize(("moment", "state"), STATES.items())
@@ -126,7 +128,7 @@ def test_an_order_that_nobody_watches_any_more_is_not_to_be_paid() -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("state", sorted(SHOWN))
 def test_every_state_has_its_words_and_they_name_no_order(locale: str, state: OrderStatus) -> None:
-    told = telling(TRANSLATIONS.get(locale), state)
+    told = describe_status(TRANSLATIONS.get(locale), state)
     assert told.heading
     assert told.text
     assert json.loads(told.body)["state"] == state
@@ -134,13 +136,13 @@ def test_every_state_has_its_words_and_they_name_no_order(locale: str, state: Or
 
 
 def test_an_etag_stands_for_one_state_in_one_language() -> None:
-    every = [telling(TRANSLATIONS.get(locale), state) for locale in LOCALES for state in SHOWN]
+    every = [describe_status(TRANSLATIONS.get(locale), state) for locale in LOCALES for state in SHOWN]
     assert len({told.etag for told in every}) == len(every)
     assert all(re.fullmatch(r'"[0-9a-f]{16}"', told.etag) for told in every)
 
 
 def test_the_steps_go_forward_one_by_one() -> None:
-    ways = {state: [s.stands for s in telling(TRANSLATIONS.get("en"), state).steps] for state in SHOWN}
+    ways = {state: [s.progress for s in describe_status(TRANSLATIONS.get("en"), state).steps] for state in SHOWN}
     assert ways[OrderStatus.WAITING] == ["now", "next", "next", "next"]
     assert ways[OrderStatus.PAID] == ways[OrderStatus.CONVERTING] == ["done", "now", "next", "next"]
     assert ways[OrderStatus.SENDING] == ["done", "done", "now", "next"]
@@ -149,7 +151,7 @@ def test_the_steps_go_forward_one_by_one() -> None:
 
 
 def test_a_page_stops_looking_when_there_is_nothing_to_come() -> None:
-    ended = {state for state in SHOWN if telling(TRANSLATIONS.get("en"), state).again is None}
+    ended = {state for state in SHOWN if describe_status(TRANSLATIONS.get("en"), state).again is None}
     assert ended == {
         OrderStatus.SENT,
         OrderStatus.FAILED_PAID,
@@ -246,7 +248,7 @@ def test_tokens_have_the_shape_that_is_looked_up() -> None:
 
 def test_templates_escape_every_value_and_refuse_unknown_names() -> None:
     source = '<p title="{{ given }}"{{ {"lang": given, "id": none} | xmlattr }}>{{ given }}</p>'
-    template, given = html.TEMPLATES.from_string(source), "&lt;b c=&#34;&#39;&amp;"
+    template, given = rendering.TEMPLATES.from_string(source), "&lt;b c=&#34;&#39;&amp;"
     assert template.render(given="<b c=\"'&") == f'<p title="{given}" lang="{given}">{given}</p>'
     with pytest.raises(UndefinedError):
         template.render()

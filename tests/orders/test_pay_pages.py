@@ -382,11 +382,11 @@ async def kept(store: CountingStore, count: int) -> list[str]:
 async def test_many_pages_are_looked_up_in_a_few_reads_one_at_a_time(store: CountingStore) -> None:
     tokens = await kept(store, 300)
     lookup = Lookup(store, seconds=lambda: 0.0)
-    found = await asyncio.gather(*(lookup.glance(token) for token in tokens * 2))
+    found = await asyncio.gather(*(lookup.find_recent(token) for token in tokens * 2))
     assert [order.reference for order in found if order] == [f"R{number}" for number in range(300)] * 2
     assert store.reads <= 3
     assert store.most_at_once == 1
-    await asyncio.gather(*(lookup.glance(token) for token in tokens))
+    await asyncio.gather(*(lookup.find_recent(token) for token in tokens))
     assert store.reads <= 3, "they are known for a second"
     await lookup.find(tokens[0])
     assert store.reads <= 4, "and looked up all the same where that matters"

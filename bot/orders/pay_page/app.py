@@ -1,4 +1,4 @@
-"""The web application: `/healthz`, and the wallet pages where there is a public address for them."""
+"""The web application: `/healthz`, and the payment pages if there is a public address for them."""
 
 from collections.abc import Callable
 
@@ -14,8 +14,8 @@ from bot.infra.http.guard import Guard
 from bot.infra.http.health import Health
 from bot.infra.i18n import Translations
 from bot.orders.pay_page.files import Files
-from bot.orders.pay_page.html import Site
-from bot.orders.pay_page.pages import FAILURES, NoSuchPage, Pages, Times
+from bot.orders.pay_page.handlers import FAILURES, NoSuchPage, PageHandlers, Times
+from bot.orders.pay_page.rendering import Site
 from bot.orders.pay_page.url import PATH
 from bot.users.provider import UNNAMED, Provider
 
@@ -36,18 +36,18 @@ def create_app(
     provider: Provider = UNNAMED,
     times: Times = _none,
 ) -> ASGIApp:
-    """Build it. Nothing is offered but `/healthz` where `public_url` is empty.
+    """Build the application. Without `public_url` it has only `/healthz`.
 
     Args:
         store: read only.
         clock: tells what has expired.
         translations: of the pages.
-        default_locale: for browsers that prefer neither of ours.
-        public_url: where people reach this server; addresses in answers are relative, so no `Host` is trusted.
-        works: whether the bot's workers live.
-        on_viewed: is called with the reference of an order whenever its page asks for something.
+        default_locale: for browsers that prefer none of our languages.
+        public_url: where users reach this server. Addresses in answers are relative, so no `Host` is trusted.
+        works: whether the bot's workers run.
+        on_viewed: called with the reference of an order at each request of its page.
         provider: who runs the bot, for the foot of each page.
-        times: tells how long transfers take, where that is known.
+        times: returns how long payouts take, if that is known.
     """
     health = Route("/healthz", Health(store, works).answer, methods=["GET"])
     if not public_url:
@@ -55,7 +55,7 @@ def create_app(
         app.router.redirect_slashes = False
         return Guard(app, encrypted=False)
     files = Files()
-    pages = Pages(
+    pages = PageHandlers(
         store=store,
         clock=clock,
         translations=translations,
@@ -70,7 +70,7 @@ def create_app(
             NoSuchPage: pages.missing,
             404: pages.missing,
             405: pages.missing,
-            **dict.fromkeys(FAILURES, pages.troubled),
+            **dict.fromkeys(FAILURES, pages.unavailable),
         },
     )
     # A redirect would be built from the Host header.
@@ -78,7 +78,7 @@ def create_app(
     return Guard(app, encrypted=public_url.startswith("https:"))
 
 
-def _routes(pages: Pages, files: Files) -> list[BaseRoute]:
+def _routes(pages: PageHandlers, files: Files) -> list[BaseRoute]:
     page = f"{PATH}{{token}}"
     return [
         Route(page, pages.page, methods=["GET"]),

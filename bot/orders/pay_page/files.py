@@ -1,4 +1,4 @@
-"""The page's own style sheet, script and icon: read once, and kept by browsers until they change."""
+"""The page's style sheet, script and icon: read once, and kept by browsers until they change."""
 
 import hashlib
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ class File:
 
 
 class Files:
-    """Every file of the folder."""
+    """The files of the folder."""
 
     def __init__(self) -> None:
         self._files = {path.name: _read(path) for path in FOLDER.iterdir() if path.suffix in TYPES}
 
     def link(self, name: str) -> str:
-        """The address of a file as a page names it: relative, so that it holds behind any prefix of a proxy."""
+        """Return the address of a file. It is relative, so that it works behind any prefix of a proxy."""
         return f"../static/{name}?v={self._files[name].version}"
 
     async def answer(self, request: Request) -> Response:
-        """The file, or 404."""
+        """Answer with the file, or with 404."""
         file = self._files.get(request.path_params["name"])
         if file is None:
             raise HTTPException(404)

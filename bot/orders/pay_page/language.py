@@ -1,4 +1,4 @@
-"""Which language a page is in: what its address says, else what the browser prefers, else the bot's own."""
+"""The language of a page: what its address says, else what the browser prefers, else the bot's own."""
 
 from starlette.requests import Request
 
@@ -9,13 +9,13 @@ MOST_READ = 10
 
 
 def language_of(request: Request, default: str) -> str:
-    """The locale for an answer."""
-    wishes = [request.query_params.get(PARAMETER), *_preferred(request.headers.get("accept-language", ""))]
-    return next(filter(None, (choose(wish, None, "") for wish in wishes)), default)
+    """Return the locale of an answer."""
+    preferred = [request.query_params.get(PARAMETER), *_preferred(request.headers.get("accept-language", ""))]
+    return next(filter(None, (choose(language, None, "") for language in preferred)), default)
 
 
 def _preferred(header: str) -> list[str]:
-    """The languages of an Accept-Language header, the most wanted first."""
+    """Return the languages of an Accept-Language header, the preferred one first."""
     weighed = []
     for part in header.split(",")[:MOST_READ]:
         tag, _, weight = part.partition(";")

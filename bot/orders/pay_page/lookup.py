@@ -1,7 +1,7 @@
-"""Finds the orders of pages without a query for each look: what is asked for meanwhile is asked for in one go.
+"""Find the orders of pages without a query for each request: requests that arrive meanwhile share the next query.
 
-A page looks every two seconds. One read goes on at any time and takes with it whatever has been asked for since the
-last one, so that 500 pages keep one of the database's connections busy for some moments and never two.
+A page asks every two seconds. There is one query at a time, and it answers all requests since the last one. So 500
+pages keep only one of the database's connections busy.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 
 FRESH_SECONDS = 1.0
-"""How long a state may be told as it was read: half as long as a page waits between two looks. What can be paid with
-is given out only as it is now."""
+"""How long a status may be shown as it was read: half as long as a page waits between two requests. What an order is
+paid with is only shown as it is now."""
 
 PAUSE_SECONDS = 0.02
-"""Between two reads. One page alone never waits for it; of many, the most are read together."""
+"""The pause between two queries. A single page never waits for it, and of many pages most share a query."""
 
 BATCH = 200
 MOST_WAITING = 2_000
@@ -27,7 +27,7 @@ MOST_KEPT = 5_000
 
 
 class TooMany(Exception):
-    """More pages are asked for at once than can be looked up; those that come later are turned away."""
+    """More pages are requested at once than can be looked up. Later requests are rejected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class _Known:
 
 
 class Lookup:
-    """The orders of pages, by their tokens. What nobody may see on a page is not kept here."""
+    """Find the orders of pages by their tokens. What nobody may see on a page isn't kept here."""
 
     def __init__(self, store: Database, *, seconds: Callable[[], float] = time.monotonic) -> None:
         self._store = store
@@ -46,13 +46,13 @@ class Lookup:
         self._asked: dict[str, asyncio.Future[Order | None]] = {}
         self._reading: asyncio.Task[None] | None = None
 
-    async def glance(self, token: str) -> Order | None:
-        """The order whose page has this token, as it was read within the last second. Raises as `find` does."""
+    async def find_recent(self, token: str) -> Order | None:
+        """Return the order whose page has this token, as it was read within the last second. Raises as `find` does."""
         known = self._known.get(token)
         return known.order if known is not None and self._seconds() < known.until else await self.find(token)
 
     async def find(self, token: str) -> Order | None:
-        """The order whose page has this token, as it is now, without its recipient.
+        """Return the order whose page has this token, as it is now, without its recipient.
 
         Raises:
             StoreDown: the database does not answer.
@@ -63,7 +63,7 @@ class Lookup:
         asked = self._asked.setdefault(token, asyncio.get_running_loop().create_future())
         if self._reading is None:
             self._reading = asyncio.create_task(self._read())
-        # Several may wait for it; one that goes away must not take it along.
+        # Several requests may wait for it. One that is cancelled must not cancel it for the others.
         return await asyncio.shield(asked)
 
     async def _read(self) -> None:
@@ -85,7 +85,7 @@ class Lookup:
             for token, asked in batch.items():
                 asked.set_result(self._keep(token, found.get(token)))
         finally:
-            # Where something has ended the reading, nobody waits for an answer that never comes.
+            # If something has ended the query, nobody may wait for an answer that never comes.
             for asked in batch.values():
                 asked.cancel()
 

@@ -1,4 +1,4 @@
-"""The QR codes of pages: drawn off the loop, once for all who look at the same invoice."""
+"""The QR codes of pages: drawn outside the event loop, and once for all viewers of the same invoice."""
 
 import asyncio
 from collections import OrderedDict
@@ -6,17 +6,17 @@ from collections import OrderedDict
 from bot.payments import qr
 
 MOST_KEPT = 256
-"""Pictures have 2 to 3 kB each."""
+"""A picture has 2 to 3 kB."""
 
 
 class Pictures:
-    """Pictures that were asked for lately."""
+    """Keep the pictures that were requested last."""
 
     def __init__(self) -> None:
         self._drawn: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
 
     async def png(self, payload: str) -> bytes:
-        """The payload as a QR code; raises `UnrenderableQr`."""
+        """Return the payload as a QR code. Raises `UnrenderableQr`."""
         drawing = self._drawn.get(payload)
         if drawing is None or drawing.cancelled():
             drawing = self._drawn[payload] = asyncio.create_task(qr.render_png_off_loop(payload))

@@ -26,11 +26,11 @@ function show(told) {
   main.dataset.state = told.state;
   part("heading").textContent = told.heading;
   part("text").textContent = told.text;
-  part("steps").replaceChildren(...told.steps.map(({ name, stands }) => {
+  part("steps").replaceChildren(...told.steps.map(({ name, progress }) => {
     const line = document.createElement("li");
-    line.className = stands;
+    line.className = progress;
     line.textContent = name;
-    if (stands === "now") line.setAttribute("aria-current", "step");
+    if (progress === "now") line.setAttribute("aria-current", "step");
     return line;
   }));
   again = told.again;

@@ -15,7 +15,7 @@ from bot.infra.i18n import LOCALES, Translator, other_locales
 from bot.orders.order import Order, OrderStatus
 from bot.orders.pay_page.files import Files
 from bot.orders.pay_page.language import PARAMETER
-from bot.orders.pay_page.states import Telling, telling
+from bot.orders.pay_page.status_text import StatusText, describe_status
 from bot.orders.payable import Payable, Transfer
 from bot.orders.payout_times import PayoutTimes, format_payout_times
 from bot.users.provider import Provider
@@ -42,31 +42,31 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A payment to be shown: `payable` is there only while it may be paid."""
+class ShownPayment:
+    """A payment to show. `payable` is None unless it can be paid."""
 
     order: Order
-    told: Telling
+    status: StatusText
     payable: Payable | None
     now: datetime
     times: PayoutTimes | None = None
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the expiry; None where there is none."""
+        """The seconds until the expiry; None if there is none."""
         return (self.order.expires_at - self.now).total_seconds() if self.order.expires_at else None
 
 
-def payment(t: Translator, shown: Shown, site: Site) -> str:
+def render_payment(t: Translator, shown: ShownPayment, site: Site) -> str:
     """Return the page of one payment."""
-    told, token = shown.told, shown.order.page_token or ""
+    status, token = shown.status, shown.order.page_token or ""
     return TEMPLATES.get_template("payment.html").render(
         _common(t, site),
-        told=told,
+        status=status,
         data={
-            "data-state": told.state,
+            "data-state": status.state,
             "data-look": f"{token}/state?{PARAMETER}={t.locale}",
-            "data-again": told.again,
+            "data-again": status.again,
             "data-now": _milliseconds(shown.now),
             **(_expiry(t, shown) if shown.payable else {}),
         },
@@ -78,7 +78,7 @@ def payment(t: Translator, shown: Shown, site: Site) -> str:
     )
 
 
-def notice(t: Translator, site: Site, heading: str, text: str) -> str:
+def render_notice(t: Translator, site: Site, heading: str, text: str) -> str:
     """Return a page that only says something."""
     return TEMPLATES.get_template("notice.html").render(_common(t, site), heading=heading, text=text)
 
@@ -97,17 +97,17 @@ def _common(t: Translator, site: Site) -> dict[str, object]:
     }
 
 
-def _expiry(t: Translator, shown: Shown) -> dict[str, object]:
+def _expiry(t: Translator, shown: ShownPayment) -> dict[str, object]:
     """Return when the invoice expires, and what the script says then if it doesn't reach the server."""
-    told = telling(t, OrderStatus.EXPIRED)
+    expired = describe_status(t, OrderStatus.EXPIRED)
     return {
         "data-expires": _milliseconds(shown.order.expires_at),
-        "data-expired": told.heading,
-        "data-expired-text": told.text,
+        "data-expired": expired.heading,
+        "data-expired-text": expired.text,
     }
 
 
-def _amounts(t: Translator, shown: Shown) -> list[str]:
+def _amounts(t: Translator, shown: ShownPayment) -> list[str]:
     """Return what is paid, in each of its units, and what the recipient gets; the first is the one to pay."""
     order = shown.order
     amounts = [
@@ -118,7 +118,7 @@ def _amounts(t: Translator, shown: Shown) -> list[str]:
     return [f"{transfer.amount} {transfer.token.symbol}", *amounts] if transfer else amounts
 
 
-def _pay(t: Translator, shown: Shown, payable: Payable, token: str) -> dict[str, object]:
+def _pay(t: Translator, shown: ShownPayment, payable: Payable, token: str) -> dict[str, object]:
     hints = [t.plain("page.safe"), t.plain("page.for_payer")]
     if shown.times:
         hints.append(format_payout_times(t, shown.times))
@@ -136,7 +136,7 @@ def _pay(t: Translator, shown: Shown, payable: Payable, token: str) -> dict[str,
     }
 
 
-def _countdown(t: Translator, shown: Shown) -> dict[str, object] | None:
+def _countdown(t: Translator, shown: ShownPayment) -> dict[str, object] | None:
     expires = shown.order.expires_at
     if expires is None:
         return None
@@ -165,8 +165,8 @@ def _transfer(t: Translator, transfer: Transfer) -> dict[str, object]:
     }
 
 
-def _refresh(shown: Shown) -> int | None:
-    if shown.told.again is None:
+def _refresh(shown: ShownPayment) -> int | None:
+    if shown.status.again is None:
         return None
     left = shown.seconds_left if shown.payable else None
     return REFRESH_SECONDS if left is None else max(1, min(REFRESH_SECONDS, int(left) + 1))

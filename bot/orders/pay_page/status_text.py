@@ -50,63 +50,63 @@ def shown_status(order: Order, now: datetime) -> OrderStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class StepShown:
-    """One line of the timeline; `stands` is done, now or next."""
+class TimelineStep:
+    """One line of the timeline. `progress` is done, now or next."""
 
     name: str
-    stands: str
+    progress: str
 
 
 @dataclass(frozen=True)
-class Telling:
-    """The words of a state in one language, as the page and its script show them. They name no order."""
+class StatusText:
+    """The words of a status in one language, as the page and its script show them. They name no order."""
 
     state: OrderStatus
     heading: str
     text: str
-    steps: tuple[StepShown, ...]
+    steps: tuple[TimelineStep, ...]
     again: int | None
 
     @cached_property
     def body(self) -> bytes:
-        """As JSON, for the page's script."""
+        """The same as JSON, for the page's script."""
         return json.dumps(asdict(self), ensure_ascii=False).encode()
 
     @cached_property
     def etag(self) -> str:
-        """What the script asks with, so that an unchanged state needs no words."""
+        """The version that the script asks with, so that an unchanged status needs no words."""
         return f'"{hashlib.sha256(self.body).hexdigest()[:16]}"'
 
 
-def telling(t: Translator, state: OrderStatus) -> Telling:
-    """What is said of a payment in `state`."""
-    return Telling(
-        state=state,
-        heading=t.plain(f"page.{state}"),
-        text=t.plain(f"page.{state}_text"),
-        steps=_steps(t, state),
-        again=POLL_SECONDS.get(state),
+def describe_status(t: Translator, status: OrderStatus) -> StatusText:
+    """Return the words of a status that a page shows (`SHOWN`)."""
+    return StatusText(
+        state=status,
+        heading=t.plain(f"page.{status}"),
+        text=t.plain(f"page.{status}_text"),
+        steps=_steps(t, status),
+        again=POLL_SECONDS.get(status),
     )
 
 
-def _steps(t: Translator, state: OrderStatus) -> tuple[StepShown, ...]:
-    """The timeline, from the payment on. What can't be reached any more isn't listed."""
-    if state not in IN_PROGRESS:
+def _steps(t: Translator, status: OrderStatus) -> tuple[TimelineStep, ...]:
+    """Return the timeline, from the payment on. Steps that can no longer be reached are left out."""
+    if status not in IN_PROGRESS:
         return ()
-    names = [t.plain("step.payment" if state is OrderStatus.WAITING else "step.paid")]
+    names = [t.plain("step.payment" if status is OrderStatus.WAITING else "step.paid")]
     names += [t.plain(f"step.{step.name.lower()}") for step in STEPS]
-    # Paid and not yet converting: the payment is done, and the next step is what is waited for.
+    # Paid and not yet converting: the payment is done, and the next step is in progress.
     reached = {
         OrderStatus.WAITING: 0,
         OrderStatus.PAID: 1,
         OrderStatus.CONVERTING: 1,
         OrderStatus.SENDING: 2,
         OrderStatus.SENT: 4,
-    }[state]
-    return tuple(StepShown(name, _stands(place, reached)) for place, name in enumerate(names))
+    }[status]
+    return tuple(TimelineStep(name, _progress(place, reached)) for place, name in enumerate(names))
 
 
-def _stands(place: int, reached: int) -> str:
+def _progress(place: int, reached: int) -> str:
     if place == reached:
         return "now"
     return "done" if place < reached else "next"
