@@ -1,4 +1,4 @@
-"""The price that an alert waits for: read as people type it, and measured against the rate of today."""
+"""Read the price of an alert as people type it, and compare it with today's rate."""
 
 import re
 from collections.abc import Iterator
@@ -10,38 +10,38 @@ from bot.core.money import Ambiguous, parse_amount
 from bot.core.text import plain
 
 STEPS: Final = (1, 2, 5)
-"""Percent up or down that are one tap."""
+"""Percent up or down that can be chosen with one tap."""
 
 COOL_DOWNS: Final = (6, 24)
-"""Hours until an alert that rings again may do so."""
+"""Hours until a repeated alert is sent again."""
 
 DAYS: Final = (30, 90)
-"""How long an alert may wait."""
+"""How long an alert can last."""
 
 FARTHEST: Final = 5
-"""An alert at more than so many times the rate, or less than that part of it, is a slip of the finger."""
+"""An alert at more than so many times the rate, or less than that part of it, is a typing mistake."""
 
-_FIGURES: Final = 4
+_DIGITS: Final = 4
 _PERCENT: Final = re.compile(r"(?P<sign>[+-]?) ?(?P<size>\d{1,3}(?:[.,]\d{1,2})?) ?(?:%|persen|percent)", re.ASCII)
 _SCALES_LEFT_OUT: Final = ("", " miliar", " juta")
 
 
 def moved(rate: Decimal, percent: Decimal | int) -> Decimal:
-    """`rate` so many percent away, in whole rupiah and with four figures: a price that one can keep in mind."""
+    """Return the rate that is `percent` away, in whole rupiah with four significant digits."""
     exact = rate * (100 + percent) / 100
-    last = max(exact.adjusted() - _FIGURES + 1, 0)
+    last = max(exact.adjusted() - _DIGITS + 1, 0)
     return Decimal(int(exact.quantize(Decimal(1).scaleb(last))))
 
 
 def is_sensible(threshold: Decimal, rate: Decimal) -> bool:
-    """Whether somebody may mean this price while the rate is `rate`."""
+    """Return whether a user can mean this price while the rate is `rate`."""
     return rate / FARTHEST <= threshold <= rate * FARTHEST
 
 
 def read_threshold(text: str, rate: Decimal) -> Decimal:
-    """The price of one bitcoin in rupiah that `text` names ("1,75 M", "1.2 miliar", "1750", "-3%"), near `rate`.
+    """Return the price of one bitcoin in rupiah that `text` names ("1,75 M", "1.2 miliar", "1750", "-3%").
 
-    What reads as several sums is the one that is near; rupiah in millions or miliar may leave that word out.
+    Of several meanings it is the one near `rate`. The word for millions or miliar can be left out.
 
     Raises:
         Rejection: `subscription.alert_unreadable`, `subscription.alert_too_far` (with `lowest` and `highest`),
@@ -59,7 +59,7 @@ def read_threshold(text: str, rate: Decimal) -> Decimal:
 
 
 def _readings(text: str, rate: Decimal) -> Iterator[Decimal]:
-    """All that it may mean, what is written before what may have been left out."""
+    """Yield all that it can mean: first as written, then with a word that was left out."""
     percent = _PERCENT.fullmatch(plain(text).casefold())
     if percent is not None:
         size = Decimal(percent["size"].replace(",", "."))

@@ -1,4 +1,4 @@
-"""Where the lines of a chart's ground are: round rates across, round times of the reader's own clock below."""
+"""Place the lines of a chart's grid: round rates across, round times of the reader's own clock below."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
@@ -19,7 +19,7 @@ _DAY: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From the bottom of a chart to its top, with the round values between them, `step` apart."""
+    """The range of a chart, with the round values in it, `step` apart."""
 
     bottom: Decimal
     top: Decimal
@@ -27,7 +27,7 @@ class Scale:
     levels: tuple[Decimal, ...]
 
     def share(self, value: Decimal) -> float:
-        """Where a value is: 0 at the bottom, 1 at the top."""
+        """Return where a value is: 0 at the bottom, 1 at the top."""
         return float((value - self.bottom) / (self.top - self.bottom))
 
 
@@ -45,7 +45,7 @@ class Times:
 
 
 def scale(lowest: Decimal, highest: Decimal, most: int = 4) -> Scale:
-    """What shows all from `lowest` to `highest` (rates, 0 or more), with at most `most` levels."""
+    """Return a scale that shows everything from `lowest` to `highest` (0 or more), with up to `most` levels."""
     middle, spread = (lowest + highest) / 2, highest - lowest
     spread = max(spread * (1 + 2 * _MARGIN), middle * _LEAST_SPREAD) or Decimal(1)
     bottom, top = middle - spread / 2, middle + spread / 2
@@ -59,13 +59,13 @@ def scale(lowest: Decimal, highest: Decimal, most: int = 4) -> Scale:
 
 
 def round_step(least: Decimal) -> Decimal:
-    """The smallest of 1, 2, 5, 10, 20, 50 … (and their parts of ten) that is `least` (above 0) or more."""
+    """Return the smallest of 1, 2, 5, 10, 20, 50 … (or 0.5, 0.2 …) that is `least` (above 0) or more."""
     power = Decimal(1).scaleb(least.adjusted())
     return next(step * power for step in _STEPS if step * power >= least)
 
 
 def times(since: datetime, until: datetime, zone: tzinfo, most: float = 4.5) -> Times:
-    """Round times from `since` to `until` on the clock of `zone`, about `most` of them at the most."""
+    """Return round times from `since` to `until` on the clock of `zone`, up to about `most` of them."""
     least = (until - since) / most
     minutes = next((minutes for minutes in _MINUTES if timedelta(minutes=minutes) >= least), None)
     if minutes is None:
@@ -77,7 +77,7 @@ def times(since: datetime, until: datetime, zone: tzinfo, most: float = 4.5) -> 
 def _within(
     since: datetime, until: datetime, zone: tzinfo, *, days: int = 1, minutes: int = 24 * 60
 ) -> tuple[datetime, ...]:
-    """Every so many `minutes` of a day, of every so many `days`. Weeks begin on Mondays."""
+    """Return every so many `minutes` of a day, of every so many `days`. Weeks begin on Mondays."""
     found = set()
     day, last = since.astimezone(zone).date(), until.astimezone(zone).date()
     while day <= last:

@@ -16,16 +16,16 @@ class SubscriptionAction(StrEnum):
 
     SHOW = "show"
     OPEN = "open"
-    DAILY = "daily"
-    TIME = "time"
-    QUIET = "quiet"
-    HUSH = "hush"
+    ASK_DAILY = "daily"
+    SET_DAILY = "time"
+    ASK_QUIET = "quiet"
+    SET_QUIET = "hush"
     STOP = "stop"
     END = "end"
-    ALERT = "alert"
-    AT = "at"
-    SET = "set"
-    DROP = "drop"
+    ASK_PRICE = "alert"
+    SET_PRICE = "at"
+    SET_ALERT = "set"
+    DELETE_ALERT = "drop"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The rate's charts, drawn once for all who look at the same: under `/rate` and in broadcasts."""
+"""Draw the charts of the rate, once for all who see the same one: under `/rate` and in broadcasts."""
 
 import asyncio
 from collections import OrderedDict
@@ -10,7 +10,7 @@ from bot.core.zones import PRESUMED
 from bot.infra.drawing.chart import render_chart_off_loop
 from bot.infra.i18n import Translator
 from bot.rates.history import Period, RateHistory
-from bot.rates.recording import Quotes
+from bot.rates.quote_service import QuoteService
 from bot.rates.screens import chart as rate_chart
 from bot.settlement.model import Quote
 
@@ -29,9 +29,9 @@ class Chart:
 
 
 class Charts:
-    """Draws charts and keeps the last ones; the same quote, period, language and zone give the same picture."""
+    """Draw charts and keep the last ones. The same quote, period, language and zone give the same picture."""
 
-    def __init__(self, quotes: Quotes, remembered: int = REMEMBERED) -> None:
+    def __init__(self, quotes: QuoteService, remembered: int = REMEMBERED) -> None:
         self._quotes = quotes
         self._remembered = remembered
         self._kept: OrderedDict[tuple[Quote, Period, str, str], Chart] = OrderedDict()
@@ -39,9 +39,9 @@ class Charts:
         self._drawing = asyncio.Lock()
 
     async def of(self, t: Translator, period: Period, quote: Quote, zone: tzinfo = PRESUMED) -> Chart:
-        """The chart of `period` up to `quote`, in the reader's language and time."""
+        """Return the chart of `period` up to `quote`, in the reader's language and time."""
         key = (quote, period, t.locale, str(zone))
-        # Whoever asks for the same meanwhile waits for this one.
+        # Who asks for the same one meanwhile waits for it.
         async with self._drawing:
             if key not in self._kept:
                 _keep(self._kept, key, await self._draw(t, period, quote, zone), self._remembered)

@@ -5,13 +5,13 @@ from bot.infra.workers.loop import Wakeup
 from bot.rates import notifications
 from bot.rates.charts import Charts
 from bot.rates.handlers import RateHandlers
+from bot.rates.quote_service import QuoteService
 from bot.rates.quote_worker import QuoteRecorder
-from bot.rates.recording import Quotes
 from bot.rates.scheduler import RateScheduler
 from bot.rates.screens.subscription import SECTION
 from bot.rates.subscription_handlers import SubscriptionHandlers
+from bot.rates.subscription_service import SubscriptionService, end_subscription
 from bot.rates.subscription_worker import SubscriptionsWorker
-from bot.rates.subscriptions import Subscribing, end_subscription
 from bot.rates.user_data import USER_DATA
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
@@ -29,19 +29,19 @@ class Rates:
     ) -> None:
         database, clock = infra.database, infra.clock
         recorded = Wakeup()
-        self.quotes = Quotes(database, settlement, clock, on_recorded=recorded)
+        self.quotes = QuoteService(database, settlement, clock, on_recorded=recorded)
         self.charts = Charts(self.quotes)
-        subscribing = Subscribing(database, clock)
-        users.service.on_zone_changed.append(subscribing.move_daily_quote)
+        subscriptions = SubscriptionService(database, clock)
+        users.service.on_zone_changed.append(subscriptions.move_daily_quote)
         users.service.on_blocked.append(end_subscription)
         users.settings_sections.append(SECTION)
-        rates = RateHandlers(market=market, charts=self.charts, subscribing=subscribing)
-        subscriptions = SubscriptionHandlers(database=database, market=market, subscribing=subscribing)
+        rates = RateHandlers(market=market, charts=self.charts, subscriptions=subscriptions)
+        subscription_handlers = SubscriptionHandlers(database=database, market=market, subscriptions=subscriptions)
         scheduler = RateScheduler(database, market, clock, infra.wake_outbox)
         self.feature = Feature(
             name="rates",
-            routes=(rates.routes(), subscriptions.routes()),
-            answers=subscriptions.answers(),
+            routes=(rates.routes(), subscription_handlers.routes()),
+            answers=subscription_handlers.answers(),
             on_chat_unreachable=(end_subscription,),
             renderers=(notifications.RENDERERS,),
             workers=(

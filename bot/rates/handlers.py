@@ -1,4 +1,4 @@
-"""The rate: `/rate`, and the buttons of the times that its chart looks back over."""
+"""The rate: `/rate`, and the buttons of the periods that its chart shows."""
 
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
@@ -7,7 +7,7 @@ from bot.rates.buttons import RateButton
 from bot.rates.charts import Charts
 from bot.rates.history import Period
 from bot.rates.screens import rate
-from bot.rates.subscriptions import Subscribing
+from bot.rates.subscription_service import SubscriptionService
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Quote, SettlementFailure
 
@@ -15,10 +15,10 @@ from bot.settlement.model import Quote, SettlementFailure
 class RateHandlers:
     """Show the rate and its chart."""
 
-    def __init__(self, *, market: Market, charts: Charts, subscribing: Subscribing) -> None:
+    def __init__(self, *, market: Market, charts: Charts, subscriptions: SubscriptionService) -> None:
         self._charts = charts
         self._market = market
-        self._subscribing = subscribing
+        self._subscriptions = subscriptions
 
     def routes(self) -> Routes[Session]:
         """Return the command and the buttons."""
@@ -46,7 +46,7 @@ class RateHandlers:
             await session.show(session.with_resume(await self._screen(session, button.period, quote)))
 
     async def _quote(self) -> Quote | None:
-        """The shared quote, if it can be had."""
+        """Return the shared quote, or None."""
         try:
             return await self._market.quote()
         except SettlementFailure:
@@ -61,4 +61,4 @@ class RateHandlers:
 
     async def _subscribed(self, session: Session) -> bool:
         """Return whether there are rate updates to stop."""
-        return not (await self._subscribing.wishes(session.person.id)).is_nothing
+        return not (await self._subscriptions.get_updates(session.person.id)).is_empty

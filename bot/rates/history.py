@@ -1,4 +1,4 @@
-"""How the rate went: over which time, what was lowest and highest, and no more points than a picture can show."""
+"""The history of the rate over a period, with no more points than a picture can show."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from bot.settlement.model import Quote
 
 MOST_POINTS: Final = 300
 _GAP: Final = 24
-"""A share of what is shown (an hour of a day) in which nothing was recorded is a gap: no line is drawn across it."""
+"""A gap is this part of what is shown (an hour of a day) without a record. No line is drawn across it."""
 
 _USUAL: Final = 5
 
 
 class Period(StrEnum):
-    """The times that one can look back over."""
+    """The periods that a chart can show."""
 
     DAY = "day"
     WEEK = "week"
@@ -47,39 +47,39 @@ class RatePoint:
 
 @dataclass(frozen=True, slots=True)
 class RateHistory:
-    """What was seen of the rate over a period, oldest first. The last point is the quote it was asked for with."""
+    """The rates that were recorded in a period, oldest first. The last point is the current quote."""
 
     period: Period
     points: tuple[RatePoint, ...]
 
     @property
     def since(self) -> datetime:
-        """When what was seen begins."""
+        """The time of the first point."""
         return self.points[0].at
 
     @property
     def until(self) -> datetime:
-        """The quote's own time."""
+        """The time of the current quote."""
         return self.points[-1].at
 
     @property
     def is_whole(self) -> bool:
-        """Whether something was seen of the whole period; a bot that is new knows only its end."""
+        """Whether it covers the whole period. A new bot knows only the end of it."""
         return self.until - self.since >= self.period.length * (1 - 1 / _GAP)
 
     @property
     def lowest(self) -> Decimal:
-        """The lowest rate that was seen."""
+        """The lowest rate."""
         return min(point.rate for point in self.points)
 
     @property
     def highest(self) -> Decimal:
-        """The highest rate that was seen."""
+        """The highest rate."""
         return max(point.rate for point in self.points)
 
     @property
     def change_percent(self) -> Decimal | None:
-        """From the first to the last, in percent; None where there is only one, or the first was nothing."""
+        """The change from the first to the last, in percent; None where there is only one, or the first is 0."""
         first = self.points[0].rate
         if len(self.points) == 1 or not first:
             return None
@@ -98,26 +98,26 @@ class RateHistory:
         return tuple(tuple(run) for run in runs)
 
     def _longest_silence(self) -> timedelta:
-        """What is no gap yet: a share of what is shown, or some times what is usual between two points."""
+        """Return the longest time between two points that isn't a gap yet."""
         between = sorted(after.at - before.at for before, after in pairwise(self.points))
         usual = between[len(between) // 2] if between else timedelta(0)
         return max((self.until - self.since) / _GAP, usual * _USUAL)
 
 
 def points_of(quotes: Iterable[Quote]) -> tuple[RatePoint, ...]:
-    """What a chart needs of quotes."""
+    """Return the points of quotes."""
     return tuple(RatePoint(quote.fetched_at, quote.btc_idr) for quote in quotes)
 
 
 def history_of(period: Period, seen: Iterable[RatePoint], quote: Quote) -> RateHistory:
-    """What was seen in the period that ends with `quote`, thinned; the quote itself is always the last point."""
+    """Return the history of the period that ends with `quote`, thinned. The quote is always the last point."""
     since = quote.fetched_at - period.length
     before = [point for point in seen if since <= point.at < quote.fetched_at]
     return RateHistory(period, (*thinned(before, MOST_POINTS - 1), *points_of([quote])))
 
 
 def thinned(points: Sequence[RatePoint], most: int) -> tuple[RatePoint, ...]:
-    """At most `most` (4 or more) of `points`, evenly over time: first and last, and all lows and highs between them."""
+    """Return up to `most` (4 or more) of `points`, evenly over time: first, last, and the lows and highs between."""
     if len(points) <= most:
         return tuple(points)
     first, last = points[0], points[-1]
@@ -131,6 +131,6 @@ def thinned(points: Sequence[RatePoint], most: int) -> tuple[RatePoint, ...]:
 
 
 def _extremes(part: Sequence[RatePoint]) -> list[RatePoint]:
-    """The lowest and the highest, in the order in which they came."""
+    """Return the lowest and the highest, in the order of their times."""
     by_rate = {min(part, key=lambda point: point.rate), max(part, key=lambda point: point.rate)}
     return sorted(by_rate, key=lambda point: point.at)

@@ -1,4 +1,4 @@
-"""What is kept of quotes and of who wishes to hear of them."""
+"""Subscriptions to the rate, and price alerts."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,9 +7,9 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
-    """Somebody who wishes to hear of the rate: of broadcasts, and of a daily quote where `daily_minute` is set.
+    """A user who gets broadcasts, and a daily quote where `daily_minute` is set.
 
-    `daily_minute`, `quiet_from` and `quiet_until` are minutes of the person's own day (0 to 1,439), or None.
+    `daily_minute`, `quiet_from` and `quiet_until` are minutes of the user's own day (0 to 1,439), or None.
     """
 
     person_id: int
@@ -22,10 +22,12 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateAlert:
-    """A wish to be told when BTC/IDR is above (or below) `threshold`: rupiah for one bitcoin.
+    """An alert that is sent when one bitcoin is above (or below) `threshold` rupiah.
 
-    `cool_down` is the seconds until it may ring again, None where it rings once. It isn't looked at before
-    `rests_until`, and never after `expires_at`.
+    Attributes:
+        cool_down: seconds until it may be sent again; None where it is sent once.
+        rests_until: it isn't checked before then.
+        expires_at: it isn't checked after that.
     """
 
     id: str
@@ -38,5 +40,28 @@ class RateAlert:
     expires_at: datetime
 
     def is_met_by(self, rate: Decimal) -> bool:
-        """Whether this rate is what is waited for."""
+        """Return whether this rate has reached the threshold."""
         return rate >= self.threshold if self.is_above else rate <= self.threshold
+
+
+@dataclass(frozen=True, slots=True)
+class RateUpdates:
+    """All that a user gets about the rate; alerts oldest first."""
+
+    subscription: Subscription | None = None
+    alerts: tuple[RateAlert, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the user gets nothing."""
+        return self.subscription is None and not self.alerts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertRequest:
+    """An alert as a user asks for it: `cool_down` in hours, None where it is sent once; it lasts for `days`."""
+
+    is_above: bool
+    threshold: Decimal
+    cool_down: int | None
+    days: int

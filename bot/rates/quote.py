@@ -1,4 +1,4 @@
-"""A quote and what follows from it: how much to pay, how much arrives, and when it is too old to show."""
+"""What an amount costs at a quote, and how much worse a locked price is than the reviewed one."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,7 +9,7 @@ from bot.settlement.model import Quote
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a wish comes to at a quote: whole sats to pay and whole rupiah to arrive."""
+    """What an order costs at a quote: whole sats to pay and whole rupiah to arrive."""
 
     sats: int
     idr: int
@@ -18,7 +18,7 @@ class Estimate:
 
 
 def estimate(amount: Amount, quote: Quote) -> Estimate:
-    """What `amount` comes to at `quote`, rounded as the service rounds (sats up, rupiah down)."""
+    """Return what `amount` costs at `quote`, rounded as the service rounds (sats up, rupiah down)."""
     if amount.currency == "SAT":
         idr = rupiah_for_sats(amount.value, quote.btc_idr)
         return Estimate(amount.value, idr, SETTLEMENT_FEE_IDR, quote)
@@ -27,9 +27,9 @@ def estimate(amount: Amount, quote: Quote) -> Estimate:
 
 
 def price_drift_percent(*, expected_sats: int, expected_idr: int, sats: int, idr: int) -> Decimal:
-    """How much worse for the payer the locked price is than the one reviewed, in percent; negative is better.
+    """Return how much worse for the payer the locked price is than the reviewed one, in percent; negative is better.
 
-    Compared as sats a rupiah, so that it holds whichever of the two amounts the person gave.
+    Compared as sats a rupiah, so that it holds whichever of the two amounts the user gave.
     """
     if min(expected_sats, expected_idr, sats, idr) <= 0:
         return Decimal("Infinity")

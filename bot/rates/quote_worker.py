@@ -1,28 +1,28 @@
-"""Records the rate as time goes by, and forgets what is too old for any chart."""
+"""Record the rate over time, and delete what is too old for any chart."""
 
 from datetime import datetime, timedelta
 from typing import Final
 
 from bot.core.clock import Clock
-from bot.rates.recording import Quotes
+from bot.rates.quote_service import QuoteService
 
-FORGET_EVERY: Final = timedelta(hours=6)
+PRUNE_EVERY: Final = timedelta(hours=6)
 
 
 class QuoteRecorder:
-    """One `tick` records one quote; `interval` is the seconds between two."""
+    """Record one quote per `tick`. `interval` is the seconds between two."""
 
-    def __init__(self, quotes: Quotes, clock: Clock, interval: float) -> None:
+    def __init__(self, quotes: QuoteService, clock: Clock, interval: float) -> None:
         self._quotes = quotes
         self._clock = clock
         self._interval = interval
-        self._forget_at: datetime | None = None
+        self._prune_at: datetime | None = None
 
     async def tick(self) -> float:
-        """Record what the service says; how long until the next time."""
+        """Record the current quote, and return the seconds until the next time."""
         await self._quotes.record()
         now = self._clock.now()
-        if self._forget_at is None or now >= self._forget_at:
-            await self._quotes.forget()
-            self._forget_at = now + FORGET_EVERY
+        if self._prune_at is None or now >= self._prune_at:
+            await self._quotes.prune()
+            self._prune_at = now + PRUNE_EVERY
         return self._interval

@@ -1,4 +1,4 @@
-"""The quotes that the bot has seen."""
+"""Read and write recorded quotes."""
 
 from datetime import datetime
 from typing import Any
@@ -16,18 +16,18 @@ BETWEEN = (
     select(quotes).where(bindparam("since", type_=AT.type) <= AT, bindparam("until", type_=AT.type) >= AT).order_by(AT)
 )
 LATEST = select(quotes).order_by(AT.desc()).limit(1)
-FORGET = delete(quotes).where(bindparam("before", type_=AT.type) > AT)
+DELETE = delete(quotes).where(bindparam("before", type_=AT.type) > AT)
 
 
 class QuoteRepository:
-    """The quotes that the bot has seen itself."""
+    """Read and write quotes."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def add(self, quote: Quote) -> bool:
-        """Keep it; False where the service's quote of this time is kept already."""
+        """Insert a quote. Returns False where the service's quote of this time is there already."""
         return await writing.add(
             self._connection,
             quotes,
@@ -40,18 +40,18 @@ class QuoteRepository:
         )
 
     async def between(self, since: datetime, until: datetime) -> tuple[Quote, ...]:
-        """Oldest first."""
+        """Return the quotes of these times and between them, oldest first."""
         found = await self._connection.execute(BETWEEN, {"since": since, "until": until})
         return sealing.readable(self._vault, quotes, found.mappings(), _quote)
 
     async def latest(self) -> Quote | None:
-        """The newest by the service's time."""
+        """Return the newest quote by the service's time, or None."""
         row = (await self._connection.execute(LATEST)).mappings().first()
         return sealing.read_or_none(self._vault, quotes, dict(row), _quote) if row else None
 
-    async def forget(self, before: datetime) -> int:
-        """Delete those of before; how many they were."""
-        return (await self._connection.execute(FORGET, {"before": before})).rowcount
+    async def delete_before(self, before: datetime) -> int:
+        """Delete older quotes, and return how many."""
+        return (await self._connection.execute(DELETE, {"before": before})).rowcount
 
 
 def _quote(known: dict[str, Any]) -> Quote:

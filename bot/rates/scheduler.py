@@ -86,7 +86,7 @@ class RateScheduler:
         if quote.is_stale(now):
             return 0
         async with self._store.transaction() as tx:
-            await SubscriptionRepository(tx).forget_alerts(now)
+            await SubscriptionRepository(tx).delete_expired(now)
             met = [
                 alert for alert in await SubscriptionRepository(tx).awake_alerts(now) if alert.is_met_by(quote.btc_idr)
             ]

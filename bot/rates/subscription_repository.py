@@ -1,4 +1,4 @@
-"""Who wishes to hear of the rate, and at what price."""
+"""Read and write subscriptions and alerts."""
 
 from collections.abc import Collection
 from dataclasses import asdict
@@ -52,36 +52,36 @@ AWAKE = select(rate_alerts).where(*IS_AWAKE)
 REST = update(rate_alerts).where(rate_alerts.c.id == bindparam("alert", type_=rate_alerts.c.id.type), *IS_AWAKE)
 DELETE_ALERT = delete(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
 DELETE_ALERTS = delete(rate_alerts).where(rate_alerts.c.person_id == PERSON)
-FORGET_ALERTS = delete(rate_alerts).where(rate_alerts.c.expires_at < NOW)
+DELETE_EXPIRED = delete(rate_alerts).where(rate_alerts.c.expires_at < NOW)
 
 
 class SubscriptionRepository:
-    """Who wishes to hear of the rate, and their alerts."""
+    """Read and write subscriptions, and the alerts of subscribers."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def get(self, person_id: int) -> Subscription | None:
-        """A person's subscription."""
+        """Return the subscription of a user, or None."""
         row = (await self._connection.execute(ONE, {"person": person_id})).mappings().first()
         return sealing.read(self._vault, subscriptions, dict(row), _subscription) if row else None
 
     async def save(self, subscription: Subscription) -> None:
-        """Insert or replace."""
+        """Insert or replace a subscription."""
         await writing.put(self._connection, subscriptions, asdict(subscription))
 
     async def delete(self, person_id: int) -> bool:
-        """End the subscription and all alerts of a person; whether there was any of it."""
+        """Delete the subscription and all alerts of a user, and return whether there were any."""
         ended = [await self._connection.execute(end, {"person": person_id}) for end in (DELETE, DELETE_ALERTS)]
         return any(result.rowcount for result in ended)
 
     async def count(self) -> int:
-        """How many persons are subscribed."""
+        """Return the number of subscribers."""
         return int((await self._connection.execute(COUNT)).scalar_one())
 
     async def quiet(self, person_ids: Collection[int], now: datetime) -> frozenset[int]:
-        """Those of these persons who have it quiet at this moment, by their own clocks."""
+        """Return those of these users who have quiet hours now, by their own clocks."""
         quiet = set[int]()
         for these in writing.batches(person_ids):
             for person_id, zone, start, end in await self._connection.execute(QUIET, {"these": these}):
@@ -90,50 +90,50 @@ class SubscriptionRepository:
         return frozenset(quiet)
 
     async def due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
-        """Those whose daily quote is due, the longest waiting first."""
+        """Return the subscriptions whose daily quote is due, the longest waiting first."""
         found = await self._connection.execute(DUE, {"now": now, "limit": limit})
         return sealing.readable(self._vault, subscriptions, found.mappings(), _subscription)
 
     async def advance(self, person_id: int, due_at: datetime, next_at: datetime | None) -> bool:
-        """The daily quote that was due at `due_at` is taken up; False where somebody has changed it since."""
+        """Set the time after the daily quote that was due at `due_at`. Returns False where it was changed since."""
         these = {"person": person_id, "due_at": due_at}
         return (await self._connection.execute(ADVANCE.values(next_daily_at=next_at), these)).rowcount == 1
 
     async def set_aside(self, person_id: int) -> None:
-        """End a daily quote that can't be told, because a row can't be read."""
+        """End a daily quote that can't be sent, because a row can't be read."""
         await self._connection.execute(SET_ASIDE, {"person": person_id})
 
     async def alerts_of(self, person_id: int) -> tuple[RateAlert, ...]:
-        """Oldest first."""
+        """Return the alerts of a user, oldest first."""
         found = await self._connection.execute(ALERTS_OF, {"person": person_id})
         return sealing.readable(self._vault, rate_alerts, found.mappings(), _alert)
 
     async def alert(self, alert_id: str) -> RateAlert | None:
-        """The alert with this id, whoever's it is."""
+        """Return the alert with this id, of whichever user, or None."""
         row = (await self._connection.execute(ALERT, {"id": alert_id})).mappings().first()
         return sealing.read(self._vault, rate_alerts, dict(row), _alert) if row else None
 
     async def save_alert(self, alert: RateAlert) -> None:
-        """Insert or replace."""
+        """Insert or replace an alert."""
         await writing.put(self._connection, rate_alerts, asdict(alert))
 
     async def delete_alert(self, alert_id: str) -> bool:
-        """Delete one; whether there was such a one."""
+        """Delete an alert, and return whether there was one."""
         return (await self._connection.execute(DELETE_ALERT, {"id": alert_id})).rowcount == 1
 
     async def rest(self, alert_id: str, now: datetime, until: datetime) -> bool:
-        """Let an alert rest that is awake; False where it isn't any more."""
+        """Let an alert rest. Returns False where it rests already or has expired."""
         these = {"alert": alert_id, "now": now}
         return (await self._connection.execute(REST.values(rests_until=until), these)).rowcount == 1
 
     async def awake_alerts(self, now: datetime) -> tuple[RateAlert, ...]:
-        """All that neither rest nor have expired."""
+        """Return the alerts that neither rest nor have expired."""
         found = await self._connection.execute(AWAKE, {"now": now})
         return sealing.readable(self._vault, rate_alerts, found.mappings(), _alert)
 
-    async def forget_alerts(self, expired_before: datetime) -> int:
-        """Delete those that expired before; how many they were."""
-        return (await self._connection.execute(FORGET_ALERTS, {"now": expired_before})).rowcount
+    async def delete_expired(self, expired_before: datetime) -> int:
+        """Delete the alerts that expired before then, and return how many."""
+        return (await self._connection.execute(DELETE_EXPIRED, {"now": expired_before})).rowcount
 
 
 def _subscription(known: dict[str, Any]) -> Subscription:

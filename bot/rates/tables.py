@@ -1,4 +1,4 @@
-"""The quotes that were seen, who wishes to hear of them, and at what price."""
+"""The tables of quotes, subscriptions and alerts."""
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, Table, Text
 

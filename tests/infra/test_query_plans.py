@@ -177,7 +177,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "dailies due": (lambda tx: SubscriptionRepository(tx).due(NOW), "ix_subscriptions_next_daily_at"),
     "alerts_of": (lambda tx: SubscriptionRepository(tx).alerts_of(1001), "ix_rate_alerts_user_id"),
     "awake_alerts": (lambda tx: SubscriptionRepository(tx).awake_alerts(NOW), "ix_rate_alerts_expires_at"),
-    "forget_alerts": (lambda tx: SubscriptionRepository(tx).forget_alerts(NOW), "ix_rate_alerts_expires_at"),
+    "forget_alerts": (lambda tx: SubscriptionRepository(tx).delete_expired(NOW), "ix_rate_alerts_expires_at"),
     "the audience": (
         lambda tx: DeliveryRepository(tx).audience(Audience(locale="id"), "en", NOW),
         "SEARCH subscriptions USING INTEGER PRIMARY KEY (rowid=?)",

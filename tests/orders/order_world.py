@@ -29,7 +29,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
-from bot.rates.subscriptions import end_subscription
+from bot.rates.subscription_service import end_subscription
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import Market
 from bot.settlement.health import Health

@@ -13,7 +13,7 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
 from bot.rates.charts import Charts
 from bot.rates.history import Period
-from bot.rates.recording import Quotes
+from bot.rates.quote_service import QuoteService
 from bot.rates.repository import QuoteRepository
 from bot.settlement.model import Quote
 from tests.keys import VAULT
@@ -31,7 +31,7 @@ async def charts(file: str, service: FakeSettlement) -> AsyncIterator[Charts]:
         for hour in range(1, 49):
             earlier = QUOTE.fetched_at - timedelta(hours=hour)
             await QuoteRepository(tx).add(replace(QUOTE, fetched_at=earlier, btc_idr=QUOTE.btc_idr + hour * 10**5))
-    yield Charts(Quotes(store, service, service.clock, lambda: None), remembered=3)
+    yield Charts(QuoteService(store, service, service.clock, lambda: None), remembered=3)
     await store.close()
 
 

@@ -10,11 +10,12 @@ from bot.infra.db.errors import StoreDown
 from bot.infra.outbox.model import Queue, Undeliverable
 from bot.infra.outbox.payload import unpack
 from bot.infra.outbox.repository import OutboxRepository
+from bot.rates.model import AlertRequest
 from bot.rates.notifications import DailyQuote, RateNotification
 from bot.rates.repository import QuoteRepository
 from bot.rates.scheduler import AT_ONCE, RateScheduler
+from bot.rates.subscription_service import MAX_ALERTS, SubscriptionService
 from bot.rates.subscription_worker import LOOK_EVERY_SECONDS, SOON_SECONDS, SubscriptionsWorker
-from bot.rates.subscriptions import MOST_ALERTS, AlertWish, Subscribing
 from bot.settlement.model import Quote, ServiceDown, payload_of, quote_in
 from bot.users.model import Person
 from bot.users.repository import UserRepository
@@ -24,7 +25,7 @@ from tests.orders.order_world import EMMA, SARI, House
 from tests.settlement.fake_settlement import BEGINNING, RATE
 
 MORNING = 8 * 60
-ABOVE = AlertWish(is_above=True, threshold=RATE + 1, cool_down=None, days=30)
+ABOVE = AlertRequest(is_above=True, threshold=RATE + 1, cool_down=None, days=30)
 
 
 @dataclass
@@ -33,7 +34,7 @@ class World:
 
     house: House
     scheduler: RateScheduler
-    subscribing: Subscribing
+    subscribing: SubscriptionService
 
     async def person(self, person_id: int = EMMA, **changes: str) -> Person:
         person = Person(id=person_id, created_at=BEGINNING, **changes)  # type: ignore[arg-type]
@@ -44,7 +45,7 @@ class World:
     async def wakes(self, person_id: int = EMMA, minute: int = MORNING) -> Person:
         """Somebody who wishes for a daily quote."""
         person = await self.person(person_id)
-        await self.subscribing.daily(person, minute)
+        await self.subscribing.set_daily_time(person, minute)
         return person
 
     async def works(self) -> float:
@@ -65,7 +66,8 @@ class World:
 
 @pytest.fixture
 async def world(house: House) -> World:
-    return World(house, RateScheduler(house.store, house.market, house.clock), Subscribing(house.store, house.clock))
+    scheduler = RateScheduler(house.store, house.market, house.clock)
+    return World(house, scheduler, SubscriptionService(house.store, house.clock))
 
 
 def eight(day: int) -> datetime:
@@ -150,7 +152,7 @@ async def test_news_of_money_in_the_same_chat_does_not_wait_behind_it(world: Wor
 
 async def test_another_hour_or_another_zone_moves_it(world: World) -> None:
     person = await world.wakes()
-    await world.subscribing.daily(person, 18 * 60)
+    await world.subscribing.set_daily_time(person, 18 * 60)
     world.goes_to(BEGINNING.replace(hour=11))
     await world.works()
     assert world.heard(RateNotification.DAILY_QUOTE) == 1
@@ -164,9 +166,9 @@ async def test_another_hour_or_another_zone_moves_it(world: World) -> None:
 
 async def test_one_who_stopped_hears_nothing_more(world: World) -> None:
     person = await world.wakes()
-    assert await world.subscribing.alert(person, ABOVE)
-    assert await world.subscribing.stop(EMMA)
-    assert not await world.subscribing.stop(EMMA)
+    assert await world.subscribing.set_alert(person, ABOVE)
+    assert await world.subscribing.end(EMMA)
+    assert not await world.subscribing.end(EMMA)
     world.goes_to(eight(1))
     assert await world.quoted(RATE * 2) == 0
     await world.works()
@@ -174,7 +176,7 @@ async def test_one_who_stopped_hears_nothing_more(world: World) -> None:
 
 
 async def test_an_alert_rings_when_its_price_has_come_and_once(world: World) -> None:
-    assert await world.subscribing.alert(await world.person(), ABOVE)
+    assert await world.subscribing.set_alert(await world.person(), ABOVE)
     assert await world.quoted(RATE) == 0
     await world.works()
     assert world.heard(RateNotification.PRICE_ALERT) == 0
@@ -183,22 +185,22 @@ async def test_an_alert_rings_when_its_price_has_come_and_once(world: World) -> 
     assert await world.quoted(RATE + 2) == 0
     await world.works()
     assert world.heard(RateNotification.PRICE_ALERT) == 1
-    assert (await world.subscribing.wishes(EMMA)).alerts == ()
+    assert (await world.subscribing.get_updates(EMMA)).alerts == ()
 
 
 async def test_one_that_may_ring_again_rests_first(world: World) -> None:
     wish = replace(ABOVE, is_above=False, threshold=RATE - 1, cool_down=6)
-    assert await world.subscribing.alert(await world.person(), wish)
+    assert await world.subscribing.set_alert(await world.person(), wish)
     for hours, heard in ((0, 1), (5.9, 1), (0.2, 2), (24 * 31, 2)):
         world.house.clock.passes(hours=hours)
         await world.quoted(RATE - 2)
         await world.works()
         assert world.heard(RateNotification.PRICE_ALERT) == heard
-    assert (await world.subscribing.wishes(EMMA)).alerts == ()
+    assert (await world.subscribing.get_updates(EMMA)).alerts == ()
 
 
 async def test_a_recorded_quote_is_looked_at_by_itself_and_a_stale_one_rings_nothing(world: World) -> None:
-    assert await world.subscribing.alert(await world.person(), ABOVE)
+    assert await world.subscribing.set_alert(await world.person(), ABOVE)
     async with world.house.sql.transaction() as tx:
         await QuoteRepository(tx).add(Quote(RATE * 2, BEGINNING - timedelta(minutes=11)))
     await world.works()
@@ -211,7 +213,7 @@ async def test_a_recorded_quote_is_looked_at_by_itself_and_a_stale_one_rings_not
 
 async def test_many_alerts_ring_a_few_at_a_time_even_if_the_price_leaves_again(world: World) -> None:
     for person_id in range(1, AT_ONCE * 2 + 1):
-        assert await world.subscribing.alert(await world.person(person_id), ABOVE)
+        assert await world.subscribing.set_alert(await world.person(person_id), ABOVE)
     await world.quoted(RATE * 2)
     assert await world.works() == SOON_SECONDS
     await world.quoted(RATE)
@@ -220,50 +222,50 @@ async def test_many_alerts_ring_a_few_at_a_time_even_if_the_price_leaves_again(w
 
 
 async def test_one_deleted_at_the_last_moment_does_not_ring(world: World) -> None:
-    assert await world.subscribing.alert(await world.person(), ABOVE)
+    assert await world.subscribing.set_alert(await world.person(), ABOVE)
     await world.quoted(RATE * 2)
-    (alert,) = (await world.subscribing.wishes(EMMA)).alerts
-    assert not await world.subscribing.drop(SARI, alert.id)
-    assert await world.subscribing.drop(EMMA, alert.id)
+    (alert,) = (await world.subscribing.get_updates(EMMA)).alerts
+    assert not await world.subscribing.delete_alert(SARI, alert.id)
+    assert await world.subscribing.delete_alert(EMMA, alert.id)
     await world.works()
     assert world.heard(RateNotification.PRICE_ALERT) == 0
 
 
 async def test_the_same_wish_twice_is_one_alert_and_there_is_an_end_of_them(world: World) -> None:
     person = await world.person()
-    assert await world.subscribing.alert(person, ABOVE)
-    assert await world.subscribing.alert(person, ABOVE)
-    assert len((await world.subscribing.wishes(EMMA)).alerts) == 1
-    for more in range(1, MOST_ALERTS):
-        assert await world.subscribing.alert(person, replace(ABOVE, threshold=RATE + 1 + more))
-    assert not await world.subscribing.alert(person, replace(ABOVE, threshold=RATE * 2))
-    assert await world.subscribing.alert(person, ABOVE)
+    assert await world.subscribing.set_alert(person, ABOVE)
+    assert await world.subscribing.set_alert(person, ABOVE)
+    assert len((await world.subscribing.get_updates(EMMA)).alerts) == 1
+    for more in range(1, MAX_ALERTS):
+        assert await world.subscribing.set_alert(person, replace(ABOVE, threshold=RATE + 1 + more))
+    assert not await world.subscribing.set_alert(person, replace(ABOVE, threshold=RATE * 2))
+    assert await world.subscribing.set_alert(person, ABOVE)
     world.house.clock.passes(days=31)
-    assert await world.subscribing.alert(person, replace(ABOVE, threshold=RATE * 2))
+    assert await world.subscribing.set_alert(person, replace(ABOVE, threshold=RATE * 2))
 
 
 async def test_the_first_wish_brings_quiet_nights_and_they_can_be_changed(world: World) -> None:
     person = await world.wakes()
-    kept = (await world.subscribing.wishes(EMMA)).subscription
+    kept = (await world.subscribing.get_updates(EMMA)).subscription
     assert kept is not None
     assert (kept.quiet_from, kept.quiet_until) == (22 * 60, 7 * 60)
     for hours in (None, (60, 120)):
-        await world.subscribing.quiet(person, hours)
-        changed = (await world.subscribing.wishes(EMMA)).subscription
+        await world.subscribing.set_quiet_hours(person, hours)
+        changed = (await world.subscribing.get_updates(EMMA)).subscription
         assert changed == replace(kept, quiet_from=hours and hours[0], quiet_until=hours and hours[1])
 
 
 async def test_whoever_cannot_be_reached_is_no_subscriber_any_more(world: World) -> None:
     person = await world.wakes()
-    assert await world.subscribing.alert(person, ABOVE)
+    assert await world.subscribing.set_alert(person, ABOVE)
     world.house.ears.outcomes[EMMA].append(Undeliverable("bot was blocked", whole_chat=True))
     world.goes_to(eight(1))
     await world.works()
-    assert (await world.subscribing.wishes(EMMA)).is_nothing
+    assert (await world.subscribing.get_updates(EMMA)).is_empty
 
 
 async def test_a_lost_database_costs_no_alert(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert await world.subscribing.alert(await world.person(), ABOVE)
+    assert await world.subscribing.set_alert(await world.person(), ABOVE)
     await world.quoted(RATE * 2)
 
     def lost() -> None:

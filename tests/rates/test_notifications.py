@@ -15,10 +15,10 @@ from bot.infra.outbox.model import DeliveryOutcome, Queue, RetryLater, Sent, Sto
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome, Unreachable
 from bot.infra.telegram.ui.screen import Keyboard
-from bot.rates.model import RateAlert
+from bot.rates.model import AlertRequest, RateAlert
 from bot.rates.notifications import RENDERERS, DailyQuote, RateNotification, daily_quote
 from bot.rates.scheduler import RateScheduler
-from bot.rates.subscriptions import AlertWish, Subscribing
+from bot.rates.subscription_service import SubscriptionService
 from bot.settlement.model import Quote
 from bot.users.model import Person
 from tests.builders import a_notification
@@ -70,7 +70,7 @@ class Reader:
     house: House
     person: Person
     phone: Phone
-    subscribing: Subscribing
+    subscribing: SubscriptionService
 
     async def reads(self, news: StoredNotification) -> DeliveryOutcome:
         house = self.house
@@ -80,10 +80,10 @@ class Reader:
 
 @pytest.fixture
 async def emma(house: House) -> Reader:
-    person, subscribing = Person(id=EMMA, created_at=BEGINNING), Subscribing(house.store, house.clock)
-    await subscribing.daily(person, 8 * 60)
-    wish = AlertWish(is_above=True, threshold=Decimal(1_800_000_000), cool_down=6, days=30)
-    assert await subscribing.alert(person, wish)
+    person, subscribing = Person(id=EMMA, created_at=BEGINNING), SubscriptionService(house.store, house.clock)
+    await subscribing.set_daily_time(person, 8 * 60)
+    wish = AlertRequest(is_above=True, threshold=Decimal(1_800_000_000), cool_down=6, days=30)
+    assert await subscribing.set_alert(person, wish)
     return Reader(house, person, Phone(), subscribing)
 
 
@@ -113,7 +113,7 @@ async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(
     assert (daily["lane"], daily["silent"], alert["lane"], alert["silent"]) == ("bulk", False, "talk", False)
     assert says(daily["text"], "subscription.daily_rate", rate=ENGLISH.rate(RATE))
     above = text("subscription.above", threshold="Rp1,800,000,000")
-    assert says(alert["text"], "subscription.rings", wish=above)
+    assert says(alert["text"], "subscription.rings", condition=above)
     assert says(alert["text"], "subscription.rings_again", time="14:00 WIB")
     assert {row[-1].data for row in (daily["buttons"][-1], alert["buttons"][-1])} == {"sub:end"}
 
@@ -122,7 +122,7 @@ async def test_at_night_it_comes_without_a_sound(emma: Reader, told: dict[str, S
     emma.house.clock.at = EIGHT.replace(hour=23)  # six in the morning, in Jakarta
     await emma.reads(told[RateNotification.PRICE_ALERT])
     assert emma.phone.taken[0]["silent"]
-    await emma.subscribing.quiet(emma.person, None)
+    await emma.subscribing.set_quiet_hours(emma.person, None)
     await emma.reads(told[RateNotification.PRICE_ALERT])
     assert not emma.phone.taken[1]["silent"]
 
@@ -149,7 +149,7 @@ async def test_whoever_has_stopped_or_wishes_to_be_forgotten_reads_nothing(
 ) -> None:
     leaving = replace(emma, person=replace(emma.person, delete_asked_at=EIGHT))
     assert await leaving.reads(told[RateNotification.DAILY_QUOTE]) == Sent()
-    await emma.subscribing.stop(EMMA)
+    await emma.subscribing.end(EMMA)
     for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
         assert await emma.reads(told[kind]) == Sent()
     assert emma.phone.taken == []

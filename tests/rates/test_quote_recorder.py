@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bot.rates.quote_worker import FORGET_EVERY, QuoteRecorder
+from bot.rates.quote_worker import PRUNE_EVERY, QuoteRecorder
 from tests.settlement.fake_settlement import MovedClock
 
 
@@ -16,8 +16,8 @@ class NotedQuotes:
         self.asked.append("record")
         return True
 
-    async def forget(self) -> int:
-        self.asked.append("forget")
+    async def prune(self) -> int:
+        self.asked.append("prune")
         return 0
 
 
@@ -26,7 +26,7 @@ async def test_each_tick_records_and_the_old_ones_are_forgotten_now_and_then() -
     recorded: Any = quotes
     recorder = QuoteRecorder(recorded, clock, interval=120)
     assert [await recorder.tick() for _ in range(3)] == [120, 120, 120]
-    assert quotes.asked == ["record", "forget", "record", "record"]
-    clock.passes(seconds=FORGET_EVERY.total_seconds())
+    assert quotes.asked == ["record", "prune", "record", "record"]
+    clock.passes(seconds=PRUNE_EVERY.total_seconds())
     await recorder.tick()
-    assert quotes.asked[-2:] == ["record", "forget"]
+    assert quotes.asked[-2:] == ["record", "prune"]

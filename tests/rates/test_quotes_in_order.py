@@ -54,6 +54,6 @@ async def test_the_latest_is_that_of_the_services_time(store: Database) -> None:
 async def test_old_ones_are_forgotten(store: Database) -> None:
     await keep(store, *(at(minutes) for minutes in range(5)))
     async with store.transaction() as tx:
-        assert await QuoteRepository(tx).forget(NOW + 3 * MINUTE) == 3
-        assert await QuoteRepository(tx).forget(NOW + 3 * MINUTE) == 0
+        assert await QuoteRepository(tx).delete_before(NOW + 3 * MINUTE) == 3
+        assert await QuoteRepository(tx).delete_before(NOW + 3 * MINUTE) == 0
         assert await QuoteRepository(tx).between(NOW, NOW + 9 * MINUTE) == (at(3), at(4))

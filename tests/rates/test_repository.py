@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from bot.infra.db.database import Database
 from bot.rates.history import Period
-from bot.rates.recording import KEEP_QUOTES, Quotes
+from bot.rates.quote_service import KEEP_FOR, QuoteService
 from bot.rates.repository import QuoteRepository
 from bot.settlement.model import Quote, ServiceDown
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
@@ -24,9 +24,9 @@ class Bell:
         self.rung += 1
 
 
-def recording(store: Database) -> tuple[Quotes, FakeSettlement, Bell]:
+def recording(store: Database) -> tuple[QuoteService, FakeSettlement, Bell]:
     service, bell = FakeSettlement(MovedClock()), Bell()
-    return Quotes(store, service, service.clock, bell), service, bell
+    return QuoteService(store, service, service.clock, bell), service, bell
 
 
 async def kept(store: Database, *quotes: Quote) -> None:
@@ -80,7 +80,7 @@ async def test_a_month_is_looked_back_over_in_one_line_to_the_quote_at_its_end(s
 async def test_what_is_too_old_for_any_chart_is_forgotten(store: Database) -> None:
     quotes, service, _ = recording(store)
     now = service.clock.now()
-    await kept(store, *(Quote(Decimal(10**9), now - KEEP_QUOTES + MINUTE * step) for step in (-1, 1)))
-    assert await quotes.forget() == 1
+    await kept(store, *(Quote(Decimal(10**9), now - KEEP_FOR + MINUTE * step) for step in (-1, 1)))
+    assert await quotes.prune() == 1
     async with store.reading() as tx:
-        assert len(await QuoteRepository(tx).between(now - 2 * KEEP_QUOTES, now)) == 1
+        assert len(await QuoteRepository(tx).between(now - 2 * KEEP_FOR, now)) == 1

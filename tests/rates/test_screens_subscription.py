@@ -9,15 +9,16 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.infra.i18n import LOCALES, Translator
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.rates import subscription_handlers
 from bot.rates.buttons import SubscriptionAction, SubscriptionButton
-from bot.rates.model import RateAlert, Subscription
+from bot.rates.model import RateAlert, RateUpdates, Subscription
 from bot.rates.screens import alert as rate_alert
 from bot.rates.screens import notifications as quote_news
 from bot.rates.screens import subscription
 from bot.rates.subscription_handlers import SubscriptionHandlers
-from bot.rates.subscriptions import MOST_ALERTS, Wishes
+from bot.rates.subscription_service import MAX_ALERTS
 from bot.settlement.model import Quote
 from tests.architecture.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen
 from tests.architecture.test_screens_limits import check
@@ -33,11 +34,11 @@ ALERT = RateAlert(
     expires_at=NOW + timedelta(days=30),
 )
 SUBSCRIBED = Subscription(person_id=1001, since=NOW, daily_minute=450, quiet_from=1320, quiet_until=420)
-EVERY_WISH = (
-    Wishes(),
-    Wishes(SUBSCRIBED),
-    Wishes(replace(SUBSCRIBED, daily_minute=None, quiet_from=None, quiet_until=None)),
-    Wishes(SUBSCRIBED, (ALERT, replace(ALERT, is_above=False, cool_down=21_600)) * (MOST_ALERTS // 2)),
+ALL_UPDATES = (
+    RateUpdates(),
+    RateUpdates(SUBSCRIBED),
+    RateUpdates(replace(SUBSCRIBED, daily_minute=None, quiet_from=None, quiet_until=None)),
+    RateUpdates(SUBSCRIBED, (ALERT, replace(ALERT, is_above=False, cool_down=21_600)) * (MAX_ALERTS // 2)),
 )
 
 
@@ -52,12 +53,13 @@ def test_only_subscribers_are_offered_to_stop_and_the_button_says_what(locale: s
 
 
 def every_screen(t: Translator) -> Iterator[Seen]:
+    reader = Reader(t, JAKARTA, NOW)
     for subscribed in (False, True):
         yield Seen("under the rate", Screen("-", subscription.rows(t, subscribed=subscribed)))
-    for wishes in EVERY_WISH:
-        yield Seen("overview", subscription.screen(t, wishes, NOW, JAKARTA))
-        yield Seen("daily", subscription.daily(t, wishes, NOW, JAKARTA))
-        yield Seen("quiet", subscription.quiet(t, wishes))
+    for updates in ALL_UPDATES:
+        yield Seen("overview", subscription.screen(reader, updates))
+        yield Seen("daily", subscription.daily(reader, updates))
+        yield Seen("quiet", subscription.quiet(t, updates))
     yield Seen("price asked", rate_alert.ask(t, QUOTE, JAKARTA))
     yield Seen("no rate", rate_alert.none(t))
     for threshold in (Decimal(1_750_000_000), Decimal(340_000_000), Decimal(8_500_000_000)):
@@ -85,7 +87,9 @@ def test_every_screen_is_a_message_that_telegram_takes_and_every_button_is_answe
 def test_the_overview_names_all_that_is_on() -> None:
     t = TRANSLATIONS.get("en")
     alerts = (ALERT, replace(ALERT, id="b" * 16, is_above=False, threshold=Decimal(1_600_000_000), cool_down=86_400))
-    shown = Seen("overview", subscription.screen(t, Wishes(SUBSCRIBED, alerts), NOW, ZoneInfo("Asia/Makassar")))
+    shown = Seen(
+        "overview", subscription.screen(Reader(t, ZoneInfo("Asia/Makassar"), NOW), RateUpdates(SUBSCRIBED, alerts))
+    )
     above = text("subscription.alert_line", price="▲ Rp1,750,000,000", how=text("subscription.once"), until="16 Sep")
     again = text("subscription.again", hours=24)
     below = text("subscription.alert_line", price="▼ Rp1,600,000,000", how=again, until="16 Sep")
@@ -103,7 +107,7 @@ def test_the_overview_names_all_that_is_on() -> None:
 
 
 def test_whoever_has_nothing_on_is_told_what_there_is_and_needs_no_stop() -> None:
-    shown = Seen("overview", subscription.screen(TRANSLATIONS.get("en"), Wishes(), NOW, JAKARTA))
+    shown = Seen("overview", subscription.screen(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), RateUpdates()))
     assert shown.text == text("subscription.off")
     assert [button.data for button in shown.buttons] == ["sub:daily", "sub:alert"]
 
@@ -115,7 +119,7 @@ def test_the_button_of_a_price_bears_that_price() -> None:
     assert asked.buttons[3].data == "sub:at:1683000000"
     how = Seen("how often", rate_alert.options(t, Decimal(1_683_000_000), QUOTE))
     below = text("subscription.below", threshold="Rp1,683,000,000")
-    assert says(how.text, "subscription.ask_how_often", wish=below, rate="Rp1,700,123,456.78")
+    assert says(how.text, "subscription.ask_how_often", condition=below, rate="Rp1,700,123,456.78")
     assert how.buttons[0].data == "sub:set:b:1683000000:0:30"
     assert how.buttons[5].data == "sub:set:b:1683000000:24:90"
 
@@ -143,4 +147,4 @@ def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
 )
 def test_no_forged_button_makes_an_alert(forged: str) -> None:
     button = SubscriptionButton.read(forged)
-    assert button is None or subscription_handlers._wish(button.argument) is None
+    assert button is None or subscription_handlers._alert_request(button.argument) is None

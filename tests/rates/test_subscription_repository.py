@@ -97,7 +97,7 @@ async def test_awake_is_what_neither_rests_nor_has_expired(peopled: Database) ->
         await SubscriptionRepository(tx).save_alert(an_alert("rests", rests_until=NOW + SECOND))
         await SubscriptionRepository(tx).save_alert(an_alert("over", expires_at=NOW))
         assert {each.id for each in await SubscriptionRepository(tx).awake_alerts(NOW)} == {"awake", "rested"}
-        assert await SubscriptionRepository(tx).forget_alerts(NOW + SECOND) == 1
+        assert await SubscriptionRepository(tx).delete_expired(NOW + SECOND) == 1
         assert await SubscriptionRepository(tx).alert("over") is None
 
 

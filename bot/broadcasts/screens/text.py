@@ -38,7 +38,7 @@ def text_of(broadcast: Broadcast, t: Translator) -> str:
 
 def keyboard_of(t: Translator) -> Keyboard:
     """What stands under each broadcast: the way to send, and to change what one is told of the rate, or to end it."""
-    return (send_row(t), *subscription.news_rows(t))
+    return (send_row(t), *subscription.update_rows(t))
 
 
 def default_text(t: Translator, quote: Quote) -> Html:

@@ -1,4 +1,4 @@
-"""Setting an alert: at which price, and whether it rings once or again."""
+"""Set an alert: at which price, and whether it is sent once or again."""
 
 from datetime import tzinfo
 from decimal import Decimal
@@ -17,42 +17,42 @@ ONCE = "0"
 
 
 def ask(t: Translator, quote: Quote, zone: tzinfo) -> Screen:
-    """The question for the price: a few percent away in one tap, any other typed."""
+    """Return the question for the price: a few percent away in one tap, any other typed."""
     steps = tuple(tuple(_step(t, quote, sign * percent) for percent in STEPS) for sign in (1, -1))
     text = t("subscription.ask_alert", rate=t.rate(quote.btc_idr), at=format_clock(t, quote.fetched_at, zone))
     return Screen(text, (*steps, (_back(t),)))
 
 
 def options(t: Translator, threshold: Decimal, quote: Quote) -> Screen:
-    """What is understood, and how often and how long: it is set by that tap, never before."""
+    """Return what is understood, with how often and how long to choose from. Only that tap sets the alert."""
     is_above = threshold > quote.btc_idr
     text = t(
         "subscription.ask_how_often",
-        wish=wish(t, threshold, is_above=is_above),
+        condition=format_condition(t, threshold, is_above=is_above),
         rate=t.rate(quote.btc_idr),
         away=t.percent(abs(threshold / quote.btc_idr - 1) * 100),
     )
     ways = tuple(
         tuple(_way(t, threshold, hours, days, is_above=is_above) for days in DAYS) for hours in (None, *COOL_DOWNS)
     )
-    back = Button(t.plain("button.back"), data=SubscriptionButton(SubscriptionAction.ALERT).pack())
+    back = Button(t.plain("button.back"), data=SubscriptionButton(SubscriptionAction.ASK_PRICE).pack())
     return Screen(text, (*ways, (back,)))
 
 
 def none(t: Translator) -> Screen:
-    """Without a rate there is nothing to measure a price against."""
+    """Return that there is no rate to compare a price with."""
     return Screen(t("subscription.no_rate"), ((_back(t),),))
 
 
-def wish(t: Translator, threshold: Decimal, *, is_above: bool) -> Html:
-    """What is waited for: "above Rp1,750,000,000"."""
+def format_condition(t: Translator, threshold: Decimal, *, is_above: bool) -> Html:
+    """Return when an alert is sent: "above Rp1,750,000,000"."""
     return t("subscription.above" if is_above else "subscription.below", threshold=t.rate(threshold))
 
 
 def _step(t: Translator, quote: Quote, percent: int) -> Button:
     label = f"{'▲ +' if percent > 0 else '▼ −'}{t.percent(abs(percent))}"  # noqa: RUF001  a minus, as it is written
     # The button bears the price itself, so that it means what its screen said, however old it gets.
-    at = SubscriptionButton(SubscriptionAction.AT, str(int(moved(quote.btc_idr, percent))))
+    at = SubscriptionButton(SubscriptionAction.SET_PRICE, str(int(moved(quote.btc_idr, percent))))
     return Button(label, data=at.pack())
 
 
@@ -61,7 +61,7 @@ def _way(t: Translator, threshold: Decimal, hours: int | None, days: int, *, is_
     label = t.plain("subscription.for_days", how=often, days=days)
     side = ABOVE if is_above else BELOW
     argument = f"{side}:{int(threshold)}:{hours or ONCE}:{days}"
-    return Button(label, data=SubscriptionButton(SubscriptionAction.SET, argument).pack())
+    return Button(label, data=SubscriptionButton(SubscriptionAction.SET_ALERT, argument).pack())
 
 
 def _back(t: Translator) -> Button:

@@ -1,4 +1,4 @@
-"""The words, the numbers and the places of the rate's chart."""
+"""The texts, numbers and positions of the rate's chart."""
 
 from datetime import datetime, tzinfo
 from decimal import Decimal
@@ -22,7 +22,7 @@ _SIGNS: Final = {Trend.UP: "↑ ", Trend.DOWN: "↓ ", Trend.FLAT: ""}
 
 
 def facts(t: Translator, history: RateHistory, quote: Quote, zone: tzinfo) -> ChartFacts:
-    """What the picture says to its reader."""
+    """Return what the picture shows."""
     ground = scale(history.lowest, history.highest)
     return ChartFacts(
         brand=BRAND,
@@ -41,13 +41,13 @@ def facts(t: Translator, history: RateHistory, quote: Quote, zone: tzinfo) -> Ch
 
 
 def change(t: Translator, history: RateHistory) -> str:
-    """By how much it changed: "↑ 1.25%"; empty where nothing is known of before."""
+    """Return by how much the rate changed: "↑ 1.25%"; empty where nothing is known of before."""
     percent = history.change_percent
     return "" if percent is None else _SIGNS[trend(history)] + t.percent(abs(percent))
 
 
 def trend(history: RateHistory) -> Trend:
-    """Which way it went, as far as the figure shows it."""
+    """Return the direction of the change, as far as the rounded number shows it."""
     shown = round(history.change_percent or Decimal(0), 2)
     if not shown:
         return Trend.FLAT
@@ -98,14 +98,14 @@ def _footer(t: Translator, quote: Quote, zone: tzinfo) -> str:
 
 
 def _in_rupiah(t: Translator, rate: Decimal) -> str:
-    """A rate as short as three columns need it."""
+    """Return a rate, short enough for three columns."""
     if rate < _SHORT_FROM:
         return t.rupiah(int(rate.to_integral_value()))
     return f"Rp{_short(t, rate, _FINE)}"
 
 
 def _short(t: Translator, rate: Decimal, precision: Decimal) -> str:
-    """A rate in millions, with as many decimals as `precision` (rupiah) has."""
+    """Return a rate in millions, with as many decimals as `precision` (rupiah) has."""
     if rate < _SHORT_FROM:
         return t.number(int(rate.to_integral_value()))
     places = max(0, -(precision / _MILLION).adjusted())

@@ -1,4 +1,4 @@
-"""News of the rate as people read them: the daily quote, and an alert whose price has come."""
+"""Notifications about the rate: the daily quote, and an alert whose price was reached."""
 
 from datetime import datetime, tzinfo
 from decimal import Decimal
@@ -7,8 +7,8 @@ from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_clock, format_time
 from bot.infra.telegram.ui.screen import Screen
-from bot.rates.screens.alert import wish
-from bot.rates.screens.subscription import news_rows
+from bot.rates.screens.alert import format_condition
+from bot.rates.screens.subscription import update_rows
 from bot.settlement.model import Quote
 from bot.users.screens.buttons import send_row
 
@@ -16,7 +16,7 @@ EXAMPLES = (100_000, 1_000_000)
 
 
 def daily(t: Translator, quote: Quote, change: Decimal | None, zone: tzinfo) -> Screen:
-    """The rate of the day, its change since the day before (in percent), and what common sums come to."""
+    """Return the rate of the day, its change since the day before (in percent), and what common amounts cost."""
     lines = [_rate(t, quote, change)]
     if quote.usdc_idr is not None:
         lines.append(t("subscription.daily_usdc", rate=t.whole_rate(quote.usdc_idr)))
@@ -31,16 +31,16 @@ def daily(t: Translator, quote: Quote, change: Decimal | None, zone: tzinfo) -> 
         at=format_clock(t, quote.fetched_at, zone),
         fee=t.rupiah(SETTLEMENT_FEE_IDR),
     )
-    return Screen(text, (send_row(t), *news_rows(t)))
+    return Screen(text, (send_row(t), *update_rows(t)))
 
 
 def alert(
     t: Translator, quote: Quote, threshold: Decimal, zone: tzinfo, *, is_above: bool, rests_until: datetime | None
 ) -> Screen:
-    """What has come, and whether it will be told again."""
+    """Return the price that was reached, and whether the alert will be sent again."""
     text = t(
         "subscription.rings",
-        wish=wish(t, threshold, is_above=is_above),
+        condition=format_condition(t, threshold, is_above=is_above),
         rate=t.rate(quote.btc_idr),
         at=format_clock(t, quote.fetched_at, zone),
     )
@@ -49,7 +49,7 @@ def alert(
         if rests_until is None
         else t("subscription.rings_again", time=format_time(t, rests_until, quote.fetched_at, zone))
     )
-    return Screen(f"{text}\n\n{after}", (send_row(t), *news_rows(t)))
+    return Screen(f"{text}\n\n{after}", (send_row(t), *update_rows(t)))
 
 
 def _rate(t: Translator, quote: Quote, change: Decimal | None) -> Html:

@@ -1,4 +1,4 @@
-"""The rate now, for somebody who only wants to know, and how it went, under its chart."""
+"""The current rate, and how it changed, under its chart."""
 
 from datetime import tzinfo
 
@@ -19,7 +19,7 @@ EXAMPLES = (100_000, 1_000_000)
 
 
 def screen(t: Translator, quote: Quote, zone: tzinfo, chart: Chart | None = None, *, subscribed: bool) -> Screen:
-    """The rate, its time and source, what common sums come to; with the chart, how it went."""
+    """Return the rate, its time and source, and what common amounts cost; with the chart, how it changed."""
     paragraphs = ["\n".join(_rate(t, quote, zone)), "\n".join(_examples(t, quote))]
     if chart is None:
         return Screen("\n\n".join(paragraphs), (*subscription.rows(t, subscribed=subscribed), send_row(t)))
@@ -29,12 +29,12 @@ def screen(t: Translator, quote: Quote, zone: tzinfo, chart: Chart | None = None
 
 
 def none(t: Translator, *, subscribed: bool) -> Screen:
-    """Nobody can say what it is."""
+    """Return that there is no rate."""
     return Screen(t("rate.none"), (*subscription.rows(t, subscribed=subscribed), send_row(t)))
 
 
 def stale(t: Translator, quote: Quote, zone: tzinfo, *, subscribed: bool) -> Screen:
-    """It is too old to be shown."""
+    """Return that the rate is too old to be shown."""
     text = t("rate.stale", at=format_clock(t, quote.fetched_at, zone))
     return Screen(text, (*subscription.rows(t, subscribed=subscribed), send_row(t)))
 
@@ -55,7 +55,7 @@ def _examples(t: Translator, quote: Quote) -> list[Html]:
 
 
 def _change(t: Translator, history: RateHistory) -> list[Html]:
-    """How it went, for those who can't see the picture."""
+    """Return how the rate changed, for users who can't see the picture."""
     if len(history.points) == 1:
         return []
     lowest, highest = (t.rupiah(int(rate.to_integral_value())) for rate in (history.lowest, history.highest))

@@ -1,15 +1,12 @@
-"""News of the rate: what a person has asked for at a glance, the hour of their daily quote, and their quiet hours."""
-
-from datetime import datetime, tzinfo
+"""Rate updates: what a user gets at a glance, the time of the daily quote, and the quiet hours."""
 
 from bot.core.time_of_day import USUAL_QUIET
 from bot.infra.i18n import Html, Translator
 from bot.infra.i18n.formats import zone_name
-from bot.infra.telegram.ui.formatting import format_day
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.rates.buttons import SubscriptionAction, SubscriptionButton
-from bot.rates.model import RateAlert, Subscription
-from bot.rates.subscriptions import Wishes
+from bot.rates.model import RateAlert, RateUpdates, Subscription
 from bot.users.buttons import SettingsAction, SettingsButton
 from bot.users.screens.settings import SettingsSection
 
@@ -25,15 +22,15 @@ SPANS = ((21 * 60, 6 * 60), USUAL_QUIET, (23 * 60, 8 * 60))
 def rows(t: Translator, *, subscribed: bool) -> Keyboard:
     """Return the rows under the rate: a daily quote, an alert, my rate updates; for subscribers also their end."""
     new = (
-        _button(t, "subscription.daily", SubscriptionAction.DAILY),
-        _button(t, "subscription.alert", SubscriptionAction.ALERT),
+        _button(t, "subscription.daily", SubscriptionAction.ASK_DAILY),
+        _button(t, "subscription.alert", SubscriptionAction.ASK_PRICE),
     )
     mine = _button(t, "subscription.mine", SubscriptionAction.OPEN)
     return (new, (mine, _button(t, "subscription.stop", SubscriptionAction.END)) if subscribed else (mine,))
 
 
-def news_rows(t: Translator) -> Keyboard:
-    """What stands under each piece of news: whoever gets it can change it, or end it in one tap."""
+def update_rows(t: Translator) -> Keyboard:
+    """Return the rows under each rate update: its reader can change it, or end all of it in one tap."""
     return (
         (
             _button(t, "subscription.mine", SubscriptionAction.OPEN),
@@ -42,36 +39,38 @@ def news_rows(t: Translator) -> Keyboard:
     )
 
 
-def screen(t: Translator, wishes: Wishes, now: datetime, zone: tzinfo) -> Screen:
-    """All of it, and the ways to change it."""
+def screen(reader: Reader, updates: RateUpdates) -> Screen:
+    """Return all that a user gets, and the ways to change it."""
+    t = reader.t
     new = (
-        _button(t, "subscription.daily", SubscriptionAction.DAILY),
-        _button(t, "subscription.alert", SubscriptionAction.ALERT),
+        _button(t, "subscription.daily", SubscriptionAction.ASK_DAILY),
+        _button(t, "subscription.alert", SubscriptionAction.ASK_PRICE),
     )
-    if wishes.is_nothing:
+    if updates.is_empty:
         return Screen(t("subscription.off"), (new,))
     text = t(
         "subscription.text",
-        daily=_daily(t, wishes.subscription, now, zone),
-        quiet=_quiet(t, wishes.subscription),
-        alerts=_alerts(t, wishes, now, zone),
+        daily=_daily(reader, updates.subscription),
+        quiet=_quiet(t, updates.subscription),
+        alerts=_alerts(reader, updates),
     )
     drops = tuple(
-        (Button(f"🗑 {price(t, alert)}", data=SubscriptionButton(SubscriptionAction.DROP, alert.id).pack()),)
-        for alert in wishes.alerts
+        (Button(f"🗑 {price(t, alert)}", data=SubscriptionButton(SubscriptionAction.DELETE_ALERT, alert.id).pack()),)
+        for alert in updates.alerts
     )
-    quiet_row = (_button(t, "subscription.quiet", SubscriptionAction.QUIET),)
+    quiet_row = (_button(t, "subscription.quiet", SubscriptionAction.ASK_QUIET),)
     return Screen(text, (new, *drops, quiet_row, (_stop(t),)))
 
 
-def daily(t: Translator, wishes: Wishes, now: datetime, zone: tzinfo) -> Screen:
-    """The question for the hour: common ones in one tap, any other typed."""
+def daily(reader: Reader, updates: RateUpdates) -> Screen:
+    """Return the question for the time of the daily quote: common ones in one tap, any other typed."""
+    t = reader.t
     hours = tuple(
-        Button(t.time_of_day(hour * 60), data=SubscriptionButton(SubscriptionAction.TIME, str(hour * 60)).pack())
+        Button(t.time_of_day(hour * 60), data=SubscriptionButton(SubscriptionAction.SET_DAILY, str(hour * 60)).pack())
         for hour in HOURS
     )
-    text = t("subscription.ask_daily", daily=_daily(t, wishes.subscription, now, zone), now=t.clock(now, zone))
-    off = ((_button(t, "subscription.no_daily", SubscriptionAction.TIME, NONE),),) if _is_daily(wishes) else ()
+    text = t("subscription.ask_daily", daily=_daily(reader, updates.subscription), now=t.clock(reader.now, reader.zone))
+    off = ((_button(t, "subscription.no_daily", SubscriptionAction.SET_DAILY, NONE),),) if _is_daily(updates) else ()
     zones = (
         Button(t.plain("settings.zone"), data=SettingsButton(SettingsAction.ZONES).pack()),
         _button(t, "button.back", SubscriptionAction.SHOW),
@@ -79,27 +78,28 @@ def daily(t: Translator, wishes: Wishes, now: datetime, zone: tzinfo) -> Screen:
     return Screen(text, (hours[:IN_A_ROW], hours[IN_A_ROW:], *off, zones))
 
 
-def quiet(t: Translator, wishes: Wishes) -> Screen:
-    """The question for the quiet hours."""
+def quiet(t: Translator, updates: RateUpdates) -> Screen:
+    """Return the question for the quiet hours."""
     spans = tuple((_span_button(t, *span),) for span in SPANS)
-    none = (_button(t, "subscription.no_quiet", SubscriptionAction.HUSH, NONE),)
-    text = t("subscription.ask_quiet", quiet=_quiet(t, wishes.subscription))
+    none = (_button(t, "subscription.no_quiet", SubscriptionAction.SET_QUIET, NONE),)
+    text = t("subscription.ask_quiet", quiet=_quiet(t, updates.subscription))
     return Screen(text, (*spans, none, (_button(t, "button.back", SubscriptionAction.SHOW),)))
 
 
 def _span_button(t: Translator, start: int, end: int) -> Button:
-    return Button(_span(t, start, end), data=SubscriptionButton(SubscriptionAction.HUSH, f"{start}-{end}").pack())
+    return Button(_span(t, start, end), data=SubscriptionButton(SubscriptionAction.SET_QUIET, f"{start}-{end}").pack())
 
 
 def price(t: Translator, alert: RateAlert) -> str:
-    """An alert on a button: "▲ Rp1,750,000,000"."""
+    """Return an alert for a button: "▲ Rp1,750,000,000"."""
     return f"{'▲' if alert.is_above else '▼'} {t.rate(alert.threshold)}"
 
 
-def _daily(t: Translator, subscription: Subscription | None, now: datetime, zone: tzinfo) -> str:
+def _daily(reader: Reader, subscription: Subscription | None) -> str:
+    t = reader.t
     if subscription is None or subscription.daily_minute is None:
         return t.plain("subscription.none")
-    where = zone_name(now.astimezone(zone), zone)
+    where = zone_name(reader.now.astimezone(reader.zone), reader.zone)
     return t.plain("subscription.each_day", time=f"{t.time_of_day(subscription.daily_minute)} {where}")
 
 
@@ -113,28 +113,28 @@ def _span(t: Translator, start: int, end: int) -> str:
     return f"{t.time_of_day(start)}–{t.time_of_day(end)}"  # noqa: RUF001  a dash between times
 
 
-def _alerts(t: Translator, wishes: Wishes, now: datetime, zone: tzinfo) -> Html:
-    if not wishes.alerts:
-        return t("subscription.none")
-    return Html("".join(f"\n• {_alert(t, alert, now, zone)}" for alert in wishes.alerts))
+def _alerts(reader: Reader, updates: RateUpdates) -> Html:
+    if not updates.alerts:
+        return reader.t("subscription.none")
+    return Html("".join(f"\n• {_alert(reader, alert)}" for alert in updates.alerts))
 
 
-def _alert(t: Translator, alert: RateAlert, now: datetime, zone: tzinfo) -> Html:
-    return t(
+def _alert(reader: Reader, alert: RateAlert) -> Html:
+    return reader.t(
         "subscription.alert_line",
-        price=price(t, alert),
-        how=how_often(t, alert.cool_down),
-        until=format_day(t, alert.expires_at, now, zone),
+        price=price(reader.t, alert),
+        how=how_often(reader.t, alert.cool_down),
+        until=reader.format_day(alert.expires_at),
     )
 
 
 def how_often(t: Translator, cool_down: int | None) -> str:
-    """Whether an alert rings once, or again after so many seconds."""
+    """Return whether an alert is sent once, or again after so many seconds."""
     return t.plain("subscription.once") if cool_down is None else t.plain("subscription.again", hours=cool_down // 3600)
 
 
-def _is_daily(wishes: Wishes) -> bool:
-    return wishes.subscription is not None and wishes.subscription.daily_minute is not None
+def _is_daily(updates: RateUpdates) -> bool:
+    return updates.subscription is not None and updates.subscription.daily_minute is not None
 
 
 def _stop(t: Translator) -> Button:

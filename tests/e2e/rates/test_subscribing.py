@@ -19,14 +19,14 @@ from tests.waiting import PATIENCE, found
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-def wish(side: str, locale: str = "en") -> re.Pattern[str]:
+def condition(side: str, locale: str = "en") -> re.Pattern[str]:
     """Above or below which price somebody wants to hear."""
     return re.compile(like(f"subscription.{side}", locale, threshold=re.compile(r"Rp[\d,.]+")))
 
 
 NOON = 12
-ABOVE = wish("above")
-RINGS = like("subscription.rings", wish=ABOVE)
+ABOVE = condition("above")
+RINGS = like("subscription.rings", condition=ABOVE)
 DAILY = like("subscription.daily_text")
 RATE = "|".join(
     like(f"subscription.{key}", rate=re.compile(r"Rp[\d,.]+")) for key in ("daily_rate", "daily_rate_moved")
@@ -58,7 +58,7 @@ def price_comes(shared_world: World, person: Newcomer) -> None:
     executed(shared_world, "INSERT INTO quotes (fetched_at, btc_idr, source) VALUES (?, ?, 'test')", now, rate)
 
 
-def wishes_of(shared_world: World, person: Newcomer) -> tuple[int, int]:
+def updates_of(shared_world: World, person: Newcomer) -> tuple[int, int]:
     """Subscriptions and alerts."""
     (subscribed,) = executed(shared_world, "SELECT count(*) FROM subscriptions WHERE user_id = ?", person.id)[0]
     (alerts,) = executed(shared_world, "SELECT count(*) FROM rate_alerts WHERE user_id = ?", person.id)[0]
@@ -102,7 +102,7 @@ async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path
         await sari.taps(label("subscription.alert"))
         await sari.taps("+5%")
         await sari.taps(label("subscription.for_days", how=label("subscription.once"), days="30"))
-        await sari.sees(like("subscription.alert_set", wish=ABOVE))
+        await sari.sees(like("subscription.alert_set", condition=ABOVE))
         calls = calls_of(kirim, "sendMessage")
         async with held(calls, emma, "delay_after"):
             daily_falls_due(kirim, emma)
@@ -111,7 +111,7 @@ async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path
         await killed_and_restarted(kirim)
         await sari.sees(f"{RINGS}(.|\n)*{like('news.again')}", anywhere=True)
         assert [await emma.count(DAILY), await sari.count(RINGS)] == [1, 2]
-        assert wishes_of(kirim, sari) == (1, 0)
+        assert updates_of(kirim, sari) == (1, 0)
         ((due,),) = executed(kirim, "SELECT next_daily_at FROM subscriptions WHERE user_id = ?", emma.id)
         assert str(due) > datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
@@ -159,14 +159,14 @@ async def asked_for_under_the_rate(shared_world: World) -> None:
     still = await sari.finds(picture)
     assert still is not None
     assert says(words_of(still), "rate.btc", "id", rate="Rp")
-    assert wishes_of(shared_world, sari) == (1, 0)
+    assert updates_of(shared_world, sari) == (1, 0)
     await sari.says("/rate")
     await sari.sees_times(2, like("rate.btc", "id", rate="Rp"))
     picture, stop = await sari.button(label("subscription.stop", "id"))
     await asyncio.gather(*(sari.presses(picture, stop, force=True) for _ in range(2)))
     await sari.sees(like("subscription.stopped", "id"), anywhere=True)
     assert await sari.count(like("subscription.stopped", "id")) == 1
-    assert wishes_of(shared_world, sari) == (0, 0)
+    assert updates_of(shared_world, sari) == (0, 0)
 
 
 async def alert_set_only_oncehowever_often_tapped_and_rung(shared_world: World) -> None:
@@ -178,7 +178,7 @@ async def alert_set_only_oncehowever_often_tapped_and_rung(shared_world: World) 
     await sari.says("dua sapi")
     await sari.sees(f"{like('subscription.alert_unreadable', 'id')}\n\n{like('subscription.ask_alert', 'id')}")
     await sari.says("+40%")
-    shown = await sari.sees(like("subscription.ask_how_often", "id", wish=wish("above", "id")))
+    shown = await sari.sees(like("subscription.ask_how_often", "id", condition=condition("above", "id")))
     _, once = await sari.button(label("subscription.for_days", "id", how=only_once, days="30"))
     await asyncio.gather(*(sari.presses(shown, once, force=True) for _ in range(2)))
     await sari.sees(
@@ -186,21 +186,20 @@ async def alert_set_only_oncehowever_often_tapped_and_rung(shared_world: World) 
     )
     await sari.taps(label("subscription.alert", "id"))
     await sari.taps("−2%")  # noqa: RUF001  a minus
-    await sari.sees(like("subscription.ask_how_often", "id", wish=wish("below", "id")))
+    await sari.sees(like("subscription.ask_how_often", "id", condition=condition("below", "id")))
     await sari.taps(label("subscription.for_days", "id", how=every, days="90"))
     await sari.sees("• " + like("subscription.alert_line", "id", price=re.compile(r"▼ Rp[\d.]+"), how=every))
-    assert wishes_of(shared_world, sari) == (1, 2)
+    assert updates_of(shared_world, sari) == (1, 2)
     price_comes(shared_world, sari)
-    rung = await sari.sees(
-        f"{like('subscription.rings', 'id', wish=wish('above', 'id'))}(.|\n)*{like('subscription.rang_once', 'id')}"
-    )
+    above = like("subscription.rings", "id", condition=condition("above", "id"))
+    rung = await sari.sees(f"{above}(.|\n)*{like('subscription.rang_once', 'id')}")
     executed(shared_world, "DELETE FROM quotes WHERE source = 'test'")
-    assert wishes_of(shared_world, sari) == (1, 1)
+    assert updates_of(shared_world, sari) == (1, 1)
     await sari.taps(label("subscription.mine", "id"), message=rung)
     await sari.sees(like("subscription.text", "id"))
     await sari.taps("🗑")
     await sari.sees(like("subscription.text", "id", alerts=text("subscription.none", "id")))
-    assert wishes_of(shared_world, sari) == (1, 0)
+    assert updates_of(shared_world, sari) == (1, 0)
 
 
 async def stopped_in_one_tap_from_the_news_itself(shared_world: World) -> None:
@@ -215,7 +214,7 @@ async def stopped_in_one_tap_from_the_news_itself(shared_world: World) -> None:
     await emma.sees(like("subscription.stopped"), anywhere=True)
     assert await emma.count(like("subscription.stopped")) == 1
     assert await emma.count(DAILY) == 1
-    assert wishes_of(shared_world, emma) == (0, 0)
+    assert updates_of(shared_world, emma) == (0, 0)
 
 
 async def unsubscribed_by_blocking(shared_world: World) -> None:
@@ -234,7 +233,7 @@ async def forged_buttons_do_nothing(shared_world: World) -> None:
     for data in forged:
         await emma.presses(shown, data, force=True)
         await emma.sees(like("stale.button"))
-    assert wishes_of(shared_world, emma) == (0, 0)
+    assert updates_of(shared_world, emma) == (0, 0)
 
 
 async def all_of_it_seen_and_deleted(shared_world: World) -> None:
@@ -256,6 +255,6 @@ async def all_of_it_seen_and_deleted(shared_world: World) -> None:
 
 async def _until_gone(shared_world: World, person: Newcomer) -> None:
     async def wishes() -> tuple[int, int]:
-        return wishes_of(shared_world, person)
+        return updates_of(shared_world, person)
 
     await found(wishes, lambda left: left == (0, 0), what="the end of all that they wished")

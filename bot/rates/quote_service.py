@@ -1,4 +1,4 @@
-"""The rate as the bot has seen it itself: recorded as time goes by, and looked back over."""
+"""Record quotes over time, and read their history."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -14,15 +14,15 @@ from bot.settlement.model import Quote, Settlement, SettlementFailure
 
 log = structlog.get_logger(__name__)
 
-KEEP_QUOTES: Final = timedelta(days=400)
+KEEP_FOR: Final = timedelta(days=400)
 AT_ONCE: Final = timedelta(days=1)
-"""So much is read in one go: a month is many thousand rows, and others are waiting for the loop."""
+"""So much is read in one query: a month has many thousand rows, and others wait for the loop."""
 
 POINTS_OF_A_PART: Final = 300
 
 
-class Quotes:
-    """Records and looks back. `on_recorded` is called after each quote that is new."""
+class QuoteService:
+    """Record and read quotes. `on_recorded` is called after each new quote."""
 
     def __init__(self, store: Database, settlement: Settlement, clock: Clock, on_recorded: Callable[[], None]) -> None:
         self._store = store
@@ -31,7 +31,7 @@ class Quotes:
         self._on_recorded = on_recorded
 
     async def record(self) -> bool:
-        """Keep what the service says now; False where that is kept already, or nothing can be had."""
+        """Save the current quote. Returns False where it is saved already, or the service has none."""
         try:
             quote = await self._settlement.quote()
         except SettlementFailure as failure:
@@ -43,13 +43,13 @@ class Quotes:
             self._on_recorded()
         return is_new
 
-    async def forget(self) -> int:
-        """Delete what is too old to be looked at; how many there were."""
+    async def prune(self) -> int:
+        """Delete quotes that are too old for any chart, and return how many."""
         async with self._store.transaction() as tx:
-            return await QuoteRepository(tx).forget(self._clock.now() - KEEP_QUOTES)
+            return await QuoteRepository(tx).delete_before(self._clock.now() - KEEP_FOR)
 
     async def history(self, period: Period, quote: Quote) -> RateHistory:
-        """The period that ends with `quote`, which is its last point whether it has been recorded or not."""
+        """Return the history of the period that ends with `quote`, which doesn't have to be recorded."""
         seen: list[RatePoint] = []
         for since, until in _parts(quote.fetched_at - period.length, quote.fetched_at):
             async with self._store.reading() as tx:
@@ -58,7 +58,7 @@ class Quotes:
 
 
 def _parts(since: datetime, until: datetime) -> list[tuple[datetime, datetime]]:
-    """One after the other, without a moment in two of them."""
+    """Return parts of this time, one after the other, without overlap."""
     count = -(-(until - since) // AT_ONCE)
     last = timedelta(microseconds=1)
     return [(since + n * AT_ONCE, min(since + (n + 1) * AT_ONCE, until) - last) for n in range(count)]

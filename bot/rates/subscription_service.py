@@ -1,0 +1,128 @@
+"""Change what users get about the rate: a daily quote, alerts and quiet hours, and end all of it.
+
+A user who gets any of it is a subscriber and gets operators' broadcasts, too; the screens say so.
+"""
+
+import hashlib
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.core.clock import Clock
+from bot.core.time_of_day import USUAL_QUIET, next_at
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.rates.model import AlertRequest, RateAlert, RateUpdates, Subscription
+from bot.rates.subscription_repository import SubscriptionRepository
+from bot.users.model import Person
+from bot.users.repository import UserRepository
+
+MAX_ALERTS: Final = 10
+"""So many alerts one user may have."""
+
+
+class SubscriptionService:
+    """Read and change the subscription of a user, each in the queue of their own chat.
+
+    What takes a user saves them, too: what they typed may have answered an open question.
+    """
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def get_updates(self, user_id: int) -> RateUpdates:
+        """Return what a user gets, without alerts that have expired."""
+        now = self._clock.now()
+        async with self._database.reading() as tx:
+            alerts = await SubscriptionRepository(tx).alerts_of(user_id)
+            return RateUpdates(
+                await SubscriptionRepository(tx).get(user_id),
+                tuple(alert for alert in alerts if alert.expires_at > now),
+            )
+
+    async def set_daily_time(self, user: Person, minute: int | None) -> None:
+        """Send a quote each day at this minute of the user's day (0 to 1,439); None ends that."""
+        now = self._clock.now()
+        async with self._database.transaction() as tx:
+            await UserRepository(tx).save(user)
+            subscription = await _find_or_create(tx, user.id, now)
+            await SubscriptionRepository(tx).save(_planned(replace(subscription, daily_minute=minute), user, now))
+
+    async def set_quiet_hours(self, user: Person, hours: tuple[int, int] | None) -> None:
+        """Send rate updates without a sound between these minutes of the user's day; None is never."""
+        start, end = hours or (None, None)
+        async with self._database.transaction() as tx:
+            await UserRepository(tx).save(user)
+            subscription = await _find_or_create(tx, user.id, self._clock.now())
+            await SubscriptionRepository(tx).save(replace(subscription, quiet_from=start, quiet_until=end))
+
+    async def set_alert(self, user: Person, request: AlertRequest) -> bool:
+        """Set an alert, or begin the same one again. Returns False where the user has as many as one may."""
+        now, alert_id = self._clock.now(), _id_of(user.id, request)
+        async with self._database.transaction() as tx:
+            others = [each for each in await SubscriptionRepository(tx).alerts_of(user.id) if each.id != alert_id]
+            if sum(each.expires_at > now for each in others) >= MAX_ALERTS:
+                return False
+            await UserRepository(tx).save(user)
+            await SubscriptionRepository(tx).save(await _find_or_create(tx, user.id, now))
+            await SubscriptionRepository(tx).save_alert(_alert(alert_id, user.id, request, now))
+        return True
+
+    async def delete_alert(self, user_id: int, alert_id: str) -> bool:
+        """Delete one of the user's own alerts, and return whether there was one."""
+        async with self._database.transaction() as tx:
+            alert = await SubscriptionRepository(tx).alert(alert_id)
+            if alert is None or alert.person_id != user_id:
+                return False
+            return await SubscriptionRepository(tx).delete_alert(alert_id)
+
+    async def end(self, user_id: int) -> bool:
+        """End the subscription and all alerts, and return whether there were any."""
+        async with self._database.transaction() as tx:
+            return await SubscriptionRepository(tx).delete(user_id)
+
+    async def move_daily_quote(self, tx: Transaction, user: Person) -> None:
+        """Plan the daily quote of a user for the same hour in their new time zone (a hook of `UserService`)."""
+        subscription = await SubscriptionRepository(tx).get(user.id)
+        if subscription is not None and subscription.daily_minute is not None:
+            await SubscriptionRepository(tx).save(_planned(subscription, user, self._clock.now()))
+
+
+async def _find_or_create(tx: Transaction, user_id: int, now: datetime) -> Subscription:
+    """Return the user's subscription, or a new one with the usual quiet hours."""
+    known = await SubscriptionRepository(tx).get(user_id)
+    start, end = USUAL_QUIET
+    return known or Subscription(person_id=user_id, since=now, quiet_from=start, quiet_until=end)
+
+
+def _planned(subscription: Subscription, user: Person, now: datetime) -> Subscription:
+    minute = subscription.daily_minute
+    return replace(subscription, next_daily_at=None if minute is None else next_at(minute, user.zone, now))
+
+
+def _alert(alert_id: str, user_id: int, request: AlertRequest, now: datetime) -> RateAlert:
+    return RateAlert(
+        id=alert_id,
+        person_id=user_id,
+        is_above=request.is_above,
+        threshold=request.threshold,
+        cool_down=None if request.cool_down is None else int(timedelta(hours=request.cool_down).total_seconds()),
+        created_at=now,
+        expires_at=now + timedelta(days=request.days),
+    )
+
+
+def _id_of(user_id: int, request: AlertRequest) -> str:
+    """Return an id that the same request always has, so that a second tap sets nothing twice."""
+    identity = f"{user_id}:{request.is_above}:{request.threshold}:{request.cool_down}"
+    return hashlib.sha256(identity.encode()).hexdigest()[:16]
+
+
+async def end_subscription(tx: Transaction, chat_id: int, now: datetime) -> None:
+    """Delete the subscription and alerts of a user who can't be reached (a hook of the outbox and of `UserService`).
+
+    A user who blocked the bot and comes back doesn't want quotes from before.
+    """
+    del now
+    await SubscriptionRepository(tx).delete(chat_id)
