@@ -16,7 +16,7 @@ from bot.support.notifications.user_chat import TicketMessages
 from bot.support.notifications.waiting import WaitMessages
 from bot.support.reply_time import ReplyTime
 from bot.support.staff.feature import SupportAgents
-from bot.support.staff.topics import TicketRoom
+from bot.support.staff.topics import TicketTopics
 from bot.support.staff_chat_hooks import RoomHooks, save_moved_chat
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.order_tickets import TicketsOfOrders
@@ -62,7 +62,7 @@ class Support:
     ) -> None:
         database, messenger, clock = infra.database, infra.messenger, infra.clock
         staff_chat, contacts, wake = staff.chat, staff.contacts, infra.wake_outbox
-        ticket_room = TicketRoom(database, messenger, clock, infra.default_locale)
+        topics = TicketTopics(database, messenger, clock, infra.default_locale)
         user_tickets = UserTicketService(database, clock, staff_chat, wake, reopen_within=reopen_within)
         corrections = TicketCorrections(database, clock, staff_chat, wake)
         reply_time = ReplyTime(database, clock)
@@ -72,7 +72,7 @@ class Support:
             market=market,
             observer=orders.observer,
             staff_chat=staff_chat,
-            topics=ticket_room,
+            topics=topics,
             tickets=StaffTicketService(database, clock, staff_chat, wake),
             corrections=corrections,
         )
@@ -112,9 +112,9 @@ class Support:
             },
             renderers=(
                 replies.RENDERERS,
-                RemarkMessages(ticket_room).renderers(),
+                RemarkMessages(topics).renderers(),
                 WaitMessages(staff_chat).renderers(),
-                StaffChatMessages(ticket_room).renderers(),
+                StaffChatMessages(topics).renderers(),
                 TicketMessages(reopen_within=reopen_within, reply_time=reply_time).renderers(),
             ),
             after=RoomHooks(staff_chat, operator_ids).around(

@@ -3,6 +3,10 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
+
+SUPERGROUP: Final = "-100"
+"""How the ids of supergroups begin."""
 
 
 class EntryKind(StrEnum):
@@ -87,6 +91,15 @@ class TicketPost:
     entry: int = 0
     argument: str = ""
     at: datetime
+
+    @property
+    def link(self) -> str | None:
+        """Return the link to the message for members of its group; None outside of supergroups."""
+        chat = str(self.chat_id)
+        if not chat.startswith(SUPERGROUP):
+            return None
+        topic = (self.topic_id,) if self.topic_id else ()
+        return "/".join(map(str, ("https://t.me/c", chat.removeprefix(SUPERGROUP), *topic, self.message_id)))
 
 
 class TicketFilter(StrEnum):

@@ -13,7 +13,7 @@ from bot.support.model import MediaKind, PostRole, TicketEntry, TicketPost, Writ
 from bot.support.notifications.kinds import Remark
 from bot.support.notifications.remarks import RemarkMessages
 from bot.support.notifications.replies import RENDERERS
-from bot.support.staff.topics import TicketRoom
+from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.relay import TicketRelay
@@ -38,7 +38,7 @@ FILES: dict[str, dict[str, Any]] = {
 def replies_in(room: Room, telegram: Messenger) -> OnlyThese:
     """What sends replies and remarks."""
     readers = Readers(room.store, telegram, room.clock, TRANSLATIONS, "en")
-    remarks = RemarkMessages(TicketRoom(room.store, telegram, room.clock, "en"))
+    remarks = RemarkMessages(TicketTopics(room.store, telegram, room.clock, "en"))
     return OnlyThese(Renderers(readers.context, RENDERERS, remarks.renderers()))
 
 

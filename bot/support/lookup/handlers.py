@@ -21,7 +21,6 @@ from bot.support.lookup.screens import tickets as ticket_screens
 from bot.support.lookup.screens import user as user_screens
 from bot.support.lookup.service import SHORTEST_FRAGMENT, LookupService
 from bot.support.model import TicketFilter
-from bot.support.staff.links import link_to
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.session import StaffSession, StaffSessions
 from bot.support.ticket import Ticket
@@ -129,7 +128,7 @@ class LookupHandlers:
         case = await self._lookups.view_ticket(staff.person.id, ticket)
         async with self._database.reading() as tx:
             heads = await TicketPostRepository(tx).heads(ticket.reference)
-        link = next((found for head in heads if (found := link_to(head))), None)
+        link = next((head.link for head in heads if head.link), None)
         screen = ticket_screens.one(staff.reader, ticket, case, default_locale=self._default_locale, link=link)
         await staff.session.acknowledge()
         if argument == ticket_screens.HERE:

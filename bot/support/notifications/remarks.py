@@ -11,7 +11,7 @@ from bot.support.model import TicketEntry, TicketPost
 from bot.support.notifications.kinds import EntryRemark, Remark, StaffNotification
 from bot.support.staff.entries import Place, send_entry
 from bot.support.staff.screens import remarks as screens
-from bot.support.staff.topics import TicketRoom
+from bot.support.staff.topics import TicketTopics
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.posting import entry_of
 from bot.users.readers import RenderContext, Renderer
@@ -26,8 +26,8 @@ SENT_ON: Final = frozenset({Remark.ANSWERED, Remark.NOTED, Remark.TAKEN_OVER})
 class RemarkMessages:
     """The remarks to support."""
 
-    def __init__(self, room: TicketRoom) -> None:
-        self._room = room
+    def __init__(self, topics: TicketTopics) -> None:
+        self._topics = topics
 
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
@@ -46,7 +46,7 @@ class RemarkMessages:
             reaction = REACTIONS[remark.what]
             reacted = await context.messenger.rooms.react(chat_id, entry.source_message_id, reaction)
             if not isinstance(reacted, Gone | Invalid):
-                return await self._room.ended(chat_id, None, reacted)
+                return await self._topics.close_attempt(chat_id, None, reacted)
         screen = screens.screen(context.t, remark, entry)
         shown = Screen(with_repeat_note(notification, context.t, screen.text), screen.keyboard)
         place = _place(chat_id, entry, head, is_here=is_here)
@@ -54,7 +54,7 @@ class RemarkMessages:
             sent = await send_entry(context.messenger, place, entry, shown)
         else:
             sent = await _send_line(context.messenger, place, shown)
-        return await self._room.ended(chat_id, place.topic_id, sent)
+        return await self._topics.close_attempt(chat_id, place.topic_id, sent)
 
 
 async def _send_line(messenger: Messenger, place: Place, shown: Screen) -> Outcome:

@@ -19,7 +19,7 @@ from bot.support.model import PostRole, TicketEntry, TicketPost
 from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketStep, UserEntry
 from bot.support.staff.entries import Place, send_entry, with_quote
 from bot.support.staff.screens import ticket as staff_ticket
-from bot.support.staff.topics import Reading, TicketRoom
+from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.posting import entry_of
@@ -30,8 +30,8 @@ from bot.users.readers import RenderContext, Renderer
 class StaffChatMessages:
     """The messages to support about what users and their orders do."""
 
-    def __init__(self, room: TicketRoom) -> None:
-        self._room = room
+    def __init__(self, topics: TicketTopics) -> None:
+        self._topics = topics
 
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
@@ -49,15 +49,15 @@ class StaffChatMessages:
         if ticket is None:
             return Sent()
         again = context.t("news.again") if notification.maybe_told else ""
-        home = await self._room.home(_reading(notification, context), ticket, again)
-        return Sent(home.message_id, home.topic_id) if isinstance(home, TicketPost) else home
+        card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket, again)
+        return Sent(card.message_id, card.topic_id) if isinstance(card, TicketPost) else card
 
     async def render_card(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
         """Bring the card up to date."""
         ticket = await _ticket(notification, context)
         if ticket is None or await _is_overtaken(notification, context):
             return Sent()
-        return await self._room.update(_reading(notification, context), ticket)
+        return await self._topics.update(notification.chat_id, context.reader, ticket)
 
     async def render_entry(self, notification: Notification[UserEntry], context: RenderContext) -> DeliveryOutcome:
         """Show what the user wrote, or what they have changed of it."""
@@ -66,25 +66,25 @@ class StaffChatMessages:
             written = await entry_of(tx, notification)
         if ticket is None or written is None:
             return Sent()
-        home = await self._room.home(_reading(notification, context), ticket)
-        if not isinstance(home, TicketPost):
-            return home
+        card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket)
+        if not isinstance(card, TicketPost):
+            return card
         said = _heading(notification, context, ticket, written)
-        place = await self._place(notification, context, home, written)
+        place = await self._place(notification, context, card, written)
         sent = await _send_entry(context, place, written, said)
-        return await self._room.ended(notification.chat_id, home.topic_id, sent)
+        return await self._topics.close_attempt(notification.chat_id, card.topic_id, sent)
 
     async def render_step(self, notification: Notification[TicketStep], context: RenderContext) -> DeliveryOutcome:
         """Say in one line what was done. The card has changed by then, but an edit mentions nobody."""
         ticket = await _ticket(notification, context)
         if ticket is None:
             return Sent()
-        home = await self._room.home(_reading(notification, context), ticket)
-        if not isinstance(home, TicketPost):
-            return home
+        card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket)
+        if not isinstance(card, TicketPost):
+            return card
         step = notification.payload
         said = staff_ticket.step(context.t, ticket, step.what, ping=step.ping)
-        place = self._room.place(home)
+        place = self._topics.place_near(card)
         sent = await context.messenger.send_text(
             place.chat_id,
             with_repeat_note(notification, context.t, said),
@@ -93,17 +93,17 @@ class StaffChatMessages:
             topic_id=place.topic_id,
             reply_to=place.reply_to,
         )
-        return await self._room.ended(notification.chat_id, place.topic_id, sent)
+        return await self._topics.close_attempt(notification.chat_id, place.topic_id, sent)
 
     async def _place(
-        self, notification: Notification[UserEntry], context: RenderContext, home: TicketPost, written: TicketEntry
+        self, notification: Notification[UserEntry], context: RenderContext, card: TicketPost, written: TicketEntry
     ) -> Place:
         """Return where the entry goes. A changed one replies to what it was before, which stays to be read."""
         if notification.kind != StaffNotification.EDITED:
-            return self._room.place(home)
+            return self._topics.place_near(card)
         async with context.store.reading() as tx:
             before = await TicketPostRepository(tx).of_entry(written.ticket, written.number, notification.chat_id)
-        return self._room.place(home, before.message_id if before else None)
+        return self._topics.place_near(card, before.message_id if before else None)
 
 
 def _heading(
@@ -172,7 +172,3 @@ async def _is_overtaken(notification: Notification[AboutTicket], context: Render
 async def _ticket(notification: Notification[AboutTicket], context: RenderContext) -> Ticket | None:
     async with context.store.reading() as tx:
         return await TicketRepository(tx).get(notification.payload.ticket)
-
-
-def _reading(notification: Notification[object], context: RenderContext) -> Reading:
-    return Reading(notification.chat_id, context.t, context.zone)

@@ -10,7 +10,6 @@ from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKi
 from bot.staff.roles import StaffChat
 from bot.support.model import PostRole, TicketPost
 from bot.support.notifications.kinds import StaffNotification, TicketWait
-from bot.support.staff.links import link_to
 from bot.support.staff.screens import waits as screens
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
@@ -41,7 +40,7 @@ class WaitMessages:
         ticket, head = await _read(notification.payload, context, group)
         if ticket is None:
             return Sent()
-        screen = screens.to_operator(context.t, ticket, context.now, link_to(head))
+        screen = screens.to_operator(context.t, ticket, context.now, head.link if head else None)
         return await context.send_text(notification, screen, lane="talk")
 
 

@@ -19,7 +19,7 @@ from bot.support.staff.messages import TicketMessages
 from bot.support.staff.refresh import OrderRefresh
 from bot.support.staff.replies import ReplyHandlers
 from bot.support.staff.session import StaffSessions
-from bot.support.staff.topics import TicketRoom
+from bot.support.staff.topics import TicketTopics
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.staff_service import StaffTicketService
 
@@ -46,7 +46,7 @@ class SupportAgents:
         market: Market,
         observer: Observer,
         staff_chat: StaffChat,
-        topics: TicketRoom,
+        topics: TicketTopics,
         tickets: StaffTicketService,
         corrections: TicketCorrections,
     ) -> None:

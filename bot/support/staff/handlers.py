@@ -21,7 +21,7 @@ from bot.support.staff.refresh import OrderRefresh
 from bot.support.staff.replies import passable
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.session import StaffSession, StaffSessions, rejection_alerts
-from bot.support.staff.topics import TicketRoom
+from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
@@ -151,7 +151,7 @@ class StaffTicketHandlers:
 class StaffChatHandlers:
     """Take what the staff's group reports of itself, and the presses that belong to nobody."""
 
-    def __init__(self, *, sessions: StaffSessions, topics: TicketRoom) -> None:
+    def __init__(self, *, sessions: StaffSessions, topics: TicketTopics) -> None:
         self._sessions = sessions
         self._topics = topics
 
@@ -176,7 +176,7 @@ class StaffChatHandlers:
         if message is None or message.migrate_to_chat_id is None:
             return
         if await self._sessions.is_group(message.chat_id):
-            await self._topics.moved(message.chat_id, message.migrate_to_chat_id)
+            await self._topics.move_group(message.chat_id, message.migrate_to_chat_id)
 
     async def _explain_unreadable(self, _: Session, update: Update) -> None:
         """Answer a press whose data begins like a support button's but can't be read."""

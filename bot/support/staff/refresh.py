@@ -7,6 +7,7 @@ from typing import Final
 
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notifications.queueing import order_subject
 from bot.orders.repository import OrderRepository
@@ -16,7 +17,7 @@ from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 from bot.support.staff.screens.refresh import differences
 from bot.support.staff.session import StaffSession
-from bot.support.staff.topics import Reading, TicketRoom
+from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository
 
@@ -33,7 +34,7 @@ class OrderRefresh:
         database: Database,
         settlement: Settlement,
         observer: Observer,
-        topics: TicketRoom,
+        topics: TicketTopics,
         wake_outbox: Callable[[], None],
     ) -> None:
         self._database = database
@@ -85,8 +86,8 @@ class OrderRefresh:
         """Show the ticket as it is now, in the place of the pressed message."""
         async with self._database.reading() as tx:
             current = await TicketRepository(tx).get(ticket.reference) or ticket
-        reading = Reading(staff.chat_id, staff.t, _zone(staff))
-        await staff.update(await self._topics.card(reading, current))
+        reader = Reader(staff.t, _zone(staff), staff.now)
+        await staff.update(await self._topics.render_card(reader, current))
 
 
 def _zone(staff: StaffSession) -> tzinfo:

@@ -1,15 +1,13 @@
-"""Where a ticket stands in a chat of support's: in a topic of its own, or as answers to its card.
+"""Tickets in support's chats: each has a topic, or where there are no topics, its messages reply to its card.
 
-Each thing that Telegram has made is remembered before the next one is asked for, so that a crash doubles no topic. A
-topic that somebody has deleted is made anew.
+The card is the first message of a ticket, and is kept up to date. We save each message and topic before we ask Telegram
+for the next one, so that a crash creates no topic twice. A topic or card that somebody deleted is created again.
 """
 
-from dataclasses import dataclass, replace
-from datetime import tzinfo
+from dataclasses import replace
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
-from bot.infra.i18n import Translator
 from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent
 from bot.infra.outbox.rendering import delivery_outcome
 from bot.infra.outbox.repository import OutboxRepository
@@ -38,145 +36,132 @@ from bot.support.tickets.repository import TicketRepository
 TOPIC_GONE = ("thread not found", "topic_deleted", "topic_id_invalid")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A chat of support's, and how it is read there."""
+class TicketTopics:
+    """Create and update the cards and topics of tickets."""
 
-    chat_id: int
-    t: Translator
-    zone: tzinfo
-
-
-class TicketRoom:
-    """The cards and topics of tickets."""
-
-    def __init__(self, store: Database, messenger: Messenger, clock: Clock, default_locale: str) -> None:
-        self._store = store
+    def __init__(self, database: Database, messenger: Messenger, clock: Clock, default_locale: str) -> None:
+        self._database = database
         self._messenger = messenger
         self._clock = clock
-        self._cases = Cases(store)
+        self._cases = Cases(database)
         self._default_locale = default_locale
 
-    async def card(self, reading: Reading, ticket: Ticket, notice: str = "") -> Screen:
-        """The card as it is now."""
+    async def render_card(self, reader: Reader, ticket: Ticket, notice: str = "") -> Screen:
+        """Return the card as it is now, with `notice` above it."""
         case = await self._cases.of_ticket(ticket)
-        return staff_ticket.card(
-            Reader(reading.t, reading.zone, self._clock.now()),
-            ticket,
-            case,
-            default_locale=self._default_locale,
-            notice=notice,
-        )
+        return staff_ticket.card(reader, ticket, case, default_locale=self._default_locale, notice=notice)
 
-    async def home(self, reading: Reading, ticket: Ticket, notice: str = "") -> TicketPost | DeliveryOutcome:
-        """The ticket's card in this chat, made (with `notice`) where there is none; else why there can't be one now."""
-        async with self._store.reading() as tx:
-            known = await TicketPostRepository(tx).head(ticket.reference, reading.chat_id)
+    async def find_or_send_card(
+        self, chat_id: int, reader: Reader, ticket: Ticket, notice: str = ""
+    ) -> TicketPost | DeliveryOutcome:
+        """Return the ticket's card in this chat, after sending one (with `notice`) where there is none.
+
+        Where it can't be sent now, return why, for the outbox.
+        """
+        async with self._database.reading() as tx:
+            known = await TicketPostRepository(tx).head(ticket.reference, chat_id)
         if known is not None:
             return known
-        topic = await self._topic(reading, ticket)
-        return await self._head(reading, ticket, topic, notice) if isinstance(topic, int | None) else topic
+        topic = await self._find_or_open_topic(chat_id, reader, ticket)
+        return await self._send_card(chat_id, reader, ticket, topic, notice) if isinstance(topic, int | None) else topic
 
-    async def update(self, reading: Reading, ticket: Ticket) -> DeliveryOutcome:
-        """Bring the card and its topic up to date; a card that is gone is made anew."""
-        home = await self.home(reading, ticket)
-        if not isinstance(home, TicketPost):
-            return home
-        screen = await self.card(reading, ticket)
-        edited = await self._messenger.edit_text(
-            reading.chat_id, home.message_id, screen.text, screen.keyboard, lane="talk"
-        )
+    async def update(self, chat_id: int, reader: Reader, ticket: Ticket) -> DeliveryOutcome:
+        """Update the card and its topic. A card that was deleted is sent again."""
+        card = await self.find_or_send_card(chat_id, reader, ticket)
+        if not isinstance(card, TicketPost):
+            return card
+        screen = await self.render_card(reader, ticket)
+        edited = await self._messenger.edit_text(chat_id, card.message_id, screen.text, screen.keyboard, lane="talk")
         if isinstance(edited, Gone | Invalid):
-            anew = await self._head(reading, ticket, home.topic_id)
-            if not isinstance(anew, TicketPost):
-                return anew
+            sent = await self._send_card(chat_id, reader, ticket, card.topic_id)
+            if not isinstance(sent, TicketPost):
+                return sent
         elif not isinstance(edited, Delivered | NotModified):
-            return await self.ended(reading.chat_id, None, edited)
-        return await self._follow(reading, ticket)
+            return await self.close_attempt(chat_id, None, edited)
+        return await self._update_topic(chat_id, reader, ticket)
 
-    def place(self, home: TicketPost, reply_to: int | None = None) -> Place:
-        """Where a message of the ticket goes; without a topic it answers the card, or whatever is named."""
-        answers = reply_to if home.topic_id is not None else reply_to or home.message_id
-        return Place(home.chat_id, home.topic_id, answers)
+    def place_near(self, card: TicketPost, reply_to: int | None = None) -> Place:
+        """Return where a message of the ticket goes. Without a topic it replies to `reply_to`, or else to the card."""
+        replies_to = reply_to if card.topic_id is not None else reply_to or card.message_id
+        return Place(card.chat_id, card.topic_id, replies_to)
 
-    async def ended(self, chat_id: int, topic_id: int | None, outcome: Outcome) -> DeliveryOutcome:
-        """What the outbox keeps of an attempt in this chat; a topic that is gone is made anew next time."""
+    async def close_attempt(self, chat_id: int, topic_id: int | None, outcome: Outcome) -> DeliveryOutcome:
+        """Return what an attempt in this chat means for the outbox. A topic that was deleted is created next time."""
         if topic_id is not None and _is_without_topic(outcome):
-            async with self._store.transaction() as tx:
+            async with self._database.transaction() as tx:
                 await TicketPostRepository(tx).delete_topic(chat_id, topic_id)
             return RetryLater(0)
-        told = delivery_outcome(outcome)
-        return replace(told, topic_id=topic_id) if isinstance(told, Sent) else told
+        delivered = delivery_outcome(outcome)
+        return replace(delivered, topic_id=topic_id) if isinstance(delivered, Sent) else delivered
 
-    async def moved(self, old: int, new: int) -> None:
-        """The group has another id from now on."""
-        async with self._store.transaction() as tx:
+    async def move_group(self, old: int, new: int) -> None:
+        """Save that the group has another id from now on."""
+        async with self._database.transaction() as tx:
             await MovedChatRepository(tx).save(old, new)
             await TicketPostRepository(tx).delete_in_chat(old)
             await OutboxRepository(tx).move_chat(old, new)
 
-    async def _topic(self, reading: Reading, ticket: Ticket) -> int | DeliveryOutcome | None:
-        """The id of its topic; None in a chat that has none, or where we may make none."""
-        async with self._store.reading() as tx:
-            known = await TicketPostRepository(tx).topic(ticket.reference, reading.chat_id)
+    async def _find_or_open_topic(self, chat_id: int, reader: Reader, ticket: Ticket) -> int | DeliveryOutcome | None:
+        """Return the id of its topic; None in a chat without topics, or where we may open none."""
+        async with self._database.reading() as tx:
+            known = await TicketPostRepository(tx).topic(ticket.reference, chat_id)
         if known is not None:
             return known.topic_id
-        has_topics = await self._messenger.rooms.has_topics(reading.chat_id)
+        has_topics = await self._messenger.rooms.has_topics(chat_id)
         if not isinstance(has_topics, bool):
-            return await self.ended(reading.chat_id, None, has_topics)
+            return await self.close_attempt(chat_id, None, has_topics)
         if not has_topics:
             return None
-        opened = await self._messenger.rooms.open_topic(reading.chat_id, await self._name(reading, ticket))
+        opened = await self._messenger.rooms.open_topic(chat_id, await self._topic_name(reader, ticket))
         if isinstance(opened, Invalid):
             return None
         if not isinstance(opened, Delivered) or opened.message_id is None:
-            return await self.ended(reading.chat_id, None, opened)
-        await self._remember(reading, ticket, PostRole.TOPIC, opened.message_id, opened.message_id)
+            return await self.close_attempt(chat_id, None, opened)
+        await self._save_post(chat_id, ticket, PostRole.TOPIC, opened.message_id, opened.message_id)
         return opened.message_id
 
-    async def _head(
-        self, reading: Reading, ticket: Ticket, topic_id: int | None, notice: str = ""
+    async def _send_card(
+        self, chat_id: int, reader: Reader, ticket: Ticket, topic_id: int | None, notice: str = ""
     ) -> TicketPost | DeliveryOutcome:
-        screen = await self.card(reading, ticket, notice)
-        sent = await self._messenger.send_text(
-            reading.chat_id, screen.text, screen.keyboard, lane="talk", topic_id=topic_id
-        )
+        screen = await self.render_card(reader, ticket, notice)
+        sent = await self._messenger.send_text(chat_id, screen.text, screen.keyboard, lane="talk", topic_id=topic_id)
         if not isinstance(sent, Delivered) or sent.message_id is None:
-            return await self.ended(reading.chat_id, topic_id, sent)
-        return await self._remember(reading, ticket, PostRole.HEAD, sent.message_id, topic_id)
+            return await self.close_attempt(chat_id, topic_id, sent)
+        return await self._save_post(chat_id, ticket, PostRole.HEAD, sent.message_id, topic_id)
 
-    async def _follow(self, reading: Reading, ticket: Ticket) -> DeliveryOutcome:
-        """Let the topic be called and be open as the ticket is; nothing where it is so already."""
-        async with self._store.reading() as tx:
-            topic = await TicketPostRepository(tx).topic(ticket.reference, reading.chat_id)
+    async def _update_topic(self, chat_id: int, reader: Reader, ticket: Ticket) -> DeliveryOutcome:
+        """Rename, and close or reopen the topic as the ticket is, unless that was done before."""
+        async with self._database.reading() as tx:
+            topic = await TicketPostRepository(tx).topic(ticket.reference, chat_id)
         if topic is None or topic.topic_id is None or (topic.argument or TicketStatus.OPEN) == ticket.status:
             return Sent()
-        rooms, where = self._messenger.rooms, (reading.chat_id, topic.topic_id)
-        turn = rooms.reopen_topic if ticket.is_open else rooms.close_topic
-        for outcome in (await rooms.rename_topic(*where, await self._name(reading, ticket)), await turn(*where)):
+        rooms, where = self._messenger.rooms, (chat_id, topic.topic_id)
+        open_or_close = rooms.reopen_topic if ticket.is_open else rooms.close_topic
+        name = await self._topic_name(reader, ticket)
+        for outcome in (await rooms.rename_topic(*where, name), await open_or_close(*where)):
             if isinstance(outcome, TryLater | Moved):
-                return await self.ended(*where, outcome)
-        async with self._store.transaction() as tx:
+                return await self.close_attempt(*where, outcome)
+        async with self._database.transaction() as tx:
             await TicketPostRepository(tx).add(replace(topic, argument=str(ticket.status)))
         return Sent()
 
-    async def _name(self, reading: Reading, ticket: Ticket) -> str:
-        async with self._store.reading() as tx:
+    async def _topic_name(self, reader: Reader, ticket: Ticket) -> str:
+        async with self._database.reading() as tx:
             order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
-        return staff_ticket.topic_name(reading.t, ticket, order)
+        return staff_ticket.topic_name(reader.t, ticket, order)
 
-    async def _remember(
-        self, reading: Reading, ticket: Ticket, role: PostRole, message_id: int, topic_id: int | None
+    async def _save_post(
+        self, chat_id: int, ticket: Ticket, role: PostRole, message_id: int, topic_id: int | None
     ) -> TicketPost:
         post = TicketPost(
-            chat_id=reading.chat_id,
+            chat_id=chat_id,
             message_id=message_id,
             ticket=ticket.reference,
             role=role,
             topic_id=topic_id,
             at=self._clock.now(),
         )
-        async with self._store.transaction() as tx:
+        async with self._database.transaction() as tx:
             if await TicketRepository(tx).get(ticket.reference) is not None:
                 await TicketPostRepository(tx).add(post)
         return post
