@@ -12,7 +12,7 @@ from bot.broadcasts.repository import BroadcastRepository
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import SubscriptionRepository
 from bot.users.repository import UserRepository
 
 log = structlog.get_logger(__name__)

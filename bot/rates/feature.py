@@ -6,13 +6,12 @@ from bot.rates import notifications
 from bot.rates.charts import Charts
 from bot.rates.handlers import RateHandlers
 from bot.rates.quote_service import QuoteService
-from bot.rates.quote_worker import QuoteRecorder
 from bot.rates.scheduler import RateScheduler
 from bot.rates.screens.subscription import SECTION
 from bot.rates.subscription_handlers import SubscriptionHandlers
 from bot.rates.subscription_service import SubscriptionService, end_subscription
-from bot.rates.subscription_worker import SubscriptionsWorker
 from bot.rates.user_data import USER_DATA
+from bot.rates.workers import QuoteRecorder, SubscriptionWorker
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
 from bot.users.feature import Users
@@ -45,7 +44,7 @@ class Rates:
             on_chat_unreachable=(end_subscription,),
             renderers=(notifications.RENDERERS,),
             workers=(
-                Worker("subscriptions", SubscriptionsWorker(scheduler).tick, recorded),
+                Worker("subscriptions", SubscriptionWorker(scheduler).tick, recorded),
                 Worker("quotes", QuoteRecorder(self.quotes, clock, record_seconds).tick),
             ),
             user_data=USER_DATA,

@@ -10,8 +10,8 @@ from bot.core.time_of_day import is_quiet
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Queue, Sent, subject_key
 from bot.infra.outbox.rendering import delivery_outcome
 from bot.rates.model import RateAlert, Subscription
+from bot.rates.repository import SubscriptionRepository
 from bot.rates.screens import notifications as screens
-from bot.rates.subscription_repository import SubscriptionRepository
 from bot.settlement.model import Quote
 from bot.users.readers import RenderContext, Renderer
 

@@ -1,22 +1,69 @@
-"""Read and write recorded quotes."""
+"""Read and write recorded quotes, subscriptions and alerts."""
 
+from collections.abc import Collection
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import Integer, bindparam, delete, func, or_, select, update
 
+from bot.core.time_of_day import is_quiet
+from bot.core.zones import zone_of
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
-from bot.rates.tables import quotes
+from bot.rates.model import RateAlert, Subscription
+from bot.rates.tables import HAS_DAILY, quotes, rate_alerts, subscriptions
 from bot.settlement.model import Quote
+from bot.users.tables import users
 
-AT = quotes.c.fetched_at
-BETWEEN = (
-    select(quotes).where(bindparam("since", type_=AT.type) <= AT, bindparam("until", type_=AT.type) >= AT).order_by(AT)
+QUOTE_AT = quotes.c.fetched_at
+QUOTES_BETWEEN = (
+    select(quotes)
+    .where(bindparam("since", type_=QUOTE_AT.type) <= QUOTE_AT, bindparam("until", type_=QUOTE_AT.type) >= QUOTE_AT)
+    .order_by(QUOTE_AT)
 )
-LATEST = select(quotes).order_by(AT.desc()).limit(1)
-DELETE = delete(quotes).where(bindparam("before", type_=AT.type) > AT)
+LATEST_QUOTE = select(quotes).order_by(QUOTE_AT.desc()).limit(1)
+DELETE_QUOTES = delete(quotes).where(bindparam("before", type_=QUOTE_AT.type) > QUOTE_AT)
+
+
+PERSON = bindparam("person", type_=subscriptions.c.person_id.type)
+NOW = bindparam("now", type_=rate_alerts.c.expires_at.type)
+ONE = select(subscriptions).where(subscriptions.c.person_id == PERSON)
+COUNT = select(func.count()).select_from(subscriptions)
+QUIET = (
+    select(subscriptions.c.person_id, users.c.time_zone, subscriptions.c.quiet_from, subscriptions.c.quiet_until)
+    .join_from(subscriptions, users, users.c.id == subscriptions.c.person_id)
+    .where(
+        subscriptions.c.quiet_from.is_not(None),
+        subscriptions.c.person_id.in_(bindparam("these", expanding=True)),
+    )
+)
+DUE = (
+    select(subscriptions)
+    .where(HAS_DAILY, subscriptions.c.next_daily_at <= NOW)
+    .order_by(subscriptions.c.next_daily_at)
+    .limit(bindparam("limit", type_=Integer()))
+)
+ADVANCE = update(subscriptions).where(
+    subscriptions.c.person_id == PERSON,
+    subscriptions.c.next_daily_at == bindparam("due_at", type_=subscriptions.c.next_daily_at.type),
+)
+SET_ASIDE = update(subscriptions).where(subscriptions.c.person_id == PERSON).values(next_daily_at=None)
+DELETE = delete(subscriptions).where(subscriptions.c.person_id == PERSON)
+
+ALERT = select(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
+ALERTS_OF = select(rate_alerts).where(rate_alerts.c.person_id == PERSON)
+ALERTS_OF = ALERTS_OF.order_by(rate_alerts.c.created_at, rate_alerts.c.id)
+IS_AWAKE = (
+    rate_alerts.c.expires_at > NOW,
+    or_(rate_alerts.c.rests_until.is_(None), rate_alerts.c.rests_until <= NOW),
+)
+AWAKE = select(rate_alerts).where(*IS_AWAKE)
+REST = update(rate_alerts).where(rate_alerts.c.id == bindparam("alert", type_=rate_alerts.c.id.type), *IS_AWAKE)
+DELETE_ALERT = delete(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
+DELETE_ALERTS = delete(rate_alerts).where(rate_alerts.c.person_id == PERSON)
+DELETE_EXPIRED = delete(rate_alerts).where(rate_alerts.c.expires_at < NOW)
 
 
 class QuoteRepository:
@@ -41,18 +88,107 @@ class QuoteRepository:
 
     async def between(self, since: datetime, until: datetime) -> tuple[Quote, ...]:
         """Return the quotes of these times and between them, oldest first."""
-        found = await self._connection.execute(BETWEEN, {"since": since, "until": until})
+        found = await self._connection.execute(QUOTES_BETWEEN, {"since": since, "until": until})
         return sealing.readable(self._vault, quotes, found.mappings(), _quote)
 
     async def latest(self) -> Quote | None:
         """Return the newest quote by the service's time, or None."""
-        row = (await self._connection.execute(LATEST)).mappings().first()
+        row = (await self._connection.execute(LATEST_QUOTE)).mappings().first()
         return sealing.read_or_none(self._vault, quotes, dict(row), _quote) if row else None
 
     async def delete_before(self, before: datetime) -> int:
         """Delete older quotes, and return how many."""
-        return (await self._connection.execute(DELETE, {"before": before})).rowcount
+        return (await self._connection.execute(DELETE_QUOTES, {"before": before})).rowcount
+
+
+class SubscriptionRepository:
+    """Read and write subscriptions, and the alerts of subscribers."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+        self._vault = tx.vault
+
+    async def get(self, person_id: int) -> Subscription | None:
+        """Return the subscription of a user, or None."""
+        row = (await self._connection.execute(ONE, {"person": person_id})).mappings().first()
+        return sealing.read(self._vault, subscriptions, dict(row), _subscription) if row else None
+
+    async def save(self, subscription: Subscription) -> None:
+        """Insert or replace a subscription."""
+        await writing.put(self._connection, subscriptions, asdict(subscription))
+
+    async def delete(self, person_id: int) -> bool:
+        """Delete the subscription and all alerts of a user, and return whether there were any."""
+        ended = [await self._connection.execute(end, {"person": person_id}) for end in (DELETE, DELETE_ALERTS)]
+        return any(result.rowcount for result in ended)
+
+    async def count(self) -> int:
+        """Return the number of subscribers."""
+        return int((await self._connection.execute(COUNT)).scalar_one())
+
+    async def quiet(self, person_ids: Collection[int], now: datetime) -> frozenset[int]:
+        """Return those of these users who have quiet hours now, by their own clocks."""
+        quiet = set[int]()
+        for these in writing.batches(person_ids):
+            for person_id, zone, start, end in await self._connection.execute(QUIET, {"these": these}):
+                if is_quiet(now, zone_of(zone), start, end):
+                    quiet.add(person_id)
+        return frozenset(quiet)
+
+    async def due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
+        """Return the subscriptions whose daily quote is due, the longest waiting first."""
+        found = await self._connection.execute(DUE, {"now": now, "limit": limit})
+        return sealing.readable(self._vault, subscriptions, found.mappings(), _subscription)
+
+    async def advance(self, person_id: int, due_at: datetime, next_at: datetime | None) -> bool:
+        """Set the time after the daily quote that was due at `due_at`. Returns False where it was changed since."""
+        these = {"person": person_id, "due_at": due_at}
+        return (await self._connection.execute(ADVANCE.values(next_daily_at=next_at), these)).rowcount == 1
+
+    async def set_aside(self, person_id: int) -> None:
+        """End a daily quote that can't be sent, because a row can't be read."""
+        await self._connection.execute(SET_ASIDE, {"person": person_id})
+
+    async def alerts_of(self, person_id: int) -> tuple[RateAlert, ...]:
+        """Return the alerts of a user, oldest first."""
+        found = await self._connection.execute(ALERTS_OF, {"person": person_id})
+        return sealing.readable(self._vault, rate_alerts, found.mappings(), _alert)
+
+    async def alert(self, alert_id: str) -> RateAlert | None:
+        """Return the alert with this id, of whichever user, or None."""
+        row = (await self._connection.execute(ALERT, {"id": alert_id})).mappings().first()
+        return sealing.read(self._vault, rate_alerts, dict(row), _alert) if row else None
+
+    async def save_alert(self, alert: RateAlert) -> None:
+        """Insert or replace an alert."""
+        await writing.put(self._connection, rate_alerts, asdict(alert))
+
+    async def delete_alert(self, alert_id: str) -> bool:
+        """Delete an alert, and return whether there was one."""
+        return (await self._connection.execute(DELETE_ALERT, {"id": alert_id})).rowcount == 1
+
+    async def rest(self, alert_id: str, now: datetime, until: datetime) -> bool:
+        """Let an alert rest. Returns False where it rests already or has expired."""
+        these = {"alert": alert_id, "now": now}
+        return (await self._connection.execute(REST.values(rests_until=until), these)).rowcount == 1
+
+    async def awake_alerts(self, now: datetime) -> tuple[RateAlert, ...]:
+        """Return the alerts that neither rest nor have expired."""
+        found = await self._connection.execute(AWAKE, {"now": now})
+        return sealing.readable(self._vault, rate_alerts, found.mappings(), _alert)
+
+    async def delete_expired(self, expired_before: datetime) -> int:
+        """Delete the alerts that expired before then, and return how many."""
+        return (await self._connection.execute(DELETE_EXPIRED, {"now": expired_before})).rowcount
 
 
 def _quote(known: dict[str, Any]) -> Quote:
     return Quote(**known)
+
+
+def _subscription(known: dict[str, Any]) -> Subscription:
+    return Subscription(**known)
+
+
+def _alert(known: dict[str, Any]) -> RateAlert:
+    return RateAlert(**known)

@@ -18,8 +18,7 @@ from bot.infra.db.unreadable import unreadable_keys
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.notifications import LATEST, RATE_SUBJECT, DailyQuote, daily_quote, price_alert
-from bot.rates.repository import QuoteRepository
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import QuoteRepository, SubscriptionRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Quote, SettlementFailure
 from bot.users.repository import UserRepository

@@ -13,7 +13,7 @@ from bot.core.time_of_day import USUAL_QUIET, next_at
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.rates.model import AlertRequest, RateAlert, RateUpdates, Subscription
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import SubscriptionRepository
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 

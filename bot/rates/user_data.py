@@ -7,7 +7,7 @@ from datetime import datetime
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Translator
 from bot.rates.model import RateAlert, Subscription
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import SubscriptionRepository
 from bot.users.user_data import Json, StoredData, UserData, time_text
 
 

@@ -17,8 +17,8 @@ from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.orders.workers import OrderWorkers
 from bot.rates.model import Subscription
+from bot.rates.repository import SubscriptionRepository
 from bot.rates.scheduler import RateScheduler
-from bot.rates.subscription_repository import SubscriptionRepository
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarms import add_order_alarm

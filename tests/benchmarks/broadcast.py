@@ -25,7 +25,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.outbox.tables import outbox
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.rates.model import Subscription
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import SubscriptionRepository
 from bot.settlement.model import Quote
 from bot.users.model import Person
 from bot.users.repository import UserRepository

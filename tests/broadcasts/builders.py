@@ -22,7 +22,7 @@ from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.rates.model import Subscription
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import SubscriptionRepository
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.keys import VAULT

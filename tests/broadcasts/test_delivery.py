@@ -14,7 +14,7 @@ from bot.broadcasts.run import Progress
 from bot.broadcasts.workers import LiveMessageWorker
 from bot.infra.outbox.model import RetryLater, Undeliverable
 from bot.rates.model import Subscription
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import SubscriptionRepository
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
 from bot.users.repository import UserRepository

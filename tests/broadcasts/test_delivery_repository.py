@@ -13,7 +13,7 @@ from bot.core.locales import LOCALES, codes_of
 from bot.infra.db.database import Database
 from bot.infra.i18n import choose
 from bot.rates.model import Subscription
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import SubscriptionRepository
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.builders import NOW, SECOND

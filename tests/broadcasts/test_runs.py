@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 
 from bot.broadcasts.model import BroadcastStatus
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import SubscriptionRepository
 from tests.broadcasts.builders import BLOCKED, BotProcess
 from tests.orders.order_world import OSCAR
 

@@ -22,8 +22,7 @@ from bot.infra.outbox.model import StoredNotification
 from bot.infra.outbox.payload import unpack
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.model import Subscription
-from bot.rates.repository import QuoteRepository
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import QuoteRepository, SubscriptionRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.model import OutOfReach
 from bot.staff.repository import AuditRepository

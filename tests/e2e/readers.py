@@ -11,7 +11,7 @@ from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
 from bot.infra.db.database import Database
 from bot.rates.model import Subscription
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import SubscriptionRepository
 from bot.users.model import Person
 from bot.users.repository import UserRepository
 from tests.e2e.world import World

@@ -17,8 +17,7 @@ from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders.order import OrderEvent, Phase
 from bot.orders.repository import OrderRepository
-from bot.rates.repository import QuoteRepository
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import QuoteRepository, SubscriptionRepository
 from bot.settlement.model import Quote
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository

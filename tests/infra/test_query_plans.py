@@ -24,8 +24,7 @@ from bot.orders.missed_orders import MissedOrderRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
-from bot.rates.repository import QuoteRepository
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import QuoteRepository, SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.chat_repository import MovedChatRepository

@@ -25,7 +25,7 @@ from bot.orders.order import Order, Phase
 from bot.orders.payout_times import PayoutTimeRepository, PayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.rates.model import RateAlert, Subscription
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import SubscriptionRepository
 from bot.settlement.steps import Step
 from bot.users.model import Person
 from bot.users.repository import UserRepository

@@ -15,7 +15,7 @@ from bot.rates.notifications import DailyQuote, RateNotification
 from bot.rates.repository import QuoteRepository
 from bot.rates.scheduler import AT_ONCE, RateScheduler
 from bot.rates.subscription_service import MAX_ALERTS, SubscriptionService
-from bot.rates.subscription_worker import LOOK_EVERY_SECONDS, SOON_SECONDS, SubscriptionsWorker
+from bot.rates.workers import EVERY_SECONDS, SOON_SECONDS, SubscriptionWorker
 from bot.settlement.model import Quote, ServiceDown, payload_of, quote_in
 from bot.users.model import Person
 from bot.users.repository import UserRepository
@@ -49,7 +49,7 @@ class World:
         return person
 
     async def works(self) -> float:
-        pause = await SubscriptionsWorker(self.scheduler).tick()
+        pause = await SubscriptionWorker(self.scheduler).tick()
         await self.house.tells()
         return pause
 
@@ -78,7 +78,7 @@ def eight(day: int) -> datetime:
 async def test_a_daily_quote_comes_each_day_at_its_hour_and_once(world: World) -> None:
     await world.wakes()
     world.goes_to(eight(1) - timedelta(seconds=1))
-    assert await world.works() == LOOK_EVERY_SECONDS
+    assert await world.works() == EVERY_SECONDS
     assert world.heard(RateNotification.DAILY_QUOTE) == 0
     for day in (1, 2, 3):
         world.goes_to(eight(day))
@@ -116,7 +116,7 @@ async def test_without_a_rate_it_waits_and_comes_a_little_later(world: World) ->
     await world.wakes()
     world.goes_to(eight(1))
     world.house.service.reads.append(ServiceDown())
-    assert await world.works() == LOOK_EVERY_SECONDS
+    assert await world.works() == EVERY_SECONDS
     assert world.heard(RateNotification.DAILY_QUOTE) == 0
     await world.works()
     assert world.heard(RateNotification.DAILY_QUOTE) == 1
@@ -134,7 +134,7 @@ async def test_a_crowd_is_told_a_few_at_a_time(world: World) -> None:
     assert queued == [AT_ONCE] * 4
     await world.house.tells()
     pauses = [await world.works() for _ in range(3)]
-    assert pauses == [SOON_SECONDS, SOON_SECONDS, LOOK_EVERY_SECONDS]
+    assert pauses == [SOON_SECONDS, SOON_SECONDS, EVERY_SECONDS]
     assert len(world.house.ears.heard) == AT_ONCE * 2 + 10
 
 

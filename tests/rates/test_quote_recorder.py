@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bot.rates.quote_worker import PRUNE_EVERY, QuoteRecorder
+from bot.rates.workers import PRUNE_EVERY, QuoteRecorder
 from tests.settlement.fake_settlement import MovedClock
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.rates.model import RateAlert, Subscription
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import SubscriptionRepository
 from bot.users.repository import UserRepository
 from tests.builders import NOW, SECOND
 from tests.deleting import delete_user

@@ -19,7 +19,7 @@ from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
 from bot.rates.model import Subscription
-from bot.rates.subscription_repository import SubscriptionRepository
+from bot.rates.repository import SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
 from bot.settlement.steps import Step
 from bot.support.ticket import TicketStatus

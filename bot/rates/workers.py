@@ -1,12 +1,16 @@
-"""Record the rate over time, and delete what is too old for any chart."""
+"""Record quotes over time, and queue daily quotes and alerts."""
 
 from datetime import datetime, timedelta
 from typing import Final
 
 from bot.core.clock import Clock
 from bot.rates.quote_service import QuoteService
+from bot.rates.scheduler import RateScheduler
 
 PRUNE_EVERY: Final = timedelta(hours=6)
+EVERY_SECONDS: Final = 5.0
+SOON_SECONDS: Final = 0.5
+"""While there is more to queue: when Telegram may have accepted a part of it."""
 
 
 class QuoteRecorder:
@@ -26,3 +30,17 @@ class QuoteRecorder:
             await self._quotes.prune()
             self._prune_at = now + PRUNE_EVERY
         return self._interval
+
+
+class SubscriptionWorker:
+    """Queue daily quotes that are due, and alerts that the newest quote has met, at each `tick`."""
+
+    def __init__(self, scheduler: RateScheduler) -> None:
+        self._scheduler = scheduler
+
+    async def tick(self) -> float:
+        """Queue what there is room for, and return the seconds until the next time."""
+        dailies_left = await self._scheduler.queue_due()
+        await self._scheduler.check_latest()
+        alerts_left = await self._scheduler.queue_met()
+        return SOON_SECONDS if dailies_left or alerts_left else EVERY_SECONDS
