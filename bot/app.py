@@ -201,7 +201,7 @@ async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Eve
         await house.delivery.recover()
         await house.broadcasts.live_messages.recover()
         await lanes.replay()
-        for name, loop in loops(house, lanes):
+        for name, loop in loops(house):
             workers.start(name, loop)
         workers.start(RECEIVER, receiver.run())
         async with _web(house, listener, workers):

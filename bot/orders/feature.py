@@ -24,7 +24,7 @@ from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
 from bot.orders.user_data import USER_DATA
-from bot.orders.workers import OrderWorkers
+from bot.orders.workers import MalformedOrderFinder, OrderWorkers
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
@@ -104,6 +104,7 @@ class Orders:
                 Worker("poller", self.poller.tick),
                 Worker("expiries", workers.check_times),
                 Worker("reconciler", workers.reconcile),
+                Worker("malformed-orders", MalformedOrderFinder(database, clock).tick),
             ),
             user_data=USER_DATA,
         )

@@ -21,10 +21,6 @@ from bot.users.model import DeletedUser, Person, UserNotification
 from bot.users.repository import UserRepository
 from bot.users.user_data import Blocker, Json, StoredData, UserData
 
-KEEP_UPDATES = timedelta(hours=48)
-"""Telegram keeps updates for 24 hours; an id older than twice that can't come again."""
-
-KEEP_NEWS = timedelta(days=30)
 LEAVING_READ = 100
 
 

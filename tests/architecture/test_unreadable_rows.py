@@ -1,21 +1,24 @@
 """A row that can't be read keeps nobody else waiting, and operators are told."""
 
 from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from sqlalchemy import text
 
+from bot.checkout.workers import DraftWorker
 from bot.house import USER_DATA
+from bot.infra.outbox.cleanup import OutboxCleanup
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.infra.telegram.inbound.model import InboxItem
-from bot.operations.sweeps import Sweeps
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_subject
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
-from bot.orders.workers import OrderWorkers
+from bot.orders.workers import MalformedOrderFinder, OrderWorkers
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.rates.scheduler import RateScheduler
@@ -46,17 +49,13 @@ MALFORMED = {
 }
 
 
-def sweeps(house: House, ran: list[int] | None = None) -> Sweeps:
-    """The bot's small jobs; `ran` is given the chats in whose queues they put work."""
-    return Sweeps(
-        store=house.store,
-        clock=house.clock,
-        drafts=house.drafts,
-        delivery=house.delivery,
-        run_in_lane=lambda chat_id, _: ran.append(chat_id) if ran is not None else None,
-        on_news=lambda: None,
-        keep=(NEEDS_MESSAGE_IDS,),
+async def reads_what_is_never_due(house: House) -> None:
+    """What the workers of orders and of the outbox do each minute."""
+    await MalformedOrderFinder(house.store, house.clock).tick()
+    cleanup = OutboxCleanup(
+        house.store, house.clock, house.delivery, keep=(NEEDS_MESSAGE_IDS,), on_recovered=lambda: None
     )
+    await cleanup.tick()
 
 
 async def due(house: House) -> set[str]:
@@ -123,7 +122,7 @@ async def test_an_order_whose_next_look_alone_is_malformed_is_looked_at_now_with
         service.becomes(bad.service_id or "", "LN_INVOICE_PAID")
         await house.polls()
     await breaks(house, "UPDATE orders SET next_poll_at = :at WHERE reference = :key", at=never, key=bad.reference)
-    await sweeps(house).housekeeping()
+    await reads_what_is_never_due(house)
     await OrderWorkers(house.observer, house.reconciler).check_times()
     assert await due(house) == {good.reference, bad.reference}
     assert await rows_of_the_alarm(house) == f"orders {bad.reference}"
@@ -138,7 +137,7 @@ async def test_an_order_whose_next_look_alone_is_malformed_is_looked_at_now_with
 async def test_an_order_that_is_over_or_broken_elsewhere_is_not_looked_at_again(house: House, broken: str) -> None:
     bad, good = await house.place(), await house.place(SARI)
     await breaks(house, f"UPDATE orders SET next_poll_at = 'today', {broken} WHERE reference = :key", key=bad.reference)  # noqa: S608  our own words
-    await sweeps(house).housekeeping()
+    await reads_what_is_never_due(house)
     await OrderWorkers(house.observer, house.reconciler).check_times()
     assert await due(house) == {good.reference}
 
@@ -147,7 +146,7 @@ async def test_an_order_that_is_over_or_broken_elsewhere_is_not_looked_at_again(
 async def test_a_message_that_never_falls_due_keeps_none_behind_it_waiting(house: House, never: str) -> None:
     await house.place()
     await breaks(house, "UPDATE outbox SET due_at = :at WHERE kind = 'invoice'", at=never)
-    await sweeps(house).housekeeping()
+    await reads_what_is_never_due(house)
     await house.tells()  # gives it up
     await house.tells()
     assert house.ears.kinds() == [OrderNotification.CARD]
@@ -177,7 +176,8 @@ async def test_a_damaged_draft_keeps_no_other_from_being_put_away(house: House) 
     await breaks(house, "UPDATE drafts SET method = replace(method, 'BCA', 'BRI') WHERE id = :key", key=bad.id)
     house.clock.passes(hours=1)
     ran: list[int] = []
-    await sweeps(house, ran).lapses()
+    jobs = SimpleNamespace(run=lambda chat_id, _: ran.append(chat_id))
+    await DraftWorker(house.drafts, cast("Any", jobs), lambda: None).tick()
     assert set(ran) == {EMMA, SARI}
     assert not await house.drafts.lapse(bad.id)
     assert await house.drafts.lapse(good.id)

@@ -8,10 +8,11 @@ answered with a failure. `HYPOTHESIS_EXAMPLES` makes it look longer.
 import asyncio
 import shutil
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -33,12 +34,12 @@ from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
+from bot.infra.outbox.cleanup import OutboxCleanup
 from bot.infra.outbox.model import StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.mcp_server.tools.answers import Refusal
 from bot.mcp_server.tools.order_creation import OrderCreation
 from bot.mcp_server.tools.order_tools import OrderTools
-from bot.operations.sweeps import Sweeps
 from bot.orders.limits import Limits, waits_for_payment
 from bot.orders.notifications.kinds import OrderNotification, OrderWarning
 from bot.orders.notifications.queueing import order_subject
@@ -47,7 +48,7 @@ from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages
 from bot.orders.tables import NEEDS_MESSAGE_IDS
-from bot.orders.workers import OrderWorkers
+from bot.orders.workers import MalformedOrderFinder, OrderWorkers
 from bot.payments import bolt11
 from bot.settlement.model import SettlementFailure
 from bot.support.notifications.kinds import AboutEntry, TicketNotification
@@ -421,28 +422,25 @@ class Life(RuleBasedStateMachine):
 
     # what workers do
 
-    @rule(number=bots, plan=plans, worker=st.sampled_from(["poll", "reconcile", "expire", "housekeep"]))
+    @rule(number=bots, plan=plans, worker=st.sampled_from(["poll", "reconcile", "expire", "clean up"]))
     def works(self, number: int, plan: dict[int, Fate], worker: str) -> None:
         bot = self.bots[number]
         self.starts(bot, worker, self.work_of(bot, worker), plan)
 
     def work_of(self, bot: Bot, worker: str) -> Any:
-        sweeps = Sweeps(
-            store=bot.store,
-            clock=self.clock,
-            drafts=bot.drafts,
-            delivery=bot.delivery,
-            run_in_lane=lambda *_: None,
-            on_news=lambda: None,
-            keep=(NEEDS_MESSAGE_IDS,),
-        )
         workers = OrderWorkers(bot.observer, bot.reconciler)
-        return {
+        ticks: dict[str, Callable[[], Awaitable[object]]] = {
             "poll": bot.poller.tick,
             "reconcile": workers.reconcile,
             "expire": workers.check_times,
-            "housekeep": sweeps.housekeeping,
-        }[worker]()
+            "clean up": partial(self.clean_up, bot),
+        }
+        return ticks[worker]()
+
+    async def clean_up(self, bot: Bot) -> None:
+        keep = (NEEDS_MESSAGE_IDS,)
+        await OutboxCleanup(bot.store, self.clock, bot.delivery, keep=keep, on_recovered=lambda: None).tick()
+        await MalformedOrderFinder(bot.store, self.clock).tick()
 
     @rule(number=bots, plan=plans | st.fixed_dictionaries({6: st.sampled_from(Fate), 7: st.sampled_from(Fate)}))
     def tells(self, number: int, plan: dict[int, Fate]) -> None:
@@ -755,7 +753,7 @@ class Life(RuleBasedStateMachine):
 
     def everybody_works(self, number: int = 1) -> None:
         bot = self.bots[number]
-        for worker in ("reconcile", "poll", "expire", "housekeep"):
+        for worker in ("reconcile", "poll", "expire", "clean up"):
             self.starts(bot, worker, self.work_of(bot, worker))
         self.tells(number, {})
 

@@ -6,6 +6,7 @@ It always fits one message: the timeline is shortened to what is left.
 from collections.abc import Iterator
 
 from bot.infra.i18n import Html, Translator, choose, zone_name
+from bot.infra.outbox.cleanup import KEEP_SENT
 from bot.infra.telegram.outbound.truncate import TEXT_UNITS, visible_units
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
@@ -16,7 +17,6 @@ from bot.recipients.formatting import format_destination
 from bot.support.cases import OTHERS, Case
 from bot.support.staff.screens import timeline as staff_timeline
 from bot.support.ticket import Ticket
-from bot.users.privacy import KEEP_NEWS
 
 SHOWN = OTHERS - 1
 """Other orders, and other tickets, that are shown."""
@@ -60,8 +60,8 @@ def timeline(reader: Reader, case: Case, room: int = TEXT_UNITS) -> str:
         return ""
     t, zone, now = reader.t, reader.zone, reader.now
     heading = t("case.timeline", zone=zone_name(now.astimezone(zone), zone))
-    if not case.news and case.order.created_at < now - KEEP_NEWS:
-        heading = Html(f"{heading}\n{t('case.news_forgotten', days=KEEP_NEWS.days)}")
+    if not case.news and case.order.created_at < now - KEEP_SENT:
+        heading = Html(f"{heading}\n{t('case.news_forgotten', days=KEEP_SENT.days)}")
     lines = staff_timeline.lines(reader, case, room - visible_units(heading) - 3)
     return f"{heading}\n<blockquote expandable>{lines}</blockquote>" if lines else ""
 
