@@ -10,7 +10,7 @@ _LEAST_SPREAD: Final = Decimal("0.002")
 """Of the rate: what moves less than this is drawn as the nearly flat line that it is."""
 
 _MARGIN: Final = Decimal("0.08")
-"""Room above the highest and below the lowest, as a share of what lies between them."""
+"""Space above the highest and below the lowest, as a share of what lies between them."""
 
 _MINUTES: Final = (1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720)
 _DAYS: Final = (1, 2, 7, 14)

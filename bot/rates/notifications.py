@@ -76,7 +76,7 @@ def price_alert(
 
 
 async def render_daily(notification: Notification[DailyQuote], context: RenderContext) -> DeliveryOutcome:
-    """Send the quote to whoever still subscribes to it."""
+    """Send the quote if its user still subscribes to it."""
     subscription = await _subscription(context)
     # A quote that may have been read is no loss, and one that comes at night is a nuisance.
     if subscription is None or notification.maybe_told or context.now - notification.created_at > LATEST:
@@ -90,7 +90,7 @@ async def render_daily(notification: Notification[DailyQuote], context: RenderCo
 
 
 async def render_alert(notification: Notification[PriceReached], context: RenderContext) -> DeliveryOutcome:
-    """Send the alert to whoever still subscribes to rate updates."""
+    """Send the alert if its user still subscribes to rate updates."""
     subscription = await _subscription(context)
     if subscription is None:
         return Sent()

@@ -48,10 +48,10 @@ class RateScheduler:
         now = self._clock.now()
         async with self._store.reading() as tx:
             due = await SubscriptionRepository(tx).due(now, AT_ONCE)
-            room = AT_ONCE - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
+            capacity = AT_ONCE - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
         await self._set_unreadable_aside()
         late = [each for each in due if _is_late(each, now)]
-        timely = due[len(late) : len(late) + max(room, 0)]
+        timely = due[len(late) : len(late) + max(capacity, 0)]
         quote = await self._quote(now) if timely else None
         taken = (*late, *(timely if quote is not None else ()))
         if taken:
@@ -60,7 +60,7 @@ class RateScheduler:
                 for each in taken:
                     await _take_up(tx, each, now, None if _is_late(each, now) else payload)
             self._on_news()
-        return bool(taken) or (bool(due) and room <= 0)
+        return bool(taken) or (bool(due) and capacity <= 0)
 
     async def _set_unreadable_aside(self) -> None:
         """End daily quotes whose row can't be read: they would be read again and again before those of others."""
@@ -99,8 +99,8 @@ class RateScheduler:
             return False
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            room = AT_ONCE - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
-            these = tuple(self._met.values())[: max(room, 0)]
+            capacity = AT_ONCE - await OutboxRepository(tx).count_due(RATE_SUBJECT, now)
+            these = tuple(self._met.values())[: max(capacity, 0)]
             for alert, quote in these:
                 await _ring(tx, alert, quote, now)
         for alert, _ in these:
@@ -109,7 +109,7 @@ class RateScheduler:
         return bool(self._met)
 
     async def _quote(self, now: datetime) -> Quote | None:
-        """A quote that may be shown; None while there is none."""
+        """Return a quote that can be shown, or None."""
         try:
             quote = await self._market.quote()
         except SettlementFailure:
@@ -136,12 +136,12 @@ async def _take_up(tx: Transaction, due: Subscription, now: datetime, payload: D
 async def _ring(tx: Transaction, alert: RateAlert, quote: Quote, now: datetime) -> None:
     """Queue an alert if it still exists. One that is sent once is deleted, another one rests."""
     if alert.cool_down is None:
-        rings = await SubscriptionRepository(tx).delete_alert(alert.id)
+        is_due = await SubscriptionRepository(tx).delete_alert(alert.id)
         rests_until = None
     else:
         rests_until = now + timedelta(seconds=alert.cool_down)
-        rings = await SubscriptionRepository(tx).rest(alert.id, now, rests_until)
-    if rings:
+        is_due = await SubscriptionRepository(tx).rest(alert.id, now, rests_until)
+    if is_due:
         await OutboxRepository(tx).add([price_alert(alert, quote, rests_until, now)])
 
 

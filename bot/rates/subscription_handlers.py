@@ -47,7 +47,7 @@ class SubscriptionHandlers:
         return routes
 
     def answers(self) -> Mapping[str, questions.Answer]:
-        """Return who takes the typed answer to which question."""
+        """Return the handler of the typed answer to each question."""
         return {
             DAILY_TIME: self.daily_time_typed,
             QUIET_HOURS: self.quiet_hours_typed,
@@ -160,7 +160,7 @@ class SubscriptionHandlers:
         return True
 
     async def _set_price(self, session: Session, argument: str) -> bool:
-        """Take a price that was one tap away."""
+        """Ask about an alert at the price of the button."""
         quote = await self._quote()
         if quote is None:
             return await self._ask_price(session)

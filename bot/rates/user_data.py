@@ -13,7 +13,7 @@ from bot.users.user_data import Json, StoredData, UserData, time_text
 
 @dataclass(frozen=True, slots=True)
 class StoredRateMessages(StoredData):
-    """What a user asked to be told about the rate."""
+    """The rate updates that a user gets."""
 
     subscription: Subscription | None
     alerts: tuple[RateAlert, ...]

@@ -50,7 +50,7 @@ class RecipientHandlers:
         return routes
 
     def answers(self) -> Mapping[str, questions.Answer]:
-        """Return who takes the typed answer to which question."""
+        """Return the handler of the typed answer to each question."""
         return {NAME: self.name_typed, HOLDER: self.holder_typed}
 
     @property

@@ -62,10 +62,10 @@ def _letters(name: str) -> str:
 
 
 def mask_name(name: str) -> str:
-    """`name` for whoever is shown a receipt: "B••• S••••••". Empty where there are no letters in it.
+    """Return `name` for a viewer of a receipt: "B••• S••••••". It is empty where there are no letters in it.
 
     A word shows its first letter and, up to eight, how long it is; of one letter not even that. Letters of scripts
-    that run from right to left are hidden, too: they would turn around whatever stands beside them.
+    that run from right to left are hidden, too: they would reverse the text beside them.
     """
     words = ["".join(filter(str.isalnum, word)) for word in plain(name).split()]
     masked = [_masked(word) for word in words if word]

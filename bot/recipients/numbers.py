@@ -19,14 +19,14 @@ bounds no Indonesian bank numbers its accounts, and something else was pasted.""
 
 TYPICAL_ACCOUNT: Final = range(10, 17)
 MOBILE_DIGITS: Final = range(10, 16)
-"""What the service takes for an e-wallet (settlement API, 4.5): 10 to 15 digits in all, in the form that is sent."""
+"""What the service accepts for an e-wallet (settlement API, 4.5): 10 to 15 digits in all, in the form that is sent."""
 
 _SPACING: Final = str.maketrans("", "", " .-'")
 _MOBILE_SPACING: Final = str.maketrans("", "", " .-'()")
 _COUNTRY: Final = 62
 
 LIKE_MOBILE: Final = "number.like_mobile"
-"""The remark on an account number that a mobile phone may have as well: whoever types one may mean an e-wallet."""
+"""The remark on an account number that can also be a mobile number: the user may mean an e-wallet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ MAX_UNNAMED: Final = 50
 """Recipients that the user hasn't named: of more than these, the longest unused are deleted."""
 
 MAX_NAMED: Final = 100
-"""So many may have a name; none of them is ever deleted for want of room."""
+"""So many may have a name; none of them is ever deleted to make room."""
 
 _ALL: Final = MAX_UNNAMED + MAX_NAMED + 1
 
@@ -73,7 +73,7 @@ class RecipientService:
 async def remember(tx: Transaction, user_id: int, recipient: Recipient, at: datetime) -> None:
     """Save whom an order of `at` goes to, in the transaction that saves the order. A recipient is saved once.
 
-    A holder's name that was given is kept; that none was given this time doesn't take it away.
+    A holder's name that was given is kept; an order without one doesn't remove it.
     """
     every = await RecipientRepository(tx).of_person(user_id, limit=_ALL)
     known = find_saved(every, recipient.method, recipient.number)

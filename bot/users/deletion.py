@@ -10,22 +10,24 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import NotificationStatus
 from bot.infra.outbox.tables import outbox, to_tell
 from bot.infra.telegram.inbound.tables import IS_FINISHED, inbox
-from bot.users.tables import IS_AWAY, IS_FAREWELL, IS_LEAVING, user_events, users
+from bot.users.tables import HAS_BLOCKED, HAS_REQUESTED_DELETION, IS_LAST_MESSAGE, user_events, users
 from bot.users.user_data import NOBODY, UserData
 
 USER: BindParameter[int] = bindparam("user", type_=users.c.id.type)
 CHAT = bindparam("user", type_=outbox.c.chat_id.type)
 LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 
-LEAVING = (
+REQUESTED = (
     select(users.c.id)
-    .where(IS_LEAVING)
+    .where(HAS_REQUESTED_DELETION)
     .order_by(users.c.delete_asked_at, users.c.id)
     .limit(LIMIT)
     .offset(bindparam("skipped", type_=Integer()))
 )
 BLOCKED_BEFORE = bindparam("before", type_=users.c.blocked_at.type)
-AWAY = select(users.c.id).where(IS_AWAY, users.c.blocked_at < BLOCKED_BEFORE).order_by(users.c.blocked_at).limit(LIMIT)
+BLOCKED = (
+    select(users.c.id).where(HAS_BLOCKED, users.c.blocked_at < BLOCKED_BEFORE).order_by(users.c.blocked_at).limit(LIMIT)
+)
 HAS_NOTIFICATIONS = select(exists().where(to_tell(outbox), outbox.c.chat_id == CHAT))
 DELETE_TRACES: tuple[Delete | Update, ...] = (
     delete(outbox).where(outbox.c.chat_id == CHAT),
@@ -35,7 +37,7 @@ DELETE_TRACES: tuple[Delete | Update, ...] = (
 )
 DELETE_USER = delete(users).where(users.c.id == USER)
 IS_OVER = outbox.c.status.in_([constant(NotificationStatus.TOLD), constant(NotificationStatus.UNDELIVERABLE)])
-DELETE_FAREWELLS = delete(outbox).where(IS_FAREWELL, IS_OVER)
+DELETE_LAST_MESSAGES = delete(outbox).where(IS_LAST_MESSAGE, IS_OVER)
 
 
 async def delete_user(tx: Transaction, user_id: int, now: datetime, features: Sequence[UserData]) -> bool:
@@ -53,18 +55,18 @@ class DeletionRepository:
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
 
-    async def leaving(self, limit: int = 100, skipped: int = 0) -> tuple[int, ...]:
+    async def find_requested(self, limit: int = 100, skipped: int = 0) -> tuple[int, ...]:
         """Return the users who asked to be deleted, the longest waiting first, without the first `skipped`."""
-        return tuple((await self._connection.execute(LEAVING, {"limit": limit, "skipped": skipped})).scalars())
+        return tuple((await self._connection.execute(REQUESTED, {"limit": limit, "skipped": skipped})).scalars())
 
-    async def away(self, blocked_before: datetime, limit: int = 100) -> tuple[int, ...]:
+    async def find_blocked(self, blocked_before: datetime, limit: int = 100) -> tuple[int, ...]:
         """Return the users who blocked the bot before, and haven't come back."""
-        return tuple((await self._connection.execute(AWAY, {"before": blocked_before, "limit": limit})).scalars())
+        return tuple((await self._connection.execute(BLOCKED, {"before": blocked_before, "limit": limit})).scalars())
 
     async def has_notifications(self, chat_id: int) -> bool:
         """Return whether a notification for this chat waits to be sent, or is being sent."""
         return bool((await self._connection.execute(HAS_NOTIFICATIONS, {"user": chat_id})).scalar_one())
 
-    async def delete_farewells(self) -> int:
+    async def delete_last_messages(self) -> int:
         """Delete the last messages that were sent or can't be, and return how many."""
-        return (await self._connection.execute(DELETE_FAREWELLS)).rowcount
+        return (await self._connection.execute(DELETE_LAST_MESSAGES)).rowcount

@@ -49,7 +49,7 @@ class SettingsHandlers:
         return {Phase.CONVERSATION: (CommandHandler("start", handle(self.show_start), filters=PRIVATE),)}
 
     def answers(self) -> Mapping[str, questions.Answer]:
-        """Return who takes the typed answer to which question."""
+        """Return the handler of the typed answer to each question."""
         return {PLACE: self.place_typed}
 
     async def show_start(self, session: Session, _: Update) -> None:

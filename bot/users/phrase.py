@@ -1,7 +1,7 @@
 """The anti-phishing phrase: it is on every genuine invoice and receipt, and an impostor doesn't know it.
 
 A suggestion is two things and what they are like, drawn from words of our own: over 7.6 million different ones in
-each language (241 x 240 x 132 and 245 x 244 x 133). Somebody who forges invoices for ten thousand people, with a
+each language (241 x 240 x 132 and 245 x 244 x 133). An impostor who forges invoices for ten thousand people, with a
 guess for each, meets one suggested phrase in 760 such attempts.
 """
 
@@ -24,7 +24,7 @@ SHORTEST: Final = 3
 LONGEST: Final = 40
 LEAST_LETTERS: Final = 3
 EXAMPLE: Final = "kopi tubruk ungu"
-"""What the documentation shows, so that it is nobody's phrase."""
+"""The phrase in the documentation, which nobody can choose."""
 
 _PUNCTUATION: Final = frozenset(" .,'\u2019-!?&")
 _FALLBACK: Final = "id"

@@ -31,7 +31,7 @@ class PhraseHandlers:
         return routes
 
     def answers(self) -> Mapping[str, questions.Answer]:
-        """Return who takes the typed answer to which question."""
+        """Return the handler of the typed answer to each question."""
         return {QUESTION: self.phrase_typed}
 
     async def show_phrase(self, session: Session, _: str) -> None:

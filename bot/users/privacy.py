@@ -21,7 +21,7 @@ from bot.users.model import DeletedUser, Person, UserNotification
 from bot.users.repository import UserRepository
 from bot.users.user_data import Blocker, Json, StoredData, UserData
 
-LEAVING_READ = 100
+READ_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +114,10 @@ class PrivacyService:
         ready: list[int] = []
         async with self._store.reading() as tx:
             # All of them: a hundred who have to wait must not keep those behind them waiting, too.
-            for skipped in count(0, LEAVING_READ):
-                leaving = await DeletionRepository(tx).leaving(LEAVING_READ, skipped)
-                ready += [person for person in leaving if await self._is_deletable(tx, person)]
-                if len(leaving) < LEAVING_READ or len(ready) >= LEAVING_READ:
+            for skipped in count(0, READ_AT_ONCE):
+                requested = await DeletionRepository(tx).find_requested(READ_AT_ONCE, skipped)
+                ready += [person for person in requested if await self._is_deletable(tx, person)]
+                if len(requested) < READ_AT_ONCE or len(ready) >= READ_AT_ONCE:
                     break
         return tuple(ready)
 
@@ -141,8 +141,8 @@ class PrivacyService:
             return ()
         before = self._clock.now() - timedelta(days=self.retention_days)
         async with self._store.reading() as tx:
-            away = await DeletionRepository(tx).away(before)
-            return tuple([person for person in away if await self._is_deletable(tx, person)])
+            blocked = await DeletionRepository(tx).find_blocked(before)
+            return tuple([person for person in blocked if await self._is_deletable(tx, person)])
 
     async def delete_long_blocked(self, person_id: int) -> bool:
         """Delete a user who blocked the bot long ago, without a message: none would reach them."""
@@ -157,8 +157,8 @@ class PrivacyService:
     async def clean_up(self) -> None:
         """Delete last messages that were sent, and erase what a reader kept from being erased."""
         async with self._store.transaction() as tx:
-            farewells = await DeletionRepository(tx).delete_farewells()
-        if farewells or self._to_erase:
+            last_messages = await DeletionRepository(tx).delete_last_messages()
+        if last_messages or self._to_erase:
             await self._erase()
 
     async def _delete(self, tx: Transaction, person_id: int) -> None:

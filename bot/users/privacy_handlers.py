@@ -1,7 +1,7 @@
 """The user's own data: `/privacy`, and the buttons under it, at any point of any conversation.
 
 Every button acts on the data of the user who presses it. The one that deletes also names its user and the time of the
-question: an old one that is found again after years, or after the user began anew, asks again.
+question: an old one that is found again after years, or after the user began again, asks again.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

@@ -17,7 +17,7 @@ from bot.users.model import Person, UserEvent
 from bot.users.repository import UserRepository, record_user_event
 
 SEEN_FOR: Final = timedelta(days=1)
-"""How often it is saved that a user is here: once a day is enough to tell who is active."""
+"""How often it is saved when a user was last seen: once a day is enough to know who is active."""
 
 LoadHook = Callable[[Transaction, Session], Awaitable[None]]
 """Reads what a feature needs for each update into `session[KEY]`."""

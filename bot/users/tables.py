@@ -34,16 +34,21 @@ users = Table(
     Index(None, "created_at"),
     info=not_pruned("it stays until the user deletes it, or has blocked the bot for the retention period"),
 )
-IS_LEAVING = users.c.delete_asked_at.is_not(None)
-Index("ix_users_deletion_requested_at", users.c.delete_asked_at, sqlite_where=IS_LEAVING, postgresql_where=IS_LEAVING)
+HAS_REQUESTED_DELETION = users.c.delete_asked_at.is_not(None)
+Index(
+    "ix_users_deletion_requested_at",
+    users.c.delete_asked_at,
+    sqlite_where=HAS_REQUESTED_DELETION,
+    postgresql_where=HAS_REQUESTED_DELETION,
+)
 HAS_USERNAME = users.c.username.is_not(None)
 Index("ix_users_username", users.c.username, sqlite_where=HAS_USERNAME, postgresql_where=HAS_USERNAME)
-IS_AWAY = users.c.blocked_at.is_not(None)
-Index("ix_users_blocked_at", users.c.blocked_at, sqlite_where=IS_AWAY, postgresql_where=IS_AWAY)
+HAS_BLOCKED = users.c.blocked_at.is_not(None)
+Index("ix_users_blocked_at", users.c.blocked_at, sqlite_where=HAS_BLOCKED, postgresql_where=HAS_BLOCKED)
 
 # No row may name the chat of a deleted user, so these rows are deleted as soon as they were sent or given up.
-IS_FAREWELL = outbox.c.kind == constant(UserNotification.DATA_DELETED)
-Index("ix_outbox_last_messages", outbox.c.id, sqlite_where=IS_FAREWELL, postgresql_where=IS_FAREWELL)
+IS_LAST_MESSAGE = outbox.c.kind == constant(UserNotification.DATA_DELETED)
+Index("ix_outbox_last_messages", outbox.c.id, sqlite_where=IS_LAST_MESSAGE, postgresql_where=IS_LAST_MESSAGE)
 
 user_events = Table(
     "user_events",

@@ -15,7 +15,7 @@ from bot.infra.i18n import Html, Translator
 Json = dict[str, object]
 
 NOBODY: Final = 0
-"""Stands in for the id of a deleted user or chat. Telegram gives nobody this id."""
+"""Replaces the id of a deleted user or chat. No user of Telegram has this id."""
 
 LISTED: Final = 8
 """How many rows of one kind a message of `/privacy` lists. The file has them all."""

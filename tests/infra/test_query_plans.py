@@ -145,8 +145,8 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "trail of a time": (lambda tx: AuditRepository(tx).between(NOW, NOW, "2026", 9), "pk_audit"),
     "what is revealed": (lambda tx: RevealRepository(tx).unmasked(), "ix_reveals_until"),
     "news of a subject": (lambda tx: OutboxRepository(tx).of_subject("ticket:T-2345A"), "uq_outbox_subject"),
-    "leaving": (lambda tx: DeletionRepository(tx).leaving(), "ix_users_deletion_requested_at"),
-    "away": (lambda tx: DeletionRepository(tx).away(NOW), "ix_users_blocked_at"),
+    "leaving": (lambda tx: DeletionRepository(tx).find_requested(), "ix_users_deletion_requested_at"),
+    "away": (lambda tx: DeletionRepository(tx).find_blocked(NOW), "ix_users_blocked_at"),
     "news to tell": (lambda tx: DeletionRepository(tx).has_notifications(1001), "ix_outbox_unsent"),
     "recipients_of_orders": (
         lambda tx: orders_data.remove_recipients(tx, NOW, 9),
@@ -154,7 +154,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     ),
     "old entries": (lambda tx: support_data.delete_entries(tx, NOW, 9), "ix_tickets_closed_at"),
     "closed_drafts": (lambda tx: checkout_data.delete_closed(tx, NOW, 9), "ix_drafts_closed_expires_at"),
-    "farewells": (lambda tx: DeletionRepository(tx).delete_farewells(), "ix_outbox_last_messages"),
+    "farewells": (lambda tx: DeletionRepository(tx).delete_last_messages(), "ix_outbox_last_messages"),
     "drafts of_person": (lambda tx: DraftRepository(tx).of_person(1001), "ix_drafts_user_id"),
     "delete_unused": (lambda tx: RecipientRepository(tx).delete_unused(NOW), "ix_recipients_last_used_at"),
     "orders of a time": (

@@ -51,7 +51,7 @@ def format_condition(t: Translator, threshold: Decimal, *, is_above: bool) -> Ht
 
 def _step(t: Translator, quote: Quote, percent: int) -> Button:
     label = f"{'▲ +' if percent > 0 else '▼ −'}{t.percent(abs(percent))}"  # noqa: RUF001  a minus, as it is written
-    # The button bears the price itself, so that it means what its screen said, however old it gets.
+    # The button carries the price itself, so that it means what its screen said, however old it gets.
     at = SubscriptionButton(SubscriptionAction.SET_PRICE, str(int(moved(quote.btc_idr, percent))))
     return Button(label, data=at.pack())
 
