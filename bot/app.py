@@ -186,21 +186,21 @@ async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Eve
         exempt=staff_chats,
         offset=_clock_offset(bot),
     )
-    lanes = ChatQueues(
+    queues = ChatQueues(
         house.store,
         entrance.processor(house.application, gate, house.sessions),
         house.clock,
         bot,
         save_chats=save_chats,
     )
-    house.infra.chat_jobs.connect(lanes)
+    house.infra.chat_jobs.connect(queues)
     polls = TelegramRequest(connections=1, may_call=lambda: house.store.is_leading)
-    receiver = Receiver(UpdateFeed(bot.base_url, polls), house.store, lanes, house.clock)
+    receiver = Receiver(UpdateFeed(bot.base_url, polls), house.store, queues, house.clock)
     workers = WorkerGroup()
     try:
         await house.delivery.recover()
         await house.broadcasts.live_messages.recover()
-        await lanes.replay()
+        await queues.replay()
         for name, loop in loops(house):
             workers.start(name, loop)
         workers.start(RECEIVER, receiver.run())
@@ -212,7 +212,7 @@ async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Eve
                 await workers.cancel()
         return 0 if ended is None else _exit_code(ended)
     finally:
-        await _wind_up(house, lanes, workers)
+        await _wind_up(house, queues, workers)
         await polls.shutdown()
 
 
@@ -256,7 +256,7 @@ def _exit_code(ended: asyncio.Task[Any]) -> int:
     return WORKER_ENDED
 
 
-async def _wind_up(house: House, lanes: ChatQueues, workers: WorkerGroup) -> None:
+async def _wind_up(house: House, queues: ChatQueues, workers: WorkerGroup) -> None:
     """Stop taking in, finish what is under way within a few seconds, leave the rest to the next start.
 
     Without the lead nothing may be finished but requests for orders: each answer is saved, for no list may have it.
@@ -264,7 +264,7 @@ async def _wind_up(house: House, lanes: ChatQueues, workers: WorkerGroup) -> Non
     await workers.cancel()
     has_time = house.store.is_leading
     await asyncio.gather(
-        lanes.drain(FINISH_UPDATES * has_time),
+        queues.drain(FINISH_UPDATES * has_time),
         house.orders.service.submission.close(FINISH_POSTS),
         house.delivery.close(FINISH_NEWS * has_time),
         house.broadcasts.deliveries.close(FINISH_NEWS * has_time),

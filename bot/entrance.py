@@ -110,7 +110,7 @@ def processor(
     gate: FloodGate,
     sessions: SessionLoader,
 ) -> Callable[[Update], Awaitable[None]]:
-    """What the lanes hand each update to."""
+    """What the queues hand each update to."""
 
     async def process(update: Update) -> None:
         if await gate.refuses(update):
@@ -163,7 +163,7 @@ async def _in_a_group(update: Update, context: Context) -> None:
             chat.id,
             session.t("group.text"),
             ((button,),),
-            lane="talk",
+            priority="talk",
             reply_to=message.message_id if message else None,
         )
     raise ApplicationHandlerStop
@@ -182,7 +182,7 @@ async def _apologise(_: object, context: Context) -> None:
         await _tell_unreadable(session, error)
         return
     if isinstance(error, StoreDown) and session is not None:
-        # The lane tries the same update again; the person need not hear of it.
+        # The queue tries the same update again; the person need not hear of it.
         session.failure = error
         return
     # Without the exception's text, which may quote what a person wrote.

@@ -109,8 +109,8 @@ class BroadcastMessages:
         text, keyboard = text_of(broadcast, t), keyboard_of(t)
         picture = await _draw_picture(broadcast, t, self._charts)
         if picture is None:
-            return await self._messenger.send_text(chat_id, text, keyboard, lane="talk", silent=True)
-        return await self._messenger.send_photo(chat_id, picture, text, keyboard, lane="talk", silent=True)
+            return await self._messenger.send_text(chat_id, text, keyboard, priority="talk", silent=True)
+        return await self._messenger.send_photo(chat_id, picture, text, keyboard, priority="talk", silent=True)
 
 
 class LiveMessages:
@@ -134,11 +134,11 @@ class LiveMessages:
         screen = progress_screens.screen(t, progress, reader.zone if reader else PRESUMED)
         if broadcast.message_id is not None:
             edited = await self._messenger.edit_text(
-                chat_id, broadcast.message_id, screen.text, screen.keyboard, lane="talk"
+                chat_id, broadcast.message_id, screen.text, screen.keyboard, priority="talk"
             )
             if not isinstance(edited, Gone | Invalid):
                 return None if isinstance(edited, TryLater) else broadcast.message_id
-        sent = await self._messenger.send_text(chat_id, screen.text, screen.keyboard, lane="talk")
+        sent = await self._messenger.send_text(chat_id, screen.text, screen.keyboard, priority="talk")
         if isinstance(sent, TryLater):
             return None
         return (sent.message_id or 0) if isinstance(sent, Delivered) else 0

@@ -53,7 +53,7 @@ async def render_waiting(notification: Notification[WaitingBroadcast], context: 
     if broadcast is None or not waits_for_word(broadcast):
         return Sent()
     screen = confirm.waits(context.t, broadcast, waiting.doubts, context.now, context.zone)
-    return await context.send_text(notification, screen, lane="talk")
+    return await context.send_text(notification, screen, priority="talk")
 
 
 RENDERERS: Final[Mapping[NotificationKind, Renderer]] = {BroadcastNotification.WAITS: render_waiting}

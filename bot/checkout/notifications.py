@@ -53,7 +53,7 @@ async def render_expired(notification: Notification[DraftPayload], context: Rend
 
 
 async def _send(notification: Notification[DraftPayload], context: RenderContext, screen: Screen) -> DeliveryOutcome:
-    return await context.send_text(notification, screen, lane="money", silent=True)
+    return await context.send_text(notification, screen, priority="money", silent=True)
 
 
 RENDERERS: Final[Mapping[NotificationKind, Renderer]] = {DraftNotification.EXPIRED: render_expired}

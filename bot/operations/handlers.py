@@ -72,7 +72,7 @@ class StatusHandlers:
         if not await self._settle(session, kind, subject):
             return False
         if session.message_id is not None:
-            await self._messenger.edit_keyboard(session.chat_id, session.message_id, (), lane="talk")
+            await self._messenger.edit_keyboard(session.chat_id, session.message_id, (), priority="talk")
         return True
 
     async def _settle_in_status(self, session: Session, kind: str, subject: str) -> bool:

@@ -127,7 +127,7 @@ class StatisticsHandlers:
             file.content,
             csv.file_name("orders", span, session.zone),
             export_screens.caption(session.t, file, span, session.zone),
-            lane="talk",
+            priority="talk",
         )
         if not isinstance(sent, Delivered):
             await session.say(Screen(session.t("export.not_sent"), export_screens.other_period_row(session.t)))

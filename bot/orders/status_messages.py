@@ -64,7 +64,7 @@ class StatusMessages:
                 order_subject(order), OrderNotification.CARD, session.chat_id, message_id
             )
         if before is not None and before != message_id:
-            await self._messenger.delete(session.chat_id, before, lane="talk")
+            await self._messenger.delete(session.chat_id, before, priority="talk")
         return sent
 
     async def show_as_decided(self, session: Session, order: Order) -> None:

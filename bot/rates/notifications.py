@@ -84,7 +84,7 @@ async def render_daily(notification: Notification[DailyQuote], context: RenderCo
     screen = screens.daily(context.t, notification.payload.quote, notification.payload.change, context.zone)
     return delivery_outcome(
         await context.messenger.send_text(
-            notification.chat_id, screen.text, screen.keyboard, lane="bulk", silent=_is_quiet(context, subscription)
+            notification.chat_id, screen.text, screen.keyboard, priority="bulk", silent=_is_quiet(context, subscription)
         )
     )
 
@@ -103,7 +103,7 @@ async def render_alert(notification: Notification[PriceReached], context: Render
         is_above=reached.is_above,
         rests_until=reached.rests_until,
     )
-    return await context.send_text(notification, screen, lane="talk", silent=_is_quiet(context, subscription))
+    return await context.send_text(notification, screen, priority="talk", silent=_is_quiet(context, subscription))
 
 
 async def _subscription(context: RenderContext) -> Subscription | None:

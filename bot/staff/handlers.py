@@ -69,7 +69,7 @@ class AuditHandlers:
             await session.show(screens.nothing(session.t, file, span, session.zone))
             return
         name, caption = csv.file_name("audit", span, session.zone), screens.caption(session.t, file, span, session.zone)
-        sent = await self._messenger.send_document(session.chat_id, file.content, name, caption, lane="talk")
+        sent = await self._messenger.send_document(session.chat_id, file.content, name, caption, priority="talk")
         if not isinstance(sent, Delivered):
             await session.say(screens.not_sent(session.t))
         session.record_tap(pressed)

@@ -83,13 +83,13 @@ class AlarmMessages:
         alarm = notification.payload.alarm
         subjects = await self._subjects_of(context, [alarm])
         screen = screens.raised(context.t, alarm, subjects, context.now, context.zone)
-        return await context.send_text(notification, screen, lane="money")
+        return await context.send_text(notification, screen, priority="money")
 
     async def render_cleared(self, notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
         """Say that it is over."""
         alarm, by_hand = notification.payload.alarm, notification.payload.by_hand
         screen = screens.over(context.t, alarm, await self._subjects_of(context, [alarm]), by_hand=by_hand)
-        return await context.send_text(notification, screen, lane="money")
+        return await context.send_text(notification, screen, priority="money")
 
     async def render_reminder(self, notification: Notification[NoPayload], context: RenderContext) -> DeliveryOutcome:
         """Remind of what is still wrong; nothing is sent if all of it is over."""
@@ -99,7 +99,7 @@ class AlarmMessages:
             return Sent()
         subjects = await self._subjects_of(context, raised)
         screen = screens.reminder(context.t, raised, subjects, context.now, context.zone)
-        return await context.send_text(notification, screen, lane="money")
+        return await context.send_text(notification, screen, priority="money")
 
     async def _subjects_of(self, context: RenderContext, alarms: Iterable[Alarm]) -> Subjects:
         async with context.store.reading() as tx:
@@ -108,12 +108,12 @@ class AlarmMessages:
 
 async def render_key_refused(notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
     """Say that the service refuses the key."""
-    return await context.send_text(notification, screens.key_refused(context.t), lane="money")
+    return await context.send_text(notification, screens.key_refused(context.t), priority="money")
 
 
 async def render_key_works(notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
     """Say that the service accepts the key again."""
-    return await context.send_text(notification, screens.key_works(context.t), lane="money")
+    return await context.send_text(notification, screens.key_works(context.t), priority="money")
 
 
 def _stamp(moment: datetime) -> str:

@@ -24,4 +24,4 @@ class DeletionMessage:
     async def render(self, notification: Notification[DeletedUser], context: RenderContext) -> DeliveryOutcome:
         """Send the message."""
         t = translator_for(self._translations, notification.payload, self._default_locale)
-        return await replace(context, t=t).send_text(notification, privacy.deleted(t), lane="money", silent=True)
+        return await replace(context, t=t).send_text(notification, privacy.deleted(t), priority="money", silent=True)

@@ -78,7 +78,7 @@ class PrivacyHandlers:
     async def _send_file(self, session: Session) -> None:
         content = await self._privacy.export(session.person)
         sent = await self._messenger.send_document(
-            session.chat_id, content, FILE_NAME, session.t("privacy.file_caption"), lane="talk"
+            session.chat_id, content, FILE_NAME, session.t("privacy.file_caption"), priority="talk"
         )
         if not isinstance(sent, Delivered):
             await session.say(Screen(session.t("privacy.file_not_sent"), privacy.file_row(session.t)))

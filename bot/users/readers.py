@@ -10,7 +10,7 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import Translations, Translator, translator_for
 from bot.infra.outbox.model import DeliveryOutcome, Notification
 from bot.infra.outbox.rendering import Render, delivery_outcome, with_repeat_note
-from bot.infra.telegram.outbound.sender import Lane, Messenger
+from bot.infra.telegram.outbound.sender import Messenger, Priority
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.model import Person
@@ -41,7 +41,7 @@ class RenderContext:
         notification: Notification[object],
         screen: Screen,
         *,
-        lane: Lane,
+        priority: Priority,
         silent: bool = False,
         reply_to: int | None = None,
         topic_id: int | None = None,
@@ -52,7 +52,7 @@ class RenderContext:
                 notification.chat_id,
                 with_repeat_note(notification, self.t, screen.text),
                 screen.keyboard,
-                lane=lane,
+                priority=priority,
                 silent=silent,
                 reply_to=reply_to,
                 topic_id=topic_id,

@@ -1,6 +1,6 @@
 """The skeleton with our layers, as a process: `python -m tests.benchmarks.layered_bot ADDRESS DATABASE`.
 
-The receiver, the inbox, the lanes, the transport, and the limiter: without limits, but with all of its bookkeeping.
+The receiver, the inbox, the queues, the transport, and the limiter: without limits, but with all of its bookkeeping.
 """
 
 import asyncio
@@ -30,12 +30,12 @@ async def main(address: str, database: str) -> None:
     application = skeleton.with_conversation(builder.rate_limiter(SendLimiter(UNLIMITED)).build(), 0)
     await store.upgrade()
     async with application:
-        lanes = ChatQueues(store, application.process_update, clock, application.bot)
-        receiver = Receiver(UpdateFeed(application.bot.base_url, polls), store, lanes, clock)
+        queues = ChatQueues(store, application.process_update, clock, application.bot)
+        receiver = Receiver(UpdateFeed(application.bot.base_url, polls), store, queues, clock)
         receiving = asyncio.create_task(receiver.run())
         await stop.wait()
         receiving.cancel()
-        await lanes.drain()
+        await queues.drain()
     await polls.shutdown()
     await store.close()
 

@@ -1,7 +1,7 @@
-"""(a) Many people at once, each step waiting 300 ms for the service: lanes beside plain ways of processing.
+"""(a) Many people at once, each step waiting 300 ms for the service: queues beside plain ways of processing.
 
 The skeleton, the service and the (offline) Telegram are the same everywhere. Plain sequential is python-telegram-bot's
-default, plain concurrent is `concurrent_updates(256)`; ours commits each update to the inbox, then goes by lanes.
+default, plain concurrent is `concurrent_updates(256)`; ours commits each update to the inbox, then goes by queues.
 """
 
 import asyncio
@@ -90,17 +90,17 @@ async def plain(hall: Hall, concurrent: int) -> AsyncIterator[App]:
 
 @asynccontextmanager
 async def ours(hall: Hall, folder: Path) -> AsyncIterator[App]:
-    """The receiver, the inbox and the lanes around the same skeleton."""
+    """The receiver, the inbox and the queues around the same skeleton."""
     application = skeleton.offline(hall.answered, SERVICE_SECONDS)
     store, feed, clock = Database(f"sqlite:///{folder / 'inbox.db'}", VAULT), _Feed(), SystemClock()
     await store.upgrade()
     async with application:
-        lanes = ChatQueues(store, application.process_update, clock, application.bot)
-        receiving = asyncio.create_task(Receiver(feed, store, lanes, clock).run())
+        queues = ChatQueues(store, application.process_update, clock, application.bot)
+        receiving = asyncio.create_task(Receiver(feed, store, queues, clock).run())
         hall.submit = feed.arrived.put
         yield application
         receiving.cancel()
-        await lanes.drain()
+        await queues.drain()
         await store.close()
 
 
@@ -119,9 +119,9 @@ class _Feed:
 async def run(*, quick: bool) -> list[Row]:
     """The rows of this benchmark."""
     people = FEW_PEOPLE if quick else PEOPLE
-    alone = Spread.of(await _answer_times(_lanes, 1, skeleton.SAID * 2))
+    alone = Spread.of(await _answer_times(_queues, 1, skeleton.SAID * 2))
     plain_alone = Spread.of(await _answer_times(_sequential, 1, skeleton.SAID * 2))
-    at_once = Spread.of(await _answer_times(_lanes, people, skeleton.SAID))
+    at_once = Spread.of(await _answer_times(_queues, people, skeleton.SAID))
     concurrent = Spread.of(await _answer_times(_concurrent, people, skeleton.SAID))
     # One step is enough here: it takes a minute, as everybody waits for all before them.
     sequential = Spread.of(await _answer_times(_sequential, people, skeleton.SAID[:1]))
@@ -134,7 +134,7 @@ async def run(*, quick: bool) -> list[Row]:
             (f"plain concurrent (concurrent_updates({CONCURRENT}))", concurrent),
         )
     ]
-    right, plain_right = await _kept(_lanes, people), await _kept(_concurrent, people)
+    right, plain_right = await _kept(_queues, people), await _kept(_concurrent, people)
     return [
         Row(
             part="a",
@@ -155,7 +155,7 @@ async def run(*, quick: bool) -> list[Row]:
     ]
 
 
-def _lanes(hall: Hall, folder: Path) -> Opened:
+def _queues(hall: Hall, folder: Path) -> Opened:
     return ours(hall, folder)
 
 

@@ -20,7 +20,7 @@ async def test_what_is_refused_in_bulk_goes_back_to_its_sender_at_once() -> None
     assert len(wire.times(1)) == 1
     begin = now()
     await wire.send(2, "bulk")
-    assert wire.times(2)[0] - begin >= 1.0 - 2 * wire.takes, "and the lane pauses all the same"
+    assert wire.times(2)[0] - begin >= 1.0 - 2 * wire.takes, "and broadcasts pause all the same"
 
 
 @in_virtual_time
@@ -28,8 +28,8 @@ async def test_a_broadcast_may_be_slower_than_the_rest() -> None:
     wire = Wire(Limits(bulk_per_second=5))
     broadcast = [asyncio.create_task(wire.send(chat, "bulk")) for chat in range(1, 26)]
     await asyncio.gather(*broadcast, *(wire.send(chat, "talk") for chat in range(100, 150)))
-    assert most_in_any(1.0, wire.times(lane="bulk")) <= 6
-    assert wire.times(lane="talk")[-1] - wire.times()[0] < 2.2
+    assert most_in_any(1.0, wire.times(priority="bulk")) <= 6
+    assert wire.times(priority="talk")[-1] - wire.times()[0] < 2.2
 
 
 @in_virtual_time
@@ -37,12 +37,12 @@ async def test_a_broadcast_that_is_paid_for_has_a_pace_of_its_own() -> None:
     wire = Wire(Limits(bulk_per_second=100))
     broadcast = [asyncio.create_task(wire.send(chat, "bulk", paid=True)) for chat in range(1, 401)]
     await asyncio.gather(*broadcast, *(wire.send(chat, "money") for chat in range(1000, 1030)))
-    took = wire.times(lane="bulk")[-1] - wire.times(lane="bulk")[0]
+    took = wire.times(priority="bulk")[-1] - wire.times(priority="bulk")[0]
     assert took == pytest.approx(4.0, abs=0.1)
     begin = now()
     await asyncio.gather(*(wire.send(chat, "bulk") for chat in range(2000, 2060)))
     assert now() - begin > 1.9, "what isn't paid for keeps to the limit of all"
-    assert most_in_any(1.0, wire.times(lane="money")) <= 30
+    assert most_in_any(1.0, wire.times(priority="money")) <= 30
 
 
 @in_virtual_time

@@ -42,9 +42,9 @@ async def receive(base_url: str, database: str, notes: Path, most: int) -> None:
         with notes.open("a") as out:
             out.write(f"{update.update_id}\n")
 
-    lanes = ChatQueues(store, process, UtcClock())
-    await lanes.replay()
-    await Receiver(UpdateFeed(base_url, TelegramRequest()), store, lanes, UtcClock()).run()
+    queues = ChatQueues(store, process, UtcClock())
+    await queues.replay()
+    await Receiver(UpdateFeed(base_url, TelegramRequest()), store, queues, UtcClock()).run()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The lanes, in virtual time: order within a chat, none between chats, and nothing lost."""
+"""The queues, in virtual time: order within a chat, none between chats, and nothing lost."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ class Chats:
         self.finished_at: dict[int, float] = {}
         self.under_way: Counter[int] = Counter()
         self.most = 0
-        self.lanes = ChatQueues(self.store.port, self.process, LoopClock(), at_once=at_once, kept=kept)
+        self.queues = ChatQueues(self.store.port, self.process, LoopClock(), at_once=at_once, kept=kept)
 
     async def process(self, update: Update) -> None:
         assert update.effective_chat is not None
@@ -51,7 +51,7 @@ class Chats:
         items = [item(update_id, chat) for update_id, chat in ids_and_chats]
         async with self.store.transaction() as tx:
             fresh = await tx.inbox.add(items)
-        self.lanes.submit_updates([item for item in items if item.update_id in fresh])
+        self.queues.submit_updates([item for item in items if item.update_id in fresh])
 
     async def settled(self, within: float = 1000.0) -> None:
         deadline = now() + within
@@ -82,7 +82,7 @@ async def test_each_chat_keeps_its_order_and_chats_go_beside_each_other() -> Non
     await chats.settled()
     assert all(chats.of(chat) == sorted(chats.of(chat)) for chat in range(1, 9))
     assert max(chats.finished_at.values()) - begin == pytest.approx(5.0, abs=0.1)
-    assert not chats.lanes._lanes, "an empty lane is no lane"
+    assert not chats.queues._queues, "an empty queue is dropped"
 
 
 @in_virtual_time
@@ -110,7 +110,7 @@ async def test_memory_holds_a_part_of_a_flood_and_the_inbox_the_rest() -> None:
     most = 0
     for key in range(1, 401):
         await chats.receive((key, 1))
-        most = max(most, len(chats.lanes._lanes[1].jobs))
+        most = max(most, len(chats.queues._queues[1].jobs))
         if key % 7 == 0:
             await asyncio.sleep(0.02)
     await chats.settled()
@@ -146,7 +146,7 @@ async def test_what_a_former_process_left_is_replayed_in_order_before_what_comes
     await store.inbox.finish([4, 5, 6], LoopClock().now())
     await asyncio.sleep(1)
     chats = Chats(store, takes=0.01)
-    assert await chats.lanes.replay() == 3
+    assert await chats.queues.replay() == 3
     await chats.receive((200, 1))
     await chats.settled()
     assert all(chats.of(chat) == sorted(chats.of(chat)) for chat in range(3))
@@ -161,14 +161,14 @@ async def test_an_update_that_ends_the_process_each_time_is_set_aside_at_last() 
         await asyncio.sleep(1)
         chats = Chats(store)
         chats.takes[1] = 1000.0  # and in the midst of it the process is killed
-        await chats.lanes.replay()
+        await chats.queues.replay()
         await asyncio.sleep(1)
-        await chats.lanes.drain(timeout=0)
+        await chats.queues.drain(timeout=0)
     assert store.inbox.rows[1].attempts == 5
     assert store.inbox.rows[2].attempts == 0, "who waits behind it bears no blame"
     survivor = Chats(store)
     with capture_logs() as logs:
-        await survivor.lanes.replay()
+        await survivor.queues.replay()
         await survivor.settled()
     assert survivor.served == [2]
     assert [line["event"] for line in logs] == ["update_dropped"]
@@ -203,14 +203,14 @@ async def test_an_update_nobody_can_read_stops_nobody() -> None:
     chats = Chats()
     bad = item(1, 1, body='{"update_id": 1, "message": {"chat": "nonsense"}}')
     await chats.store.inbox.add([bad])
-    chats.lanes.submit_updates([bad])
+    chats.queues.submit_updates([bad])
     await chats.receive((2, 1))
     await chats.settled()
     assert chats.served == [2]
 
 
 @in_virtual_time
-async def test_a_stray_cancellation_within_a_handler_does_not_end_the_lane() -> None:
+async def test_a_stray_cancellation_within_a_handler_does_not_end_the_queue() -> None:
     chats = Chats()
     chats.errors[1] = [asyncio.CancelledError()]
     await chats.receive((1, 1), (2, 1))
@@ -219,13 +219,13 @@ async def test_a_stray_cancellation_within_a_handler_does_not_end_the_lane() -> 
 
 
 @in_virtual_time
-async def test_a_lane_that_something_else_cancels_goes_on_with_its_chat_and_says_so() -> None:
+async def test_a_queue_that_something_else_cancels_goes_on_with_its_chat_and_says_so() -> None:
     chats = Chats(takes=1.0)
     await chats.receive((1, 1), (2, 1))
-    errand = chats.lanes.run_in_lane(1, lambda: asyncio.sleep(0))
+    errand = chats.queues.run_in_queue(1, lambda: asyncio.sleep(0))
     await asyncio.sleep(0.5)
     with capture_logs() as logs:
-        next(task for task in asyncio.all_tasks() if task.get_name() == "lane-1").cancel()
+        next(task for task in asyncio.all_tasks() if task.get_name() == "chat-queue-1").cancel()
         await chats.settled()
     assert chats.served == [1, 2]
     assert chats.store.inbox.rows[1].attempts == 1
@@ -234,12 +234,12 @@ async def test_a_lane_that_something_else_cancels_goes_on_with_its_chat_and_says
 
 
 @in_virtual_time
-async def test_an_errand_whose_lane_something_else_cancels_is_over_and_the_chat_goes_on() -> None:
+async def test_an_errand_whose_queue_something_else_cancels_is_over_and_the_chat_goes_on() -> None:
     chats = Chats()
-    errand = chats.lanes.run_in_lane(1, lambda: asyncio.sleep(100))
+    errand = chats.queues.run_in_queue(1, lambda: asyncio.sleep(100))
     await chats.receive((1, 1))
     await asyncio.sleep(0.5)
-    next(task for task in asyncio.all_tasks() if task.get_name() == "lane-1").cancel()
+    next(task for task in asyncio.all_tasks() if task.get_name() == "chat-queue-1").cancel()
     await chats.settled()
     assert not await errand
     assert chats.served == [1]
@@ -252,7 +252,7 @@ async def test_updates_whose_finishing_something_else_cancels_are_finished_with_
     await asyncio.sleep(0.5)
     next(task for task in asyncio.all_tasks() if task.get_name() == "inbox-finish").cancel()
     await asyncio.sleep(0.1)
-    chats.lanes.look_again([1])
+    chats.queues.look_again([1])
     await chats.receive((2, 2))
     await chats.settled()
     assert chats.served == [1, 2]
@@ -300,8 +300,8 @@ async def test_errands_keep_the_order_of_their_chat() -> None:
 
         return work
 
-    ours = chats.lanes.run_in_lane(1, errand("ours"))
-    others = chats.lanes.run_in_lane(2, errand("others"))
+    ours = chats.queues.run_in_queue(1, errand("ours"))
+    others = chats.queues.run_in_queue(2, errand("others"))
     await chats.receive((3, 1))
     assert await ours
     assert await others
@@ -317,7 +317,7 @@ async def test_an_errand_that_fails_says_so_and_harms_nothing() -> None:
         raise ValueError("secret words")
 
     with capture_logs() as logs:
-        assert await chats.lanes.run_in_lane(1, fail) is False
+        assert await chats.queues.run_in_queue(1, fail) is False
     assert "secret" not in str(logs)
     await chats.receive((1, 1))
     await chats.settled()
@@ -327,10 +327,10 @@ async def test_an_errand_that_fails_says_so_and_harms_nothing() -> None:
 async def test_draining_finishes_what_is_under_way_and_leaves_the_rest_in_the_inbox() -> None:
     chats = Chats(takes=1.0)
     await chats.receive(*((10 * chat + turn, chat) for chat in range(1, 6) for turn in range(4)))
-    waiting = chats.lanes.run_in_lane(1, lambda: asyncio.sleep(0))
+    waiting = chats.queues.run_in_queue(1, lambda: asyncio.sleep(0))
     await asyncio.sleep(0.5)
     begin = now()
-    await chats.lanes.drain(timeout=3.0)
+    await chats.queues.drain(timeout=3.0)
     assert now() - begin == pytest.approx(0.5, abs=0.01)
     assert sorted(chats.served) == [10, 20, 30, 40, 50]
     assert set(chats.store.inbox.finished) == {10, 20, 30, 40, 50}
@@ -346,7 +346,7 @@ async def test_draining_cuts_off_what_takes_too_long() -> None:
     await chats.receive((1, 1))
     await asyncio.sleep(0.5)
     begin = now()
-    await chats.lanes.drain(timeout=3.0)
+    await chats.queues.drain(timeout=3.0)
     assert now() - begin < 3.5
     assert chats.store.inbox.unfinished() == {1}
     assert chats.store.inbox.rows[1].attempts == 0, "the cut was ours"
@@ -359,7 +359,7 @@ async def test_draining_ends_even_while_the_database_is_away() -> None:
     chats.store.failures = [OSError()] * 1000
     await asyncio.sleep(1)
     begin = now()
-    await chats.lanes.drain()
+    await chats.queues.drain()
     assert now() - begin < 4.5
 
 
@@ -368,7 +368,7 @@ async def test_looking_again_serves_nothing_twice() -> None:
     chats = Chats(FakeStore(commits_take=0.5), takes=0.1)
     await chats.receive((1, 1), (2, 1))
     await asyncio.sleep(0.25)  # served, and their commit still under way
-    chats.lanes.look_again([1])
+    chats.queues.look_again([1])
     await chats.settled()
     assert chats.served == [1, 2]
 
@@ -382,7 +382,7 @@ async def test_an_update_with_a_lower_id_is_processed_while_others_wait_in_the_i
     await chats.settled()
     assert sorted(chats.of(1)) == [7, *range(1_000, 1_006)]
     assert len(chats.served) == 7
-    await chats.lanes.drain()
+    await chats.queues.drain()
 
 
 class ShowingChats(Chats):
@@ -392,7 +392,7 @@ class ShowingChats(Chats):
         super().__init__(store)
         self.saved: dict[int, int | None] = {}
         self.found: list[int | None] = []
-        self.lanes = ChatQueues(store.port, self.process, LoopClock(), save_chats=self.save)
+        self.queues = ChatQueues(store.port, self.process, LoopClock(), save_chats=self.save)
 
     async def process(self, update: Update) -> None:
         attempt, chat = ATTEMPT.get(), update.effective_chat
@@ -411,7 +411,7 @@ async def test_the_next_update_of_a_chat_finds_what_the_one_before_has_shown() -
     chats = ShowingChats(FakeStore(commits_take=0.5))
     await chats.receive((1, 7), (2, 7), (3, 7), (4, 8))
     await chats.settled()
-    await chats.lanes.drain()
+    await chats.queues.drain()
     assert sorted(zip(chats.served, chats.found, strict=True)) == [(1, None), (2, 1), (3, 2), (4, None)]
     assert chats.saved == {7: 3, 8: 4}
 
@@ -423,5 +423,5 @@ async def test_what_a_failed_attempt_has_shown_is_known_to_the_next_one() -> Non
     with capture_logs():
         await chats.receive((1, 7))
         await chats.settled()
-        await chats.lanes.drain()
+        await chats.queues.drain()
     assert chats.found == [None, 1]

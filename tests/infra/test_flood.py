@@ -230,7 +230,7 @@ class Unlucky(Exception):
 
 
 @in_virtual_time
-async def test_the_lanes_say_when_an_update_came_in_unless_it_is_taken_up_again() -> None:
+async def test_the_queues_say_when_an_update_came_in_unless_it_is_taken_up_again() -> None:
     store, clock, seen = FakeStore(), LoopClock(), list[tuple[int, datetime | None]]()
     left_behind = item(1, EMMA)
     async with store.transaction() as tx:
@@ -242,12 +242,12 @@ async def test_the_lanes_say_when_an_update_came_in_unless_it_is_taken_up_again(
         if update.update_id == 3 and len(seen) == 3:
             raise Unlucky
 
-    lanes = ChatQueues(store.port, process, clock)
-    await lanes.replay()
+    queues = ChatQueues(store.port, process, clock)
+    await queues.replay()
     await asyncio.sleep(1)
     received = [item(2, EMMA), item(3, EMMA)]
     async with store.transaction() as tx:
         await tx.inbox.add(received)
-    lanes.submit_updates(received)
+    queues.submit_updates(received)
     await asyncio.sleep(10)
     assert seen == [(1, None), (2, received[0].received_at), (3, received[1].received_at), (3, None)]

@@ -10,7 +10,7 @@ from telegram.ext import ExtBot
 
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.pace import UNLIMITED
-from bot.infra.telegram.outbound.scheduler import Lane
+from bot.infra.telegram.outbound.scheduler import Priority
 from bot.infra.telegram.outbound.sender import (
     Delivered,
     Gone,
@@ -35,7 +35,7 @@ KEYBOARD = (
 @asynccontextmanager
 async def messenger(url: str, token: str, **timeouts: Any) -> AsyncIterator[Messenger]:
     request = TelegramRequest(**{"read_timeout": 5.0} | timeouts)
-    bot = ExtBot[Lane](token, f"{url}/bot", request=request, rate_limiter=SendLimiter(UNLIMITED))
+    bot = ExtBot[Priority](token, f"{url}/bot", request=request, rate_limiter=SendLimiter(UNLIMITED))
     async with request:
         yield Messenger(bot)
         await bot.shutdown()
@@ -63,7 +63,7 @@ async def texts(server: Running) -> list[str]:
 
 
 async def sent(telegram: Messenger, html: str = "Hello", **more: Any) -> int:
-    outcome = await telegram.send_text(EMMA, html, lane="talk", **more)
+    outcome = await telegram.send_text(EMMA, html, priority="talk", **more)
     assert isinstance(outcome, Delivered)
     assert outcome.message_id is not None
     return outcome.message_id
@@ -81,44 +81,46 @@ async def test_a_message_arrives_with_its_markup_and_buttons(server: Running, te
 
 
 async def test_a_picture_arrives_with_its_caption(server: Running, telegram: Messenger) -> None:
-    outcome = await telegram.send_photo(EMMA, png(30, 30), "<i>Scan</i>", KEYBOARD, lane="money")
+    outcome = await telegram.send_photo(EMMA, png(30, 30), "<i>Scan</i>", KEYBOARD, priority="money")
     assert isinstance(outcome, Delivered)
     shown = (await server.sees(EMMA))[-1]
     assert shown["caption"] == "Scan"
     assert shown["photo"]
     assert outcome.message_id is not None
-    edited = await telegram.edit_caption(EMMA, outcome.message_id, "Paid", lane="money")
+    edited = await telegram.edit_caption(EMMA, outcome.message_id, "Paid", priority="money")
     assert edited == Delivered(outcome.message_id)
     assert (await server.sees(EMMA))[-1]["caption"] == "Paid"
 
 
 async def test_a_picture_is_uploaded_once_and_takes_the_place_of_another(server: Running, telegram: Messenger) -> None:
     first, second = png(30, 30), png(40, 30)
-    outcome = await telegram.send_photo(EMMA, first, "One", KEYBOARD, lane="talk")
+    outcome = await telegram.send_photo(EMMA, first, "One", KEYBOARD, priority="talk")
     assert isinstance(outcome, Delivered)
     assert outcome.message_id is not None
     assert outcome.photo_id == _photo(await server.sees(EMMA))
     for picture, caption in ((second, "Two"), (first, "<b>One</b> again")):
-        assert await telegram.edit_photo(EMMA, outcome.message_id, picture, caption, KEYBOARD, lane="talk") == outcome
+        assert (
+            await telegram.edit_photo(EMMA, outcome.message_id, picture, caption, KEYBOARD, priority="talk") == outcome
+        )
     shown = (await server.sees(EMMA))[-1]
     assert (shown["caption"], _photo([shown])) == ("One again", outcome.photo_id)
     assert (
-        await telegram.edit_photo(EMMA, outcome.message_id, first, "<b>One</b> again", KEYBOARD, lane="talk")
+        await telegram.edit_photo(EMMA, outcome.message_id, first, "<b>One</b> again", KEYBOARD, priority="talk")
         == NotModified()
     )
-    assert isinstance(await telegram.send_photo(EMMA, first, "Once more", lane="talk"), Delivered)
+    assert isinstance(await telegram.send_photo(EMMA, first, "Once more", priority="talk"), Delivered)
     assert _photo(await server.sees(EMMA)) == outcome.photo_id
 
 
 async def test_a_picture_that_telegram_has_forgotten_is_uploaded_again(server: Running, telegram: Messenger) -> None:
     telegram._uploads.remember(png(30, 30), "AgACAgUAAxkBAAIB")
-    assert isinstance(await telegram.send_photo(EMMA, png(30, 30), "Here", lane="talk"), Delivered)
+    assert isinstance(await telegram.send_photo(EMMA, png(30, 30), "Here", priority="talk"), Delivered)
     assert (await server.sees(EMMA))[-1]["caption"] == "Here"
 
 
 async def test_a_picture_takes_the_place_of_a_text(server: Running, telegram: Messenger) -> None:
     message_id = await sent(telegram)
-    assert isinstance(await telegram.edit_photo(EMMA, message_id, png(30, 30), "Seen", lane="talk"), Delivered)
+    assert isinstance(await telegram.edit_photo(EMMA, message_id, png(30, 30), "Seen", priority="talk"), Delivered)
     shown = (await server.sees(EMMA))[-1]
     assert (shown["message_id"], shown["caption"]) == (message_id, "Seen")
 
@@ -129,7 +131,7 @@ def _photo(messages: list[dict[str, Any]]) -> str:
 
 async def test_a_file_arrives_under_its_name_byte_by_byte(server: Running, telegram: Messenger) -> None:
     content = '{"number": "7731004455", "name": "🏦"}'.encode()
-    outcome = await telegram.send_document(EMMA, content, "kirim-data.json", "<b>Yours</b>", KEYBOARD, lane="talk")
+    outcome = await telegram.send_document(EMMA, content, "kirim-data.json", "<b>Yours</b>", KEYBOARD, priority="talk")
     shown = (await server.sees(EMMA))[-1]
     assert outcome == Delivered(shown["message_id"])
     assert (shown["document"]["file_name"], shown["caption"]) == ("kirim-data.json", "Yours")
@@ -139,62 +141,62 @@ async def test_a_file_arrives_under_its_name_byte_by_byte(server: Running, teleg
 
 async def test_a_message_is_edited_its_buttons_taken_and_then_deleted(server: Running, telegram: Messenger) -> None:
     message_id = await sent(telegram, keyboard=KEYBOARD)
-    assert await telegram.edit_keyboard(EMMA, message_id, (), lane="talk") == Delivered(message_id)
+    assert await telegram.edit_keyboard(EMMA, message_id, (), priority="talk") == Delivered(message_id)
     assert "reply_markup" not in (await server.sees(EMMA))[-1]
-    assert await telegram.edit_text(EMMA, message_id, "Changed", KEYBOARD, lane="talk") == Delivered(message_id)
+    assert await telegram.edit_text(EMMA, message_id, "Changed", KEYBOARD, priority="talk") == Delivered(message_id)
     assert (await texts(server))[-1] == "Changed"
-    assert await telegram.delete(EMMA, message_id, lane="talk") == Delivered()
+    assert await telegram.delete(EMMA, message_id, priority="talk") == Delivered()
     assert "Changed" not in await texts(server)
 
 
 async def test_what_is_shown_already_counts_as_delivered(telegram: Messenger) -> None:
     message_id = await sent(telegram, "Same", keyboard=KEYBOARD)
-    assert await telegram.edit_text(EMMA, message_id, "Same", KEYBOARD, lane="talk") == NotModified()
-    assert await telegram.edit_keyboard(EMMA, message_id, KEYBOARD, lane="talk") == NotModified()
+    assert await telegram.edit_text(EMMA, message_id, "Same", KEYBOARD, priority="talk") == NotModified()
+    assert await telegram.edit_keyboard(EMMA, message_id, KEYBOARD, priority="talk") == NotModified()
 
 
 async def test_a_message_that_is_no_more_is_gone(telegram: Messenger) -> None:
     message_id = await sent(telegram)
-    await telegram.delete(EMMA, message_id, lane="talk")
-    assert await telegram.edit_text(EMMA, message_id, "Changed", lane="talk") == Gone()
-    assert await telegram.edit_keyboard(EMMA, message_id, KEYBOARD, lane="talk") == Gone()
-    assert await telegram.delete(EMMA, message_id, lane="talk") == Gone()
+    await telegram.delete(EMMA, message_id, priority="talk")
+    assert await telegram.edit_text(EMMA, message_id, "Changed", priority="talk") == Gone()
+    assert await telegram.edit_keyboard(EMMA, message_id, KEYBOARD, priority="talk") == Gone()
+    assert await telegram.delete(EMMA, message_id, priority="talk") == Gone()
 
 
 async def test_a_picture_has_no_text_to_edit(telegram: Messenger) -> None:
-    picture = await telegram.send_photo(EMMA, png(30, 30), "Scan", lane="talk")
+    picture = await telegram.send_photo(EMMA, png(30, 30), "Scan", priority="talk")
     assert isinstance(picture, Delivered)
-    assert await telegram.edit_text(EMMA, picture.message_id or 0, "Changed", lane="talk") == Gone()
+    assert await telegram.edit_text(EMMA, picture.message_id or 0, "Changed", priority="talk") == Gone()
 
 
 async def test_somebody_elses_message_cannot_be_edited(server: Running, telegram: Messenger) -> None:
     theirs = await server.says(EMMA, "mine")
-    assert await telegram.edit_text(EMMA, theirs["message_id"], "Changed", lane="talk") == Gone()
+    assert await telegram.edit_text(EMMA, theirs["message_id"], "Changed", priority="talk") == Gone()
 
 
 async def test_a_reply_to_a_deleted_question_is_sent_all_the_same(telegram: Messenger) -> None:
     question = await sent(telegram)
-    await telegram.delete(EMMA, question, lane="talk")
+    await telegram.delete(EMMA, question, priority="talk")
     await sent(telegram, "Answer", reply_to=question)
 
 
 async def test_whoever_blocked_the_bot_is_unreachable(server: Running, telegram: Messenger) -> None:
     await server.people.patch(f"/sandbox/people/{EMMA}", json={"blocked": True})
-    outcome = await telegram.send_text(EMMA, "Hello", lane="bulk")
+    outcome = await telegram.send_text(EMMA, "Hello", priority="bulk")
     assert isinstance(outcome, Unreachable)
     assert "blocked" in outcome.reason
 
 
 @pytest.mark.parametrize("chat", [4242, -1004242])
 async def test_a_chat_that_nobody_knows_is_unreachable(telegram: Messenger, chat: int) -> None:
-    assert isinstance(await telegram.send_text(chat, "Hello", lane="talk"), Unreachable)
+    assert isinstance(await telegram.send_text(chat, "Hello", priority="talk"), Unreachable)
 
 
 async def test_a_refusal_for_frequency_says_when_and_that_nothing_was_sent(
     server: Running, telegram: Messenger
 ) -> None:
     await fault(server, "429", retry_after=77)
-    assert await telegram.send_text(EMMA, "Hello", lane="money") == TryLater(77.0)
+    assert await telegram.send_text(EMMA, "Hello", priority="money") == TryLater(77.0)
 
 
 async def test_a_short_pause_is_made_and_the_message_sent_once(server: Running, telegram: Messenger) -> None:
@@ -210,7 +212,7 @@ async def test_a_call_without_an_answer_may_have_arrived(
     server: Running, telegram: Messenger, kind: str, *, arrives: bool
 ) -> None:
     await fault(server, kind, times=1)
-    outcome = await telegram.send_text(EMMA, "once", lane="money")
+    outcome = await telegram.send_text(EMMA, "once", priority="money")
     assert isinstance(outcome, TryLater)
     assert outcome.maybe_told
     assert (await texts(server)).count("once") == arrives
@@ -220,13 +222,13 @@ async def test_a_call_without_an_answer_may_have_arrived(
 async def test_an_answer_that_does_not_come_in_time_may_mean_anything(server: Running) -> None:
     async with messenger(server.url, server.settings.bot_token, read_timeout=0.2) as hasty:
         await fault(server, "delay", seconds=1.0, times=1)
-        outcome = await hasty.send_text(EMMA, "Hello", lane="money")
+        outcome = await hasty.send_text(EMMA, "Hello", priority="money")
     assert outcome == TryLater(outcome.after if isinstance(outcome, TryLater) else 0, maybe_told=True)
 
 
 async def test_a_server_that_is_not_there_was_surely_told_nothing(server: Running) -> None:
     async with messenger("http://127.0.0.1:1", server.settings.bot_token) as nowhere:
-        outcome = await nowhere.send_text(EMMA, "Hello", lane="money")
+        outcome = await nowhere.send_text(EMMA, "Hello", priority="money")
         assert isinstance(outcome, TryLater)
         assert not outcome.maybe_told
         assert isinstance(await nowhere.answer_press("1"), TryLater)
@@ -236,7 +238,7 @@ async def test_a_refused_token_is_said_without_the_token(server: Running) -> Non
     token = "999999:" + "z" * 35
     with capture_logs() as logs:
         async with messenger(server.url, token) as stranger:
-            outcome = await stranger.send_text(EMMA, "Hello", lane="money")
+            outcome = await stranger.send_text(EMMA, "Hello", priority="money")
     assert isinstance(outcome, TryLater)
     assert not outcome.maybe_told
     assert [line["event"] for line in logs] == ["bot_token_rejected"]
@@ -245,7 +247,7 @@ async def test_a_refused_token_is_said_without_the_token(server: Running) -> Non
 
 async def test_markup_of_our_own_making_that_is_wrong_is_an_error_in_the_log(telegram: Messenger) -> None:
     with capture_logs() as logs:
-        outcome = await telegram.send_text(EMMA, "<b>never closed", lane="talk")
+        outcome = await telegram.send_text(EMMA, "<b>never closed", priority="talk")
     assert isinstance(outcome, Invalid)
     assert [(line["event"], line["log_level"]) for line in logs] == [("message_rejected", "error")]
 
@@ -253,7 +255,7 @@ async def test_markup_of_our_own_making_that_is_wrong_is_an_error_in_the_log(tel
 async def test_a_text_that_is_too_long_is_cut_rather_than_refused(server: Running, telegram: Messenger) -> None:
     with capture_logs() as logs:
         await sent(telegram, "<b>" + "a&lt;" * 3000 + "</b>")
-        photo = await telegram.send_photo(EMMA, png(30, 30), "<code>" + "b" * 3000 + "</code>", lane="talk")
+        photo = await telegram.send_photo(EMMA, png(30, 30), "<code>" + "b" * 3000 + "</code>", priority="talk")
     assert isinstance(photo, Delivered)
     *_, text, caption = await server.sees(EMMA)
     assert (len(text["text"]), len(caption["caption"])) == (4096, 1024)
@@ -268,11 +270,13 @@ async def test_a_press_is_answered_and_one_too_old_is_fine(server: Running, tele
     assert await telegram.answer_press("4711") == Delivered()
 
 
-async def test_every_lane_arrives(server: Running, telegram: Messenger) -> None:
-    lanes: tuple[Lane, ...] = ("money", "talk", "bulk")
-    for lane in lanes:
-        assert isinstance(await telegram.send_text(EMMA, lane, lane=lane, silent=lane == "bulk"), Delivered)
-    assert (await texts(server))[-3:] == list(lanes)
+async def test_every_priority_arrives(server: Running, telegram: Messenger) -> None:
+    priorities: tuple[Priority, ...] = ("money", "talk", "bulk")
+    for priority in priorities:
+        assert isinstance(
+            await telegram.send_text(EMMA, priority, priority=priority, silent=priority == "bulk"), Delivered
+        )
+    assert (await texts(server))[-3:] == list(priorities)
 
 
 async def group(server: Running, kind: str = "group") -> int:
@@ -283,11 +287,11 @@ async def group(server: Running, kind: str = "group") -> int:
 async def test_a_group_that_moved_says_where_to(server: Running, telegram: Messenger) -> None:
     chat = await group(server)
     moved = await server.posts(f"/sandbox/chats/{chat}/migrate", {})
-    assert await telegram.send_text(chat, "Hello", lane="talk") == Moved(moved["id"])
-    assert isinstance(await telegram.send_text(moved["id"], "Hello", lane="talk"), Delivered)
+    assert await telegram.send_text(chat, "Hello", priority="talk") == Moved(moved["id"])
+    assert isinstance(await telegram.send_text(moved["id"], "Hello", priority="talk"), Delivered)
 
 
 async def test_a_group_that_threw_the_bot_out_is_unreachable(server: Running, telegram: Messenger) -> None:
     chat = await group(server, "supergroup")
     await server.posts(f"/sandbox/chats/{chat}/bot", {"from": EMMA, "status": "kicked"})
-    assert isinstance(await telegram.send_text(chat, "Hello", lane="talk"), Unreachable)
+    assert isinstance(await telegram.send_text(chat, "Hello", priority="talk"), Unreachable)

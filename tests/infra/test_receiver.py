@@ -37,7 +37,7 @@ class Telegram:
 
 
 class Noted:
-    """Stands where the lanes would."""
+    """Stands where the queues would."""
 
     def __init__(self) -> None:
         self.submitted: list[int] = []
@@ -54,92 +54,92 @@ def message(update_id: int, chat: int = 1) -> dict[str, Any]:
     return {"update_id": update_id, "message": {"message_id": 1, "date": 0, "chat": {"id": chat, "type": "private"}}}
 
 
-async def receive(telegram: Telegram, store: FakeStore, lanes: Noted, seconds: float) -> None:
+async def receive(telegram: Telegram, store: FakeStore, queues: Noted, seconds: float) -> None:
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(Receiver(telegram, store.port, lanes, LoopClock()).run(), seconds)
+        await asyncio.wait_for(Receiver(telegram, store.port, queues, LoopClock()).run(), seconds)
 
 
 @in_virtual_time
 async def test_updates_are_in_the_inbox_before_the_poll_that_acknowledges_them() -> None:
-    store, lanes, telegram = FakeStore(commits_take=2.0), Noted(), Telegram(message(7), message(8, 2))
-    await receive(telegram, store, lanes, 1.5)
+    store, queues, telegram = FakeStore(commits_take=2.0), Noted(), Telegram(message(7), message(8, 2))
+    await receive(telegram, store, queues, 1.5)
     assert [offset for _, offset in telegram.polls] == [None], "still committing: not acknowledged"
-    await receive(telegram, store, lanes, 5)
+    await receive(telegram, store, queues, 5)
     assert [offset for _, offset in telegram.polls] == [None, None, 9]
     assert set(store.inbox.rows) == {7, 8}
-    assert lanes.submitted == [7, 8]
+    assert queues.submitted == [7, 8]
 
 
 @in_virtual_time
 async def test_nothing_is_acknowledged_while_the_database_is_away() -> None:
-    store, lanes, telegram = FakeStore(), Noted(), Telegram(message(7))
+    store, queues, telegram = FakeStore(), Noted(), Telegram(message(7))
     store.failures = [OSError("gone")] * 6
-    await receive(telegram, store, lanes, 60)
+    await receive(telegram, store, queues, 60)
     assert [offset for _, offset in telegram.polls][:2] == [None, 8]
     assert telegram.polls[1][0] - telegram.polls[0][0] > 5
-    assert lanes.submitted == [7]
+    assert queues.submitted == [7]
 
 
 @in_virtual_time
-async def test_a_commit_that_only_seemed_to_fail_still_reaches_its_lane() -> None:
-    store, lanes, telegram = FakeStore(), Noted(), Telegram(message(7, chat=5))
+async def test_a_commit_that_only_seemed_to_fail_still_reaches_its_queue() -> None:
+    store, queues, telegram = FakeStore(), Noted(), Telegram(message(7, chat=5))
     store.late_failures = [ConnectionError("lost after the commit")]
-    await receive(telegram, store, lanes, 10)
-    assert lanes.submitted == []
-    assert lanes.looked_again == [5]
+    await receive(telegram, store, queues, 10)
+    assert queues.submitted == []
+    assert queues.looked_again == [5]
 
 
 @in_virtual_time
 async def test_an_update_that_comes_twice_is_submitted_once() -> None:
-    store, lanes, telegram = FakeStore(), Noted(), Telegram(message(7))
-    await receive(telegram, store, lanes, 0.2)
-    await receive(telegram, store, lanes, 10)
-    assert lanes.submitted == [7]
+    store, queues, telegram = FakeStore(), Noted(), Telegram(message(7))
+    await receive(telegram, store, queues, 0.2)
+    await receive(telegram, store, queues, 10)
+    assert queues.submitted == [7]
 
 
 @in_virtual_time
 async def test_ids_that_begin_anew_below_the_last_one_while_the_bot_runs_are_received() -> None:
-    store, lanes, telegram = FakeStore(), Noted(), Telegram(message(900))
-    receiving = asyncio.create_task(receive(telegram, store, lanes, 100))
+    store, queues, telegram = FakeStore(), Noted(), Telegram(message(900))
+    receiving = asyncio.create_task(receive(telegram, store, queues, 100))
     await asyncio.sleep(50)
     telegram.updates.append(message(7))
     await receiving
-    assert lanes.submitted == [900, 7]
+    assert queues.submitted == [900, 7]
     assert [offset for _, offset in telegram.polls[:3]] == [None, 901, None]
 
 
 @in_virtual_time
 async def test_corrections_are_read_and_unknown_kinds_are_acknowledged_unread() -> None:
     edited = {"update_id": 5, "edited_message": message(5)["message"]}
-    store, lanes, telegram = FakeStore(), Noted(), Telegram(edited, {"update_id": 6, "poll": {"id": "1"}})
-    await receive(telegram, store, lanes, 10)
+    store, queues, telegram = FakeStore(), Noted(), Telegram(edited, {"update_id": 6, "poll": {"id": "1"}})
+    await receive(telegram, store, queues, 10)
     assert telegram.polls[1][1] == 7
-    assert lanes.submitted == [5]
+    assert queues.submitted == [5]
 
 
 @in_virtual_time
 async def test_a_bad_network_is_asked_less_and_less_often() -> None:
     telegram = Telegram(message(7))
     telegram.errors = [NetworkError("down")] * 8
-    lanes = Noted()
-    await receive(telegram, FakeStore(), lanes, 200)
+    queues = Noted()
+    await receive(telegram, FakeStore(), queues, 200)
     pauses = [
         round(later[0] - earlier[0], 1) for earlier, later in zip(telegram.polls, telegram.polls[1:9], strict=False)
     ]
     assert pauses == [0.6, 1.1, 2.1, 4.1, 8.1, 16.1, 30.1, 30.1]
-    assert lanes.submitted == [7]
+    assert queues.submitted == [7]
 
 
 @in_virtual_time
 async def test_a_second_poller_is_named_in_the_log_and_given_way() -> None:
     telegram = Telegram(message(7))
     telegram.errors = [Conflict("terminated by other getUpdates request")] * 2
-    lanes = Noted()
+    queues = Noted()
     with capture_logs() as logs:
-        await receive(telegram, FakeStore(), lanes, 60)
+        await receive(telegram, FakeStore(), queues, 60)
     assert [line["event"] for line in logs] == ["second_poller_detected"] * 2
     assert telegram.polls[1][0] - telegram.polls[0][0] > 10
-    assert lanes.submitted == [7]
+    assert queues.submitted == [7]
 
 
 @in_virtual_time
@@ -164,9 +164,9 @@ async def test_a_refused_token_ends_the_bot_in_words_without_the_token() -> None
 async def test_one_strange_refusal_does_not_end_the_bot() -> None:
     telegram = Telegram(message(7))
     telegram.errors = [InvalidToken()]
-    lanes = Noted()
-    await receive(telegram, FakeStore(), lanes, 60)
-    assert lanes.submitted == [7]
+    queues = Noted()
+    await receive(telegram, FakeStore(), queues, 60)
+    assert queues.submitted == [7]
 
 
 def test_the_chat_of_an_update_is_where_its_answer_goes() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.infra.telegram.errors import SlowDown, Unsent
 from bot.infra.telegram.outbound.limiter import SendLimiter
-from bot.infra.telegram.outbound.scheduler import Lane
+from bot.infra.telegram.outbound.scheduler import Priority
 from tests.examples import examples
 from tests.settlement.wire import Wire, most_in_any
 from tests.virtual_time import VirtualLoop, in_virtual_time, now
@@ -35,12 +35,12 @@ async def test_news_about_money_overtakes_a_broadcast_at_once() -> None:
 
 
 @in_virtual_time
-async def test_lanes_go_in_their_order_whatever_the_order_of_asking() -> None:
+async def test_priorities_go_in_their_order_whatever_the_order_of_asking() -> None:
     wire = Wire()
-    lanes: list[Lane] = ["bulk", "talk", "money"]
-    await asyncio.gather(*(wire.send(chat, lanes[chat % 3]) for chat in range(60)))
+    priorities: list[Priority] = ["bulk", "talk", "money"]
+    await asyncio.gather(*(wire.send(chat, priorities[chat % 3]) for chat in range(60)))
     # The first one found no queue.
-    assert [lane for _, _, lane, _ in wire.sent][1:] == ["money"] * 20 + ["talk"] * 20 + ["bulk"] * 19
+    assert [priority for _, _, priority, _ in wire.sent][1:] == ["money"] * 20 + ["talk"] * 20 + ["bulk"] * 19
 
 
 @in_virtual_time
@@ -100,7 +100,7 @@ async def test_edits_follow_quick_presses_but_not_without_end() -> None:
 
 
 @in_virtual_time
-async def test_two_calls_of_one_lane_in_one_chat_are_never_under_way_together() -> None:
+async def test_two_calls_of_one_priority_in_one_chat_are_never_under_way_together() -> None:
     wire = Wire(takes=0.9)
     await asyncio.gather(*(wire.send(1, text=str(number)) for number in range(4)))
     assert wire.at_once == 1
@@ -128,12 +128,12 @@ async def test_a_refusal_pauses_its_chat_and_the_broadcast_and_nobody_else() -> 
     await asyncio.sleep(0.1)
     refused_at = wire.times(1)[0] + wire.takes
     begin = now()
-    await asyncio.gather(*(wire.send(chat, lane) for chat, lane in ((2, "talk"), (3, "money"))))  # type: ignore[arg-type]
+    await asyncio.gather(*(wire.send(chat, priority) for chat, priority in ((2, "talk"), (3, "money"))))  # type: ignore[arg-type]
     assert now() - begin < 0.3
     assert await asyncio.gather(refused, after, *broadcast)
     assert wire.texts(1) == ["refused", "refused", "after"], "the refused one keeps its place"
     assert wire.times(1)[1] >= refused_at + 7.0
-    assert not [at for at in wire.times(lane="bulk") if refused_at < at < refused_at + 7.0]
+    assert not [at for at in wire.times(priority="bulk") if refused_at < at < refused_at + 7.0]
 
 
 @in_virtual_time
@@ -169,7 +169,7 @@ async def test_other_errors_are_never_repeated_here() -> None:
     for _ in range(2):
         with pytest.raises(TimeoutError):
             await limiter.process_request(call, (), {}, "sendMessage", {"chat_id": 1}, "talk")
-    assert calls == 2, "and the lane is free again afterwards"
+    assert calls == 2, "and the priority is free again afterwards"
 
 
 @in_virtual_time
@@ -204,7 +204,7 @@ async def test_a_cancelled_call_leaves_nothing_behind_and_delays_nobody() -> Non
 
 
 @in_virtual_time
-async def test_a_call_cancelled_while_it_is_being_made_frees_its_lane() -> None:
+async def test_a_call_cancelled_while_it_is_being_made_frees_its_priority() -> None:
     wire = Wire(takes=1000.0)
     hanging = asyncio.create_task(wire.send(1))
     await asyncio.sleep(1)
@@ -215,7 +215,7 @@ async def test_a_call_cancelled_while_it_is_being_made_frees_its_lane() -> None:
 
 
 @in_virtual_time
-async def test_a_call_cancelled_in_the_moment_of_its_turn_frees_its_lane() -> None:
+async def test_a_call_cancelled_in_the_moment_of_its_turn_frees_its_priority() -> None:
     wire = Wire()
     task = asyncio.create_task(wire.send(1))
     await asyncio.sleep(0)  # its turn has come, but it hasn't run yet
@@ -261,8 +261,8 @@ async def test_shutting_down_tells_those_who_wait_that_nothing_was_sent() -> Non
 
 
 @in_virtual_time
-async def test_an_unknown_lane_is_a_mistake_and_not_a_default() -> None:
-    with pytest.raises(ValueError, match="no such lane"):
+async def test_an_unknown_priority_is_a_mistake_and_not_a_default() -> None:
+    with pytest.raises(ValueError, match="no such priority"):
         await Wire().send(1, "urgent")  # type: ignore[arg-type]
 
 
@@ -277,27 +277,27 @@ CALLS = st.tuples(
 
 @settings(deadline=None, max_examples=examples(60))
 @given(st.lists(CALLS, max_size=40), st.lists(st.sampled_from([1, 2, GROUP]), max_size=2))
-def test_whatever_comes_is_sent_once_in_order_within_its_lane_or_cancelled(
-    calls: list[tuple[int, Lane, str, float, bool]], refused: list[int]
+def test_whatever_comes_is_sent_once_in_order_within_its_priority_or_cancelled(
+    calls: list[tuple[int, Priority, str, float, bool]], refused: list[int]
 ) -> None:
     async def run() -> None:
         wire = Wire(takes=0.2)
         for chat in refused:
             wire.refusals[chat].append(3.0)
         tasks = []
-        for number, (chat, lane, endpoint, pause, cancelled) in enumerate(calls):
-            tasks.append(asyncio.create_task(wire.send(chat, lane, f"{number:03}", endpoint)))
+        for number, (chat, priority, endpoint, pause, cancelled) in enumerate(calls):
+            tasks.append(asyncio.create_task(wire.send(chat, priority, f"{number:03}", endpoint)))
             await asyncio.sleep(pause)
             if cancelled:
                 tasks[-1].cancel()
         results = await asyncio.gather(*tasks, return_exceptions=True)
-        for (_, lane, *_), result in zip(calls, results, strict=True):
-            went_back = lane == "bulk" and isinstance(result, SlowDown)
+        for (_, priority, *_), result in zip(calls, results, strict=True):
+            went_back = priority == "bulk" and isinstance(result, SlowDown)
             assert result is True or went_back or isinstance(result, asyncio.CancelledError)
         assert wire.at_once <= 1
         assert not wire.times() or most_in_any(1.0, wire.times()) <= 30
         for key in wire.under_way:
-            texts = [text for _, chat, lane, text in wire.sent if (chat, lane) == key]
+            texts = [text for _, chat, priority, text in wire.sent if (chat, priority) == key]
             assert texts == sorted(texts)
         delivered = {text for *_, text in wire.sent}
         assert all(f"{number:03}" in delivered for number, result in enumerate(results) if result is True)

@@ -370,7 +370,9 @@ class Bot(House):
         messenger: Any = Wire(self.mortal, chats)
 
         async def file_of_support(news: Notification[AboutEntry], _: RenderContext) -> Any:
-            return delivery_outcome(await messenger.send_photo(news.chat_id, b"a file", "from support", lane="talk"))
+            return delivery_outcome(
+                await messenger.send_photo(news.chat_id, b"a file", "from support", priority="talk")
+            )
 
         subjects = AlarmSubjects()
         subjects.add(ALARM_SUBJECTS)

@@ -41,10 +41,10 @@ class Phone:
     taken: list[Mapping[str, Any]] = field(default_factory=list)
 
     async def send_text(
-        self, chat_id: int, markup: str, keyboard: Keyboard, *, lane: str, silent: bool, **_: object
+        self, chat_id: int, markup: str, keyboard: Keyboard, *, priority: str, silent: bool, **_: object
     ) -> Outcome:
         self.taken.append(
-            {"chat": chat_id, "text": readable(markup), "buttons": keyboard, "lane": lane, "silent": silent}
+            {"chat": chat_id, "text": readable(markup), "buttons": keyboard, "priority": priority, "silent": silent}
         )
         return self.outcome
 
@@ -110,7 +110,7 @@ async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(
     for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
         assert await emma.reads(told[kind]) == Sent()
     daily, alert = emma.phone.taken
-    assert (daily["lane"], daily["silent"], alert["lane"], alert["silent"]) == ("bulk", False, "talk", False)
+    assert (daily["priority"], daily["silent"], alert["priority"], alert["silent"]) == ("bulk", False, "talk", False)
     assert says(daily["text"], "subscription.daily_rate", rate=ENGLISH.rate(RATE))
     above = text("subscription.above", threshold="Rp1,800,000,000")
     assert says(alert["text"], "subscription.rings", condition=above)
@@ -132,7 +132,7 @@ async def test_what_may_have_arrived_is_repeated_only_if_it_was_waited_for(
 ) -> None:
     for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
         await emma.reads(replace(told[kind], maybe_told=True))
-    assert [message["lane"] for message in emma.phone.taken] == ["talk"]
+    assert [message["priority"] for message in emma.phone.taken] == ["talk"]
     assert text("news.again") in emma.phone.taken[0]["text"]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from bot.infra.telegram.errors import SlowDown
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.pace import Limits
-from bot.infra.telegram.outbound.scheduler import Lane
+from bot.infra.telegram.outbound.scheduler import Priority
 from tests.virtual_time import now
 
 
@@ -17,31 +17,37 @@ class Wire:
     def __init__(self, limits: Limits | None = None, *, takes: float = 0.03) -> None:
         self.limiter = SendLimiter(limits)
         self.takes = takes
-        self.sent: list[tuple[float, int, Lane, str]] = []
+        self.sent: list[tuple[float, int, Priority, str]] = []
         self.refusals: dict[int, list[float]] = defaultdict(list)
-        self.under_way: Counter[tuple[int, Lane]] = Counter()
+        self.under_way: Counter[tuple[int, Priority]] = Counter()
         self.at_once = 0
 
     async def send(
-        self, chat: int, lane: Lane = "talk", text: str = "", endpoint: str = "sendMessage", *, paid: bool = False
+        self,
+        chat: int,
+        priority: Priority = "talk",
+        text: str = "",
+        endpoint: str = "sendMessage",
+        *,
+        paid: bool = False,
     ) -> Any:
         data = {"chat_id": chat, "text": text} | ({"allow_paid_broadcast": True} if paid else {})
-        return await self.limiter.process_request(self._call, (chat, lane, text), {}, endpoint, data, lane)
+        return await self.limiter.process_request(self._call, (chat, priority, text), {}, endpoint, data, priority)
 
-    async def _call(self, chat: int, lane: Lane, text: str) -> bool:
-        self.under_way[chat, lane] += 1
-        self.at_once = max(self.at_once, self.under_way[chat, lane])
-        self.sent.append((now(), chat, lane, text))
+    async def _call(self, chat: int, priority: Priority, text: str) -> bool:
+        self.under_way[chat, priority] += 1
+        self.at_once = max(self.at_once, self.under_way[chat, priority])
+        self.sent.append((now(), chat, priority, text))
         try:
             await asyncio.sleep(self.takes)
             if self.refusals[chat]:
                 raise SlowDown(self.refusals[chat].pop(0))
         finally:
-            self.under_way[chat, lane] -= 1
+            self.under_way[chat, priority] -= 1
         return True
 
-    def times(self, chat: int | None = None, lane: Lane | None = None) -> list[float]:
-        return [at for at, to, via, _ in self.sent if chat in {None, to} and lane in {None, via}]
+    def times(self, chat: int | None = None, priority: Priority | None = None) -> list[float]:
+        return [at for at, to, via, _ in self.sent if chat in {None, to} and priority in {None, via}]
 
     def texts(self, chat: int) -> list[str]:
         return [text for _, to, _, text in self.sent if to == chat]

@@ -78,7 +78,7 @@ async def test_entries_that_come_at_once_are_all_kept_each_under_a_number_of_its
     store: Database, other_store: Database
 ) -> None:
     async def one(number: int) -> None:
-        # Two processes never act at once; two lanes of one do, and a step that lost is tried again.
+        # Two processes never act at once; two queues of one do, and a step that lost is tried again.
         while not any(await adds(store if number % 2 else other_store, an_entry(source=number))):
             pass
 

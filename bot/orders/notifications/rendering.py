@@ -115,7 +115,7 @@ class OrderMessages:
                 page,
                 payment.keyboard,
                 lambda keyboard: context.messenger.send_photo(
-                    notification.chat_id, picture, caption, keyboard, lane="money", silent=False
+                    notification.chat_id, picture, caption, keyboard, priority="money", silent=False
                 ),
             )
             self._count_unsent(notification, sent)
@@ -126,7 +126,7 @@ class OrderMessages:
             page,
             payment.keyboard,
             lambda keyboard: context.messenger.send_text(
-                notification.chat_id, text, keyboard, lane="money", silent=False
+                notification.chat_id, text, keyboard, priority="money", silent=False
             ),
         )
         delivered = delivery_outcome(sent)
@@ -157,11 +157,13 @@ class OrderMessages:
         message_id = await _message_of(order, OrderNotification.CARD, notification, context)
         screen = self._card(order, context)
         if message_id is not None:
-            edited = await context.messenger.edit_text(chat_id, message_id, screen.text, screen.keyboard, lane="money")
+            edited = await context.messenger.edit_text(
+                chat_id, message_id, screen.text, screen.keyboard, priority="money"
+            )
             if not isinstance(edited, Gone | Invalid):
                 return delivery_outcome(edited)
         # Editing has failed for good: a new status message takes its place.
-        sent = await context.messenger.send_text(chat_id, screen.text, screen.keyboard, lane="money", silent=True)
+        sent = await context.messenger.send_text(chat_id, screen.text, screen.keyboard, priority="money", silent=True)
         if isinstance(sent, Delivered):
             async with context.store.transaction() as tx:
                 await OutboxRepository(tx).replace_message(
@@ -188,7 +190,7 @@ class OrderMessages:
         if message_id is None:
             return Sent()
         picture, text = draw_closed(is_paid=order.is_paid), _closed_text(context.t, order)
-        edited = await context.messenger.edit_photo(notification.chat_id, message_id, picture, text, lane="talk")
+        edited = await context.messenger.edit_photo(notification.chat_id, message_id, picture, text, priority="talk")
         return Sent() if isinstance(edited, Gone) else delivery_outcome(edited)
 
     async def _send_receipt(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
@@ -202,7 +204,7 @@ class OrderMessages:
         # A picture can wait; other users' messages about money can't.
         return delivery_outcome(
             await context.messenger.send_photo(
-                notification.chat_id, drawn.png, caption, drawn.keyboard, lane="talk", silent=True
+                notification.chat_id, drawn.png, caption, drawn.keyboard, priority="talk", silent=True
             )
         )
 
@@ -234,7 +236,7 @@ async def _with_offer_to_save(screen: Screen, order: Order, context: RenderConte
 
 
 async def _send(notification: OrderMessage, context: RenderContext, screen: Screen, *, silent: bool) -> DeliveryOutcome:
-    return await context.send_text(notification, screen, lane="money", silent=silent)
+    return await context.send_text(notification, screen, priority="money", silent=silent)
 
 
 async def _with_or_without_page(
@@ -256,13 +258,13 @@ async def _message_of(
 async def _remove(notification: OrderMessage, message_id: int, order: Order, context: RenderContext) -> DeliveryOutcome:
     """Delete a message, or replace what it shows: after 48 hours Telegram deletes nothing of a bot's."""
     chat_id, messenger = notification.chat_id, context.messenger
-    removed = await messenger.delete(chat_id, message_id, lane="money")
+    removed = await messenger.delete(chat_id, message_id, priority="money")
     if not isinstance(removed, Gone | Invalid):
         return delivery_outcome(removed)
     if isinstance(removed, Gone) and not removed.is_too_old:
         return Sent()
     text = _closed_text(context.t, order)
-    edited = await messenger.edit_caption(chat_id, message_id, text, lane="money")
+    edited = await messenger.edit_caption(chat_id, message_id, text, priority="money")
     if isinstance(edited, Delivered | NotModified):
         # Text and buttons are gone. A picture that keeps failing must not delay that the payment has arrived.
         async with context.store.transaction() as tx:
@@ -271,7 +273,7 @@ async def _remove(notification: OrderMessage, message_id: int, order: Order, con
             )
         return Sent()
     if isinstance(edited, Gone | Invalid):
-        edited = await messenger.edit_text(chat_id, message_id, text, lane="money")
+        edited = await messenger.edit_text(chat_id, message_id, text, priority="money")
     # What can't be edited either isn't there any more.
     return Sent() if isinstance(edited, Gone | Invalid) else delivery_outcome(edited)
 

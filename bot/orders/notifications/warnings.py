@@ -78,4 +78,4 @@ class OrderWarnings:
             alarm = Alarm(kind=ALARM_OF[kind], subject=reference, raised_at=notification.created_at)
             todo = alarms.todo(t, [alarm], {reference: known} if known else {})
             screen = Screen(f"{screen.text}\n{todo}", alarms.keyboard(t, alarm))
-        return await context.send_text(notification, screen, lane="money")
+        return await context.send_text(notification, screen, priority="money")

@@ -144,7 +144,9 @@ class ReceiptHandlers:
         if message is not None:
             bot = self._messenger.username
             screen = await self._result(session, code) if code else verify.explained(session.t, bot)
-            await self._messenger.send_text(message.chat_id, screen.text, (), lane="talk", reply_to=message.message_id)
+            await self._messenger.send_text(
+                message.chat_id, screen.text, (), priority="talk", reply_to=message.message_id
+            )
         raise ApplicationHandlerStop
 
     async def _say_result(self, session: Session, typed: str) -> None:

@@ -59,7 +59,7 @@ class RemarkMessages:
 
 async def _send_line(messenger: Messenger, place: Place, shown: Screen) -> Outcome:
     return await messenger.send_text(
-        place.chat_id, shown.text, shown.keyboard, lane="talk", topic_id=place.topic_id, reply_to=place.reply_to
+        place.chat_id, shown.text, shown.keyboard, priority="talk", topic_id=place.topic_id, reply_to=place.reply_to
     )
 
 

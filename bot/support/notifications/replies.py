@@ -64,14 +64,14 @@ async def render_withdrawn(notification: ReplyNotification, context: RenderConte
     if entry.message_id is None:
         return Sent()
     screen = screens.withdrawn(context.t, entry, order)
-    deleted = await context.messenger.delete(notification.chat_id, entry.message_id, lane="talk")
+    deleted = await context.messenger.delete(notification.chat_id, entry.message_id, priority="talk")
     if isinstance(deleted, Gone | Invalid):
         blanked = await _blank(notification, context, entry.message_id, entry, screen)
         if blanked is not None:
             return blanked
     elif not isinstance(deleted, Delivered):
         return delivery_outcome(deleted)
-    return await context.send_text(notification, screen, lane="talk", silent=screen.silent)
+    return await context.send_text(notification, screen, priority="talk", silent=screen.silent)
 
 
 async def _blank(
@@ -79,7 +79,7 @@ async def _blank(
 ) -> DeliveryOutcome | None:
     """Take the words out of a message; None where there is no such message: it has been deleted after all."""
     edit = context.messenger.edit_caption if entry.media else context.messenger.edit_text
-    edited = await edit(notification.chat_id, message_id, screen.text, screen.keyboard, lane="talk")
+    edited = await edit(notification.chat_id, message_id, screen.text, screen.keyboard, priority="talk")
     match edited:
         case Delivered() | NotModified():
             return Undeliverable(FILE_STAYS) if entry.media else Sent(message_id)

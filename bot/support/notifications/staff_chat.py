@@ -89,7 +89,7 @@ class StaffChatMessages:
             place.chat_id,
             with_repeat_note(notification, context.t, said),
             (),
-            lane="talk",
+            priority="talk",
             topic_id=place.topic_id,
             reply_to=place.reply_to,
         )
@@ -133,7 +133,7 @@ async def _send_entry(context: RenderContext, place: Place, written: TicketEntry
         return first
     text = with_quote("", written.text)
     rest = await messenger.send_text(
-        place.chat_id, text, (), lane="talk", topic_id=place.topic_id, reply_to=first.message_id
+        place.chat_id, text, (), priority="talk", topic_id=place.topic_id, reply_to=first.message_id
     )
     if not isinstance(rest, Delivered) or rest.message_id is None:
         return rest

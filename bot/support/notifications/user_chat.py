@@ -48,7 +48,7 @@ class TicketMessages:
         if ticket is None:
             return Sent()
         screen = ticket_question.opened_for_order(context.t, ticket, order, await self._reply_time.get())
-        return await context.send_text(notification, screen, lane="money", silent=True)
+        return await context.send_text(notification, screen, priority="money", silent=True)
 
     async def render_closed(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
         """Say that the ticket was closed, if it still is."""
@@ -57,7 +57,7 @@ class TicketMessages:
             return Sent()
         may_reopen = ticket.may_be_reopened(context.now, self._within)
         screen = ticket_page.screen(context.reader, ticket, order, may_reopen=may_reopen)
-        return await context.send_text(notification, screen, lane="money")
+        return await context.send_text(notification, screen, priority="money")
 
 
 async def remove_deleted(notification: Notification[DeletedTicket], context: RenderContext) -> DeliveryOutcome:
@@ -76,7 +76,7 @@ async def _removed(deleted: DeletedTicket, context: RenderContext) -> list[Outco
     gone = [await messenger.rooms.delete_topic(deleted.chat, topic) for topic in deleted.topics]
     if gone and all(not isinstance(each, Invalid) for each in gone):
         return gone
-    return [await messenger.delete(deleted.chat, message, lane="talk") for message in deleted.messages]
+    return [await messenger.delete(deleted.chat, message, priority="talk") for message in deleted.messages]
 
 
 async def _read(notification: Notification[AboutTicket], context: RenderContext) -> tuple[Ticket | None, Order | None]:

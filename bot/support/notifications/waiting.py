@@ -41,7 +41,7 @@ class WaitMessages:
         if ticket is None:
             return Sent()
         screen = screens.to_operator(context.t, ticket, context.now, head.link if head else None)
-        return await context.send_text(notification, screen, lane="talk")
+        return await context.send_text(notification, screen, priority="talk")
 
 
 async def render_for_staff(notification: Notification[TicketWait], context: RenderContext) -> DeliveryOutcome:
@@ -51,7 +51,7 @@ async def render_for_staff(notification: Notification[TicketWait], context: Rend
         return Sent()
     screen = screens.to_room(context.t, ticket, context.now)
     reply_to, topic_id = (head.message_id, head.topic_id) if head else (None, None)
-    return await context.send_text(notification, screen, lane="talk", reply_to=reply_to, topic_id=topic_id)
+    return await context.send_text(notification, screen, priority="talk", reply_to=reply_to, topic_id=topic_id)
 
 
 async def _read(

@@ -80,7 +80,7 @@ class RevealHandlers:
         order = await self._reveals.find_order(staff.person.id, reference)
         await session.acknowledge(None if staff.is_private else session.t.plain("reveal.look_in_private"))
         screen = screens.asking(session.t, order)
-        sent = await self._messenger.send_text(staff.person.id, screen.text, screen.keyboard, lane="talk")
+        sent = await self._messenger.send_text(staff.person.id, screen.text, screen.keyboard, priority="talk")
         if isinstance(sent, Unreachable):
             await staff.say(screens.unreachable(staff.t, self._messenger.username))
         elif not isinstance(sent, Delivered):
@@ -94,7 +94,7 @@ class RevealHandlers:
         await staff.session.acknowledge()
         await self._reveal(staff.session, reference, reason, question=staff.message_id)
         if staff.message_id is not None:
-            await self._messenger.delete(staff.chat_id, staff.message_id, lane="talk")
+            await self._messenger.delete(staff.chat_id, staff.message_id, priority="talk")
 
     async def _ask_for_reason(self, staff: StaffSession, reference: str, _: str) -> None:
         """Ask for another reason, in the place of the buttons."""

@@ -32,7 +32,7 @@ class RevealMessages:
     async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
         """Send the message, still masked. It can't be forwarded or copied."""
         screen = await self._screen(staff_id, lambda t, _: screens.opened(t, order))
-        return delivery_outcome(await self._messenger.send_text(staff_id, screen.text, lane="talk", protected=True))
+        return delivery_outcome(await self._messenger.send_text(staff_id, screen.text, priority="talk", protected=True))
 
     async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
         """Replace the mask by the full recipient."""
@@ -46,14 +46,14 @@ class RevealMessages:
         edited = await self._edit(reveal, lambda t, _: screens.masked(t, reveal, order))
         if not isinstance(edited, Gone | Invalid):
             return delivery_outcome(edited)
-        return delivery_outcome(await self._messenger.delete(reveal.staff_id, reveal.message_id, lane="talk"))
+        return delivery_outcome(await self._messenger.delete(reveal.staff_id, reveal.message_id, priority="talk"))
 
     async def _edit(self, reveal: Reveal, show: Show) -> CallOutcome:
         if reveal.message_id is None:
             return Gone()
         screen = await self._screen(reveal.staff_id, show)
         return await self._messenger.edit_text(
-            reveal.staff_id, reveal.message_id, screen.text, screen.keyboard, lane="talk"
+            reveal.staff_id, reveal.message_id, screen.text, screen.keyboard, priority="talk"
         )
 
     async def _screen(self, staff_id: int, show: Show) -> Screen:

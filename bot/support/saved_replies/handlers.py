@@ -258,7 +258,7 @@ class SendSavedReplyHandlers:
         written = Written(chat_id=staff.chat_id, message_id=staff.message_id, text=filled)
         if await self._tickets.reply(ticket.reference, staff.person.id, written) is None:
             await staff.toast("answers.sent_already", alert=True)
-            await self._messenger.edit_keyboard(staff.chat_id, staff.message_id, (), lane="talk")
+            await self._messenger.edit_keyboard(staff.chat_id, staff.message_id, (), priority="talk")
             return
         await staff.session.acknowledge()
         await staff.update(screens.handed_over(staff.t, ticket, button.name, filled, staff.person.id))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.infra.i18n import Html
-from bot.infra.telegram.outbound.limiter import Lane
+from bot.infra.telegram.outbound.limiter import Priority
 from bot.infra.telegram.outbound.sender import Messenger, Outcome
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visible_units
 from bot.infra.telegram.ui.screen import Screen
@@ -47,14 +47,21 @@ def too_long_by(written: Written) -> int:
 
 
 async def send_entry(
-    messenger: Messenger, place: Place, entry: TicketEntry, screen: Screen, *, lane: Lane = "talk"
+    messenger: Messenger, place: Place, entry: TicketEntry, screen: Screen, *, priority: Priority = "talk"
 ) -> Outcome:
     """Send a message with the entry's picture or file, and with `screen` as its text."""
     text, keyboard, silent = screen.text, screen.keyboard, screen.silent
     topic, reply_to = place.topic_id, place.reply_to
     if entry.media is MediaKind.PHOTO and entry.file_id:
         return await messenger.send_photo(
-            place.chat_id, entry.file_id, text, keyboard, lane=lane, silent=silent, topic_id=topic, reply_to=reply_to
+            place.chat_id,
+            entry.file_id,
+            text,
+            keyboard,
+            priority=priority,
+            silent=silent,
+            topic_id=topic,
+            reply_to=reply_to,
         )
     if entry.media is MediaKind.DOCUMENT and entry.file_id:
         return await messenger.send_document(
@@ -63,24 +70,32 @@ async def send_entry(
             None,
             text,
             keyboard,
-            lane=lane,
+            priority=priority,
             silent=silent,
             topic_id=topic,
             reply_to=reply_to,
         )
     return await messenger.send_text(
-        place.chat_id, text, keyboard, lane=lane, silent=silent, topic_id=topic, reply_to=reply_to
+        place.chat_id, text, keyboard, priority=priority, silent=silent, topic_id=topic, reply_to=reply_to
     )
 
 
 async def edit_entry(
-    messenger: Messenger, chat_id: int, message_id: int, entry: TicketEntry, screen: Screen, *, lane: Lane = "talk"
+    messenger: Messenger,
+    chat_id: int,
+    message_id: int,
+    entry: TicketEntry,
+    screen: Screen,
+    *,
+    priority: Priority = "talk",
 ) -> Outcome:
     """Replace an older message of ours by the entry."""
     if entry.media is MediaKind.PHOTO and entry.file_id:
-        return await messenger.edit_photo(chat_id, message_id, entry.file_id, screen.text, screen.keyboard, lane=lane)
+        return await messenger.edit_photo(
+            chat_id, message_id, entry.file_id, screen.text, screen.keyboard, priority=priority
+        )
     if entry.media is MediaKind.DOCUMENT and entry.file_id:
         return await messenger.files.edit_document(
-            chat_id, message_id, entry.file_id, screen.text, screen.keyboard, lane=lane
+            chat_id, message_id, entry.file_id, screen.text, screen.keyboard, priority=priority
         )
-    return await messenger.edit_text(chat_id, message_id, screen.text, screen.keyboard, lane=lane)
+    return await messenger.edit_text(chat_id, message_id, screen.text, screen.keyboard, priority=priority)

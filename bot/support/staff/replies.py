@@ -168,7 +168,7 @@ class ReplyHandlers:
         """Tell somebody who is no agent that their reply wasn't passed on."""
         screen = staff_talk.not_passed_on(session.t, ticket, Rejection(staff_talk.STRANGER))
         await self._messenger.send_text(
-            message.chat_id, screen.text, lane="talk", reply_to=message.message_id, topic_id=topic_of(message)
+            message.chat_id, screen.text, priority="talk", reply_to=message.message_id, topic_id=topic_of(message)
         )
 
     async def _keep_note(self, staff: StaffSession, ticket: Ticket, message: Message) -> None:

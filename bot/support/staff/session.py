@@ -69,7 +69,7 @@ class StaffSession:
             self.chat_id,
             screen.text,
             screen.keyboard,
-            lane="talk",
+            priority="talk",
             reply_to=self.message_id,
             topic_id=self.topic_id,
         )
@@ -79,7 +79,7 @@ class StaffSession:
         """Replace the content of the pressed message; send a new one where it can't be changed."""
         if self.message_id is not None:
             edited = await self.messenger.edit_text(
-                self.chat_id, self.message_id, screen.text, screen.keyboard, lane="talk"
+                self.chat_id, self.message_id, screen.text, screen.keyboard, priority="talk"
             )
             if not isinstance(edited, Gone | Invalid):
                 return

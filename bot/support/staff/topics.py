@@ -71,7 +71,9 @@ class TicketTopics:
         if not isinstance(card, TicketPost):
             return card
         screen = await self.render_card(reader, ticket)
-        edited = await self._messenger.edit_text(chat_id, card.message_id, screen.text, screen.keyboard, lane="talk")
+        edited = await self._messenger.edit_text(
+            chat_id, card.message_id, screen.text, screen.keyboard, priority="talk"
+        )
         if isinstance(edited, Gone | Invalid):
             sent = await self._send_card(chat_id, reader, ticket, card.topic_id)
             if not isinstance(sent, TicketPost):
@@ -124,7 +126,9 @@ class TicketTopics:
         self, chat_id: int, reader: Reader, ticket: Ticket, topic_id: int | None, notice: str = ""
     ) -> TicketPost | DeliveryOutcome:
         screen = await self.render_card(reader, ticket, notice)
-        sent = await self._messenger.send_text(chat_id, screen.text, screen.keyboard, lane="talk", topic_id=topic_id)
+        sent = await self._messenger.send_text(
+            chat_id, screen.text, screen.keyboard, priority="talk", topic_id=topic_id
+        )
         if not isinstance(sent, Delivered) or sent.message_id is None:
             return await self.close_attempt(chat_id, topic_id, sent)
         return await self._save_post(chat_id, ticket, PostRole.HEAD, sent.message_id, topic_id)

@@ -85,7 +85,7 @@ class UserTicketHandlers:
         if tickets:
             shown = ticket_question.offer(session.t, tickets)
             await self._messenger.send_text(
-                session.chat_id, shown.text, shown.keyboard, lane="talk", reply_to=message.message_id
+                session.chat_id, shown.text, shown.keyboard, priority="talk", reply_to=message.message_id
             )
         return bool(tickets)
 

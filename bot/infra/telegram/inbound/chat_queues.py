@@ -1,7 +1,7 @@
 """Each chat strictly in its order, chats beside each other, and a flood in one is felt in that one alone.
 
-A lane holds a bounded part of its chat's updates in memory; the rest stays in the inbox and is read as the lane
-drains. The limit on work under way is taken by the head of a lane only, never by those who wait behind it.
+A queue holds a bounded part of its chat's updates in memory; the rest stays in the inbox and is read as the queue
+drains. The limit on work under way is taken by the head of a queue only, never by those who wait behind it.
 """
 
 import asyncio
@@ -43,14 +43,14 @@ class ChatJobs:
         self._queues = queues
 
     def run(self, chat_id: int, work: Work) -> asyncio.Future[bool]:
-        """Do `work` as `ChatQueues.run_in_lane` does.
+        """Do `work` as `ChatQueues.run_in_queue` does.
 
         Raises:
             RuntimeError: there are no queues yet.
         """
         if self._queues is None:
             raise RuntimeError("the queues of the chats are not connected")
-        return self._queues.run_in_lane(chat_id, work)
+        return self._queues.run_in_queue(chat_id, work)
 
 
 @dataclass(slots=True)
@@ -101,20 +101,20 @@ class ChatQueues:
         self._attempts = Attempts(store, process, clock, bot, save_chats)
         self._slots = asyncio.Semaphore(at_once)
         self._kept = kept
-        self._lanes: dict[int, _ChatQueue] = {}
+        self._queues: dict[int, _ChatQueue] = {}
         self._working: set[_ChatQueue] = set()
         self._closing = False
 
     def submit_updates(self, items: Sequence[InboxItem]) -> None:
         """Take in updates that have just been added to the inbox, in their order."""
         for item in () if self._closing else items:
-            lane = self._lane(item.chat_id)
-            if lane.more or len(lane.jobs) >= self._kept:
-                lane.more = lane.missed = True
+            queue = self._queue(item.chat_id)
+            if queue.more or len(queue.jobs) >= self._kept:
+                queue.more = queue.missed = True
             else:
-                lane.jobs.append(self._attempts.of(item))
+                queue.jobs.append(self._attempts.of(item))
 
-    def run_in_lane(self, chat_id: int, work: Work) -> asyncio.Future[bool]:
+    def run_in_queue(self, chat_id: int, work: Work) -> asyncio.Future[bool]:
         """Do `work` after what the chat has in hand; the result is whether it came to its end.
 
         It is not kept over a restart, and an exception is logged here and goes no further.
@@ -123,7 +123,7 @@ class ChatQueues:
         if self._closing:
             done.set_result(False)
         else:
-            self._lane(chat_id).jobs.append(_Job(work, done))
+            self._queue(chat_id).jobs.append(_Job(work, done))
         return done
 
     async def replay(self) -> int:
@@ -136,104 +136,104 @@ class ChatQueues:
     def look_again(self, chat_ids: Iterable[int]) -> None:
         """There may be updates of these chats in the inbox that were never submitted."""
         for chat_id in () if self._closing else chat_ids:
-            lane = self._lane(chat_id)
-            lane.more = lane.missed = True
+            queue = self._queue(chat_id)
+            queue.more = queue.missed = True
 
     async def drain(self, timeout: float = 3.0) -> None:  # noqa: ASYNC109  what is not done by then is cut off
         """Finish what is being processed, within `timeout` seconds; all else stays in the inbox."""
         self._closing = True
-        lanes = list(self._lanes.values())
-        for lane in lanes:
-            if lane not in self._working:
-                _cancel(lane)
-        tasks = [lane.task for lane in lanes if lane.task is not None]
+        queues = list(self._queues.values())
+        for queue in queues:
+            if queue not in self._working:
+                _cancel(queue)
+        tasks = [queue.task for queue in queues if queue.task is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=timeout)
-        for lane in lanes:
-            _cancel(lane)
+        for queue in queues:
+            _cancel(queue)
         await asyncio.gather(*tasks, return_exceptions=True)
         try:
             await asyncio.wait_for(self._attempts.settle(), FINISH_SECONDS)
         except TimeoutError:
             log.warning("updates_not_finished")  # harmless: they will be processed again
 
-    def _lane(self, chat_id: int) -> _ChatQueue:
-        if chat_id not in self._lanes:
+    def _queue(self, chat_id: int) -> _ChatQueue:
+        if chat_id not in self._queues:
             self._start(_ChatQueue(chat_id))
-        return self._lanes[chat_id]
+        return self._queues[chat_id]
 
-    def _start(self, lane: _ChatQueue) -> None:
-        self._lanes[lane.chat_id] = lane
-        lane.task = asyncio.create_task(self._work_off(lane), name=f"lane-{lane.chat_id}")
-        lane.task.add_done_callback(partial(self._ended, lane))
+    def _start(self, queue: _ChatQueue) -> None:
+        self._queues[queue.chat_id] = queue
+        queue.task = asyncio.create_task(self._work_off(queue), name=f"chat-queue-{queue.chat_id}")
+        queue.task.add_done_callback(partial(self._ended, queue))
 
-    def _ended(self, lane: _ChatQueue, task: asyncio.Task[None]) -> None:
-        """Go on where something has ended a lane that still had work: its chat would never be answered again."""
+    def _ended(self, queue: _ChatQueue, task: asyncio.Task[None]) -> None:
+        """Go on where something has ended a queue that still had work: its chat would never be answered again."""
         error = None if task.cancelled() else task.exception()
-        if self._closing or self._lanes.get(lane.chat_id) is not lane:
+        if self._closing or self._queues.get(queue.chat_id) is not queue:
             return
         log.error("chat_queue_restarted", error=type(error).__name__ if error else "CancelledError")
-        job = lane.jobs[0] if lane.jobs else None
+        job = queue.jobs[0] if queue.jobs else None
         if isinstance(job, Attempt):
-            # It may be what ended the lane, so its attempts are counted.
+            # It may be what ended the queue, so its attempts are counted.
             job.suspect = True
         elif job is not None:
-            lane.jobs.popleft()
+            queue.jobs.popleft()
             _conclude(job, done=False)
-        self._start(lane)
+        self._start(queue)
 
-    async def _work_off(self, lane: _ChatQueue) -> None:
+    async def _work_off(self, queue: _ChatQueue) -> None:
         while not self._closing:
             async with self._slots:
-                await self._fill(lane)
-                if not lane.jobs:
-                    del self._lanes[lane.chat_id]
+                await self._fill(queue)
+                if not queue.jobs:
+                    del self._queues[queue.chat_id]
                     return
-                pause = await self._work_on(lane, lane.jobs[0])
+                pause = await self._work_on(queue, queue.jobs[0])
             if pause is None:
-                lane.jobs.popleft()
+                queue.jobs.popleft()
             else:
                 await asyncio.sleep(pause)
 
-    async def _fill(self, lane: _ChatQueue) -> None:
-        while lane.more and not lane.jobs:
-            lane.missed = False
-            found = await retry_forever("read_inbox", lambda: self._read(lane))
+    async def _fill(self, queue: _ChatQueue) -> None:
+        while queue.more and not queue.jobs:
+            queue.missed = False
+            found = await retry_forever("read_inbox", lambda: self._read(queue))
             for item in found:
-                lane.jobs.append(self._attempts.of(item))
+                queue.jobs.append(self._attempts.of(item))
             # One that was added since the reading is there, though it wasn't found.
-            lane.more = lane.missed or len(found) == self._kept
+            queue.more = queue.missed or len(found) == self._kept
 
-    async def _read(self, lane: _ChatQueue) -> Sequence[InboxItem]:
+    async def _read(self, queue: _ChatQueue) -> Sequence[InboxItem]:
         async with self._store.reading() as tx:
-            return await InboxRepository(tx).waiting(lane.chat_id, known=self._attempts.done(), limit=self._kept)
+            return await InboxRepository(tx).waiting(queue.chat_id, known=self._attempts.done(), limit=self._kept)
 
-    async def _work_on(self, lane: _ChatQueue, job: Attempt | _Job) -> float | None:
-        self._working.add(lane)
+    async def _work_on(self, queue: _ChatQueue, job: Attempt | _Job) -> float | None:
+        self._working.add(queue)
         try:
             if isinstance(job, Attempt):
                 return await self._attempts.make(job)
             await _run(job)
         finally:
-            self._working.discard(lane)
+            self._working.discard(queue)
         return None
 
 
-async def _run(errand: _Job) -> None:
-    error = await caught(errand.work())
+async def _run(job: _Job) -> None:
+    error = await caught(job.work())
     if error is not None:
         log.error("background_task_failed", error=type(error).__name__)
-    _conclude(errand, done=error is None)
+    _conclude(job, done=error is None)
 
 
-def _conclude(errand: _Job, *, done: bool) -> None:
-    if not errand.done.done():
-        errand.done.set_result(done)
+def _conclude(job: _Job, *, done: bool) -> None:
+    if not job.done.done():
+        job.done.set_result(done)
 
 
-def _cancel(lane: _ChatQueue) -> None:
-    if lane.task is not None:
-        lane.task.cancel()
-    for job in lane.jobs:
+def _cancel(queue: _ChatQueue) -> None:
+    if queue.task is not None:
+        queue.task.cancel()
+    for job in queue.jobs:
         if isinstance(job, _Job):
             _conclude(job, done=False)

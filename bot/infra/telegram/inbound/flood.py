@@ -141,4 +141,4 @@ class FloodGate:
             await self._messenger.answer_press(update.callback_query.id, str(text), alert=True)
         elif is_news and chat.type == Chat.PRIVATE:
             pace.told, pace.again = moment, again
-            await self._messenger.send_text(chat.id, text, (), lane="talk")
+            await self._messenger.send_text(chat.id, text, (), priority="talk")

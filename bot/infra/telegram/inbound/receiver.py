@@ -91,12 +91,12 @@ class UpdateFeed:
 
 
 class Receiver:
-    """Moves updates from the feed into the inbox, and tells the lanes of those that are new there."""
+    """Moves updates from the feed into the inbox, and tells the queues of those that are new there."""
 
-    def __init__(self, feed: Feed, store: Database, lanes: Takes, clock: Clock) -> None:
+    def __init__(self, feed: Feed, store: Database, queues: Takes, clock: Clock) -> None:
         self._feed = feed
         self._store = store
-        self._lanes = lanes
+        self._queues = queues
         self._clock = clock
 
     async def run(self) -> NoReturn:
@@ -122,9 +122,9 @@ class Receiver:
         ]
         if items:
             fresh = await retry_forever("keep_updates", lambda: self._keep(items))
-            # The others came twice, or were kept by a commit that seemed to fail and so never reached their lanes.
-            self._lanes.look_again({item.chat_id for item in items if item.update_id not in fresh})
-            self._lanes.submit_updates([item for item in items if item.update_id in fresh])
+            # The others came twice, or were kept by a commit that seemed to fail and so never reached their queues.
+            self._queues.look_again({item.chat_id for item in items if item.update_id not in fresh})
+            self._queues.submit_updates([item for item in items if item.update_id in fresh])
 
     async def _keep(self, items: Sequence[InboxItem]) -> frozenset[int]:
         async with self._store.transaction() as tx:

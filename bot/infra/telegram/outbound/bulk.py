@@ -4,7 +4,7 @@ from telegram import LinkPreviewOptions
 from telegram.constants import ParseMode
 from telegram.ext import ExtBot
 
-from bot.infra.telegram.outbound.limiter import Lane
+from bot.infra.telegram.outbound.limiter import Priority
 from bot.infra.telegram.outbound.sent import sent
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, fit
 from bot.infra.telegram.outcomes import Outcome
@@ -15,7 +15,7 @@ from bot.infra.telegram.ui.screen import Keyboard
 class BulkSender:
     """By a bot whose rate limiter is a `SendLimiter`. Nothing that Telegram or the network may cause is raised."""
 
-    def __init__(self, bot: ExtBot[Lane]) -> None:
+    def __init__(self, bot: ExtBot[Priority]) -> None:
         self._bot = bot
 
     async def send(

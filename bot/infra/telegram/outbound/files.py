@@ -4,7 +4,7 @@ from telegram import InputMediaDocument
 from telegram.constants import ParseMode
 from telegram.ext import ExtBot
 
-from bot.infra.telegram.outbound.limiter import Lane
+from bot.infra.telegram.outbound.limiter import Priority
 from bot.infra.telegram.outbound.sent import sent
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, fit
 from bot.infra.telegram.outcomes import Outcome
@@ -15,11 +15,11 @@ from bot.infra.telegram.ui.screen import Keyboard
 class Files:
     """By a bot whose rate limiter is a `SendLimiter`."""
 
-    def __init__(self, bot: ExtBot[Lane]) -> None:
+    def __init__(self, bot: ExtBot[Priority]) -> None:
         self._bot = bot
 
     async def edit_document(
-        self, chat_id: int, message_id: int, file_id: str, caption: str, keyboard: Keyboard = (), *, lane: Lane
+        self, chat_id: int, message_id: int, file_id: str, caption: str, keyboard: Keyboard = (), *, priority: Priority
     ) -> Outcome:
         """Put a file that Telegram has by its id into a message, with its caption and its buttons."""
         return await sent(
@@ -30,6 +30,6 @@ class Files:
                 chat_id,
                 message_id,
                 reply_markup=render_keyboard(keyboard),
-                rate_limit_args=lane,
+                rate_limit_args=priority,
             )
         )

@@ -1,7 +1,7 @@
 """The one limiter that everything sent goes through, as python-telegram-bot wants it.
 
-Its own `AIORateLimiter` knows no second of a chat and no lanes, sends 60 in the first second, and lets one chat's
-429 halt all the others.
+Its own `AIORateLimiter` knows neither the limits of a chat nor priorities. It sends 60 in the first second, and one
+chat's 429 halts all the others.
 """
 
 from collections.abc import Callable, Coroutine
@@ -12,13 +12,13 @@ from telegram.ext import BaseRateLimiter
 
 from bot.infra.telegram.errors import SlowDown
 from bot.infra.telegram.outbound.pace import Kind, Limits
-from bot.infra.telegram.outbound.scheduler import RANKS, Call, Lane, SendScheduler
+from bot.infra.telegram.outbound.scheduler import RANKS, Call, Priority, SendScheduler
 
-__all__ = ["LEAVES", "Lane", "Limits", "SendLimiter"]
+__all__ = ["LEAVES", "Limits", "Priority", "SendLimiter"]
 
 Answer = bool | dict[str, Any] | list[dict[str, Any]]
 
-TRIES: dict[Lane, int] = {"money": 3, "talk": 3, "bulk": 1}
+TRIES: dict[Priority, int] = {"money": 3, "talk": 3, "bulk": 1}
 """What is refused in bulk goes back to its sender at once, who can put it off over a restart."""
 
 PATIENCE_SECONDS = 30.0
@@ -37,8 +37,8 @@ LEAVES: ContextVar[Callable[[], None]] = ContextVar("leaves", default=_nothing)
 """Called when a call has had its wait and is made: one that is cancelled before surely did nothing."""
 
 
-class SendLimiter(BaseRateLimiter[Lane]):
-    """Gives each call its turn (`SendScheduler`), in the lane named by `rate_limit_args`: "talk" where none is.
+class SendLimiter(BaseRateLimiter[Priority]):
+    """Gives each call its turn (`SendScheduler`). `rate_limit_args` is its priority; None is "talk".
 
     Calls that show nothing in a chat go at once. A call that Telegram refused for its frequency did nothing and is
     repeated, at most twice, after pauses of up to half a minute; `SlowDown` goes to the caller otherwise.
@@ -61,23 +61,23 @@ class SendLimiter(BaseRateLimiter[Lane]):
         kwargs: dict[str, Any],
         endpoint: str,
         data: dict[str, Any],
-        rate_limit_args: Lane | None,
+        rate_limit_args: Priority | None,
     ) -> Answer:
         """Call `callback` when it is its turn, and return what it returns.
 
         Raises:
             Unsent: the bot is shutting down.
             SlowDown: Telegram asks for a longer pause than is worth waiting here.
-            ValueError: there is no such lane.
+            ValueError: there is no such priority.
         """
-        lane: Lane = rate_limit_args or "talk"
-        if lane not in RANKS:
-            raise ValueError(f"no such lane: {lane!r}")
+        priority: Priority = rate_limit_args or "talk"
+        if priority not in RANKS:
+            raise ValueError(f"no such priority: {priority!r}")
         if _is_free(endpoint, data):
             return await callback(*args, **kwargs)
         kind: Kind = "edit" if endpoint.startswith(_LIGHT) else "message"
-        call = Call(data["chat_id"], lane, kind, is_paid=bool(data.get("allow_paid_broadcast")))
-        for _ in range(TRIES[lane] - 1):
+        call = Call(data["chat_id"], priority, kind, is_paid=bool(data.get("allow_paid_broadcast")))
+        for _ in range(TRIES[priority] - 1):
             try:
                 return await self._once(call, callback, args, kwargs)
             except SlowDown as refused:

@@ -1,9 +1,10 @@
 """One dispatcher for all that is sent: whose turn it is, and when.
 
-Calls wait in a queue for each chat and lane. A chat is either ready (its head may go as far as the chat is concerned;
-the heaps of the gates order these by lane, then by age) or resting (the heap `_resting` orders these by when they may
-go). One timer serves all. Entries of the heaps are never removed from within: what changed meanwhile is noticed when an
-entry comes up. So each step costs the logarithm of the number of waiting chats, and no chat can hold up another.
+Calls wait in a queue for each chat and priority. A chat is either ready or resting. It is ready when its head may go as
+far as the chat is concerned: the heaps of the gates order these by priority, then by age. The heap `_resting` orders
+the others by when they may go. One timer serves all. Entries of the heaps are never removed from within: what changed
+meanwhile is noticed when an entry comes up. So each step costs the logarithm of the number of waiting chats, and no
+chat can hold up another.
 
 The gates are those of edits, of messages, of broadcasts, which take what slots the messages leave, and of broadcasts
 that are paid for.
@@ -21,11 +22,11 @@ from typing import Literal, get_args
 from bot.infra.telegram.errors import Unsent
 from bot.infra.telegram.outbound.pace import ChatPace, Kind, Limits, Line
 
-Lane = Literal["money", "talk", "bulk"]
-"""What goes before what: news about money, the conversation, broadcasts."""
+Priority = Literal["money", "talk", "bulk"]
+"""What goes first: messages about money, then the conversation, then broadcasts."""
 
 ChatId = int | str
-RANKS: dict[Lane, int] = {lane: rank for rank, lane in enumerate(get_args(Lane))}
+RANKS: dict[Priority, int] = {priority: rank for rank, priority in enumerate(get_args(Priority))}
 BULK = RANKS["bulk"]
 
 SWEEP_SECONDS = 60.0
@@ -36,7 +37,7 @@ class Call:
     """One call that wants its turn; kept for a repetition, so that it keeps its place."""
 
     chat_id: ChatId
-    lane: Lane
+    priority: Priority
     kind: Kind = "message"
     is_paid: bool = False
     number: int = 0
@@ -45,7 +46,7 @@ class Call:
     @property
     def rank(self) -> int:
         """Smaller goes first."""
-        return RANKS[self.lane]
+        return RANKS[self.priority]
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +58,7 @@ class _Chat:
     placed_at: float = 0.0
 
     def head(self) -> Call | None:
-        """The next call. A lane with one under way waits for its end, or the two could overtake each other."""
+        """The next call. Calls of one priority are made one after the other, so that none overtakes another."""
         for queue, busy in zip(self.queues, self.busy, strict=True):
             if queue and not busy:
                 return queue[0]
@@ -102,7 +103,7 @@ class SendScheduler:
 
     @asynccontextmanager
     async def turn(self, call: Call) -> AsyncGenerator[None]:
-        """Wait for the call's turn, and hold its lane in its chat for the length of the block.
+        """Wait for the call's turn. No other call of its priority is made in its chat during the block.
 
         Raises:
             Unsent: the dispatcher was closed meanwhile.

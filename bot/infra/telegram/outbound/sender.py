@@ -11,7 +11,7 @@ from telegram.ext import ExtBot
 
 from bot.infra.telegram.outbound.bulk import BulkSender
 from bot.infra.telegram.outbound.files import Files
-from bot.infra.telegram.outbound.limiter import Lane
+from bot.infra.telegram.outbound.limiter import Priority
 from bot.infra.telegram.outbound.sent import reply_to_if_there, sent
 from bot.infra.telegram.outbound.topics import Topics
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, fit
@@ -34,11 +34,11 @@ __all__ = [
     "Delivered",
     "Gone",
     "Invalid",
-    "Lane",
     "Messenger",
     "Moved",
     "NotModified",
     "Outcome",
+    "Priority",
     "TryLater",
     "Unreachable",
 ]
@@ -51,11 +51,11 @@ _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 class Messenger:
     """Sends by a bot whose rate limiter is a `SendLimiter`.
 
-    `lane` says what gives way to what: news about "money" goes before "talk", and that before "bulk". Every method
+    `priority` says what goes first: messages about "money" before "talk", and that before "bulk". Every method
     returns an `Outcome` and raises nothing that Telegram or the network may cause.
     """
 
-    def __init__(self, bot: ExtBot[Lane]) -> None:
+    def __init__(self, bot: ExtBot[Priority]) -> None:
         self._bot = bot
         self._uploads = Uploads()
         self.rooms = Topics(bot)
@@ -76,7 +76,7 @@ class Messenger:
         html: str,
         keyboard: Keyboard = (),
         *,
-        lane: Lane,
+        priority: Priority,
         silent: bool = False,
         reply_to: int | None = None,
         topic_id: int | None = None,
@@ -94,7 +94,7 @@ class Messenger:
                 link_preview_options=_NO_PREVIEW,
                 disable_notification=silent,
                 reply_parameters=reply_to_if_there(reply_to),
-                rate_limit_args=lane,
+                rate_limit_args=priority,
             )
         )
 
@@ -105,7 +105,7 @@ class Messenger:
         caption: str,
         keyboard: Keyboard = (),
         *,
-        lane: Lane,
+        priority: Priority,
         silent: bool = False,
         reply_to: int | None = None,
         topic_id: int | None = None,
@@ -126,7 +126,7 @@ class Messenger:
                 disable_notification=silent,
                 reply_parameters=reply_to_if_there(reply_to),
                 filename="picture.png",
-                rate_limit_args=lane,
+                rate_limit_args=priority,
             ),
         )
 
@@ -138,7 +138,7 @@ class Messenger:
         caption: str,
         keyboard: Keyboard = (),
         *,
-        lane: Lane,
+        priority: Priority,
         silent: bool = False,
         reply_to: int | None = None,
         topic_id: int | None = None,
@@ -156,12 +156,12 @@ class Messenger:
                 reply_markup=render_keyboard(keyboard),
                 disable_content_type_detection=True,
                 filename=name,
-                rate_limit_args=lane,
+                rate_limit_args=priority,
             )
         )
 
     async def edit_text(
-        self, chat_id: int, message_id: int, html: str, keyboard: Keyboard = (), *, lane: Lane
+        self, chat_id: int, message_id: int, html: str, keyboard: Keyboard = (), *, priority: Priority
     ) -> Outcome:
         """Replace a message's text and buttons. `Gone` for a picture too, which has no text."""
         return await sent(
@@ -172,12 +172,19 @@ class Messenger:
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),
                 link_preview_options=_NO_PREVIEW,
-                rate_limit_args=lane,
+                rate_limit_args=priority,
             )
         )
 
     async def edit_photo(
-        self, chat_id: int, message_id: int, photo: bytes | str, caption: str, keyboard: Keyboard = (), *, lane: Lane
+        self,
+        chat_id: int,
+        message_id: int,
+        photo: bytes | str,
+        caption: str,
+        keyboard: Keyboard = (),
+        *,
+        priority: Priority,
     ) -> Outcome:
         """Put another picture (or the first) into a message, with its caption and its buttons."""
         return await self._uploads.sent(
@@ -187,12 +194,12 @@ class Messenger:
                 chat_id,
                 message_id,
                 reply_markup=render_keyboard(keyboard),
-                rate_limit_args=lane,
+                rate_limit_args=priority,
             ),
         )
 
     async def edit_caption(
-        self, chat_id: int, message_id: int, caption: str, keyboard: Keyboard = (), *, lane: Lane
+        self, chat_id: int, message_id: int, caption: str, keyboard: Keyboard = (), *, priority: Priority
     ) -> Outcome:
         """Replace what stands under a picture, and its buttons."""
         return await sent(
@@ -202,21 +209,21 @@ class Messenger:
                 caption=fit(caption, CAPTION_UNITS),
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),
-                rate_limit_args=lane,
+                rate_limit_args=priority,
             )
         )
 
-    async def edit_keyboard(self, chat_id: int, message_id: int, keyboard: Keyboard, *, lane: Lane) -> Outcome:
+    async def edit_keyboard(self, chat_id: int, message_id: int, keyboard: Keyboard, *, priority: Priority) -> Outcome:
         """Replace a message's buttons; an empty keyboard takes them away."""
         return await sent(
             self._bot.edit_message_reply_markup(
-                chat_id, message_id, reply_markup=render_keyboard(keyboard), rate_limit_args=lane
+                chat_id, message_id, reply_markup=render_keyboard(keyboard), rate_limit_args=priority
             )
         )
 
-    async def delete(self, chat_id: int, message_id: int, *, lane: Lane) -> Outcome:
+    async def delete(self, chat_id: int, message_id: int, *, priority: Priority) -> Outcome:
         """Take a message away; `Gone` where it can't be (older than 48 hours, or taken away already)."""
-        return await sent(self._bot.delete_message(chat_id, message_id, rate_limit_args=lane))
+        return await sent(self._bot.delete_message(chat_id, message_id, rate_limit_args=priority))
 
     async def answer_press(self, query_id: str, text: str | None = None, *, alert: bool = False) -> Outcome:
         """Stop the clock on a pressed button, perhaps with a few words. Coming too late for that is fine."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from telegram.error import TelegramError
 from telegram.ext import ExtBot
 
-from bot.infra.telegram.outbound.limiter import Lane
+from bot.infra.telegram.outbound.limiter import Priority
 from bot.infra.telegram.outbound.sent import sent
 from bot.infra.telegram.outcomes import Delivered, Outcome, outcome_of
 
@@ -18,7 +18,7 @@ LONGEST_NAME = 128
 class Topics:
     """By a bot whose rate limiter is a `SendLimiter`."""
 
-    def __init__(self, bot: ExtBot[Lane]) -> None:
+    def __init__(self, bot: ExtBot[Priority]) -> None:
         self._bot = bot
 
     async def has_topics(self, chat_id: int) -> bool | Outcome:

@@ -259,7 +259,7 @@ class Session:
         stale = self.chat.question_id
         self._change_chat(replace(self.chat, question_id=message_id if screen.keyboard else None))
         if stale not in {None, message_id}:
-            await self.services.messenger.edit_keyboard(self.chat_id, stale, (), lane="talk")
+            await self.services.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
 
     async def say(self, screen: Screen) -> None:
         """Show a question as a new message; the buttons of the one before it are taken away."""
@@ -271,7 +271,7 @@ class Session:
         stale = self.chat.question_id
         self._change_chat(replace(self.chat, question_id=None))
         if stale is not None:
-            await self.services.messenger.edit_keyboard(self.chat_id, stale, (), lane="talk")
+            await self.services.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
 
     async def update(self, screen: Screen) -> None:
         """Bring an order's message up to date in its place. It is no question: its buttons stay."""
@@ -290,7 +290,7 @@ class Session:
     async def post_picture(self, png: bytes, caption: str, keyboard: Keyboard) -> bool:
         """Send a picture as a new message; whether it surely was sent."""
         messenger = self.services.messenger
-        sent = await _persistently(lambda: messenger.send_photo(self.chat_id, png, caption, keyboard, lane="talk"))
+        sent = await _persistently(lambda: messenger.send_photo(self.chat_id, png, caption, keyboard, priority="talk"))
         return isinstance(sent, Delivered)
 
     def _with_notice(self, screen: Screen) -> Screen:
@@ -308,14 +308,14 @@ class Session:
     def _edited(self, message_id: int, screen: Screen) -> Awaitable[Outcome]:
         messenger, photo, shown = self.services.messenger, screen.photo, (screen.text, screen.keyboard)
         if photo is not None:
-            return messenger.edit_photo(self.chat_id, message_id, photo, *shown, lane="talk")
-        return messenger.edit_text(self.chat_id, message_id, *shown, lane="talk")
+            return messenger.edit_photo(self.chat_id, message_id, photo, *shown, priority="talk")
+        return messenger.edit_text(self.chat_id, message_id, *shown, priority="talk")
 
     def _sent(self, screen: Screen) -> Awaitable[Outcome]:
         messenger, photo, shown = self.services.messenger, screen.photo, (screen.text, screen.keyboard)
         if photo is not None:
-            return messenger.send_photo(self.chat_id, photo, *shown, lane="talk")
-        return messenger.send_text(self.chat_id, *shown, lane="talk")
+            return messenger.send_photo(self.chat_id, photo, *shown, priority="talk")
+        return messenger.send_text(self.chat_id, *shown, priority="talk")
 
 
 def _id_of(sent: Outcome) -> int | None:
