@@ -79,19 +79,18 @@ class SettingsHandlers:
     async def place_typed(self, session: Session, _: str, text: str) -> None:
         """Show the zones that a place may mean, with their time. The question stays open until one is chosen."""
         names = await asyncio.to_thread(names_of_zones)
-        now = session.now
-        keys = find_zones(text, names, now)
+        keys = find_zones(text, names, session.now)
         if keys:
-            await session.show(settings.found(session.t, text, keys, now))
+            await session.show(settings.found(session.reader, text, keys))
             return
         session.notice = session.t("zone.unknown")
         await session.show(session.with_resume(settings.place(session.t)))
 
     async def _show(self, session: Session, _: str = "") -> bool:
-        return await _replace(session, settings.screen(session.t, session.person, session.now, self._sections))
+        return await _replace(session, settings.screen(session.reader, session.person, self._sections))
 
     async def _show_zones(self, session: Session, _: str) -> bool:
-        return await _replace(session, settings.zones(session.t, session.person, session.now))
+        return await _replace(session, settings.zones(session.reader))
 
     async def _ask_place(self, session: Session, _: str) -> bool:
         await session.acknowledge()

@@ -18,6 +18,7 @@ from bot.core.text import plain
 from bot.core.zones import INDONESIAN, PRESUMED
 from bot.infra.i18n import Translations, Translator
 from bot.infra.telegram.ui.formatting import clip
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.history import PAGE, HistoryPage
 from bot.orders.notifications.kinds import AboutProblem, OrderNotification, OrderWarning
@@ -385,6 +386,10 @@ def _of_receipts(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Se
     yield Seen("true of the forgotten", verify.true(t, replace(order, number="", holder=None), JAKARTA), told)
 
 
+def reader_of(t: Translator, user: Person) -> Reader:
+    return Reader(t, user.zone, NOW)
+
+
 def _of_settings(t: Translator, typed: str) -> Iterator[Seen]:
     phrase_typed = clip(plain(typed), LONGEST)
     for has_one in (True, False):
@@ -399,10 +404,10 @@ def _of_settings(t: Translator, typed: str) -> Iterator[Seen]:
     for zone in ("", "Asia/Jakarta", "Asia/Makassar", "America/Argentina/Buenos_Aires", "Etc/GMT-2", "Asia/Kathmandu"):
         for notices in (None, {"sent": "silent"}, everything):
             person = Person(id=1001, created_at=NOW, time_zone=zone, notices=notices)
-            yield Seen("settings", settings.screen(t, person, NOW, SECTIONS))
+            yield Seen("settings", settings.screen(reader_of(t, person), person, SECTIONS))
             yield Seen("notices", preferences.screen(t, person))
-            yield Seen("zones", settings.zones(t, person, NOW))
+            yield Seen("zones", settings.zones(reader_of(t, person)))
     yield Seen("language", settings.language(t))
     yield Seen("place asked", settings.place(t))
     for keys in (INDONESIAN, ("Asia/Tokyo",), ("America/Argentina/Buenos_Aires", "Etc/GMT+3", "Asia/Kathmandu")):
-        yield Seen("places found", settings.found(t, typed, keys, NOW))
+        yield Seen("places found", settings.found(Reader(t, JAKARTA, NOW), typed, keys))

@@ -13,7 +13,7 @@ from bot.orders.screens import preferences
 from bot.users.buttons import SettingsAction, SettingsButton
 from bot.users.model import Person
 from bot.users.screens import settings
-from tests.architecture.every_screen import NOW, SECTIONS, TRANSLATIONS, Seen
+from tests.architecture.every_screen import NOW, SECTIONS, TRANSLATIONS, Seen, reader_of
 from tests.texts import says, text
 
 
@@ -58,6 +58,7 @@ def test_the_settings_count_what_differs_from_the_usual() -> None:
         ({"sent": "silent", "paid": "card"}, 2),
     ):
         counted = text("settings.notices_changed", count=changed) if changed else text("settings.notices_usual")
-        shown = Seen("settings", settings.screen(t, user(notices=choices), NOW, SECTIONS))
+        emma = user(notices=choices)
+        shown = Seen("settings", settings.screen(reader_of(t, emma), emma, SECTIONS))
         assert says(shown.text, "settings.text", notices=counted)
         assert sum(chosen(topic, choices) is not topic.usual for topic in CHOOSABLE) == changed

@@ -1,4 +1,4 @@
-"""What support leaves behind in both databases: persons' acts, the audit trail, saved answers."""
+"""What support leaves behind in both databases: the audit log, saved replies."""
 
 import re
 from dataclasses import replace
@@ -11,26 +11,14 @@ from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.support.saved_replies.model import SavedReply
 from bot.support.saved_replies.repository import SavedReplyRepository
-from bot.users.model import RecordedEvent
-from bot.users.repository import UserEventRepository
 from tests.builders import NOW, SECOND
 
 RINA, OSCAR, EMMA, SARI = 3001, 2001, 1001, 1002
 
 
-def an_act(what: str, second: int = 0, **changes: Any) -> RecordedEvent:
-    return RecordedEvent(**{"person_id": EMMA, "reference": "R1", "at": NOW + SECOND * second, "what": what, **changes})
-
-
 def noted(second: int = 0, **changes: Any) -> AuditEntry:
     known: dict[str, Any] = {"actor_id": RINA, "action": AuditAction.LOOKED, "subject": "order:R1", "person_id": EMMA}
     return AuditEntry(**{**known, "at": NOW + SECOND * second, **changes})
-
-
-async def does(store: Database, *acts: RecordedEvent) -> None:
-    async with store.transaction() as tx:
-        for act in acts:
-            await UserEventRepository(tx).add(act)
 
 
 async def writes(store: Database, *entries: AuditEntry) -> None:
@@ -42,40 +30,6 @@ async def writes(store: Database, *entries: AuditEntry) -> None:
 async def page(store: Database, **wanted: Any) -> list[AuditEntry]:
     async with store.reading() as tx:
         return list(await AuditRepository(tx).page(**wanted))
-
-
-async def test_an_orders_acts_come_with_those_about_none_from_its_beginning_on(store: Database) -> None:
-    none: dict[str, Any] = {"reference": ""}
-    await does(
-        store,
-        an_act("pressed.look", 3),
-        an_act("blocked", 2, **none),
-        an_act("blocked", -1, **none),  # before the order
-        an_act("pressed.early", -1),  # of the order itself, whenever
-        an_act("pressed.other", 1, reference="R2"),
-        an_act("pressed.hers", 1, person_id=SARI),
-    )
-    async with store.reading() as tx:
-        found = await UserEventRepository(tx).of_order(EMMA, "R1", NOW)
-        newest = await UserEventRepository(tx).of_person(EMMA, 2)
-    assert [act.what for act in found] == ["pressed.early", "blocked", "pressed.look"]
-    assert found[-1] == an_act("pressed.look", 3)
-    assert [act.what for act in newest] == ["pressed.look", "blocked"]
-
-
-async def test_acts_of_one_moment_stay_in_their_order(store: Database) -> None:
-    await does(store, *(an_act(f"act {number}") for number in range(5)))
-    async with store.reading() as tx:
-        assert [act.what for act in await UserEventRepository(tx).of_order(EMMA, "R1", NOW)] == [
-            f"act {n}" for n in range(5)
-        ]
-
-
-async def test_old_acts_are_forgotten(store: Database) -> None:
-    await does(store, an_act("old", -2), an_act("older", -9), an_act("new"))
-    async with store.transaction() as tx:
-        assert await UserEventRepository(tx).delete_before(NOW) == 2
-        assert [act.what for act in await UserEventRepository(tx).of_person(EMMA)] == ["new"]
 
 
 @pytest.mark.parametrize("action", AuditAction)

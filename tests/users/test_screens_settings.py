@@ -14,7 +14,7 @@ from bot.users.model import Person
 from bot.users.phrase import suggest, suggested
 from bot.users.screens import phrase
 from bot.users.screens import settings as shown
-from tests.architecture.every_screen import NOW, SECTIONS, TRANSLATIONS, Seen
+from tests.architecture.every_screen import NOW, SECTIONS, TRANSLATIONS, Seen, reader_of
 from tests.texts import says, text
 
 
@@ -37,11 +37,11 @@ def pressed(screen: Screen) -> list[tuple[str, str, str]]:
 def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> None:
     t, somebody = TRANSLATIONS.get(locale), person(notices={"sent": "silent"})
     screens = (
-        shown.screen(t, somebody, NOW, SECTIONS),
-        shown.zones(t, somebody, NOW),
+        shown.screen(reader_of(t, somebody), somebody, SECTIONS),
+        shown.zones(reader_of(t, somebody)),
         shown.place(t),
-        shown.found(t, "usa", ("America/New_York", "America/Chicago"), NOW),
-        shown.found(t, "utc+2", ("Etc/GMT-2",), NOW),
+        shown.found(reader_of(t, somebody), "usa", ("America/New_York", "America/Chicago")),
+        shown.found(reader_of(t, somebody), "utc+2", ("Etc/GMT-2",)),
         phrase.mine(t, "kopi perahu ungu"),
         phrase.kept(t, "kopi perahu ungu"),
     )
@@ -52,7 +52,7 @@ def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> No
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_sections_of_the_settings_are_in_their_order(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    rows = shown.screen(t, person(), NOW, SECTIONS).keyboard[1:]
+    rows = shown.screen(reader_of(t, person()), person(), SECTIONS).keyboard[1:]
     assert [[button.label for button in row] for row in rows] == [
         [text("settings.zone", locale), text("settings.notices", locale)],
         [text("settings.phrase", locale), text("settings.recipients", locale)],
@@ -74,14 +74,16 @@ def test_the_sections_of_the_settings_are_in_their_order(locale: str) -> None:
 )
 def test_a_time_zone_is_shown_as_its_clock_and_its_place(zone: str, time: str) -> None:
     t = TRANSLATIONS.get("en")
-    assert says(read(shown.screen(t, person(time_zone=zone), NOW, SECTIONS)), "settings.text", time=time)
-    assert read(shown.zones(t, person(time_zone=zone), NOW)) == text("zone.ask", time=time)
+    user = person(time_zone=zone)
+    reader = reader_of(t, user)
+    assert says(read(shown.screen(reader, user, SECTIONS)), "settings.text", time=time)
+    assert read(shown.zones(reader)) == text("zone.ask", time=time)
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_indonesias_zones_are_one_tap_away_with_the_time_there(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    three = pressed(shown.zones(t, person(), NOW))[:3]
+    three = pressed(shown.zones(reader_of(t, person())))[:3]
     assert [argument for _, _, argument in three] == list(INDONESIAN)
     for label, _, argument in three:
         assert label == t.clock(NOW, ZoneInfo(argument))

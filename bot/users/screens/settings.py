@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -10,6 +10,7 @@ from bot.core.zones import INDONESIAN, PRESUMED, zone_of
 from bot.infra.i18n import LOCALES, Html, Translator, other_locales
 from bot.infra.i18n.cities import city
 from bot.infra.telegram.ui.formatting import quote_input
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.users.buttons import LanguageButton, PrivacyAction, PrivacyButton, SettingsAction, SettingsButton
 from bot.users.model import Person
@@ -48,10 +49,11 @@ SECTIONS: Final = (
 """The sections of users themselves."""
 
 
-def screen(t: Translator, user: Person, now: datetime, sections: Sequence[SettingsSection]) -> Screen:
+def screen(reader: Reader, user: Person, sections: Sequence[SettingsSection]) -> Screen:
     """Return the settings with all their sections."""
+    t = reader.t
     summaries = {name: text for section in sections for name, text in section.summary(t, user).items()}
-    text = t("settings.text", time=_time(t, user.zone, now), **summaries)
+    text = t("settings.text", time=_time(reader, reader.zone), **summaries)
     others = tuple(
         Button(
             t.plain("language.other", name=LOCALES[code].name), data=SettingsButton(SettingsAction.LANG, code).pack()
@@ -72,11 +74,12 @@ def language(t: Translator) -> Screen:
     )
 
 
-def zones(t: Translator, user: Person, now: datetime) -> Screen:
+def zones(reader: Reader) -> Screen:
     """Return Indonesia's three zones in one tap each, with the time there, and the way to any other."""
-    three = tuple(Button(t.clock(now, ZoneInfo(key)), data=_zone(key)) for key in INDONESIAN)
+    t = reader.t
+    three = tuple(Button(t.clock(reader.now, ZoneInfo(key)), data=_zone(key)) for key in INDONESIAN)
     other = Button(t.plain("zone.other"), data=SettingsButton(SettingsAction.PLACE).pack())
-    return Screen(t("zone.ask", time=_time(t, user.zone, now)), (three, (other,), back_row(t)))
+    return Screen(t("zone.ask", time=_time(reader, reader.zone)), (three, (other,), back_row(t)))
 
 
 def place(t: Translator) -> Screen:
@@ -86,14 +89,15 @@ def place(t: Translator) -> Screen:
     )
 
 
-def found(t: Translator, query: str, keys: Sequence[str], now: datetime) -> Screen:
+def found(reader: Reader, query: str, keys: Sequence[str]) -> Screen:
     """Return what is understood by a place, with the time there now. A zone is only chosen by a tap."""
+    t = reader.t
     if len(keys) == 1:
-        text = t("zone.is_it", time=_time(t, zone_of(keys[0]), now))
+        text = t("zone.is_it", time=_time(reader, zone_of(keys[0])))
         rows: Keyboard = ((Button(t.plain("zone.use"), data=_zone(keys[0]), style="success"),),)
     else:
         text = t("zone.which", query=quote_input(query))
-        rows = tuple((Button(_time(t, zone_of(key), now), data=_zone(key)),) for key in keys)
+        rows = tuple((Button(_time(reader, zone_of(key)), data=_zone(key)),) for key in keys)
     another = Button(t.plain("zone.another"), data=SettingsButton(SettingsAction.PLACE).pack())
     return Screen(text, (*rows, (another,), back_row(t)))
 
@@ -107,7 +111,8 @@ def _zone(key: str) -> str:
     return SettingsButton(SettingsAction.ZONE, key).pack()
 
 
-def _time(t: Translator, zone: tzinfo, now: datetime) -> str:
+def _time(reader: Reader, zone: tzinfo) -> str:
     """Return a zone as its clock and its place: "17:05 UTC+9 · Tokyo", "10:05 WIB"."""
-    where = "" if zone is PRESUMED else city(getattr(zone, "key", ""), t.locale)
-    return f"{t.clock(now, zone)} · {where}" if where else t.clock(now, zone)
+    where = "" if zone is PRESUMED else city(getattr(zone, "key", ""), reader.t.locale)
+    clock = reader.t.clock(reader.now, zone)
+    return f"{clock} · {where}" if where else clock
