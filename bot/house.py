@@ -37,7 +37,6 @@ from bot.operations.feature import Operations
 from bot.orders import user_data as orders_data
 from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
-from bot.orders.screens import status
 from bot.rates import user_data as rates_data
 from bot.rates.feature import Rates
 from bot.recipients import user_data as recipients_data
@@ -170,7 +169,7 @@ def build(settings: Settings) -> House:
         health_changed=health_changed,
         staff=staff,
         poller=orders.poller,
-        show_orders=status.show,
+        show_orders=orders.show_open_orders,
         operator_ids=settings.operator_ids,
         backlog_after=timedelta(seconds=settings.outbox_backlog_seconds),
         shrink_percent=Decimal(str(settings.methods_shrink_percent)),

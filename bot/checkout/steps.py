@@ -20,7 +20,6 @@ from bot.infra.telegram.ui import callback_data as data
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.infra.telegram.ui.session import Session
 from bot.orders.repository import OrderRepository
-from bot.orders.screens import outcome
 from bot.settlement.model import SettlementFailure
 from bot.users.screens.buttons import send_row
 
@@ -192,5 +191,4 @@ async def _placed(session: Session, draft: OrderDraft) -> None:
     if order is not None and session.message_id == draft.message_id:
         await session.update(await review.agreed(session, draft, order))
     elif order is not None:
-        now, help_offered = session.desk.clock.now(), session.desk.help.is_offered
-        await session.post(outcome.state(session.t, order, now, session.zone, help_offered=help_offered))
+        await session.post(session.desk.status_messages.build_screen(session, order))

@@ -85,6 +85,8 @@ class Orders:
             status_messages=self.status_messages,
             help_desk=help_desk,
         )
+        self.show_open_orders = self._handlers.show_open_orders
+        """Returns the screen with the user's open orders."""
         self.add_action(OrderAction.RECEIPT, receipts.send_receipt)
         missed = MissedMessages(database, self.status_messages.resend_status_message)
         users.settings_sections.append(preferences.SECTION)

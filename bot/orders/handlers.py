@@ -1,6 +1,7 @@
 """What users do with their orders: `/orders`, the list and the page of an order, and the buttons of its messages."""
 
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
@@ -13,7 +14,7 @@ from bot.orders.history import HistoryPage, OrderHistory
 from bot.orders.order import Order, Phase
 from bot.orders.placement.service import MethodVanished, OrderService
 from bot.orders.repository import OrderRepository
-from bot.orders.screens import history
+from bot.orders.screens import history, status
 from bot.orders.screens import page as order_page
 from bot.orders.screens.formatting import format_order_line
 from bot.orders.status_messages import StatusMessages
@@ -23,6 +24,8 @@ from bot.staff.help import Help
 from bot.users.model import pressed
 from bot.users.repository import record_user_event
 from bot.users.screens.buttons import send_row
+
+OPEN_ORDERS_SHOWN: Final = 8
 
 ActionHandler = Callable[[Session, Order], Awaitable[object]]
 
@@ -145,6 +148,12 @@ class OrderHandlers:
     async def _update_status(self, session: Session, order: Order) -> None:
         await session.update(self._status_messages.build_screen(session, order))
 
+    async def show_open_orders(self, session: Session) -> Screen:
+        """Return the screen with the user's open orders."""
+        async with self._database.reading() as tx:
+            orders = await OrderRepository(tx).open_of_person(session.person.id, OPEN_ORDERS_SHOWN)
+        return status.screen(session.reader, orders)
+
     async def list_orders(self, session: Session, _: str) -> None:
         """Show the newest page of the list."""
         await self._show_list(session, await self._history.page(session.person.id))
@@ -172,14 +181,12 @@ class OrderHandlers:
         await self._show_page_of(session, await self._status_messages.refresh_order(session, order))
 
     async def _show_list(self, session: Session, page: HistoryPage) -> None:
-        await session.show(session.with_resume(history.screen(session.t, page, session.now, session.zone)))
+        await session.show(session.with_resume(history.screen(session.reader, page)))
 
     async def _show_page_of(self, session: Session, order: Order) -> None:
         async with self._database.reading() as tx:
             events = await OrderRepository(tx).events(order.reference)
-        screen = order_page.screen(
-            session.t, order, events, session.now, session.zone, help_offered=self._help.is_offered
-        )
+        screen = order_page.screen(session.reader, order, events, help_offered=self._help.is_offered)
         await session.show(session.with_resume(screen))
 
 

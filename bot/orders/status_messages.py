@@ -34,7 +34,7 @@ class StatusMessages:
 
     def build_screen(self, session: Session, order: Order) -> Screen:
         """Return the status of the order, or what there is to know or decide instead."""
-        return outcome.state(session.t, order, session.now, session.zone, help_offered=self._help.is_offered)
+        return outcome.status_screen(session.reader, order, help_offered=self._help.is_offered)
 
     async def refresh_order(self, session: Session, order: Order) -> Order:
         """Return the order after asking the service, unless it was asked a moment ago. If that fails, say so."""

@@ -121,6 +121,10 @@ class Seen:
         return [button for row in self.screen.keyboard for button in row]
 
 
+def _reader(t: Translator) -> Reader:
+    return Reader(t, JAKARTA, NOW)
+
+
 def a_draft(method: PayoutMethod = BCA, **changes: Any) -> OrderDraft:
     """A draft at its review."""
     known: dict[str, Any] = {
@@ -311,20 +315,20 @@ def _of_orders(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen
     for moment, order in at_each_moment(method):
         refused = replace(order, refusal=typed * 100)
         for help_offered in (True, False):
-            shown = outcome.state(t, refused, NOW, JAKARTA, help_offered=help_offered)
+            shown = outcome.status_screen(_reader(t), refused, help_offered=help_offered)
             yield Seen(f"state: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
-            shown = card.screen(t, order, NOW, JAKARTA, help_offered=help_offered)
+            shown = card.screen(_reader(t), order, help_offered=help_offered)
             yield Seen(f"card: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
     orders = [replace(order, reference=f"ABC234{place}") for place, (_, order) in enumerate(at_each_moment(method))]
     for some in ([], orders[:1], orders[:8], orders[8:16], orders[16:24]):
-        yield Seen("status", status.screen(t, some, NOW), tuple(order.reference for order in some))
+        yield Seen("status", status.screen(_reader(t), some), tuple(order.reference for order in some))
     for bolt11 in (INVOICE, INVOICE + "q" * 350, INVOICE + "q" * 2000):
-        paid = pay.payment(t, an_order(method, bolt11=bolt11), NOW, JAKARTA, PHRASE)
+        paid = pay.payment(_reader(t), an_order(method, bolt11=bolt11), PHRASE)
         yield Seen("invoice", Screen(paid.caption, paid.keyboard), ("ABC2345", "29", PHRASE), is_caption=True)
         if paid.follow_up:
             yield Seen("invoice's text", Screen(paid.follow_up), ("ABC2345", bolt11, PHRASE))
     for code, until in product(TOKENS, (None, NOW + timedelta(hours=1))):
-        paid = pay.payment(t, replace(a_deposit(code, method), expires_at=until), NOW, JAKARTA, PHRASE)
+        paid = pay.payment(_reader(t), replace(a_deposit(code, method), expires_at=until), PHRASE)
         yield Seen(f"deposit in {code}", Screen(paid.caption, paid.keyboard), ("ABC2345", TO, PHRASE), is_caption=True)
 
 
@@ -334,12 +338,12 @@ def _of_history(t: Translator, method: PayoutMethod, typed: str) -> Iterator[See
     for first in range(0, len(orders), PAGE):
         some = orders[first : first + PAGE]
         listed = HistoryPage(some, some[0].reference, "" if first else None, "ABC2345", first + 10**6, 10**7)
-        yield Seen("history", history.screen(t, listed, NOW, JAKARTA), tuple(order.reference for order in some))
-    yield Seen("no history", history.screen(t, HistoryPage((), "", None, None, 0, 0), NOW, JAKARTA))
+        yield Seen("history", history.screen(_reader(t), listed), tuple(order.reference for order in some))
+    yield Seen("no history", history.screen(_reader(t), HistoryPage((), "", None, None, 0, 0)))
     for moment, order in moments:
         told = replace(order, refusal=typed * 100, service_id=typed or None)
         for shown in (told, replace(told, number="", holder=None)):
-            seen = order_page.screen(t, shown, events_of(shown), NOW, JAKARTA, help_offered=True)
+            seen = order_page.screen(_reader(t), shown, events_of(shown), help_offered=True)
             yield Seen(f"page: {moment}", seen, ("ABC2345", t.rupiah(500_000)))
 
 
@@ -349,9 +353,9 @@ def _of_news(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
         order = moments[moment]
         told = replace(order, refusal=typed * 100)
         for notice in TOLD:
-            shown = outcome.screen(notice, t, told, NOW, JAKARTA, help_offered=True)
+            shown = outcome.screen(notice, _reader(t), told, help_offered=True)
             yield Seen(f"{notice}: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
-        staffed = outcome.screen(OrderNotification.STUCK, t, told, NOW, JAKARTA, help_offered=True, staff_told=True)
+        staffed = outcome.screen(OrderNotification.STUCK, _reader(t), told, help_offered=True, staff_notified=True)
         yield Seen(f"stuck, staff told: {moment}", staffed, ("ABC2345", t.rupiah(500_000)))
         for warning in OrderWarning:
             shown = warnings.screen(warning, t, order, AboutProblem("ABC2345", typed), NOW)
@@ -378,7 +382,7 @@ def _of_receipts(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Se
     yield Seen("asking", verify.asking(t))
     yield Seen("explained", verify.explained(t, "b" * 32))
     yield Seen("false", verify.false(t))
-    yield Seen("refused", verify.refused(t, NOW + timedelta(days=2), NOW, JAKARTA))
+    yield Seen("refused", verify.refused(_reader(t), NOW + timedelta(days=2)))
     for each in (order, sent(a_deposit("btcb", method))):
         caption, keyboard = receipt.caption(t, each, a_receipt(), "b" * 32), receipt.keyboard(t, each)
         yield Seen("receipt", Screen(caption, keyboard), (*told, "K7QM-2XPA-9RTW"), is_caption=True)

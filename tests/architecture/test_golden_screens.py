@@ -55,11 +55,12 @@ OSCAR: Final = 2001
 
 
 def _status(moment: str) -> Callable[[Translator], Screen]:
-    return lambda t: card.screen(t, MOMENTS[moment], NOW, JAKARTA, help_offered=True)
+    return lambda t: card.screen(Reader(t, JAKARTA, NOW), MOMENTS[moment], help_offered=True)
 
 
 def _notice(notice: OrderNotification, moment: str) -> Callable[[Translator], Screen]:
-    return lambda t: outcome.screen(notice, t, MOMENTS[moment], NOW, JAKARTA, help_offered=True, staff_told=True)
+    order = MOMENTS[moment]
+    return lambda t: outcome.screen(notice, Reader(t, JAKARTA, NOW), order, help_offered=True, staff_notified=True)
 
 
 def _review(t: Translator) -> Screen:
@@ -70,7 +71,7 @@ def _review(t: Translator) -> Screen:
 
 def _invoice(t: Translator) -> Screen:
     order = an_order(bolt11="lnbcrt294120n1" + "q" * 60)
-    paid = pay.payment(t, order, NOW, JAKARTA, "purple coffee boat")
+    paid = pay.payment(Reader(t, JAKARTA, NOW), order, "purple coffee boat")
     return Screen(paid.caption, paid.keyboard)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import EventNote, Order, OrderEvent, Phase, advance
 from bot.orders.screens import timeline as order_timeline
@@ -38,13 +39,13 @@ def lived(*states: str, **changes: Any) -> tuple[Order, list[OrderEvent]]:
 
 
 def told(order: Order, events: list[OrderEvent], now: datetime = NOW, locale: str = "en") -> list[str]:
-    shown = order_timeline.lines(TRANSLATIONS.get(locale), order, events, now, JAKARTA)
+    shown = order_timeline.lines(Reader(TRANSLATIONS.get(locale), JAKARTA, now), order, events)
     return Seen("timeline", Screen(shown)).text.split("\n")
 
 
 def keys(order: Order, events: list[OrderEvent]) -> list[str]:
     """What is said, without the times."""
-    found = [key for _, key in order_timeline.happenings(order, events)]
+    found = [key for _, key in order_timeline.entries(order, events)]
     shown = told(order, events)
     assert all(any(text(key) in line for line in shown) for key in found)
     return found
@@ -89,7 +90,7 @@ def test_whichever_states_are_skipped_no_line_comes_twice_or_out_of_its_time(lef
     whole = keys(*lived(*WAY))
     for skipped in combinations(WAY[:-1], left_out):
         order, events = lived(*(state for state in WAY if state not in skipped))
-        happened = [at for at, _ in order_timeline.happenings(order, events)]
+        happened = [at for at, _ in order_timeline.entries(order, events)]
         assert happened == sorted(happened)
         found = keys(order, events)
         assert len({text(key) for key in found}) == len(found)

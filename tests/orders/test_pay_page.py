@@ -20,7 +20,7 @@ from bot.orders.pay_page.status_text import SHOWN, describe_status, shown_status
 from bot.orders.pay_page.url import TOKEN, page_url
 from bot.orders.payable import payable
 from bot.orders.payout_times import PayoutTimes, format_payout_times
-from bot.orders.screens import pay_page as wallet_page
+from bot.orders.screens.payment import page_row
 from bot.payments.errors import DepositCheckError
 from bot.payments.tokens import TOKENS
 from bot.users.provider import UNNAMED, Provider
@@ -229,14 +229,14 @@ def test_what_names_another_token_is_no_transfer() -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_button_leads_to_the_page_in_the_readers_language(locale: str) -> None:
     order = an_order(page_token=SECRET)
-    ((button,),) = wallet_page.rows(TRANSLATIONS.get(locale), order, "https://pay.example/kirim")
+    ((button,),) = page_row(TRANSLATIONS.get(locale), order, "https://pay.example/kirim")
     assert button.url == f"https://pay.example/kirim/p/{SECRET}?l={locale}"
 
 
 def test_there_is_no_button_without_a_public_address_or_a_page() -> None:
     t = TRANSLATIONS.get("en")
-    assert wallet_page.rows(t, an_order(page_token=SECRET), "") == ()
-    assert wallet_page.rows(t, an_order(), "https://pay.example") == ()
+    assert page_row(t, an_order(page_token=SECRET), "") == ()
+    assert page_row(t, an_order(), "https://pay.example") == ()
     assert page_url("", an_order(page_token=SECRET), "en") is None
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.infra.i18n import LOCALES
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import Order, Phase
 from bot.orders.screens import card
 from bot.settlement.steps import Step
@@ -45,7 +46,7 @@ PRICES = {
 
 
 def the_card(order: Order, locale: str = "en", *, help_offered: bool = True) -> Seen:
-    screen = card.screen(TRANSLATIONS.get(locale), order, NOW, JAKARTA, help_offered=help_offered)
+    screen = card.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), order, help_offered=help_offered)
     return Seen("card", screen)
 
 
@@ -133,5 +134,5 @@ def test_an_e_wallet_is_not_called_a_bank() -> None:
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_only_an_unpaid_order_says_that_it_need_not_be_paid(moment: str, locale: str) -> None:
     order = MOMENTS[moment]
-    shown = Seen("", card.screen(TRANSLATIONS.get(locale), order, NOW, JAKARTA, help_offered=True)).text
+    shown = Seen("", card.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), order, help_offered=True)).text
     assert says(shown, "card.may_not_pay", locale) is says(shown, "card.price_to_pay", locale)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.history import HistoryPage
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.screens import history
@@ -21,12 +22,12 @@ HELD = OrderEvent(reference="ABC2345", at=NOW, phase=Phase.NEEDS_CONFIRMATION, s
 
 
 def listed(page: HistoryPage, locale: str = "en") -> Seen:
-    return Seen("history", history.screen(TRANSLATIONS.get(locale), page, NOW, JAKARTA))
+    return Seen("history", history.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), page))
 
 
 def page_of(order: Order, events: Sequence[OrderEvent] = (), *, help_offered: bool = True, locale: str = "en") -> Seen:
     t = TRANSLATIONS.get(locale)
-    return Seen("page", order_page.screen(t, order, events, NOW, JAKARTA, help_offered=help_offered))
+    return Seen("page", order_page.screen(Reader(t, JAKARTA, NOW), order, events, help_offered=help_offered))
 
 
 def buttons(seen: Seen) -> dict[str, str | None]:

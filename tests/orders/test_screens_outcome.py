@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.infra.i18n import LOCALES
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.rendering import HOLDS
 from bot.orders.order import Order
@@ -18,7 +19,7 @@ MOMENTS = dict(at_each_moment())
 
 def told(notice: OrderNotification, order: Order, locale: str = "en", *, help_offered: bool = True) -> Seen:
     t = TRANSLATIONS.get(locale)
-    return Seen(notice, outcome.screen(notice, t, order, NOW, JAKARTA, help_offered=help_offered))
+    return Seen(notice, outcome.screen(notice, Reader(t, JAKARTA, NOW), order, help_offered=help_offered))
 
 
 def labels(seen: Seen) -> list[str]:
@@ -115,5 +116,6 @@ def test_what_has_been_overtaken_is_not_told_any_more() -> None:
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_whatever_an_order_is_in_it_can_be_looked_at(moment: str) -> None:
     for locale in LOCALES:
-        shown = outcome.state(TRANSLATIONS.get(locale), MOMENTS[moment], NOW, JAKARTA, help_offered=True)
+        reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
+        shown = outcome.status_screen(reader, MOMENTS[moment], help_offered=True)
         assert "ABC2345" in Seen(moment, shown).text

@@ -8,6 +8,8 @@ import pytest
 
 from bot.checkout.screens import requote
 from bot.core.money import Amount
+from bot.core.zones import PRESUMED
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.screens import status
 from bot.rates.quote import estimate
@@ -42,7 +44,7 @@ STANDS = {
 @pytest.mark.parametrize(("moment", "state"), STANDS.items())
 def test_each_order_is_listed_with_where_it_stands(moment: str, state: str) -> None:
     order = dict(at_each_moment())[moment]
-    seen = Seen("status", status.screen(EN, [order], NOW))
+    seen = Seen("status", status.screen(Reader(EN, PRESUMED, NOW), [order]))
     assert seen.text == f"{text('status.title')}\n\n{LINE}\n{text(f'status.{state}')}"
     assert [button.label for button in seen.buttons] == [
         label("status.open", reference="ABC2345"),

@@ -7,6 +7,7 @@ import pytest
 
 from bot.checkout.screens import limit_warning as too_many
 from bot.infra.telegram.ui.formatting import format_time
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.screens import card, outcome
 from bot.settlement.steps import Step
@@ -27,7 +28,8 @@ def told(
     notice: OrderNotification, moment: str, locale: str = "en", *, offered: bool = True, staff: bool = True
 ) -> Seen:
     t, order = TRANSLATIONS.get(locale), MOMENTS[moment]
-    return Seen(moment, outcome.screen(notice, t, order, NOW, JAKARTA, help_offered=offered, staff_told=staff))
+    reader = Reader(t, JAKARTA, NOW)
+    return Seen(moment, outcome.screen(notice, reader, order, help_offered=offered, staff_notified=staff))
 
 
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
@@ -42,9 +44,8 @@ def test_it_says_that_the_money_came_in_how_much_and_when(
 
 def test_a_payment_of_another_day_says_which() -> None:
     order = replace(MOMENTS["stuck"], paid_at=NOW - timedelta(days=2))
-    seen = Seen(
-        "", outcome.screen(OrderNotification.STUCK, EN, order, NOW, JAKARTA, help_offered=True, staff_told=True)
-    )
+    reader = Reader(EN, JAKARTA, NOW)
+    seen = Seen("", outcome.screen(OrderNotification.STUCK, reader, order, help_offered=True, staff_notified=True))
     assert says(seen.text, "news.stuck", at="15 Aug 2026, 10:05 WIB")
 
 
@@ -66,9 +67,9 @@ def test_what_comes_next_is_only_what_is_true(notice: OrderNotification, moment:
 
 def test_the_card_says_it_too_and_no_longer_once_the_order_has_ended() -> None:
     stuck = MOMENTS["stuck"]
-    assert says(Seen("", card.screen(EN, stuck, NOW, JAKARTA, help_offered=True)).text, "card.stuck")
+    assert says(Seen("", card.screen(Reader(EN, JAKARTA, NOW), stuck, help_offered=True)).text, "card.stuck")
     done = replace(stuck, state="COMPLETED", step=Step.SENT, ended_at=NOW)
-    assert not says(Seen("", card.screen(EN, done, NOW, JAKARTA, help_offered=True)).text, "card.stuck")
+    assert not says(Seen("", card.screen(Reader(EN, JAKARTA, NOW), done, help_offered=True)).text, "card.stuck")
 
 
 def test_a_limit_keeps_the_draft_with_its_ways_on() -> None:

@@ -23,7 +23,6 @@ from bot.orders.receipts.handlers import draw
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import card, outcome
-from bot.orders.screens import pay_page as wallet_page
 from bot.orders.screens import payment as pay
 from bot.orders.screens.formatting import format_order_line
 from bot.payments import qr
@@ -84,15 +83,8 @@ class OrderMessages:
         way = way_of(kind, context.user.notices if context.user else None)
         if way is Way.CARD or (kind in HOLDS and not HOLDS[kind](order)):
             return Sent()
-        screen = outcome.screen(
-            kind,
-            context.t,
-            order,
-            context.now,
-            context.zone,
-            help_offered=self._help.is_offered,
-            staff_told=self._help.has_staff,
-        )
+        offered, notified = self._help.is_offered, self._help.has_staff
+        screen = outcome.screen(kind, context.reader, order, help_offered=offered, staff_notified=notified)
         if kind is OrderNotification.SENT:
             # The receipt that follows is made to be forwarded, so what only the sender may see stands here.
             screen = replace(screen, text=screen.text + format_phrase_line(context.t, context.user))
@@ -104,7 +96,7 @@ class OrderMessages:
         if not order.awaits_payment(context.now):
             return Sent()
         payment = _payment(order, context)
-        page = wallet_page.rows(context.t, order, self._public_url)
+        page = pay.page_row(context.t, order, self._public_url)
         sent: Outcome = Invalid("the picture failed twice")
         if notification.attempts - self._unsent[notification.id] < PICTURE_TRIES:
             picture = await qr.render_png_off_loop(payment.payload)
@@ -209,7 +201,7 @@ class OrderMessages:
         )
 
     def _card(self, order: Order, context: RenderContext) -> Screen:
-        return card.screen(context.t, order, context.now, context.zone, help_offered=self._help.is_offered)
+        return card.screen(context.reader, order, help_offered=self._help.is_offered)
 
 
 def _with_order(render: RenderOrder) -> Renderer:
@@ -280,7 +272,7 @@ async def _remove(notification: OrderMessage, message_id: int, order: Order, con
 
 def _payment(order: Order, context: RenderContext) -> pay.Payment:
     phrase = context.user.phrase if context.user else None
-    return pay.payment(context.t, order, context.now, context.zone, phrase)
+    return pay.payment(context.reader, order, phrase)
 
 
 def _closed_text(t: Translator, order: Order) -> Html:

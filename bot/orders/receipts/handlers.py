@@ -159,5 +159,5 @@ class ReceiptHandlers:
         try:
             order = await self._receipts.verify(session.person.id, typed)
         except TooManyMisses as refusal:
-            return verify.refused(session.t, refusal.again, session.now, session.zone)
+            return verify.refused(session.reader, refusal.again)
         return verify.false(session.t) if order is None else verify.true(session.t, order, session.zone)

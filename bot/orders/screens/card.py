@@ -1,9 +1,8 @@
-"""The one card of an order that lives: made, paid, converting, sending rupiah, sent."""
-
-from datetime import datetime, tzinfo
+"""The status message of an order, which is edited as the order moves: created, paid, converting, sending, sent."""
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import clip, format_clock
+from bot.infra.telegram.ui.formatting import clip
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.buttons import OrderAction
 from bot.orders.order import Order, OrderStatus, Phase
@@ -15,26 +14,28 @@ from bot.users.screens.buttons import send_row
 DONE, NOW, NEXT, BROKEN, OVER = "✅", "⏳", "▫️", "❌", "⌛"
 
 
-def screen(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool) -> Screen:
-    """Where the order stands, with the buttons that make sense there."""
-    text = "\n\n".join((_heading(t, order, now), _timeline(t, order, now), remark(t, order, now, zone)))
-    # Not under the news that it was sent: there the receipt follows by itself.
+def screen(reader: Reader, order: Order, *, help_offered: bool) -> Screen:
+    """Return the status, with the buttons that make sense then."""
+    t = reader.t
+    text = "\n\n".join((_heading(reader, order), _timeline(reader, order), remark(reader, order)))
+    # Not under the notification that it was sent: there the receipt follows automatically.
     receipt = (
         ((order_button(t, order, "button.receipt", OrderAction.RECEIPT),),)
         if order.state == COMPLETED and order.has_recipient
         else ()
     )
-    return Screen(text, (*keyboard(t, order, now, help_offered=help_offered), *receipt))
+    return Screen(text, (*keyboard(reader, order, help_offered=help_offered), *receipt))
 
 
-def keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:
-    """Buttons of the card, and of the news that point to it."""
+def keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
+    """Return the buttons of the status message, and of most notifications."""
+    t = reader.t
     rows: list[tuple[Button, ...]] = []
-    if order.status(now) in {OrderStatus.EXPIRED, OrderStatus.FAILED_UNPAID}:
+    if order.status(reader.now) in {OrderStatus.EXPIRED, OrderStatus.FAILED_UNPAID}:
         rows.append((order_button(t, order, "button.requote", OrderAction.REQUOTE, "primary"),))
     if order.phase is Phase.OPEN:
         rows.append((order_button(t, order, "button.refresh", OrderAction.REFRESH_STATUS),))
-    if help_offered and leads_to_a_person(order):
+    if help_offered and may_need_help(order):
         rows.append((order_button(t, order, "button.help", OrderAction.HELP),))
     if order.state == COMPLETED:
         resend = order_button(t, order, "button.resend", OrderAction.RESEND)
@@ -42,12 +43,13 @@ def keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool) 
     return tuple(rows)
 
 
-def leads_to_a_person(order: Order) -> bool:
-    """Whether its sender may want to talk to somebody about it."""
+def may_need_help(order: Order) -> bool:
+    """Return whether its user may want to talk to support about it."""
     return order.state == FAILED or (order.is_paid and not order.is_ended)
 
 
-def _heading(t: Translator, order: Order, now: datetime) -> str:
+def _heading(reader: Reader, order: Order) -> str:
+    t = reader.t
     amount, destination = t.rupiah(order.idr or order.expected_idr), format_destination(order.method, order.number)
     heading = t(
         "card.heading_named" if order.holder else "card.heading",
@@ -55,15 +57,15 @@ def _heading(t: Translator, order: Order, now: datetime) -> str:
         destination=destination,
         holder=clip(order.holder or ""),
     )
-    return "\n".join((heading, *_price(t, order, now), t("card.reference", reference=order.reference)))
+    return "\n".join((heading, *_price(reader, order), t("card.reference", reference=order.reference)))
 
 
-def _price(t: Translator, order: Order, now: datetime) -> tuple[Html, ...]:
-    """The line with the price: "To pay" only as long as it can be paid, and nothing after an expiry."""
-    sats = t.sats(order.sats or order.expected_sats)
+def _price(reader: Reader, order: Order) -> tuple[Html, ...]:
+    """Return the line with the price: "To pay" only while it can be paid, and nothing after an expiry."""
+    t, sats = reader.t, reader.t.sats(order.sats or order.expected_sats)
     if order.is_paid:
         return (t("card.price_paid", sats=sats),)
-    match order.status(now):
+    match order.status(reader.now):
         case OrderStatus.FAILED_UNKNOWN | OrderStatus.FAILED_UNPAID:
             return (t("card.price_failed", sats=sats),)
         case OrderStatus.EXPIRED | OrderStatus.GIVEN_UP:
@@ -72,16 +74,17 @@ def _price(t: Translator, order: Order, now: datetime) -> tuple[Html, ...]:
             return (t("card.price_to_pay", sats=sats),)
 
 
-def _timeline(t: Translator, order: Order, now: datetime) -> str:
-    """One line a step. What won't be reached any more is left out."""
+def _timeline(reader: Reader, order: Order) -> str:
+    """Return one line for each step. Steps that can no longer be reached are left out."""
+    t = reader.t
     reached = max(order.step, Step.PAID) if order.is_paid else order.step
     lines = [f"{DONE} {_name(t, step)}" for step in Step if step < reached]
-    if order.has_failed and _goes_on(reached):
+    if order.has_failed and _takes_time(reached):
         return "\n".join([*lines, f"{BROKEN} <b>{_name(t, reached)}</b>"])
-    lines.append(f"{NOW if _goes_on(reached) else DONE} <b>{_name(t, reached)}</b>")
+    lines.append(f"{NOW if _takes_time(reached) else DONE} <b>{_name(t, reached)}</b>")
     if order.has_failed:
         return "\n".join([*lines, f"{BROKEN} <b>{t('step.failed')}</b>"])
-    if order.status(now) is OrderStatus.EXPIRED:
+    if order.status(reader.now) is OrderStatus.EXPIRED:
         return "\n".join([*lines, f"{OVER} <b>{t('step.expired')}</b>"])
     if order.is_given_up:
         return "\n".join(lines)
@@ -91,8 +94,8 @@ def _timeline(t: Translator, order: Order, now: datetime) -> str:
     return "\n".join([*lines, *(f"{NEXT} {_name(t, step)}" for step in Step if step >= first)])
 
 
-def _goes_on(step: Step) -> bool:
-    """Whether a step takes time, rather than being reached in a moment."""
+def _takes_time(step: Step) -> bool:
+    """Return whether a step takes time. The others are reached in a moment."""
     return step in {Step.CONVERTING, Step.SENDING}
 
 
@@ -100,9 +103,10 @@ def _name(t: Translator, step: Step) -> Html:
     return t(f"step.{step.name.lower()}")
 
 
-def remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
-    """What the state of an order that was shown means to its sender."""
-    match order.status(now):
+def remark(reader: Reader, order: Order) -> str:
+    """Return what the status of an order that was shown means for its user."""
+    t = reader.t
+    match order.status(reader.now):
         case OrderStatus.SENT:
             return t(f"card.sent_{place_key(order.method)}")
         case OrderStatus.FAILED_PAID | OrderStatus.FAILED_UNKNOWN | OrderStatus.FAILED_UNPAID as failed:
@@ -112,5 +116,5 @@ def remark(t: Translator, order: Order, now: datetime, zone: tzinfo) -> str:
         case OrderStatus.EXPIRED | OrderStatus.GIVEN_UP:
             return t("order_page.given_up" if order.is_given_up else "card.expired")
     until = order.expires_at
-    waits = t("card.waiting") if until is None else t("card.pay_before", at=format_clock(t, until, zone))
+    waits = t("card.waiting") if until is None else t("card.pay_before", at=reader.format_clock(until))
     return f"{waits}\n{t('card.may_not_pay')}"

@@ -1,9 +1,7 @@
-"""A person's orders, a page at a time: where each stands at a glance, and a button to its own page."""
-
-from datetime import datetime, tzinfo
+"""The list of a user's orders, a page at a time: the status of each, and a button to its own page."""
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import format_day
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.buttons import HistoryButton, OrderAction, OrderButton
 from bot.orders.history import HistoryPage
@@ -15,15 +13,17 @@ from bot.users.screens.buttons import send_row
 COLUMNS = 3
 
 
-def screen(t: Translator, page: HistoryPage, now: datetime, zone: tzinfo) -> Screen:
-    """One page of the list, newest first; or that there has been no order yet."""
+def screen(reader: Reader, page: HistoryPage) -> Screen:
+    """Return a page of the list, the newest order first, or say that there has been no order yet."""
+    t = reader.t
     if not page.orders:
         return Screen(t("history.none"), (send_row(t),))
-    orders = "\n\n".join(_entry(t, order, now, zone) for order in page.orders)
+    orders = "\n\n".join(_entry(reader, order) for order in page.orders)
     return Screen(f"{t('history.title')}\n\n{orders}", (*_choices(page), *_turns(t, page), send_row(t)))
 
 
-def _entry(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
+def _entry(reader: Reader, order: Order) -> Html:
+    t, now = reader.t, reader.now
     _, rupiah = order.last_price
     return t(
         "history.entry",
@@ -31,7 +31,7 @@ def _entry(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
         amount=t.rupiah(rupiah),
         destination=format_destination(order.method, order.number),
         reference=order.reference,
-        day=format_day(t, order.created_at, now, zone),
+        day=reader.format_day(order.created_at),
         state=t(state_key(order, now)),
     )
 
@@ -45,7 +45,7 @@ def _choices(page: HistoryPage) -> Keyboard:
 
 
 def _turns(t: Translator, page: HistoryPage) -> Keyboard:
-    """The neighbouring pages, and between them which these are: pressed, that brings this page up to date."""
+    """Return buttons to the neighbouring pages. The one between them says which orders these are, and refreshes."""
     if page.newer is None and page.older is None:
         return ()
     last = page.before + len(page.orders)

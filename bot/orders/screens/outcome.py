@@ -1,15 +1,18 @@
-"""News of an order that is a message of its own: what happened, whether money left the wallet, and the way on."""
+"""Notifications of an order: what happened, whether money left the wallet, and what the user can do.
 
-from datetime import datetime, tzinfo
+We promise nothing that the service alone decides. Its answers don't say what becomes of the money of a failed order, so
+support has to find out.
+"""
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import clip, format_clock
+from bot.infra.telegram.ui.formatting import clip
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.buttons import OrderAction
 from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.order import HoldReason, Order, OrderStatus
+from bot.orders.order import Failure, HoldReason, Order, OrderStatus
+from bot.orders.payable import transfer_of
 from bot.orders.screens import card
-from bot.orders.screens import payment_problem as trouble
 from bot.orders.screens.buttons import order_button
 from bot.orders.screens.formatting import format_order_line
 from bot.rates.quote import price_drift_percent
@@ -29,74 +32,69 @@ ANSWERS = {
     ),
     OrderNotification.UNRESOLVED: (("button.try_again", OrderAction.TRY_AGAIN), ("button.drop", OrderAction.DROP)),
 }
-"""The two answers to a question: label and action."""
+"""The two answers to a question: the key of the label, and the action."""
 
-NOTICE_OF_HOLD = {
+QUESTION_OF = {
     HoldReason.PRICE_CHANGED: OrderNotification.PRICE_MOVED,
     HoldReason.RECIPIENT_MASKED: OrderNotification.RECIPIENT_MASKED,
 }
-"""What stands for an order that has no card."""
+"""The question to the user, by its reason."""
 
 
 def screen(
-    notice: OrderNotification,
-    t: Translator,
-    order: Order,
-    now: datetime,
-    zone: tzinfo,
-    *,
-    help_offered: bool,
-    staff_told: bool = False,
+    kind: OrderNotification, reader: Reader, order: Order, *, help_offered: bool, staff_notified: bool = False
 ) -> Screen:
-    """The message for `notice`. It always says which order it is about.
+    """Return the message. It always says which order it is about.
 
-    `staff_told` says whether the staff hear of money that came in and went no further, as they do where there are any.
+    `staff_notified` says whether the staff are notified of money that came in and went no further.
     """
-    if trouble.is_told_by(notice, order):
-        return trouble.screen(notice, t, order, now, zone, help_offered=help_offered, staff_told=staff_told)
-    keyboard = _keyboard(notice, t, order, now, help_offered=help_offered)
-    return Screen(_text(notice, t, order, now, zone), keyboard)
+    if _is_payment_problem(kind, order):
+        return _payment_problem(kind, reader, order, help_offered=help_offered, staff_notified=staff_notified)
+    return Screen(_text(kind, reader, order), _keyboard(kind, reader, order, help_offered=help_offered))
 
 
-def state(t: Translator, order: Order, now: datetime, zone: tzinfo, *, help_offered: bool) -> Screen:
-    """Where an order stands now, whatever became of it: its card, or what there is to know or decide instead."""
-    match order.status(now):
+def status_screen(reader: Reader, order: Order, *, help_offered: bool) -> Screen:
+    """Return the status message of an order, or what there is to know or decide instead."""
+    match order.status(reader.now):
         case OrderStatus.CHECKING:
-            notice = OrderNotification.CHECKING
+            kind = OrderNotification.CHECKING
         case OrderStatus.UNRESOLVED:
-            notice = OrderNotification.UNRESOLVED
+            kind = OrderNotification.UNRESOLVED
         case OrderStatus.NEEDS_CONFIRMATION | OrderStatus.OFFER_OVER:
-            notice = NOTICE_OF_HOLD[order.hold_reason or HoldReason.PRICE_CHANGED]
+            kind = QUESTION_OF[order.hold_reason or HoldReason.PRICE_CHANGED]
         case OrderStatus.REFUSED:
-            notice = OrderNotification.REFUSED
+            kind = OrderNotification.REFUSED
         case OrderStatus.CLOSED:
+            t = reader.t
             return Screen(t("order.dropped", line=format_order_line(t, order)), (send_row(t),))
         case _:
-            return card.screen(t, order, now, zone, help_offered=help_offered)
-    return screen(notice, t, order, now, zone, help_offered=help_offered)
+            return card.screen(reader, order, help_offered=help_offered)
+    return screen(kind, reader, order, help_offered=help_offered)
 
 
-def _text(notice: OrderNotification, t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html:
+def _text(kind: OrderNotification, reader: Reader, order: Order) -> Html:
+    t = reader.t
     line = format_order_line(t, order)
-    match notice:
+    match kind:
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED:
-            return t("news.offer_over", line=line) if order.offer_is_over(now) else _question(notice, t, order, line)
+            is_over = order.offer_is_over(reader.now)
+            return t("news.offer_over", line=line) if is_over else _question(kind, t, order, line)
         case OrderNotification.REFUSED | OrderNotification.OUTSIDE_LIMITS | OrderNotification.DEPOSIT_TAKEN:
-            return _no_invoice(notice, t, order, line)
+            return _no_invoice(kind, t, order, line)
         case OrderNotification.FAILED:
             return t("news.failed_unpaid", line=line)
         case OrderNotification.SENT:
             return t(f"news.sent_{place_key(order.method)}", line=line)
         case OrderNotification.PAID | OrderNotification.PAID_LATE:
-            return t(f"news.{notice}", line=line, at=format_clock(t, order.paid_at or now, zone))
+            return t(f"news.{kind}", line=line, at=reader.format_clock(order.paid_at or reader.now))
         case _:
-            return t(f"news.{notice}", line=line)
+            return t(f"news.{kind}", line=line)
 
 
-def _question(notice: OrderNotification, t: Translator, order: Order, line: Html) -> Html:
+def _question(kind: OrderNotification, t: Translator, order: Order, line: Html) -> Html:
     sats, idr = order.sats or 0, order.idr or 0
-    if notice is OrderNotification.RECIPIENT_MASKED:
-        # Its price may have moved as well: whoever says that it is theirs agrees to what they see here.
+    if kind is OrderNotification.RECIPIENT_MASKED:
+        # Its price may have moved as well. Users who say that it is theirs agree to the price that they see here.
         return t(
             "news.recipient_masked",
             line=line,
@@ -116,31 +114,31 @@ def _question(notice: OrderNotification, t: Translator, order: Order, line: Html
     )
 
 
-def _no_invoice(notice: OrderNotification, t: Translator, order: Order, line: Html) -> Html:
+def _no_invoice(kind: OrderNotification, t: Translator, order: Order, line: Html) -> Html:
     cap, locked = order.method.cap, order.idr or 0
-    if notice is OrderNotification.DEPOSIT_TAKEN:
+    if kind is OrderNotification.DEPOSIT_TAKEN:
         return t("news.deposit_taken", line=line, sats=t.sats(order.sats or 0))
-    if notice is OrderNotification.OUTSIDE_LIMITS and cap is not None and locked > cap:
+    if kind is OrderNotification.OUTSIDE_LIMITS and cap is not None and locked > cap:
         return t("news.locked_above_cap", line=line, idr=t.rupiah(locked), cap=cap, name=format_method(order.method))
-    if notice is OrderNotification.OUTSIDE_LIMITS:
+    if kind is OrderNotification.OUTSIDE_LIMITS:
         return t("news.locked_below_minimum", line=line, idr=t.rupiah(locked))
     if not order.refusal:
         return t("news.refused", line=line)
     return t("news.refused_because", line=line, reason=clip(order.refusal.strip(), REASON_SHOWN))
 
 
-def _keyboard(notice: OrderNotification, t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:
+def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
     def button(label: str, action: OrderAction, style: Style | None = None) -> Button:
-        return order_button(t, order, label, action, style)
+        return order_button(reader.t, order, label, action, style)
 
-    match notice:
-        case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED if order.offer_is_over(now):
+    match kind:
+        case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED if order.offer_is_over(reader.now):
             return ((button("button.requote", OrderAction.REQUOTE, "primary"),),)
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED | OrderNotification.UNRESOLVED:
-            (yes, action), (no, drop) = ANSWERS[notice]
+            (yes, action), (no, drop) = ANSWERS[kind]
             return ((button(yes, action, "primary"),), (button(no, drop),))
         case OrderNotification.SUPERSEDED:
-            return (send_row(t),)
+            return (send_row(reader.t),)
         case (
             OrderNotification.REFUSED
             | OrderNotification.NOT_SHOWN
@@ -156,4 +154,34 @@ def _keyboard(notice: OrderNotification, t: Translator, order: Order, now: datet
         ):
             return ()
         case _:
-            return card.keyboard(t, order, now, help_offered=help_offered)
+            return card.keyboard(reader, order, help_offered=help_offered)
+
+
+def _is_payment_problem(kind: OrderNotification, order: Order) -> bool:
+    """Return whether a payment came in, or may have, and no rupiah went out."""
+    return kind is OrderNotification.STUCK or (kind is OrderNotification.FAILED and order.failure is not Failure.UNPAID)
+
+
+def _payment_problem(
+    kind: OrderNotification, reader: Reader, order: Order, *, help_offered: bool, staff_notified: bool
+) -> Screen:
+    """Say what is known, what happens next, and how to reach support."""
+    help_button = order_button(reader.t, order, "button.help", OrderAction.HELP)
+    without_staff = "news.ask_a_person" if help_offered else "news.keep_reference"
+    next_step = reader.t("news.staff_know" if staff_notified else without_staff)
+    text = f"{_known_of_payment(kind, reader, order)}\n\n{next_step}"
+    return Screen(text, ((help_button,),) if help_offered else ())
+
+
+def _known_of_payment(kind: OrderNotification, reader: Reader, order: Order) -> Html:
+    t = reader.t
+    line = format_order_line(t, order)
+    if kind is OrderNotification.FAILED and order.failure is Failure.UNKNOWN:
+        transfer = transfer_of(order)
+        return t("news.failed_unknown", line=line, amount=transfer.amount, symbol=transfer.token.symbol)
+    return t(
+        "news.stuck" if kind is OrderNotification.STUCK else "news.failed_paid",
+        line=line,
+        paid=t.sats(order.sats or order.expected_sats),
+        at=reader.format_time(order.paid_at or reader.now, up=False),
+    )

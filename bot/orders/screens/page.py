@@ -1,10 +1,10 @@
-"""All there is to know of one order: whom it was for, what it cost, what happened when, and what can be done now."""
+"""The page of an order: for whom it was, what it cost, what happened when, and what can be done now."""
 
 from collections.abc import Sequence
-from datetime import datetime, tzinfo
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, quote_input
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.buttons import OrderAction
 from bot.orders.order import LOOKED_FOR, Order, OrderEvent, OrderStatus, Phase
@@ -18,23 +18,22 @@ from bot.recipients.formatting import format_destination
 from bot.settlement.steps import COMPLETED
 
 CHANGES = frozenset({*LOOKED_FOR, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
-"""An order in these may stand differently a moment later."""
+"""The status of an order in these phases may change at any moment."""
 
 
-def screen(
-    t: Translator, order: Order, events: Sequence[OrderEvent], now: datetime, zone: tzinfo, *, help_offered: bool
-) -> Screen:
-    """The page. `events` are the order's, oldest first."""
+def screen(reader: Reader, order: Order, events: Sequence[OrderEvent], *, help_offered: bool) -> Screen:
+    """Return the page. `events` are the order's, the oldest first."""
     parts = (
-        _heading(t, order, now),
-        _figures(t, order),
-        order_timeline.lines(t, order, events, now, zone),
-        *_remarks(t, order, events, now, zone),
+        _heading(reader, order),
+        _price(reader.t, order),
+        order_timeline.lines(reader, order, events),
+        *_remarks(reader, order, events),
     )
-    return Screen("\n\n".join(parts), _keyboard(t, order, now, help_offered=help_offered))
+    return Screen("\n\n".join(parts), _keyboard(reader, order, help_offered=help_offered))
 
 
-def _heading(t: Translator, order: Order, now: datetime) -> str:
+def _heading(reader: Reader, order: Order) -> str:
+    t, now = reader.t, reader.now
     _, rupiah = order.last_price
     return t(
         "order_page.heading_named" if order.holder else "order_page.heading",
@@ -46,7 +45,7 @@ def _heading(t: Translator, order: Order, now: datetime) -> str:
     )
 
 
-def _figures(t: Translator, order: Order) -> str:
+def _price(t: Translator, order: Order) -> str:
     sats, _ = order.last_price
     is_locked = order.has_shown_price
     kind = ("paid" if order.is_paid else "price") if is_locked else "reviewed"
@@ -59,15 +58,14 @@ def _figures(t: Translator, order: Order) -> str:
     return "\n".join(lines)
 
 
-def _remarks(
-    t: Translator, order: Order, events: Sequence[OrderEvent], now: datetime, zone: tzinfo
-) -> tuple[Html | str, ...]:
-    """What was unusual, what the state means, and what can't be done any more."""
+def _remarks(reader: Reader, order: Order, events: Sequence[OrderEvent]) -> tuple[Html | str, ...]:
+    """Say what was unusual, what the status means, and what can no longer be done."""
+    t = reader.t
     late = [t("order_page.late")] if order.is_paid and order.expiry_notified else []
     was_held = any(event.phase is Phase.NEEDS_CONFIRMATION for event in events)
     moved = [_moved(t, order)] if was_held and order.has_shown_price else []
     forgotten = [] if order.has_recipient else [t("order_page.forgotten")]
-    return (*moved, *late, _meaning(t, order, now, zone), *forgotten)
+    return (*moved, *late, _meaning(reader, order), *forgotten)
 
 
 def _moved(t: Translator, order: Order) -> Html:
@@ -81,13 +79,13 @@ def _moved(t: Translator, order: Order) -> Html:
     )
 
 
-def _meaning(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Html | str:
-    status, reason = order.status(now), (order.refusal or "").strip()
+def _meaning(reader: Reader, order: Order) -> Html | str:
+    t, status, reason = reader.t, order.status(reader.now), (order.refusal or "").strip()
     if status is OrderStatus.REFUSED and reason:
         return t("order_page.refused_because", reason=clip(reason, REASON_SHOWN))
     if status in MEANINGS:
         return t(MEANINGS[status])
-    return card.remark(t, order, now, zone)
+    return card.remark(reader, order)
 
 
 MEANINGS = {
@@ -100,16 +98,16 @@ MEANINGS = {
 }
 
 
-def _keyboard(t: Translator, order: Order, now: datetime, *, help_offered: bool) -> Keyboard:
+def _keyboard(reader: Reader, order: Order, *, help_offered: bool) -> Keyboard:
     def button(label: str, action: OrderAction, style: Style | None = None) -> Button:
-        return order_button(t, order, label, action, style)
+        return order_button(reader.t, order, label, action, style)
 
     rows: list[tuple[Button, ...]] = []
     if order.phase in {Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION}:
         rows.append((button("button.decide", OrderAction.RESEND_STATUS, "primary"),))
     elif order.phase is Phase.OPEN:
         rows.append((button("button.card", OrderAction.RESEND_STATUS),))
-    if order.may_be_sent_again(now):
+    if order.may_be_sent_again(reader.now):
         rows.append((button("button.resend", OrderAction.RESEND, "primary"),))
     if order.state == COMPLETED:
         rows.append((button("button.receipt", OrderAction.RECEIPT),))

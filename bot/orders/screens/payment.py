@@ -1,27 +1,27 @@
-"""What to pay, and how: the QR, the invoice's text or the deposit's parts, the locked figures, the expiry."""
+"""What to pay, and how: the QR code, the invoice or the deposit, the locked price, the expiry, the payment page."""
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
 from html import unescape
 
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import format_clock
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard
 from bot.orders.order import Order
+from bot.orders.pay_page.url import page_url
 from bot.orders.payable import transfer_of
 from bot.orders.screens.formatting import format_order_line
 from bot.payments import qr
 
 CAPTION = 1024
-"""Telegram's limit of a caption, in UTF-16 units after its markup is taken out."""
+"""Telegram's limit for a caption, in UTF-16 units without the markup."""
 
 TAG = re.compile(r"<[^>]*>")
 
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """A picture to scan with what belongs under it; what doesn't fit there follows as a message."""
+    """A picture to scan, its caption, and what doesn't fit there and follows as a message."""
 
     payload: str
     caption: str
@@ -29,18 +29,19 @@ class Payment:
     follow_up: str | None = None
 
 
-def payment(t: Translator, order: Order, now: datetime, zone: tzinfo, phrase: str | None) -> Payment:
-    """How `order` is paid. The order has been judged payable (`orders/placement/invoice_check.py`).
+def payment(reader: Reader, order: Order, phrase: str | None) -> Payment:
+    """Return how `order` is paid. It was found payable (`orders/placement/invoice_check.py`).
 
-    Wherever there's something to pay to stands the person's `phrase`, by which they know that it comes from us.
+    The user's `phrase` stands in each message that can be paid, so that they know that it comes from us.
     """
+    t = reader.t
     mark = f"\n\n{t('pay.phrase', phrase=phrase)}" if phrase else ""
     if order.bolt11 is not None:
-        return _lightning(t, order, order.bolt11, format_clock(t, order.expires_at or now, zone), mark)
-    return _deposit(t, order, zone, mark)
+        return _lightning(t, order, order.bolt11, reader.format_clock(order.expires_at or reader.now), mark)
+    return _deposit(reader, order, mark)
 
 
-def _figures(t: Translator, order: Order) -> dict[str, object]:
+def _price(t: Translator, order: Order) -> dict[str, object]:
     return {
         "sats": t.sats(order.sats or 0),
         "rate": t.rate(order.btc_idr) if order.btc_idr else "-",
@@ -49,11 +50,11 @@ def _figures(t: Translator, order: Order) -> dict[str, object]:
 
 
 def _lightning(t: Translator, order: Order, bolt11: str, until: Html, mark: str) -> Payment:
-    head = t("pay.lightning", **_figures(t, order), at=until) + mark
+    head = t("pay.lightning", **_price(t, order), at=until) + mark
     short = t("pay.short", line=format_order_line(t, order), sats=t.sats(order.sats or 0), at=until) + mark
     text = t("pay.invoice_text", invoice=bolt11)
     payload = qr.invoice_qr_payload(bolt11)
-    # The card below has all the figures, so a long invoice may take their place here.
+    # The status message below has the price, so a long invoice may take its place here.
     for caption in (f"{head}\n\n{text}", f"{short}\n\n{text}"):
         if length(caption) <= CAPTION:
             return Payment(payload, caption, ())
@@ -63,16 +64,16 @@ def _lightning(t: Translator, order: Order, bolt11: str, until: Html, mark: str)
 
 
 def length(html: str) -> int:
-    """A text's length as Telegram counts it: UTF-16 units, without the markup."""
+    """Return the length of a text as Telegram counts it: UTF-16 units, without the markup."""
     return len(unescape(TAG.sub("", html)).encode("utf-16-le")) // 2
 
 
-def _deposit(t: Translator, order: Order, zone: tzinfo, mark: str) -> Payment:
-    transfer = transfer_of(order)
+def _deposit(reader: Reader, order: Order, mark: str) -> Payment:
+    t, transfer = reader.t, transfer_of(order)
     token, amount = transfer.token, transfer.amount
     caption = t(
         "pay.deposit",
-        **_figures(t, order),
+        **_price(t, order),
         amount=amount,
         symbol=token.symbol,
         network=token.chain.name,
@@ -82,7 +83,7 @@ def _deposit(t: Translator, order: Order, zone: tzinfo, mark: str) -> Payment:
     )
     return Payment(
         payload=transfer.uri,
-        caption=caption + _until(t, order, zone) + mark,
+        caption=caption + _until(reader, order) + mark,
         keyboard=(
             (
                 Button(t.plain("pay.copy_address"), copy=transfer.to_address),
@@ -92,8 +93,14 @@ def _deposit(t: Translator, order: Order, zone: tzinfo, mark: str) -> Payment:
     )
 
 
-def _until(t: Translator, order: Order, zone: tzinfo) -> str:
-    """The live service sets deposits no limit in time; where there is one, it's said."""
+def _until(reader: Reader, order: Order) -> str:
+    """Return until when a deposit can be paid. The live service sets no limit, and then nothing is said."""
     if order.expires_at is None:
         return ""
-    return f"\n\n{t('pay.until', at=format_clock(t, order.expires_at, zone))}"
+    return f"\n\n{reader.t('pay.until', at=reader.format_clock(order.expires_at))}"
+
+
+def page_row(t: Translator, order: Order, public_url: str) -> Keyboard:
+    """Return the button to the order's payment page, in the reader's language; none if there are no pages."""
+    url = page_url(public_url, order, t.locale)
+    return () if url is None else ((Button(t.plain("pay.page"), url=url),),)

@@ -1,10 +1,9 @@
-"""What happened to an order and when, in plain words: one line an event, under its day where that isn't today."""
+"""What happened to an order and when: one line for each event, under its day if that isn't today."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime
 
-from bot.infra.i18n import Translator
-from bot.infra.telegram.ui.formatting import format_day
+from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import FAILED, Step, step_after
 
@@ -22,7 +21,7 @@ OF_NOTE: Mapping[EventNote, str | None] = {
     EventNote.PAYMENT: None,
     EventNote.INVOICE_REPLACED: None,
 }
-"""What is nothing to a payer is only for support to see."""
+"""The key of an event's text, by its note. Support alone sees events without a text."""
 
 OF_PHASE = {
     Phase.INTENDED: "timeline.confirmed",
@@ -33,42 +32,42 @@ OF_PHASE = {
 }
 MADE, PAID, EXPIRED = "step.created", "step.paid", "step.expired"
 
-Happening = tuple[datetime, str]
-"""When, and the key of what is said of it."""
+TimelineEntry = tuple[datetime, str]
+"""A time, and the key of the text."""
 
 
-def lines(t: Translator, order: Order, events: Sequence[OrderEvent], now: datetime, zone: tzinfo) -> str:
-    """The timeline as text; times and days are those of the person's `zone`."""
-    said: list[str] = []
-    today = day = format_day(t, now, now, zone)
-    for at, key in happenings(order, events):
-        if (this_day := format_day(t, at, now, zone)) != day:
-            said.append(t("timeline.today") if this_day == today else t("timeline.day", day=this_day))
+def lines(reader: Reader, order: Order, events: Sequence[OrderEvent]) -> str:
+    """Return the timeline as text."""
+    t, lines_shown = reader.t, list[str]()
+    today = day = reader.format_day(reader.now)
+    for at, key in entries(order, events):
+        if (this_day := reader.format_day(at)) != day:
+            lines_shown.append(t("timeline.today") if this_day == today else t("timeline.day", day=this_day))
             day = this_day
-        said.append(t("timeline.line", at=t.clock(at, zone), what=t(key)))
-    return "\n".join(said)
+        lines_shown.append(t("timeline.line", at=t.clock(at, reader.zone), what=t(key)))
+    return "\n".join(lines_shown)
 
 
-def happenings(order: Order, events: Sequence[OrderEvent]) -> list[Happening]:
-    """What there is to say, oldest first, each thing once.
+def entries(order: Order, events: Sequence[OrderEvent]) -> list[TimelineEntry]:
+    """Return the entries of the timeline, the oldest first, each once.
 
-    States that are one step to a person are one line, one that we don't know is told by the step it leaves the order
-    in, and steps that were passed unseen leave no gap. Only a payment is never left out.
+    States that are one step for users are one entry. An unknown state is shown as the step that it leaves the order in.
+    Steps that were passed unseen are left out, except for the payment.
     """
-    said: dict[str, datetime] = {}
+    found: dict[str, datetime] = {}
     step = Step.CREATED
     for event in events:
         reached = step_after(step, event.state)
         if order.paid_at is not None and order.paid_at <= event.at and _is_followed(event):
-            said.setdefault(_payment(said), order.paid_at)
-        key = _key(order, event, reached, said)
+            found.setdefault(_payment(found), order.paid_at)
+        key = _key(order, event, reached, found)
         if key is not None:
-            said.setdefault(key, event.at)
+            found.setdefault(key, event.at)
         step = reached
-    return [(at, key) for key, at in said.items()] or [(order.created_at, "timeline.confirmed")]
+    return [(at, key) for key, at in found.items()] or [(order.created_at, "timeline.confirmed")]
 
 
-def _key(order: Order, event: OrderEvent, step: Step, said: dict[str, datetime]) -> str | None:
+def _key(order: Order, event: OrderEvent, step: Step, found: dict[str, datetime]) -> str | None:
     if event.note in OF_NOTE:
         return OF_NOTE[EventNote(event.note)]
     if event.phase in OF_PHASE:
@@ -79,14 +78,14 @@ def _key(order: Order, event: OrderEvent, step: Step, said: dict[str, datetime])
     if event.state == FAILED:
         return "step.failed" if order.has_failed else EXPIRED
     if step is Step.CREATED:
-        return None if "timeline.held" in said else MADE
-    return _payment(said) if step is Step.PAID else f"step.{step.name.lower()}"
+        return None if "timeline.held" in found else MADE
+    return _payment(found) if step is Step.PAID else f"step.{step.name.lower()}"
 
 
-def _payment(said: dict[str, datetime]) -> str:
-    """The key of the payment: one that came after the expiry says so, and stays what it was called first."""
+def _payment(found: dict[str, datetime]) -> str:
+    """Return the key of the payment. One that came after the expiry says so, in every entry alike."""
     late = "timeline.paid_late"
-    return late if late in said or (EXPIRED in said and PAID not in said) else PAID
+    return late if late in found or (EXPIRED in found and PAID not in found) else PAID
 
 
 def _is_followed(event: OrderEvent) -> bool:

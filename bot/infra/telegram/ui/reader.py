@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from bot.infra.i18n import Translator
+from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui import formatting
 
 
@@ -14,6 +14,10 @@ class Reader:
     t: Translator
     zone: tzinfo
     now: datetime
+
+    def format_clock(self, moment: datetime) -> Html:
+        """Return a time of day in the reader's zone as `formatting.format_clock` does."""
+        return formatting.format_clock(self.t, moment, self.zone)
 
     def format_time(self, moment: datetime, *, up: bool = True) -> str:
         """Return a time in the reader's zone as `formatting.format_time` does."""
