@@ -1,4 +1,4 @@
-"""A case: all that support sees of one matter, read together. Nothing in it is what a person wrote."""
+"""A case: all that support sees of an order and its user, read together. Nothing in it is what a user wrote."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,83 +18,90 @@ from bot.users.model import Person, RecordedEvent
 from bot.users.repository import UserEventRepository, UserRepository
 
 OTHERS = 6
-"""Other orders and tickets of the person that are read: one more than is shown, to say that there are more."""
+"""Other orders, and other tickets, that are read: one more than is shown, to say that there are more."""
 
 BLOCKED = ("blocked", "deactivated", "chat not found")
-"""What Telegram's refusals say where the person can't be reached at all."""
+"""What Telegram's errors say where no message can reach the user."""
 
 
 class Anomaly(StrEnum):
     """What is unusual in a case, the worst first."""
 
     FAILED_PAID = "failed_paid"
-    FAILED_UNKNOWN = "failed_unknown"  # a deposit of which nobody knows whether it arrived
+    FAILED_UNKNOWN = "failed_unknown"  # nobody knows whether its deposit arrived
     STUCK = "stuck"
     LATE = "late"  # paid after the invoice had expired
     REPLACED = "replaced"  # the service named another invoice later
     NOT_AGREED = "not_agreed"  # its invoice wasn't what was agreed, and was never shown
     PRICE_MOVED = "price_moved"
-    UNKNOWN = "unknown"  # for a time nobody knew whether it was made
+    UNKNOWN = "unknown"  # for a time nobody knew whether the service had created it
     REFUSED = "refused"
-    UNTOLD = "untold"  # something that the person was to be told never reached them
-    AWAY = "away"  # the person has blocked the bot
-    FORGOTTEN = "forgotten"  # its recipient or its person has been deleted
+    UNTOLD = "untold"  # a notification never reached the user
+    AWAY = "away"  # the user has blocked the bot
+    FORGOTTEN = "forgotten"  # its recipient or its user was deleted
 
 
-class Reach(StrEnum):
-    """What became of something that the person was to be told. Whether it was read, nobody knows."""
+class DeliveryState(StrEnum):
+    """What became of a notification to the user. Nobody knows whether it was read."""
 
     SENT = "sent"
-    NEEDLESS = "needless"  # overtaken, or left to the card
+    NEEDLESS = "needless"  # a later one replaced it, or the status message says it
     WAITS = "waits"
     UNDER_WAY = "under_way"
     BLOCKED = "blocked"
     FAILED = "failed"
 
 
+UNDELIVERED = frozenset({DeliveryState.BLOCKED, DeliveryState.FAILED})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """An order with its person; without `order`, the person alone.
+    """An order with its user; without `order`, only the user.
 
-    `events`, `news` and `acts` are the order's, oldest first; `news` are those for the person, of its tickets too.
-    `others` are the person's other orders that go on, `tickets` their open ones and those about the order.
+    Attributes:
+        events: what happened to the order, oldest first.
+        notifications: those to the user about the order and its tickets, oldest first.
+        user_events: what the user did with the order, oldest first.
+        others: the user's other open orders.
+        tickets: the user's open tickets, and those about the order.
     """
 
     person_id: int
     person: Person | None
     order: Order | None = None
     events: tuple[OrderEvent, ...] = ()
-    news: tuple[StoredNotification, ...] = ()
-    acts: tuple[RecordedEvent, ...] = ()
+    notifications: tuple[StoredNotification, ...] = ()
+    user_events: tuple[RecordedEvent, ...] = ()
     others: tuple[Order, ...] = ()
     tickets: tuple[Ticket, ...] = ()
 
     @property
-    def oddities(self) -> tuple[Anomaly, ...]:
-        """What is unusual, the worst first."""
+    def anomalies(self) -> tuple[Anomaly, ...]:
+        """Return what is unusual, the worst first."""
         found = {*_of_order(self), *_of_person(self)}
-        return tuple(oddity for oddity in Anomaly if oddity in found)
+        return tuple(anomaly for anomaly in Anomaly if anomaly in found)
 
 
 class Cases:
-    """Reads cases."""
+    """Read cases."""
 
-    def __init__(self, store: Database) -> None:
-        self._store = store
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def of_order(self, order: Order) -> Case:
-        """The case of an order as it is now."""
-        async with self._store.reading() as tx:
-            return await case_of(tx, order.person_id, order.reference)
+        """Return the case of an order as it is now."""
+        async with self._database.reading() as tx:
+            return await read_case(tx, order.person_id, order.reference)
 
     async def of_ticket(self, ticket: Ticket) -> Case:
-        """The case that a ticket is about."""
-        async with self._store.reading() as tx:
-            return await case_of(tx, ticket.person_id, ticket.order_reference)
+        """Return the case that a ticket is about."""
+        async with self._database.reading() as tx:
+            return await read_case(tx, ticket.person_id, ticket.order_reference)
 
 
-async def case_of(tx: Transaction, person_id: int, reference: str = "") -> Case:
-    """The case of a person, and of their order where `reference` names one."""
+async def read_case(tx: Transaction, person_id: int, reference: str = "") -> Case:
+    """Return the case of a user, and of their order where `reference` names one."""
     order = await OrderRepository(tx).get(reference) if reference else None
     tickets = await _tickets(tx, person_id, order)
     others = await OrderRepository(tx).open_of_person(person_id, OTHERS + 1) if person_id else ()
@@ -103,26 +110,27 @@ async def case_of(tx: Transaction, person_id: int, reference: str = "") -> Case:
         person=await UserRepository(tx).get(person_id),
         order=order,
         events=await OrderRepository(tx).events(order.reference) if order else (),
-        news=await _news(tx, person_id, order, tickets),
-        acts=await _acts(tx, person_id, order),
+        notifications=await _notifications(tx, person_id, order, tickets),
+        user_events=await _user_events(tx, person_id, order),
         others=tuple(other for other in others if order is None or other.reference != order.reference)[:OTHERS],
         tickets=tickets,
     )
 
 
-def reach_of(news: StoredNotification) -> Reach:
-    """What became of a piece of news."""
-    if news.status is NotificationStatus.TOLD:
-        return Reach.NEEDLESS if news.message_id is None and not _edits(news) else Reach.SENT
-    if news.status is NotificationStatus.UNDELIVERABLE:
-        why = (news.failure or "").lower()
-        return Reach.BLOCKED if any(word in why for word in BLOCKED) else Reach.FAILED
-    return Reach.UNDER_WAY if news.status is NotificationStatus.SENDING else Reach.WAITS
+def delivery_state(notification: StoredNotification) -> DeliveryState:
+    """Return what became of a notification."""
+    if notification.status is NotificationStatus.TOLD:
+        has_message = notification.message_id is not None or _edits(notification)
+        return DeliveryState.SENT if has_message else DeliveryState.NEEDLESS
+    if notification.status is NotificationStatus.UNDELIVERABLE:
+        why = (notification.failure or "").lower()
+        return DeliveryState.BLOCKED if any(word in why for word in BLOCKED) else DeliveryState.FAILED
+    return DeliveryState.UNDER_WAY if notification.status is NotificationStatus.SENDING else DeliveryState.WAITS
 
 
-def _edits(news: StoredNotification) -> bool:
-    """Whether telling it changes a message, so that there is no new one to name."""
-    return news.kind.endswith(("_edit", "_edited", "_withdrawn", "_down"))
+def _edits(notification: StoredNotification) -> bool:
+    """Return whether it edits a message, so that it has no message of its own."""
+    return notification.kind.endswith(("_edit", "_edited", "_withdrawn", "_down"))
 
 
 async def _tickets(tx: Transaction, person_id: int, order: Order | None) -> tuple[Ticket, ...]:
@@ -132,7 +140,7 @@ async def _tickets(tx: Transaction, person_id: int, order: Order | None) -> tupl
     return tuple(sorted(found.values(), key=lambda ticket: (not ticket.is_open, ticket.created_at)))
 
 
-async def _news(
+async def _notifications(
     tx: Transaction, person_id: int, order: Order | None, tickets: Iterable[Ticket]
 ) -> tuple[StoredNotification, ...]:
     if order is None:
@@ -141,15 +149,15 @@ async def _news(
         order_subject(order),
         *(ticket_subject(ticket.reference) for ticket in tickets if _is_about(ticket, order)),
     ]
-    found = [news for subject in subjects for news in await OutboxRepository(tx).of_subject(subject)]
-    return tuple(sorted((news for news in found if news.chat_id == person_id), key=lambda news: news.id))
+    found = [each for subject in subjects for each in await OutboxRepository(tx).of_subject(subject)]
+    return tuple(sorted((each for each in found if each.chat_id == person_id), key=lambda each: each.id))
 
 
 def _is_about(ticket: Ticket, order: Order) -> bool:
     return ticket.order_reference == order.reference
 
 
-async def _acts(tx: Transaction, person_id: int, order: Order | None) -> tuple[RecordedEvent, ...]:
+async def _user_events(tx: Transaction, person_id: int, order: Order | None) -> tuple[RecordedEvent, ...]:
     if not person_id or order is None:
         return ()
     return await UserEventRepository(tx).of_order(person_id, order.reference, order.created_at)
@@ -170,14 +178,14 @@ def _of_order(case: Case) -> Iterator[Anomaly]:
         Anomaly.PRICE_MOVED: Phase.NEEDS_CONFIRMATION in phases,
         Anomaly.UNKNOWN: not phases.isdisjoint(LOOKED_FOR - {Phase.INTENDED}),
         Anomaly.REFUSED: order.phase is Phase.REFUSED,
-        Anomaly.UNTOLD: any(reach_of(news) in {Reach.BLOCKED, Reach.FAILED} for news in case.news),
+        Anomaly.UNTOLD: any(delivery_state(each) in UNDELIVERED for each in case.notifications),
         Anomaly.FORGOTTEN: not order.has_recipient,
     }
-    yield from (oddity for oddity, holds in facts.items() if holds)
+    yield from (anomaly for anomaly, holds in facts.items() if holds)
 
 
 def is_not_agreed(order: Order, event: OrderEvent) -> bool:
-    """Whether this is the moment in which the service's own order was found to be another than was agreed."""
+    """Return whether with this event we found that the service's order isn't what was agreed."""
     return event.phase is Phase.ABANDONED and not event.note and order.sats is not None
 
 

@@ -10,7 +10,7 @@ from bot.orders.notifications.queueing import order_notifications
 from bot.orders.order import EventNote, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import OrderReport
-from bot.support.cases import Anomaly, Cases, Reach, reach_of
+from bot.support.cases import Anomaly, Cases, DeliveryState, delivery_state
 from bot.support.notifications.kinds import AboutTicket, TicketNotification
 from bot.support.notifications.queueing import notify_user
 from bot.support.ticket import CloseReason, Ticket
@@ -51,16 +51,16 @@ async def test_a_case_holds_what_was_told_to_the_person_what_they_did_and_nothin
     case = await Cases(house.store).of_ticket(about)
     assert case.order is not None
     assert case.order.reference == mine.reference
-    assert [news.kind for news in case.news] == [
+    assert [news.kind for news in case.notifications] == [
         OrderNotification.INVOICE,
         OrderNotification.CARD,
         TicketNotification.OPENED,
     ]
-    assert {reach_of(news) for news in case.news} == {Reach.SENT}
-    assert [(act.reference, act.what) for act in case.acts] == [(mine.reference, "pressed.look")]
+    assert {delivery_state(news) for news in case.notifications} == {DeliveryState.SENT}
+    assert [(act.reference, act.what) for act in case.user_events] == [(mine.reference, "pressed.look")]
     assert [each.reference for each in case.others] == [other.reference]
     assert [ticket.reference for ticket in case.tickets] == [about.reference]
-    assert case.oddities == ()
+    assert case.anomalies == ()
 
 
 async def test_the_services_own_times_stand_beside_ours(house: House) -> None:
@@ -101,7 +101,7 @@ async def test_another_invoice_is_noted_once_and_never_shown(house: House) -> No
     assert house.ears.shown(EMMA) == shown
     case = await Cases(house.store).of_order(order)
     assert [event.note for event in case.events].count(EventNote.INVOICE_REPLACED) == 1
-    assert Anomaly.REPLACED in case.oddities
+    assert Anomaly.REPLACED in case.anomalies
 
 
 async def test_another_address_for_tokens_is_noted_just_so(house: House) -> None:
@@ -109,9 +109,9 @@ async def test_another_address_for_tokens_is_noted_just_so(house: House) -> None
     assert order.deposit is not None
     same = replace(order.deposit, to_address=order.deposit.to_address.upper().replace("0X", "0x"))
     await says(house, order, "IDLE", deposit=same)
-    assert Anomaly.REPLACED not in (await Cases(house.store).of_order(order)).oddities
+    assert Anomaly.REPLACED not in (await Cases(house.store).of_order(order)).anomalies
     await says(house, order, "IDLE", deposit=replace(same, to_address="0x" + "12" * 20))
-    assert Anomaly.REPLACED in (await Cases(house.store).of_order(order)).oddities
+    assert Anomaly.REPLACED in (await Cases(house.store).of_order(order)).anomalies
 
 
 async def test_what_did_not_reach_the_person_is_unusual(house: House) -> None:
@@ -122,10 +122,10 @@ async def test_what_did_not_reach_the_person_is_unusual(house: House) -> None:
         for news in await OutboxRepository(tx).to_tell_in(EMMA):
             await OutboxRepository(tx).give_up(news.id, "Forbidden: bot was blocked by the user")
     case = await Cases(house.store).of_order(paid)
-    assert [reach_of(news) for news in case.news if news.status is NotificationStatus.UNDELIVERABLE] == [
-        Reach.BLOCKED
+    assert [delivery_state(news) for news in case.notifications if news.status is NotificationStatus.UNDELIVERABLE] == [
+        DeliveryState.BLOCKED
     ] * 3
-    assert case.oddities == (Anomaly.UNTOLD,)
+    assert case.anomalies == (Anomaly.UNTOLD,)
 
 
 async def test_a_forgotten_persons_order_is_a_case_of_nobody(house: House) -> None:
@@ -140,8 +140,8 @@ async def test_a_forgotten_persons_order_is_a_case_of_nobody(house: House) -> No
     async with house.store.transaction() as tx:
         await delete_user(tx, EMMA)
     case = await Cases(house.store).of_order(await _current(house, order))
-    assert (case.person_id, case.person, case.news, case.acts, case.others) == (0, None, (), (), ())
-    assert Anomaly.FORGOTTEN in case.oddities
+    assert (case.person_id, case.person, case.notifications, case.user_events, case.others) == (0, None, (), (), ())
+    assert Anomaly.FORGOTTEN in case.anomalies
 
 
 async def _current(house: House, order: Order) -> Order:

@@ -15,7 +15,7 @@ from bot.orders.buttons import OrderAction
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import Step
-from bot.support.cases import Anomaly, Case, Reach, reach_of
+from bot.support.cases import Anomaly, Case, DeliveryState, delivery_state
 from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import timeline as staff_timeline
@@ -68,7 +68,7 @@ def line(at: str, what: str) -> str:
     return text("case.line", at=at, what=what)
 
 
-def told(notice: OrderNotification, reach: Reach = Reach.SENT) -> str:
+def told(notice: OrderNotification, reach: DeliveryState = DeliveryState.SENT) -> str:
     return text("case.told", what=text(f"case.told.{notice}"), reach=text(f"case.reach.{reach}"))
 
 
@@ -93,13 +93,13 @@ def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_th
             event(1),
             event(40, state="LN_INVOICE_PAID", service_at=clock),
         ),
-        news=(
+        notifications=(
             news(2, OrderNotification.INVOICE),
             news(41, OrderNotification.PAID),
             news(42, OrderNotification.CARD_EDIT, mark="5", message_id=None),
             news(43, OrderNotification.STUCK, message_id=None),
         ),
-        acts=(act(20, "pressed.look"), act(25, "pressed.look"), act(30, "pressed.help")),
+        user_events=(act(20, "pressed.look"), act(25, "pressed.look"), act(30, "pressed.help")),
     )
     looked = text("case.line_repeated", at="09:35:20", until="09:35:25", what=done_by_user("pressed.look"), count=2)
     was_paid = text("case.state", what=text("step.paid"), state="LN_INVOICE_PAID")
@@ -112,34 +112,34 @@ def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_th
         line("09:35:40", was_paid + text("case.service_at", at="09:34:57")),
         line("09:35:41", told(OrderNotification.PAID)),
         line("09:35:42", told(OrderNotification.CARD_EDIT)),
-        line("09:35:43", told(OrderNotification.STUCK, Reach.NEEDLESS)),
+        line("09:35:43", told(OrderNotification.STUCK, DeliveryState.NEEDLESS)),
     ]
 
 
 @pytest.mark.parametrize(
     ("changes", "reach", "said"),
     [
-        ({}, Reach.SENT, text("case.reach.sent")),
-        ({"maybe_told": True}, Reach.SENT, text("case.reach.sent") + text("case.maybe_twice")),
+        ({}, DeliveryState.SENT, text("case.reach.sent")),
+        ({"maybe_told": True}, DeliveryState.SENT, text("case.reach.sent") + text("case.maybe_twice")),
         (
             {"told_at": BEGAN + timedelta(minutes=5)},
-            Reach.SENT,
+            DeliveryState.SENT,
             text("case.reach.sent") + text("case.waited", duration="5 minutes"),
         ),
-        ({"message_id": None}, Reach.NEEDLESS, text("case.reach.needless")),
+        ({"message_id": None}, DeliveryState.NEEDLESS, text("case.reach.needless")),
         (
             {"status": NotificationStatus.WAITING, "told_at": None, "message_id": None},
-            Reach.WAITS,
+            DeliveryState.WAITS,
             text("case.reach.waits"),
         ),
         (
             {"status": NotificationStatus.SENDING, "told_at": None, "message_id": None},
-            Reach.UNDER_WAY,
+            DeliveryState.UNDER_WAY,
             text("case.reach.under_way"),
         ),
         (
             {"status": NotificationStatus.UNDELIVERABLE, "told_at": None, "message_id": None, "failure": BLOCKED},
-            Reach.BLOCKED,
+            DeliveryState.BLOCKED,
             text("case.reach.blocked", why=BLOCKED),
         ),
         (
@@ -149,24 +149,24 @@ def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_th
                 "message_id": None,
                 "failure": "Bad <Request>",
             },
-            Reach.FAILED,
+            DeliveryState.FAILED,
             text("case.reach.failed", why="Bad <Request>"),
         ),
     ],
 )
 def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_read(
-    changes: dict[str, Any], reach: Reach, said: str
+    changes: dict[str, Any], reach: DeliveryState, said: str
 ) -> None:
     piece = news(0, OrderNotification.PAID, **changes)
-    assert reach_of(piece) is reach
+    assert delivery_state(piece) is reach
     at = EN.seconds(piece.told_at or piece.created_at, JAKARTA)
-    mark = "⚠️ " if reach in {Reach.BLOCKED, Reach.FAILED} else ""
+    mark = "⚠️ " if reach in {DeliveryState.BLOCKED, DeliveryState.FAILED} else ""
     what = mark + text("case.told", what=text("case.told.paid"), reach=said)
-    assert timeline_in(shown(a_case(news=(piece,))).text) == [line(at, what)]
+    assert timeline_in(shown(a_case(notifications=(piece,))).text) == [line(at, what)]
 
 
 @pytest.mark.parametrize(
-    ("changes", "more", "oddity"),
+    ("changes", "more", "anomaly"),
     [
         ({"state": "FAILED", "step": Step.PAID, "paid_at": NOW}, {}, Anomaly.FAILED_PAID),
         ({"step": Step.PAID, "paid_at": NOW, "overdue_notified_at": NOW}, {}, Anomaly.STUCK),
@@ -178,7 +178,11 @@ def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_r
         ({"phase": Phase.REFUSED}, {}, Anomaly.REFUSED),
         (
             {},
-            {"news": (news(1, OrderNotification.SENT, status=NotificationStatus.UNDELIVERABLE, failure=BLOCKED),)},
+            {
+                "notifications": (
+                    news(1, OrderNotification.SENT, status=NotificationStatus.UNDELIVERABLE, failure=BLOCKED),
+                )
+            },
             Anomaly.UNTOLD,
         ),
         ({}, {"person": replace(EMMA, blocked_at=NOW)}, Anomaly.AWAY),
@@ -186,18 +190,18 @@ def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_r
     ],
 )
 def test_what_is_unusual_is_said_once_at_the_head(
-    changes: dict[str, Any], more: dict[str, Any], oddity: Anomaly
+    changes: dict[str, Any], more: dict[str, Any], anomaly: Anomaly
 ) -> None:
     case = replace(a_case(an_order(**changes)), **more)
-    assert case.oddities == (oddity,)
+    assert case.anomalies == (anomaly,)
     for t in (EN, ID):
-        assert staff_case.unusual(t, case).split("\n")[1:] == [f"• {t(f'case.unusual.{oddity}')}"]
+        assert staff_case.unusual(t, case).split("\n")[1:] == [f"• {t(f'case.unusual.{anomaly}')}"]
 
 
 def test_an_order_that_went_its_way_has_nothing_unusual() -> None:
     sent = an_order(state="COMPLETED", step=Step.SENT, paid_at=NOW, phase=Phase.DONE)
     case = a_case(sent, events=(event(0, Phase.INTENDED, note=EventNote.INTENDED), event(1), event(2, state="IDLE")))
-    assert case.oddities == ()
+    assert case.anomalies == ()
     assert not says(shown(case).text, "case.unusual")
 
 
@@ -240,7 +244,7 @@ def test_the_oldest_routine_lines_are_left_out_first_and_never_the_unusual_ones(
 
 def test_where_even_the_unusual_is_too_much_the_newest_of_it_stays() -> None:
     storm = tuple(act(number, ("blocked", "came_back")[number % 2]) for number in range(2000))
-    seen = shown(a_case(acts=storm))
+    seen = shown(a_case(user_events=storm))
     assert TEXT_UNITS - 200 < seen.units <= TEXT_UNITS
     assert seen.text.endswith(done_by_user("came_back"))
 
@@ -268,8 +272,8 @@ def test_a_person_without_an_order_and_an_order_without_a_person_are_cases_too()
 @pytest.mark.parametrize("locale", LOCALES)
 def test_everything_that_may_be_told_or_done_has_its_words(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    case = a_case(news=tuple(news(0, kind, mark="3") for kind in staff_timeline.TOLD))
-    assert len(staff_timeline.happenings(t, case, JAKARTA)) == len(staff_timeline.TOLD)
+    case = a_case(notifications=tuple(news(0, kind, mark="3") for kind in staff_timeline.NAMED))
+    assert len(staff_timeline.list_entries(t, case, JAKARTA)) == len(staff_timeline.NAMED)
     assert len({staff_acts.name(t, what) for what in staff_acts.KNOWN}) == len(staff_acts.KNOWN)
     assert staff_acts.name(t, "of a <later> version") == "of a &lt;later&gt; version"
 
@@ -280,7 +284,9 @@ def test_every_button_of_an_order_and_every_other_act_is_known() -> None:
 
 def test_days_stand_over_their_lines_where_they_are_not_today() -> None:
     days = tuple(replace(act(0, "pressed.look"), at=NOW - timedelta(days=number)) for number in (400, 1, 0))
-    case = a_case(acts=tuple(replace(each, what=f"pressed.{name}") for each, name in zip(days, "abc", strict=True)))
+    case = a_case(
+        user_events=tuple(replace(each, what=f"pressed.{name}") for each, name in zip(days, "abc", strict=True))
+    )
     assert timeline_in(shown(case).text) == [
         "13 Jul 2025",
         line("10:05:00", text("case.did", what="pressed.a")),
@@ -297,7 +303,7 @@ def test_days_stand_over_their_lines_where_they_are_not_today() -> None:
 def test_where_it_is_not_kept_any_more_what_was_told_nobody_reads_that_nothing_was(
     days: int, pieces: tuple[StoredNotification, ...], *, is_said: bool
 ) -> None:
-    case = a_case(an_order(created_at=NOW - timedelta(days=days)), events=(event(0),), news=pieces)
+    case = a_case(an_order(created_at=NOW - timedelta(days=days)), events=(event(0),), notifications=pieces)
     assert says(shown(case).text, "case.news_forgotten", days=30) is is_said
 
 
@@ -314,8 +320,8 @@ def a_full_case(order: Order) -> Case:
     return a_case(
         order,
         events=noted,
-        news=tuple(news(100 + number, OrderNotification.CARD_EDIT, mark=str(number)) for number in range(300)),
-        acts=(*(act(500 + number, pressed[number % 2]) for number in range(300)), act(999, "pressed.help")),
+        notifications=tuple(news(100 + number, OrderNotification.CARD_EDIT, mark=str(number)) for number in range(300)),
+        user_events=(*(act(500 + number, pressed[number % 2]) for number in range(300)), act(999, "pressed.help")),
         others=tuple(an_order(order.method, reference=f"DEF234{number}") for number in range(6)),
         tickets=tuple(Ticket.open(1001, NOW, order_reference=order.reference) for _ in range(6)),
     )

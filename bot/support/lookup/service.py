@@ -14,7 +14,7 @@ from bot.settlement.catalogue import Market
 from bot.settlement.model import PayoutMethod, SettlementFailure
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
-from bot.support.cases import Case, case_of
+from bot.support.cases import Case, read_case
 from bot.support.lookup.model import PAGE, OrderFilter, Page, TicketPage, UserOverview, parse_user_id
 from bot.support.lookup.query import ParsedQuery, parse_query
 from bot.support.lookup.repository import LookupRepository
@@ -108,13 +108,13 @@ class LookupService:
             if order is None:
                 return None
             await self._record(tx, staff_id, f"order:{order.reference}", order.person_id)
-            return await case_of(tx, order.person_id, order.reference)
+            return await read_case(tx, order.person_id, order.reference)
 
     async def view_ticket(self, staff_id: int, ticket: Ticket) -> Case:
         """Return the case that a ticket is about."""
         async with self._database.transaction() as tx:
             await self._record(tx, staff_id, f"ticket:{ticket.reference}", ticket.person_id)
-            return await case_of(tx, ticket.person_id, ticket.order_reference)
+            return await read_case(tx, ticket.person_id, ticket.order_reference)
 
     async def view_user(self, staff_id: int, user_id: int) -> UserOverview | None:
         """Return a user at a glance; None where the bot has never met them, or has deleted them."""

@@ -39,7 +39,7 @@ def facts(reader: Reader, case: Case, default_locale: str) -> str:
 
 def unusual(t: Translator, case: Case) -> str:
     """Return what is unusual in it; empty where nothing is."""
-    said = [f"• {t(f'case.unusual.{oddity}')}" for oddity in case.oddities]
+    said = [f"• {t(f'case.unusual.{anomaly}')}" for anomaly in case.anomalies]
     return "\n".join([t("case.unusual"), *said]) if said else ""
 
 
@@ -60,7 +60,7 @@ def timeline(reader: Reader, case: Case, room: int = TEXT_UNITS) -> str:
         return ""
     t, zone, now = reader.t, reader.zone, reader.now
     heading = t("case.timeline", zone=zone_name(now.astimezone(zone), zone))
-    if not case.news and case.order.created_at < now - KEEP_SENT:
+    if not case.notifications and case.order.created_at < now - KEEP_SENT:
         heading = Html(f"{heading}\n{t('case.news_forgotten', days=KEEP_SENT.days)}")
     lines = staff_timeline.lines(reader, case, room - visible_units(heading) - 3)
     return f"{heading}\n<blockquote expandable>{lines}</blockquote>" if lines else ""

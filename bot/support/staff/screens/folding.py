@@ -24,7 +24,7 @@ class Line:
         object.__setattr__(self, "units", visible_units(self.text) + 1)
 
 
-def fitted(t: Translator, lines: Sequence[Line], heading: str, room: int) -> str:
+def fit_lines(t: Translator, lines: Sequence[Line], heading: str, room: int) -> str:
     """Return the lines that fit into `room` units, perhaps none. First lines under `heading` don't repeat it."""
     order = sorted(range(len(lines)), key=lambda place: (lines[place].is_unusual, place))
 

@@ -11,10 +11,10 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import FAILED, STEP_OF_STATE
-from bot.support.cases import Case, Reach, is_not_agreed, reach_of
+from bot.support.cases import UNDELIVERED, Case, DeliveryState, delivery_state, is_not_agreed
 from bot.support.notifications.kinds import TicketNotification
 from bot.support.staff.screens import activity as staff_acts
-from bot.support.staff.screens.folding import Line, fitted
+from bot.support.staff.screens.folding import Line, fit_lines
 from bot.users.model import RecordedEvent, UserEvent
 
 OF_NOTE: Mapping[str, str] = {
@@ -50,8 +50,8 @@ UNUSUAL = frozenset(
         "case.event.given_up",
     }
 )
-UNUSUAL_ACTS = frozenset({UserEvent.BLOCKED, UserEvent.CAME_BACK})
-TOLD = frozenset(
+UNUSUAL_USER_EVENTS = frozenset({UserEvent.BLOCKED, UserEvent.CAME_BACK})
+NAMED = frozenset(
     {
         OrderNotification.CHECKING,
         OrderNotification.UNRESOLVED,
@@ -80,11 +80,9 @@ TOLD = frozenset(
         *TicketNotification,
     }
 )
-"""The news that have a name here; another's is shown as it is filed."""
+"""The kinds of notifications that have a text; another is shown by its name."""
 
-ROUTINE_NEWS = frozenset(
-    {OrderNotification.CARD_EDIT, OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE}
-)
+ROUTINE = frozenset({OrderNotification.CARD_EDIT, OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE})
 """Edits that only tidy up: it doesn't matter if one wasn't delivered."""
 
 LONG_WAIT = timedelta(minutes=1)
@@ -92,7 +90,7 @@ WHY_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class TimelineEntry:
     """One event, or `times` the same in a row, the last of them at `until`. `what` is HTML."""
 
     at: datetime
@@ -105,26 +103,26 @@ class Happening:
 def lines(reader: Reader, case: Case, room: int) -> str:
     """Return the timeline of a case in at most `room` visible units; empty where nothing is known, or nothing fits."""
     t, zone = reader.t, reader.zone
-    found = happenings(t, case, zone)
+    found = list_entries(t, case, zone)
     headings = {day: _heading(reader, day) for day in {each.at.astimezone(zone).date() for each in found}}
     written = [Line(headings[each.at.astimezone(zone).date()], _line(t, each, zone), each.is_unusual) for each in found]
-    return fitted(t, written, t("timeline.today"), room)
+    return fit_lines(t, written, t("timeline.today"), room)
 
 
-def happenings(t: Translator, case: Case, zone: tzinfo) -> list[Happening]:
+def list_entries(t: Translator, case: Case, zone: tzinfo) -> list[TimelineEntry]:
     """Return all that is known, oldest first; equal events in a row are one."""
     order = case.order
     if order is None:
         return []
     seen = [
-        *(happening for event in case.events if (happening := _of_event(t, order, event, zone))),
-        *(_of_news(t, news) for news in case.news),
-        *(_of_act(t, act) for act in case.acts),
+        *(entry for event in case.events if (entry := _of_event(t, order, event, zone))),
+        *(_of_notification(t, notification) for notification in case.notifications),
+        *(_of_user_event(t, event) for event in case.user_events),
     ]
-    return list(_merged(sorted(seen, key=lambda happening: happening.at)))
+    return list(_merge_repeated(sorted(seen, key=lambda entry: entry.at)))
 
 
-def _of_event(t: Translator, order: Order, event: OrderEvent, zone: tzinfo) -> Happening | None:
+def _of_event(t: Translator, order: Order, event: OrderEvent, zone: tzinfo) -> TimelineEntry | None:
     key = _key(order, event)
     by_clock = t("case.service_at", at=t.seconds(event.service_at, zone)) if event.service_at else ""
     if key is not None:
@@ -133,7 +131,7 @@ def _of_event(t: Translator, order: Order, event: OrderEvent, zone: tzinfo) -> H
         said, is_unusual = _state(t, event.state), event.state == FAILED or event.state not in {*STEP_OF_STATE, FAILED}
     else:
         said, is_unusual = t("case.event.made"), False
-    return Happening(event.at, f"{said}{by_clock}", is_unusual)
+    return TimelineEntry(event.at, f"{said}{by_clock}", is_unusual)
 
 
 def _key(order: Order, event: OrderEvent) -> str | None:
@@ -152,32 +150,34 @@ def _state(t: Translator, state: str) -> Html:
     return t("case.state", what=known, state=quote_input(state))
 
 
-def _of_news(t: Translator, news: StoredNotification) -> Happening:
-    kind, reach = news.kind, reach_of(news)
-    what = t(f"case.told.{kind}") if kind in TOLD else quote_input(kind)
-    why = clip(news.failure or "", WHY_SHOWN)
-    said = t("case.told", what=what, reach=t(f"case.reach.{reach}", why=why))
-    at = news.told_at or news.created_at
-    if reach is Reach.SENT and at - news.created_at >= LONG_WAIT:
-        said = Html(said + t("case.waited", duration=t.duration(at - news.created_at)))
-    if news.maybe_told and reach is Reach.SENT:
+def _of_notification(t: Translator, notification: StoredNotification) -> TimelineEntry:
+    kind, state = notification.kind, delivery_state(notification)
+    what = t(f"case.told.{kind}") if kind in NAMED else quote_input(kind)
+    why = clip(notification.failure or "", WHY_SHOWN)
+    said = t("case.told", what=what, reach=t(f"case.reach.{state}", why=why))
+    at = notification.told_at or notification.created_at
+    if state is DeliveryState.SENT and at - notification.created_at >= LONG_WAIT:
+        said = Html(said + t("case.waited", duration=t.duration(at - notification.created_at)))
+    if notification.maybe_told and state is DeliveryState.SENT:
         said = Html(said + t("case.maybe_twice"))
-    return Happening(at, said, reach in {Reach.BLOCKED, Reach.FAILED} and kind not in ROUTINE_NEWS)
+    return TimelineEntry(at, said, state in UNDELIVERED and kind not in ROUTINE)
 
 
-def _of_act(t: Translator, act: RecordedEvent) -> Happening:
-    return Happening(act.at, t("case.did", what=staff_acts.name(t, act.what)), act.what in UNUSUAL_ACTS)
+def _of_user_event(t: Translator, event: RecordedEvent) -> TimelineEntry:
+    return TimelineEntry(
+        event.at, t("case.did", what=staff_acts.name(t, event.what)), event.what in UNUSUAL_USER_EVENTS
+    )
 
 
-def _merged(found: Sequence[Happening]) -> Iterator[Happening]:
-    last: Happening | None = None
-    for happening in found:
-        if last is not None and (last.what, last.is_unusual) == (happening.what, happening.is_unusual):
-            last = replace(last, until=happening.at, times=last.times + 1)
+def _merge_repeated(found: Sequence[TimelineEntry]) -> Iterator[TimelineEntry]:
+    last: TimelineEntry | None = None
+    for entry in found:
+        if last is not None and (last.what, last.is_unusual) == (entry.what, entry.is_unusual):
+            last = replace(last, until=entry.at, times=last.times + 1)
             continue
         if last is not None:
             yield last
-        last = happening
+        last = entry
     if last is not None:
         yield last
 
@@ -189,9 +189,9 @@ def _heading(reader: Reader, day: date) -> str:
     return t("timeline.today") if is_today else t("timeline.day", day=reader.format_day(noon))
 
 
-def _line(t: Translator, happening: Happening, zone: tzinfo) -> str:
-    mark = "⚠️ " if happening.is_unusual else ""
-    if happening.times == 1 or happening.until is None:
-        return t("case.line", at=t.seconds(happening.at, zone), what=Html(mark + happening.what))
-    span = {"at": t.seconds(happening.at, zone), "until": t.seconds(happening.until, zone)}
-    return t("case.line_repeated", **span, what=Html(mark + happening.what), count=happening.times)
+def _line(t: Translator, entry: TimelineEntry, zone: tzinfo) -> str:
+    mark = "⚠️ " if entry.is_unusual else ""
+    if entry.times == 1 or entry.until is None:
+        return t("case.line", at=t.seconds(entry.at, zone), what=Html(mark + entry.what))
+    span = {"at": t.seconds(entry.at, zone), "until": t.seconds(entry.until, zone)}
+    return t("case.line_repeated", **span, what=Html(mark + entry.what), count=entry.times)
