@@ -3,24 +3,25 @@
 from datetime import timedelta
 
 from bot.infra.feature import Feature, Infra, Phase, Worker
+from bot.infra.outbox.follow_ups import chain
 from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
 from bot.staff.feature import Staff
 from bot.support.audit_terms import AUDIT_TERMS
-from bot.support.notifications import replies, user_chat, waiting
+from bot.support.notifications import posts, replies
 from bot.support.notifications.remarks import RemarkMessages
+from bot.support.notifications.reply_results import ReplyResults
 from bot.support.notifications.staff_chat import StaffChatMessages
+from bot.support.notifications.staff_chat_results import StaffChatResults, save_moved_chat
 from bot.support.notifications.user_chat import TicketMessages
 from bot.support.notifications.waiting import WaitMessages
 from bot.support.reply_time import ReplyTime
 from bot.support.staff.feature import SupportAgents
 from bot.support.staff.topics import TicketTopics
-from bot.support.staff_chat_hooks import RoomHooks, save_moved_chat
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.order_tickets import TicketsOfOrders
-from bot.support.tickets.relay import TicketRelay
 from bot.support.tickets.reminders import TicketReminders
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.support.tickets.user_service import UserTicketService
@@ -117,8 +118,10 @@ class Support:
                 StaffChatMessages(topics).renderers(),
                 TicketMessages(reopen_within=reopen_within, reply_time=reply_time).renderers(),
             ),
-            after=RoomHooks(staff_chat, operator_ids).around(
-                {**TicketRelay(staff_chat).after(), **waiting.AFTER, **user_chat.AFTER}
+            after=chain(
+                posts.FOLLOW_UPS,
+                ReplyResults(staff_chat).follow_ups(),
+                StaffChatResults(staff_chat, operator_ids).follow_ups(),
             ),
             on_chat_moved=(save_moved_chat,),
             workers=(Worker("tickets", reminders.tick), agents.worker),

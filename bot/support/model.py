@@ -79,6 +79,10 @@ class PostRole(StrEnum):
     QUESTION = "question"  # a reply to it is for the bot; `argument` says what was asked
 
 
+NOTE: Final = "note"
+"""The question of a post to which every reply is a note."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketPost:
     """A message of the bot that belongs to a ticket, in a chat of staff or of the user. A reply to it does, too."""

@@ -44,7 +44,7 @@ from bot.staff.notifications import AlarmNotification, alarm_notifications, remi
 from bot.staff.roles import StaffChat
 from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketNotification
 from bot.support.notifications.queueing import ticket_notification
-from bot.support.staff_chat_hooks import _for
+from bot.support.notifications.staff_chat_results import _copy_for
 from bot.support.user_data import _removal
 from bot.users.model import Person
 from bot.users.privacy import _data_deleted
@@ -99,7 +99,7 @@ def test_each_kind_of_message_has_one_queue() -> None:
     assert ticket_notification(EMMA, TicketNotification.OPENED, about, NOW).queue is Queue.MONEY
     assert _removal(OSCAR, "T-22222", [], NOW).queue is Queue.EXTRA
     entry = ticket_notification(EMMA, StaffNotification.CARD, about, NOW)
-    assert {_for(OSCAR, replace(entry, queue=queue), NOW).queue for queue in Queue} == {*Queue}
+    assert {_copy_for(OSCAR, replace(entry, queue=queue), NOW).queue for queue in Queue} == {*Queue}
     alarm = Alarm(kind=AlarmKind.SERVICE_DOWN, raised_at=NOW)
     broadcast = Broadcast(id="0123456789", operator_id=OSCAR, created_at=NOW)
     others: list[Notification[object]] = [
@@ -128,7 +128,7 @@ def test_the_queues_of_all_that_creates_messages_are_tested() -> None:
         "rates/notifications.py",
         "staff/notifications.py",
         "support/notifications/queueing.py",
-        "support/staff_chat_hooks.py",
+        "support/notifications/staff_chat_results.py",
         "users/privacy.py",
     }
 

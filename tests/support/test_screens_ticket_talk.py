@@ -13,11 +13,11 @@ from bot.sandbox.bot_api.text import html, utf16
 from bot.support.model import EntryKind, MediaKind, TicketEntry, Written
 from bot.support.notifications.kinds import EntryRemark, Remark
 from bot.support.notifications.replies import FILE_STAYS
+from bot.support.notifications.reply_results import MAYBE_ARRIVED
 from bot.support.staff.entries import OWN_UNITS, too_long_by
 from bot.support.staff.screens import remarks as staff_remarks
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.ticket import CloseReason, Ticket
-from bot.support.tickets.relay import MAYBE_ARRIVED
 from bot.support.user_chat.screens import reply as ticket_answer
 from tests.architecture.every_screen import BCA, HOSTILE_NAMES, NOW, TRANSLATIONS, an_order
 from tests.texts import text

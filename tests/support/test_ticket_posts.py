@@ -9,7 +9,7 @@ from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.chat_repository import MovedChatRepository
 from bot.support.model import PostRole, TicketPost
-from bot.support.staff_chat_hooks import save_moved_chat
+from bot.support.notifications.staff_chat_results import save_moved_chat
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from tests.builders import NOW, SECOND, a_notification, a_post, a_ticket

@@ -4,14 +4,16 @@ import itertools
 
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.follow_ups import chain
 from bot.staff.model import AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.staff.roles import StaffChat
 from bot.support.model import MediaKind, TicketEntry, Written
+from bot.support.notifications import posts
+from bot.support.notifications.reply_results import ReplyResults
 from bot.support.ticket import Ticket
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.relay import TicketRelay
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
 from tests.keys import VAULT
@@ -31,7 +33,9 @@ class Room:
         self.answers = StaffTicketService(self.store, clock, self.room)
         self.corrections = TicketCorrections(self.store, clock, self.room)
         self.ears = Ears(clock)
-        self.delivery = OutboxDelivery(self.store, self.ears, clock, after=TicketRelay(self.room).after())
+        self.delivery = OutboxDelivery(
+            self.store, self.ears, clock, after=chain(posts.FOLLOW_UPS, ReplyResults(self.room).follow_ups())
+        )
         self._numbers = itertools.count(500)
 
     async def opens(self, person_id: int = EMMA, order: str = "R2345AB") -> Ticket:

@@ -10,8 +10,17 @@ from typing import Final
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Notification, NotificationKind, Queue, mark_of
 from bot.infra.outbox.repository import OutboxRepository
+from bot.staff.chat_repository import MovedChatRepository
 from bot.staff.roles import StaffChat
-from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketNotification, TicketStep
+from bot.support.model import TicketEntry
+from bot.support.notifications.kinds import (
+    AboutTicket,
+    EntryRemark,
+    Remark,
+    StaffNotification,
+    TicketNotification,
+    TicketStep,
+)
 from bot.support.ticket import Ticket
 
 TICKET_SUBJECT: Final = "ticket:"
@@ -44,10 +53,16 @@ def ticket_notification(
 
 
 async def notify_staff(
-    tx: Transaction, room: StaffChat, kind: StaffNotification, payload: AboutTicket, now: datetime, *, mark: str = ""
+    tx: Transaction,
+    staff_chat: StaffChat,
+    kind: StaffNotification,
+    payload: AboutTicket,
+    now: datetime,
+    *,
+    mark: str = "",
 ) -> None:
     """Queue a notification for the chats in which support works."""
-    await notify_chats(tx, await room.chats(tx), kind, payload, now, mark=mark)
+    await notify_chats(tx, await staff_chat.chats(tx), kind, payload, now, mark=mark)
 
 
 async def notify_chats(
@@ -63,15 +78,15 @@ async def notify_chats(
     await OutboxRepository(tx).add([ticket_notification(chat_id, kind, payload, now, mark) for chat_id in chat_ids])
 
 
-async def update_card(tx: Transaction, room: StaffChat, reference: str, now: datetime, *mark: object) -> None:
+async def update_card(tx: Transaction, staff_chat: StaffChat, reference: str, now: datetime, *mark: object) -> None:
     """Queue the update of a ticket's card. The parts of `mark` say what has changed."""
-    await notify_staff(tx, room, StaffNotification.CARD, AboutTicket(reference), now, mark=mark_of(*mark))
+    await notify_staff(tx, staff_chat, StaffNotification.CARD, AboutTicket(reference), now, mark=mark_of(*mark))
 
 
-async def notify_of_step(tx: Transaction, room: StaffChat, ticket: Ticket, what: str, now: datetime) -> None:
+async def notify_of_step(tx: Transaction, staff_chat: StaffChat, ticket: Ticket, what: str, now: datetime) -> None:
     """Queue the line that tells support what was done with a ticket, which was just saved. It mentions its agent."""
     step = TicketStep(ticket.reference, what, ticket.claimed_by or 0)
-    await notify_staff(tx, room, StaffNotification.STEP, step, now, mark=mark_of(what, ticket.version))
+    await notify_staff(tx, staff_chat, StaffNotification.STEP, step, now, mark=mark_of(what, ticket.version))
 
 
 async def notify_user(
@@ -79,3 +94,37 @@ async def notify_user(
 ) -> None:
     """Queue a notification for the ticket's user."""
     await OutboxRepository(tx).add([ticket_notification(ticket.person_id, kind, payload, now, mark)])
+
+
+async def notify_of_remark(
+    tx: Transaction,
+    chat_ids: Iterable[int],
+    entry: TicketEntry,
+    what: Remark,
+    now: datetime,
+    *,
+    mark: str = "",
+    by: int = 0,
+    before: int = 0,
+    why: str = "",
+) -> None:
+    """Queue a line about an entry for some chats. `mark` tells two of a kind about one entry apart."""
+    payload = EntryRemark(entry.ticket, entry.number, what, by, before, why)
+    whole_mark = mark_of(what, entry.number, *((mark,) if mark else ()))
+    await notify_chats(tx, chat_ids, StaffNotification.REMARK, payload, now, mark=whole_mark)
+
+
+async def other_staff_chats(tx: Transaction, staff_chat: StaffChat, entry: TicketEntry) -> tuple[int, ...]:
+    """Return the chats in which support works and doesn't see the message that the entry was made of."""
+    source = await source_chat(tx, entry)
+    return tuple(chat_id for chat_id in await staff_chat.chats(tx) if chat_id != source)
+
+
+async def staff_chats_with_source(tx: Transaction, staff_chat: StaffChat, entry: TicketEntry) -> tuple[int, ...]:
+    """Return the same chats, and that of the message itself."""
+    return (await source_chat(tx, entry), *await other_staff_chats(tx, staff_chat, entry))
+
+
+async def source_chat(tx: Transaction, entry: TicketEntry) -> int:
+    """Return the chat of the message that the entry was made of, by the id that it has now."""
+    return await MovedChatRepository(tx).current(entry.source_chat_id)

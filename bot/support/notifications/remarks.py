@@ -9,11 +9,11 @@ from bot.infra.telegram.outbound.sender import Gone, Invalid, Messenger, Outcome
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.model import TicketEntry, TicketPost
 from bot.support.notifications.kinds import EntryRemark, Remark, StaffNotification
+from bot.support.notifications.posts import find_entry
 from bot.support.staff.entries import Place, send_entry
 from bot.support.staff.screens import remarks as screens
 from bot.support.staff.topics import TicketTopics
 from bot.support.tickets.post_repository import TicketPostRepository
-from bot.support.tickets.posting import entry_of
 from bot.users.readers import RenderContext, Renderer
 
 REACTIONS: Final[Mapping[Remark, str]] = {Remark.DELIVERED: "👌", Remark.CORRECTED: "✍"}
@@ -37,7 +37,7 @@ class RemarkMessages:
         """React to the message that the entry was made of, or send the line."""
         remark, chat_id = notification.payload, notification.chat_id
         async with context.store.reading() as tx:
-            entry = await entry_of(tx, notification)
+            entry = await find_entry(tx, notification)
             head = await TicketPostRepository(tx).head(remark.ticket, chat_id)
         if entry is None:
             return Undeliverable("the entry is gone")

@@ -1,6 +1,6 @@
 """Replies of support as messages to users: new, corrected, taken back.
 
-A message shows the entry as it is when the message is sent. `support/tickets/relay.py` reads from the message's id
+A message shows the entry as it is when the message is sent. `reply_results.py` reads from the message's id
 what became of a reply that is taken back: the reply's own id if its words were taken out, another if it was deleted.
 """
 
@@ -15,9 +15,9 @@ from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.support.model import TicketEntry
 from bot.support.notifications.kinds import AboutEntry, TicketNotification
+from bot.support.notifications.posts import find_entry
+from bot.support.notifications.reply_results import MAYBE_ARRIVED
 from bot.support.staff.entries import Place, edit_entry, send_entry
-from bot.support.tickets.posting import entry_of
-from bot.support.tickets.relay import MAYBE_ARRIVED
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.screens import reply as screens
 from bot.users.readers import RenderContext, Renderer
@@ -104,7 +104,7 @@ async def _send(
 async def _read(notification: ReplyNotification, context: RenderContext) -> tuple[TicketEntry | None, Order | None]:
     async with context.store.reading() as tx:
         ticket = await TicketRepository(tx).get(notification.payload.ticket)
-        entry = await entry_of(tx, notification)
+        entry = await find_entry(tx, notification)
         about = ticket.order_reference if ticket is not None else ""
         return entry, await OrderRepository(tx).get(about) if about else None
 

@@ -17,12 +17,12 @@ from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visi
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.model import PostRole, TicketEntry, TicketPost
 from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketStep, UserEntry
+from bot.support.notifications.posts import find_entry
 from bot.support.staff.entries import Place, send_entry, with_quote
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
-from bot.support.tickets.posting import entry_of
 from bot.support.tickets.repository import TicketRepository
 from bot.users.readers import RenderContext, Renderer
 
@@ -63,7 +63,7 @@ class StaffChatMessages:
         """Show what the user wrote, or what they have changed of it."""
         ticket = await _ticket(notification, context)
         async with context.store.reading() as tx:
-            written = await entry_of(tx, notification)
+            written = await find_entry(tx, notification)
         if ticket is None or written is None:
             return Sent()
         card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket)

@@ -1,26 +1,19 @@
 """Messages about tickets to their users: one was opened automatically, one was closed.
 
-Each is saved as a message of the ticket, so that a reply to it reaches support; so is the message that an order went
-wrong. What the tickets of a deleted user leave behind in the staff's chats is removed.
+What the tickets of a deleted user leave behind in the staff's chats is removed.
 """
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import timedelta
 
-from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.delivery import After
-from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, Undeliverable
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent
 from bot.infra.outbox.rendering import delivery_outcome
 from bot.infra.telegram.outbound.sender import Invalid, Outcome, TryLater
-from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.support.model import PostRole
 from bot.support.notifications.kinds import AboutTicket, DeletedTicket, StaffNotification, TicketNotification
 from bot.support.reply_time import ReplyTime
 from bot.support.ticket import Ticket
-from bot.support.tickets.posting import keep_post
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
@@ -84,26 +77,3 @@ async def _read(notification: Notification[AboutTicket], context: RenderContext)
         ticket = await TicketRepository(tx).get(notification.payload.ticket)
         about = ticket.order_reference if ticket is not None else ""
         return ticket, await OrderRepository(tx).get(about) if about else None
-
-
-async def _save_post(
-    tx: Transaction, notification: Notification[AboutTicket], how: Sent | Undeliverable, now: datetime
-) -> None:
-    await keep_post(tx, notification, how, now, PostRole.REMARK)
-
-
-async def _save_post_of_order(
-    tx: Transaction, notification: Notification[AboutOrder], how: Sent | Undeliverable, now: datetime
-) -> None:
-    ticket = await TicketRepository(tx).open_of(notification.chat_id, notification.payload.reference)
-    if ticket is not None:
-        await keep_post(tx, notification, how, now, PostRole.REMARK, ticket=ticket.reference)
-
-
-AFTER: Final[Mapping[NotificationKind, After]] = {
-    TicketNotification.OPENED: _save_post,
-    TicketNotification.CLOSED: _save_post,
-    OrderNotification.FAILED: _save_post_of_order,
-    OrderNotification.STUCK: _save_post_of_order,
-}
-"""What follows when these were sent."""

@@ -1,19 +1,14 @@
 """Messages that a ticket waits for an answer for too long: to the staff's chats, and to operators."""
 
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Final
 
-from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.delivery import After
-from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, Undeliverable
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent
 from bot.staff.roles import StaffChat
-from bot.support.model import PostRole, TicketPost
+from bot.support.model import TicketPost
 from bot.support.notifications.kinds import StaffNotification, TicketWait
 from bot.support.staff.screens import waits as screens
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
-from bot.support.tickets.posting import keep_post
 from bot.support.tickets.repository import TicketRepository
 from bot.users.readers import RenderContext, Renderer
 
@@ -63,15 +58,3 @@ async def _read(
         head = await TicketPostRepository(tx).head(wait.ticket, chat_id) if chat_id else None
     still_waits = ticket is not None and ticket.is_open and ticket.waits_since == wait.since
     return (ticket if still_waits else None), head
-
-
-async def _save_post(
-    tx: Transaction, notification: Notification[TicketWait], how: Sent | Undeliverable, now: datetime
-) -> None:
-    """Make the reminder a message of the ticket, which can be replied to."""
-    head = await TicketPostRepository(tx).head(notification.payload.ticket, notification.chat_id)
-    await keep_post(tx, notification, how, now, PostRole.REMARK, topic_id=head.topic_id if head else None)
-
-
-AFTER: Final[Mapping[NotificationKind, After]] = {StaffNotification.WAITS: _save_post}
-"""What follows when a reminder was sent."""

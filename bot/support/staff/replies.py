@@ -20,7 +20,7 @@ from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import Session, current_session
-from bot.support.model import PostRole, TicketEntry, TicketPost, Written
+from bot.support.model import NOTE, PostRole, TicketEntry, TicketPost, Written
 from bot.support.staff.entries import too_long_by
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.questions import TakeReply, ask
@@ -31,7 +31,6 @@ from bot.support.ticket import Ticket
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
-from bot.support.tickets.remarks import TO_NOTE
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.support.user_chat.messages import written_in
@@ -72,7 +71,7 @@ class ReplyHandlers:
 
     def questions(self) -> Mapping[str, TakeReply]:
         """Return who takes the reply to which question."""
-        return {TO_NOTE: self._note_in_reply}
+        return {NOTE: self._note_in_reply}
 
     def handler(self, answers: Mapping[str, TakeReply]) -> Handler:
         """Return what takes replies; `answers` says who takes the one to which question."""
@@ -175,10 +174,10 @@ class ReplyHandlers:
         """Keep the note, and say that it went nowhere else."""
         note = note_in(message)
         if note is None:
-            await ask(self._messages, staff, ticket, TO_NOTE, staff_talk.how_to_note(staff.t))
+            await ask(self._messages, staff, ticket, NOTE, staff_talk.how_to_note(staff.t))
             return
         await self._tickets.add_note(ticket.reference, staff.person.id, note)
-        await ask(self._messages, staff, ticket, TO_NOTE, staff_talk.noted(staff.t, ticket))
+        await ask(self._messages, staff, ticket, NOTE, staff_talk.noted(staff.t, ticket))
 
     async def _note_in_reply(self, staff: StaffSession, ticket: Ticket, _: str, message: Message) -> None:
         """Keep a reply to a note, or to what was said of one. Whatever it says, it isn't meant for the user."""

@@ -1,7 +1,7 @@
 """What support agents do with tickets: they claim, take over, reply, note, close and reopen.
 
 A reply and its notification are saved in one transaction: from then on it reaches the user, once, whatever happens.
-Only its delivery says what became of it (`relay.py`). Until then nobody reads that it was sent.
+Only its delivery says what became of it (`notifications/reply_results.py`). Until then nobody reads that it was sent.
 """
 
 from dataclasses import replace
@@ -13,10 +13,9 @@ from bot.infra.outbox.model import mark_of
 from bot.staff.model import AuditAction
 from bot.support.model import EntryKind, TicketEntry, Written
 from bot.support.notifications.kinds import AboutEntry, AboutTicket, Remark, TicketNotification
-from bot.support.notifications.queueing import notify_user
+from bot.support.notifications.queueing import notify_of_remark, notify_user, other_staff_chats, staff_chats_with_source
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
-from bot.support.tickets.remarks import elsewhere, everywhere, remark
 from bot.support.tickets.service import TicketService, add_entry, audit_ticket, check_none_open
 
 ANY_TIME: Final = timedelta(days=36500)
@@ -47,8 +46,10 @@ class StaffTicketService(TicketService):
                 return None
             saved = await self._save_holder(tx, ticket, ticket.take_over(by, now), by, now)
             before = ticket.claimed_by or 0
-            chats = await everywhere(tx, self._staff_chat, entry)
-            await remark(tx, chats, entry, Remark.TAKEN_OVER, now, by=by, before=before if before != by else 0)
+            chats = await staff_chats_with_source(tx, self._staff_chat, entry)
+            await notify_of_remark(
+                tx, chats, entry, Remark.TAKEN_OVER, now, by=by, before=before if before != by else 0
+            )
             return saved
 
         return await self._change(reference, change)
@@ -63,7 +64,9 @@ class StaffTicketService(TicketService):
             saved = await self._save(tx, ticket, ticket.record_reply(by, now), now)
             about = AboutEntry(reference, entry.number)
             await notify_user(tx, saved, TicketNotification.ANSWER, about, now, mark=mark_of(entry.number))
-            await remark(tx, await elsewhere(tx, self._staff_chat, entry), entry, Remark.ANSWERED, now, by=by)
+            await notify_of_remark(
+                tx, await other_staff_chats(tx, self._staff_chat, entry), entry, Remark.ANSWERED, now, by=by
+            )
             await audit_ticket(tx, saved, AuditAction.ANSWERED, by=by, now=now, detail=f"#{entry.number}")
             return entry
 
@@ -91,7 +94,9 @@ class StaffTicketService(TicketService):
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> TicketEntry | None:
             entry = await add_entry(tx, ticket, written, EntryKind.NOTE, by=by, now=now)
             if entry is not None:
-                await remark(tx, await elsewhere(tx, self._staff_chat, entry), entry, Remark.NOTED, now, by=by)
+                await notify_of_remark(
+                    tx, await other_staff_chats(tx, self._staff_chat, entry), entry, Remark.NOTED, now, by=by
+                )
                 await audit_ticket(tx, ticket, AuditAction.NOTED, by=by, now=now, detail=f"#{entry.number}")
             return entry
 

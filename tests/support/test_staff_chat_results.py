@@ -6,14 +6,16 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.follow_ups import chain
 from bot.infra.outbox.model import ChatMoved, Sent, Undeliverable
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.notifications import AlarmNotification
 from bot.support.model import EntryKind, PostRole, TicketEntry
+from bot.support.notifications import posts
 from bot.support.notifications.kinds import AboutTicket, StaffNotification, UserEntry
 from bot.support.notifications.queueing import notify_staff
-from bot.support.staff_chat_hooks import RoomHooks, save_moved_chat
+from bot.support.notifications.staff_chat_results import StaffChatResults, save_moved_chat
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
@@ -30,10 +32,8 @@ async def room(file: str) -> AsyncIterator[Room]:
     """A group, of which everything is remembered."""
     clock = MovedClock()
     made = Room(file, clock)
-    hooks = RoomHooks(made.room, frozenset({BOSS}))
-    made.delivery = OutboxDelivery(
-        made.store, made.ears, clock, after=hooks.around({}), on_chat_moved=(save_moved_chat,)
-    )
+    follow_ups = chain(posts.FOLLOW_UPS, StaffChatResults(made.room, frozenset({BOSS})).follow_ups())
+    made.delivery = OutboxDelivery(made.store, made.ears, clock, after=follow_ups, on_chat_moved=(save_moved_chat,))
     yield made
     await made.store.close()
 

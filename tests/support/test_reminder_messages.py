@@ -11,7 +11,8 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.rendering import Renderers
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.support.model import PostRole, TicketPost
-from bot.support.notifications.waiting import AFTER, WaitMessages
+from bot.support.notifications import posts
+from bot.support.notifications.waiting import WaitMessages
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.reminders import TicketReminders
@@ -56,7 +57,7 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
             await server.says(staff, "/start")
         readers = Readers(room.store, telegram, room.clock, TRANSLATIONS, "en")
         reminders = OnlyThese(Renderers(readers.context, WaitMessages(room.room).renderers()))
-        delivery = OutboxDelivery(room.store, reminders, room.clock, after=AFTER)
+        delivery = OutboxDelivery(room.store, reminders, room.clock, after=posts.FOLLOW_UPS)
         waiting = TicketReminders(
             room.store, room.clock, room.room, operator_ids=frozenset({OSCAR}), remind_after=PATIENCE
         )

@@ -6,17 +6,19 @@ from typing import Any
 import pytest
 
 from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.follow_ups import chain
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.sandbox.telegram import SUPPORT_GROUP_ID as GROUP
 from bot.support.model import MediaKind, PostRole, TicketEntry, TicketPost, Written
+from bot.support.notifications import posts
 from bot.support.notifications.kinds import Remark
 from bot.support.notifications.remarks import RemarkMessages
 from bot.support.notifications.replies import RENDERERS
+from bot.support.notifications.reply_results import ReplyResults
 from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
-from bot.support.tickets.relay import TicketRelay
 from bot.users.model import Person
 from bot.users.readers import Readers
 from bot.users.repository import UserRepository
@@ -49,7 +51,9 @@ class Desk(Room):
         super().__init__(database, MovedClock(), GROUP)
         self.server = server
         sender = replies_in(self, telegram)
-        self.delivery = OutboxDelivery(self.store, sender, self.clock, after=TicketRelay(self.room).after())
+        self.delivery = OutboxDelivery(
+            self.store, sender, self.clock, after=chain(posts.FOLLOW_UPS, ReplyResults(self.room).follow_ups())
+        )
 
     async def opens_with_card(self) -> Ticket:
         """A ticket with its card in the group."""

@@ -1,0 +1,116 @@
+"""The messages of notifications, saved as messages of their tickets: a reply to one belongs to the ticket, too."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.delivery import After
+from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
+from bot.orders.notifications.kinds import AboutOrder, OrderNotification
+from bot.support.model import NOTE, PostRole, TicketEntry, TicketPost
+from bot.support.notifications.kinds import (
+    AboutEntry,
+    AboutTicket,
+    EntryRemark,
+    Remark,
+    StaffNotification,
+    TicketNotification,
+    TicketWait,
+    UserEntry,
+)
+from bot.support.tickets.entry_repository import TicketEntryRepository
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
+
+Result = Sent | Undeliverable
+
+INTERNAL: Final = frozenset({Remark.NOTED, Remark.TAKEN_OVER})
+"""Remarks among support agents. A reply to one is a note, too."""
+
+
+async def find_entry(tx: Transaction, notification: Notification[AboutEntry]) -> TicketEntry | None:
+    """Return the entry that a notification is about; None if it no longer exists."""
+    return await TicketEntryRepository(tx).get(notification.payload.ticket, notification.payload.entry)
+
+
+async def save_post(
+    tx: Transaction,
+    notification: Notification[object],
+    result: Result,
+    now: datetime,
+    role: PostRole,
+    *,
+    ticket: str = "",
+    topic_id: int | None = None,
+    argument: str = "",
+) -> None:
+    """Save the message that a notification was sent as, if there is one and the ticket still exists.
+
+    The ticket is the one that the notification is about, the topic the one it was sent to, unless said otherwise.
+    """
+    about = notification.payload
+    reference = ticket or (about.ticket if isinstance(about, AboutTicket) else "")
+    if not isinstance(result, Sent) or result.message_id is None:
+        return
+    if await TicketRepository(tx).get(reference) is None:
+        return
+    await TicketPostRepository(tx).add(
+        TicketPost(
+            chat_id=notification.chat_id,
+            message_id=result.message_id,
+            ticket=reference,
+            role=role,
+            topic_id=result.topic_id if topic_id is None else topic_id,
+            entry=about.entry if isinstance(about, AboutEntry) else 0,
+            argument=argument,
+            at=now,
+        )
+    )
+
+
+async def _save(tx: Transaction, notification: Notification[AboutTicket], result: Result, now: datetime) -> None:
+    await save_post(tx, notification, result, now, PostRole.REMARK)
+
+
+async def _save_of_order(
+    tx: Transaction, notification: Notification[AboutOrder], result: Result, now: datetime
+) -> None:
+    """Save the message that an order went wrong, if the user has a ticket about it."""
+    ticket = await TicketRepository(tx).open_of(notification.chat_id, notification.payload.reference)
+    if ticket is not None:
+        await save_post(tx, notification, result, now, PostRole.REMARK, ticket=ticket.reference)
+
+
+async def _save_entry(tx: Transaction, notification: Notification[UserEntry], result: Result, now: datetime) -> None:
+    """Save what the user wrote: a reply to it is a reply to the user."""
+    await save_post(tx, notification, result, now, PostRole.ENTRY)
+
+
+async def _save_remark(tx: Transaction, notification: Notification[EntryRemark], result: Result, now: datetime) -> None:
+    """Save a line in a chat of staff. A reply to it is for the user, unless the line is among support agents."""
+    if notification.payload.what in INTERNAL:
+        await save_post(tx, notification, result, now, PostRole.QUESTION, argument=f"{NOTE}:")
+    else:
+        await save_post(tx, notification, result, now, PostRole.REMARK)
+
+
+async def _save_reminder(
+    tx: Transaction, notification: Notification[TicketWait], result: Result, now: datetime
+) -> None:
+    head = await TicketPostRepository(tx).head(notification.payload.ticket, notification.chat_id)
+    await save_post(tx, notification, result, now, PostRole.REMARK, topic_id=head.topic_id if head else None)
+
+
+FOLLOW_UPS: Final[Mapping[NotificationKind, After]] = {
+    TicketNotification.OPENED: _save,
+    TicketNotification.CLOSED: _save,
+    OrderNotification.FAILED: _save_of_order,
+    OrderNotification.STUCK: _save_of_order,
+    StaffNotification.ENTRY: _save_entry,
+    StaffNotification.EDITED: _save_entry,
+    StaffNotification.STEP: _save,
+    StaffNotification.REMARK: _save_remark,
+    StaffNotification.WAITS: _save_reminder,
+}
+"""What follows when these were sent."""

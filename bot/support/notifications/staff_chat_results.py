@@ -1,0 +1,81 @@
+"""What follows a notification for the chat of staff, and one that the card of a ticket shows.
+
+A group that can't be written to loses nothing: its notifications go to each support agent's private chat, and
+operators get an alarm.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.delivery import After
+from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
+from bot.infra.outbox.repository import OutboxRepository
+from bot.staff.alarm_model import Alarm, AlarmKind
+from bot.staff.alarms import clear_alarm, raise_alarm
+from bot.staff.chat_repository import MovedChatRepository
+from bot.staff.roles import StaffChat
+from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketNotification
+from bot.support.notifications.queueing import update_card
+from bot.support.tickets.post_repository import TicketPostRepository
+from bot.support.tickets.repository import TicketRepository
+
+Result = Sent | Undeliverable
+
+
+class StaffChatResults:
+    """Keep cards up to date, and let no notification for the group of staff get lost."""
+
+    def __init__(self, staff_chat: StaffChat, operator_ids: frozenset[int]) -> None:
+        self._staff_chat = staff_chat
+        self._operators = operator_ids
+
+    def follow_ups(self) -> Mapping[NotificationKind, After]:
+        """Return what follows for each kind of notification."""
+        return {
+            **dict.fromkeys(StaffNotification, self._check_group),
+            TicketNotification.OPENED: self._update_card,
+            TicketNotification.CLOSED: self._update_card,
+        }
+
+    async def _update_card(
+        self, tx: Transaction, notification: Notification[AboutTicket], _: Result, now: datetime
+    ) -> None:
+        """Show on the ticket's card what the user was notified of, and whether it was sent."""
+        ticket = await TicketRepository(tx).get(notification.payload.ticket)
+        if ticket is not None:
+            await update_card(tx, self._staff_chat, ticket.reference, now, ticket.version, notification.id)
+
+    async def _check_group(
+        self, tx: Transaction, notification: Notification[AboutTicket], result: Result, now: datetime
+    ) -> None:
+        """Send to each agent what the group didn't get. Raise the alarm where it gets nothing, or end the alarm."""
+        if notification.chat_id != await self._staff_chat.group(tx):
+            return
+        if isinstance(result, Sent):
+            if result.message_id is not None:
+                await clear_alarm(tx, AlarmKind.ROOM_LOST, "", now, self._operators)
+            return
+        agents = sorted(self._staff_chat.supporters)
+        await OutboxRepository(tx).add([_copy_for(agent, notification, now) for agent in agents])
+        if result.whole_chat:
+            await raise_alarm(tx, Alarm(kind=AlarmKind.ROOM_LOST, raised_at=now), self._operators)
+
+
+def _copy_for(agent: int, notification: Notification[AboutTicket], now: datetime) -> Notification[AboutTicket]:
+    return Notification(
+        chat_id=agent,
+        subject=notification.subject,
+        kind=notification.kind,
+        mark=notification.mark,
+        queue=notification.queue,
+        payload=notification.payload,
+        due_at=now,
+        created_at=now,
+    )
+
+
+async def save_moved_chat(tx: Transaction, old: int, new: int) -> None:
+    """Save that Telegram gave the group of staff another id (a hook of the outbox)."""
+    await MovedChatRepository(tx).save(old, new)
+    await TicketPostRepository(tx).delete_in_chat(old)
