@@ -1,7 +1,7 @@
 """What an operator types or sends for a draft: a text with its formatting, a picture, a time.
 
-All of it is data: kept as Telegram's entities say, checked before it is kept, and asked again with the reason where it
-can't be.
+All of it is data: saved as Telegram's entities say, checked before it is saved, and asked for again with the
+reason where it can't be.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,9 +11,7 @@ from typing import Final
 from telegram import Message
 
 from bot.broadcasts.drafts import BroadcastDrafts
-from bot.broadcasts.model import Broadcast
-from bot.broadcasts.rules import tells_rate, with_text
-from bot.broadcasts.schedule import read_template
+from bot.broadcasts.model import Broadcast, read_template
 from bot.broadcasts.screens import compose as screens
 from bot.broadcasts.screens.text import check_fits
 from bot.broadcasts.service import BroadcastService
@@ -53,12 +51,12 @@ class ComposeHandlers:
 
     async def show_draft(self, session: Session, broadcast: Broadcast) -> bool:
         """Show all parts of the draft."""
-        await session.show(screens.screen(session.t, broadcast, session.now, session.zone))
+        await session.show(screens.screen(session.reader, broadcast))
         return True
 
     async def show_audience(self, session: Session, broadcast: Broadcast) -> bool:
         """Show to whom it goes and how many they are, and ask for the days within which they were here."""
-        readers = await self._broadcasts.readers(broadcast.audience)
+        readers = await self._broadcasts.count_readers(broadcast.audience)
         return await _ask(session, DAYS, broadcast.id, screens.audiences(session.t, broadcast, readers))
 
     async def save(self, session: Session, changed: Broadcast, show: Show | None = None) -> bool:
@@ -84,12 +82,12 @@ class ComposeHandlers:
 
     async def ask_moment(self, session: Session, broadcast: Broadcast) -> bool:
         """Ask when it begins."""
-        screen = screens.moments(session.t, broadcast, session.now, session.zone)
+        screen = screens.moments(session.reader, broadcast)
         return await _ask(session, MOMENT, broadcast.id, screen)
 
     async def ask_daily(self, session: Session, broadcast: Broadcast) -> bool:
         """Ask at what time each day."""
-        screen = screens.daily_minute(session.t, broadcast, session.now, session.zone)
+        screen = screens.daily_minute(session.reader, broadcast)
         return await _ask(session, DAILY, broadcast.id, screen)
 
     async def take_text(self, session: Session, argument: str, message: Message) -> None:
@@ -97,8 +95,8 @@ class ComposeHandlers:
         broadcast_id, _separator, locale = argument.partition(":")
 
         def change(broadcast: Broadcast) -> Broadcast:
-            texts = with_text(broadcast.texts, locale, read_template(_html(message)))
-            return replace(broadcast, texts=texts, picture=_photo(message) or broadcast.picture)
+            changed = broadcast.with_text(locale, read_template(_html(message)))
+            return replace(changed, picture=_photo(message) or broadcast.picture)
 
         await self._take(session, broadcast_id, change, lambda broadcast: screens.text(session.t, broadcast, locale))
 
@@ -115,33 +113,31 @@ class ComposeHandlers:
 
     async def take_moment(self, session: Session, broadcast_id: str, message: Message) -> None:
         """Take the time to begin at."""
-        now = session.now
 
         def change(broadcast: Broadcast) -> Broadcast:
-            starts_at = read_moment(message.text or "", now, session.zone)
+            starts_at = read_moment(message.text or "", session.now, session.zone)
             return replace(broadcast, starts_at=starts_at, daily_minute=None)
 
         def ask(broadcast: Broadcast) -> Screen:
-            return screens.moments(session.t, broadcast, now, session.zone)
+            return screens.moments(session.reader, broadcast)
 
         await self._take(session, broadcast_id, change, ask)
 
     async def take_daily(self, session: Session, broadcast_id: str, message: Message) -> None:
         """Take the time of each day."""
-        now = session.now
 
         def change(broadcast: Broadcast) -> Broadcast:
             return replace(broadcast, starts_at=None, daily_minute=read_minute(message.text or ""))
 
         def ask(broadcast: Broadcast) -> Screen:
-            return screens.daily_minute(session.t, broadcast, now, session.zone)
+            return screens.daily_minute(session.reader, broadcast)
 
         await self._take(session, broadcast_id, change, ask)
 
     async def take_days(self, session: Session, broadcast_id: str, message: Message) -> None:
         """Take the number of days within which readers must have been here."""
         shown = await self._drafts.get(broadcast_id)
-        readers = await self._broadcasts.readers(shown.audience) if shown else {}
+        readers = await self._broadcasts.count_readers(shown.audience) if shown else {}
 
         def change(broadcast: Broadcast) -> Broadcast:
             return replace(broadcast, audience=replace(broadcast.audience, active_days=read_days(message.text or "")))
@@ -178,7 +174,7 @@ class ComposeHandlers:
         await self.show_draft(session, saved or await self._drafts.open(session.person.id))
 
     def _check(self, changed: Broadcast) -> None:
-        check_fits(replace(changed, is_rate=tells_rate(changed)), self._translations)
+        check_fits(replace(changed, is_rate=changed.needs_quote), self._translations)
 
 
 async def _ask(session: Session, question: str, argument: str, screen: Screen) -> bool:

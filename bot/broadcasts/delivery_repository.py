@@ -1,4 +1,4 @@
-"""The ledger of deliveries: who was sent which broadcast, and what became of it."""
+"""Read and write deliveries: who was sent which broadcast, and the result."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -63,14 +63,14 @@ WITH_STATUS = (
 
 
 class DeliveryRepository:
-    """The ledger."""
+    """The ledger of deliveries."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def create(self, broadcast: Broadcast, default_locale: str, now: datetime) -> int:
-        """Write one waiting row for each subscriber in the audience who can be reached; how many they are."""
+        """Add a waiting row for each subscriber in the audience who can be reached, and return how many they are."""
         reads = _reads(default_locale)
         those = (
             select(literal(broadcast.id), users.c.id, reads, literal(str(DeliveryStatus.WAITING)))
@@ -82,8 +82,8 @@ class DeliveryRepository:
         )
         return written.rowcount
 
-    async def audience(self, audience: Audience, default_locale: str, now: datetime) -> Mapping[str, int]:
-        """How many subscribers the audience has now, by the language they read."""
+    async def count_readers(self, audience: Audience, default_locale: str, now: datetime) -> Mapping[str, int]:
+        """Return how many subscribers the audience has now, by the language they read."""
         reads = _reads(default_locale).label("reads")
         those = (
             select(reads, func.count())
@@ -96,14 +96,14 @@ class DeliveryRepository:
     async def claim(
         self, broadcast_id: str, limit: int, at: datetime, but: Collection[int] = ()
     ) -> tuple[Delivery, ...]:
-        """Waiting -> sending, in the order of the persons' ids, all `but` these."""
+        """Waiting -> sending, in the order of the users' ids, all `but` these."""
         known = {"broadcast": broadcast_id, "limit": limit, "now": at, "but": tuple(but)}
         found = await self._connection.execute(CLAIM, known)
         claimed = sealing.readable(self._vault, deliveries, found.mappings(), _delivery)
         return tuple(sorted(claimed, key=lambda each: each.person_id))
 
     async def record(self, deliveries: Sequence[Delivery]) -> None:
-        """Keep what became of claimed deliveries: their status, time and failure."""
+        """Save the results of claimed deliveries: their status, time and failure."""
         became = [
             {
                 "broadcast": each.broadcast_id,
@@ -118,25 +118,25 @@ class DeliveryRepository:
             await self._connection.execute(RECORD, became)
 
     async def release(self, broadcast_id: str, person_ids: Collection[int]) -> None:
-        """Sending -> waiting: these surely were not sent."""
+        """Sending -> waiting: these surely weren't sent."""
         for these in writing.batches(person_ids):
             await self._connection.execute(RELEASE, {"broadcast": broadcast_id, "these": these})
 
     async def mark_interrupted(self, broadcast_id: str) -> int:
-        """Sending -> unknown: a crash has left them in the middle of a request; how many they were."""
+        """Sending -> unknown: a crash has left them in the middle of a request. Return how many they were."""
         return (await self._connection.execute(MARK_INTERRUPTED, {"broadcast": broadcast_id})).rowcount
 
     async def retry_unknown(self, broadcast_id: str) -> int:
-        """Unknown -> waiting, at an operator's word; how many they were."""
+        """Unknown -> waiting, where an operator says so. Return how many they were."""
         return (await self._connection.execute(RETRY_UNKNOWN, {"broadcast": broadcast_id})).rowcount
 
     async def counts(self, broadcast_id: str) -> Mapping[DeliveryStatus, int]:
-        """How many are where; none of a status is not there."""
+        """Return status -> count, without statuses that no delivery has."""
         found = await self._connection.execute(COUNTS, {"broadcast": broadcast_id})
         return {DeliveryStatus(status): int(count) for status, count in found}
 
     async def with_status(self, broadcast_id: str, status: DeliveryStatus, limit: int = 100) -> tuple[Delivery, ...]:
-        """In the order of the persons' ids."""
+        """Return those with this status, in the order of the users' ids."""
         found = await self._connection.execute(
             WITH_STATUS, {"broadcast": broadcast_id, "status": status, "limit": limit}
         )

@@ -12,16 +12,7 @@ from bot.broadcasts.buttons import BroadcastAction, BroadcastButton, BroadcastLi
 from bot.broadcasts.compose_handlers import ComposeHandlers
 from bot.broadcasts.drafts import BroadcastDrafts, Preview
 from bot.broadcasts.messages import BroadcastMessages
-from bot.broadcasts.model import Broadcast, BroadcastStatus
-from bot.broadcasts.rules import (
-    CHART,
-    PERIODS,
-    languages_of,
-    may_be_called_off,
-    may_be_confirmed,
-    with_text,
-)
-from bot.broadcasts.schedule import Doubt
+from bot.broadcasts.model import CHART, PERIODS, Broadcast, BroadcastStatus, Doubt
 from bot.broadcasts.screens import compose as compose_screens
 from bot.broadcasts.screens import confirm as confirm_screens
 from bot.broadcasts.screens import list as list_screens
@@ -109,12 +100,12 @@ class BroadcastHandlers:
         page = await self._drafts.page(offset)
         if offset and not page.broadcasts:
             page = await self._drafts.page()
-        await session.show(list_screens.screen(session.t, page, session.now, session.zone))
+        await session.show(list_screens.screen(session.reader, page))
 
     async def _show_page(self, session: Session, broadcast: Broadcast, _: str = "") -> bool:
         await session.acknowledge()
         counts = await self._drafts.counts(broadcast)
-        await session.show(list_screens.page(session.t, broadcast, counts, session.now, session.zone))
+        await session.show(list_screens.page(session.reader, broadcast, counts))
         return True
 
     async def _edit(self, session: Session, broadcast: Broadcast, _: str) -> bool:
@@ -127,8 +118,7 @@ class BroadcastHandlers:
         return locale in LOCALES and await self._compose.ask_text(session, broadcast, locale)
 
     async def _use_default_text(self, session: Session, broadcast: Broadcast, locale: str) -> bool:
-        changed = replace(broadcast, texts=with_text(broadcast.texts, locale, None))
-        return await self._compose.save(session, changed)
+        return await self._compose.save(session, broadcast.with_text(locale, None))
 
     async def _choose_picture(self, session: Session, broadcast: Broadcast, choice: str) -> bool:
         if not choice:
@@ -177,10 +167,10 @@ class BroadcastHandlers:
         session.message_id = None
         return await self._compose.show_draft(session, await self._drafts.copy(broadcast, session.person.id))
 
-    async def _call_off(self, session: Session, broadcast: Broadcast, _: str) -> bool:
-        if not may_be_called_off(broadcast):
+    async def _cancel(self, session: Session, broadcast: Broadcast, _: str) -> bool:
+        if not broadcast.can_be_cancelled:
             return False
-        stopped = await self._broadcasts.call_off(broadcast, session.person.id)
+        stopped = await self._broadcasts.cancel(broadcast, session.person.id)
         if stopped is None:
             return False
         await session.acknowledge(session.t.plain("broadcast.called_off"))
@@ -188,7 +178,7 @@ class BroadcastHandlers:
 
     async def _preview(self, session: Session, broadcast: Broadcast, _: str) -> bool:
         """Show what each language gets, then the question whether to send it."""
-        if not may_be_confirmed(broadcast):
+        if not broadcast.can_be_confirmed:
             return False
         await session.acknowledge()
         try:
@@ -199,7 +189,7 @@ class BroadcastHandlers:
             return False
         sent = await self._send_previews(session, preview)
         if isinstance(sent, Delivered):
-            await session.say(confirm_screens.screen(session.t, preview, session.now, session.zone))
+            await session.say(confirm_screens.screen(session.reader, preview))
         else:
             is_refused = isinstance(sent, Invalid)
             await session.say(confirm_screens.not_shown(session.t, preview.broadcast, is_refused=is_refused))
@@ -208,7 +198,7 @@ class BroadcastHandlers:
     async def _send_previews(self, session: Session, preview: Preview) -> Outcome:
         """Send the message of each language, and return what came of the last one; the others were sent."""
         sent: Outcome = Delivered()
-        for locale in languages_of(preview.broadcast):
+        for locale in preview.broadcast.languages:
             await session.post(confirm_screens.heading(session.t, locale, preview.readers.get(locale, 0)))
             sent = await self._messages.send(session.chat_id, preview.broadcast, locale)
             if not isinstance(sent, Delivered):
@@ -218,11 +208,11 @@ class BroadcastHandlers:
     async def _see(self, session: Session, broadcast: Broadcast, _: str) -> bool:
         """Send the messages of a broadcast that was confirmed; with the numbers of today where it has none yet."""
         await session.acknowledge()
-        shown = await self._broadcasts.with_some_quote(broadcast)
+        shown = await self._broadcasts.with_quote(broadcast)
         if shown is None:
             await session.say(Screen(session.t("broadcast.no_quote")))
             return True
-        for locale in languages_of(shown):
+        for locale in shown.languages:
             await self._messages.send(session.chat_id, shown, locale)
         return True
 
@@ -238,9 +228,9 @@ class BroadcastHandlers:
             return False
         await session.acknowledge()
         if isinstance(confirmed, Preview):
-            await session.show(confirm_screens.doubtful(session.t, confirmed, session.now, session.zone))
+            await session.show(confirm_screens.doubtful(session.reader, confirmed))
         else:
-            await session.show(confirm_screens.confirmed(session.t, confirmed, session.now, session.zone))
+            await session.show(confirm_screens.confirmed(session.reader, confirmed))
         return True
 
     async def _show_rejection(self, session: Session, broadcast: Broadcast, rejection: Rejection) -> bool:
@@ -268,6 +258,6 @@ class BroadcastHandlers:
         BroadcastAction.PREVIEW: _preview,
         BroadcastAction.CONFIRM: _confirm,
         BroadcastAction.SURE: _confirm,
-        BroadcastAction.OFF: _call_off,
+        BroadcastAction.OFF: _cancel,
     }
     """What a button does; it returns whether there was such a thing."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bot.broadcasts.model import Broadcast, Delivery
-from bot.broadcasts.rules import chart_of
 from bot.broadcasts.run import Progress
 from bot.broadcasts.screens import progress as progress_screens
 from bot.broadcasts.screens.text import keyboard_of, text_of
@@ -129,9 +128,9 @@ class LiveMessages:
         """
         broadcast = progress.broadcast
         chat_id = broadcast.chat_id or broadcast.operator_id
-        reader = await self._reader(chat_id)
-        t = translator_for(self._translations, reader, self._default_locale)
-        screen = progress_screens.screen(t, progress, reader.zone if reader else PRESUMED)
+        user = await self._user(chat_id)
+        t = translator_for(self._translations, user, self._default_locale)
+        screen = progress_screens.screen(t, progress, user.zone if user else PRESUMED)
         if broadcast.message_id is not None:
             edited = await self._messenger.edit_text(
                 chat_id, broadcast.message_id, screen.text, screen.keyboard, priority="talk"
@@ -143,14 +142,14 @@ class LiveMessages:
             return None
         return (sent.message_id or 0) if isinstance(sent, Delivered) else 0
 
-    async def _reader(self, chat_id: int) -> Person | None:
+    async def _user(self, chat_id: int) -> Person | None:
         async with self._store.reading() as tx:
             return await UserRepository(tx).get_if_readable(chat_id)
 
 
 async def _draw_picture(broadcast: Broadcast, t: Translator, charts: Charts) -> bytes | str | None:
     """Return its picture, if any: a photo's id, or a PNG of the rate up to its quote in the readers' language."""
-    period = chart_of(broadcast)
+    period = broadcast.chart_period
     if period is None or broadcast.quote is None:
         return broadcast.picture
     return (await charts.of(t, Period(period), broadcast.quote)).png

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from bot.broadcasts.model import Broadcast
+from bot.broadcasts.model import Broadcast, Doubt
 from bot.broadcasts.repository import BroadcastRepository
-from bot.broadcasts.rules import waits_for_word
-from bot.broadcasts.schedule import Doubt
 from bot.broadcasts.screens import confirm
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, subject_key
 from bot.users.readers import RenderContext, Renderer
@@ -50,9 +48,9 @@ async def render_waiting(notification: Notification[WaitingBroadcast], context: 
     waiting = notification.payload
     async with context.store.reading() as tx:
         broadcast = await BroadcastRepository(tx).get(waiting.broadcast)
-    if broadcast is None or not waits_for_word(broadcast):
+    if broadcast is None or not broadcast.is_waiting:
         return Sent()
-    screen = confirm.waits(context.t, broadcast, waiting.doubts, context.now, context.zone)
+    screen = confirm.waits(context.reader, broadcast, waiting.doubts)
     return await context.send_text(notification, screen, priority="talk")
 
 

@@ -1,4 +1,4 @@
-"""Broadcasts, from their drafting to their report."""
+"""Read and write broadcasts."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -51,39 +51,39 @@ class BroadcastRepository:
         self._vault = tx.vault
 
     async def get(self, broadcast_id: str) -> Broadcast | None:
-        """The broadcast with this id."""
+        """Return the broadcast with this id."""
         row = (await self._connection.execute(ONE, {"id": broadcast_id})).mappings().first()
         return sealing.read(self._vault, broadcasts, dict(row), _broadcast) if row else None
 
     async def add(self, broadcast: Broadcast) -> None:
-        """Keep a new one; nothing happens where its id is kept already."""
+        """Add a new one; nothing happens where its id exists already."""
         await writing.add(self._connection, broadcasts, _row(broadcast))
 
     async def save(self, broadcast: Broadcast) -> Broadcast | None:
-        """Save over the same revision and return it with the next one; None where somebody else has saved."""
+        """Save over the same revision and return it with the next one; None where it was changed meanwhile."""
         saved = replace(broadcast, revision=broadcast.revision + 1)
         values = {name: value for name, value in _row(saved).items() if name != "id"}
         written = await self._connection.execute(SAVE.values(values), {"key": broadcast.id, "seen": broadcast.revision})
         return saved if written.rowcount == 1 else None
 
     async def draft_of(self, operator_id: int) -> Broadcast | None:
-        """The newest draft of an operator that is open."""
+        """Return the newest open draft of an operator."""
         return next(iter(await self._all(DRAFT_OF, {"operator": operator_id})), None)
 
     async def newest(self, limit: int = 10, offset: int = 0) -> tuple[Broadcast, ...]:
-        """Those that were confirmed, newest first."""
+        """Return those that were confirmed, newest first."""
         return await self._all(NEWEST, {"limit": limit, "offset": offset})
 
     async def count(self) -> int:
-        """How many were confirmed."""
+        """Return how many were confirmed."""
         return int((await self._connection.execute(COUNT)).scalar_one())
 
     async def under_way(self) -> tuple[Broadcast, ...]:
-        """Those scheduled, running or paused, by the time they begin."""
+        """Return those scheduled, running or paused, by the time they begin."""
         return await self._all(UNDER_WAY, {})
 
     async def last_with_quote(self) -> Broadcast | None:
-        """The last one that has begun and told a quote."""
+        """Return the last one that has begun and shows a quote."""
         return next(iter(await self._all(LAST_WITH_QUOTE, {})), None)
 
     async def _all(self, statement: Any, parameters: Mapping[str, object]) -> tuple[Broadcast, ...]:  # noqa: ANN401  SQLAlchemy's

@@ -1,7 +1,7 @@
-"""Broadcasts between draft and delivery: previewed, confirmed, called off, and held up when their time comes.
+"""Broadcasts between draft and delivery: previewed, confirmed, cancelled, and checked when their time comes.
 
-Each save is over the revision that was seen, so of two operators who press at once one has done it and the other is
-told so. How they are drafted is in `broadcast_drafts`, and what happens once one has begun in `deliveries`.
+Each save is over the revision that was seen, so of two operators who press at once one has done it and the other
+learns that. Drafts are in `drafts.py`, broadcasts that have begun in `deliveries.py`.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,11 +12,18 @@ from decimal import Decimal
 from bot.broadcasts.audit import CALLED_OFF, CONFIRMED, record_decision
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.drafts import Preview, new_id
-from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
+from bot.broadcasts.model import (
+    MAX_DELAY,
+    QUOTE_WAIT,
+    Audience,
+    Broadcast,
+    BroadcastStatus,
+    Doubt,
+    find_doubts,
+    sending_time,
+)
 from bot.broadcasts.notifications import waiting_notifications
 from bot.broadcasts.repository import BroadcastRepository
-from bot.broadcasts.rules import is_for_later, may_be_called_off, may_be_confirmed
-from bot.broadcasts.schedule import MOST_LATE, PATIENCE, Doubt, doubts_about, time_to_send
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.core.time_of_day import next_at
@@ -41,7 +48,7 @@ class BroadcastRules:
 
 
 class BroadcastService:
-    """The use cases around a confirmation. `on_confirmed` wakes whoever begins what is due."""
+    """The use cases around a confirmation. `on_confirmed` wakes the worker that begins what is due."""
 
     def __init__(
         self,
@@ -60,39 +67,39 @@ class BroadcastService:
         self._on_confirmed = on_confirmed
         self._on_news = on_news
 
-    async def readers(self, audience: Audience) -> Mapping[str, int]:
-        """How many the audience has now, by the language they read."""
+    async def count_readers(self, audience: Audience) -> Mapping[str, int]:
+        """Return how many readers the audience has now, by their language."""
         async with self._store.reading() as tx:
-            return await DeliveryRepository(tx).audience(audience, self._rules.default_locale, self._clock.now())
+            return await DeliveryRepository(tx).count_readers(audience, self._rules.default_locale, self._clock.now())
 
-    async def with_some_quote(self, broadcast: Broadcast) -> Broadcast | None:
-        """The broadcast, to be looked at: with its own quote, else the newest; None where it needs one and none is."""
+    async def with_quote(self, broadcast: Broadcast) -> Broadcast | None:
+        """Return the broadcast with its own quote, else with the newest; None where it needs one and there is none."""
         if not broadcast.is_rate or broadcast.quote is not None:
             return broadcast
         quote = await self._newest_quote()
         return None if quote is None else replace(broadcast, quote=quote)
 
     async def preview(self, broadcast: Broadcast) -> Preview | None:
-        """What would be sent now, with the newest quote; None where the broadcast has changed since it was read.
+        """Return what would be sent now, with the newest quote; None where the broadcast has changed since it was read.
 
-        The quote is kept with the broadcast: who confirms this preview confirms its numbers.
+        The quote is saved with the broadcast: an operator who confirms this preview confirms its numbers.
 
         Raises:
-            Rejection: it tells the rate, and none was ever seen.
+            Rejection: it shows the rate, and none was ever seen.
         """
-        if not may_be_confirmed(broadcast):
+        if not broadcast.can_be_confirmed:
             return None
         quote = await self._newest_quote() if broadcast.is_rate else None
         if broadcast.is_rate and quote is None:
             raise Rejection("broadcast.no_quote")
         async with self._store.transaction() as tx:
-            kept = await BroadcastRepository(tx).save(replace(broadcast, quote=quote))
-            return None if kept is None else await self._preview(tx, kept)
+            saved = await BroadcastRepository(tx).save(replace(broadcast, quote=quote))
+            return None if saved is None else await self._preview(tx, saved)
 
     async def confirm(
         self, broadcast: Broadcast, by: int, zone: tzinfo, despite: frozenset[Doubt] = frozenset()
     ) -> Preview | Broadcast | None:
-        """Confirm what was previewed: now, or for its time (a daily one's by the clock of `zone`).
+        """Confirm what was previewed: now, or for its time (of a daily one, in `zone`).
 
         Returns the confirmed broadcast; the preview, where there are doubts besides those it is confirmed `despite`;
         None where it has changed since it was read, or is confirmed already.
@@ -100,14 +107,14 @@ class BroadcastService:
         Raises:
             Rejection: nobody would get it, its time has passed, or it has no quote.
         """
-        if not may_be_confirmed(broadcast):
+        if not broadcast.can_be_confirmed:
             return None
         now = self._clock.now()
         async with self._store.transaction() as tx:
             preview = await self._preview(tx, broadcast)
             if set(preview.doubts) - despite:
                 return preview
-            scheduled = _scheduled(broadcast, now, zone) if is_for_later(broadcast) else _for_now(preview, now)
+            scheduled = _scheduled(broadcast, now, zone) if broadcast.is_for_later else _for_now(preview, now)
             # A draft may have lain for days; its place in the list is where it became a broadcast.
             created_at = now if broadcast.confirmed_at is None else broadcast.created_at
             confirmed = await BroadcastRepository(tx).save(
@@ -118,60 +125,60 @@ class BroadcastService:
         self._on_confirmed()
         return confirmed
 
-    async def call_off(self, broadcast: Broadcast, by: int) -> Broadcast | None:
-        """Stop what hasn't begun, a daily one for good; None where it has changed since it was read, or has begun."""
-        if not may_be_called_off(broadcast):
+    async def cancel(self, broadcast: Broadcast, by: int) -> Broadcast | None:
+        """Cancel what hasn't begun, a daily one for good; None where it has changed since it was read, or has begun."""
+        if not broadcast.can_be_cancelled:
             return None
         now = self._clock.now()
         async with self._store.transaction() as tx:
             stopped = replace(broadcast, status=BroadcastStatus.STOPPED, ended_at=now, report={})
-            kept = await BroadcastRepository(tx).save(stopped)
-            if kept is not None:
+            saved = await BroadcastRepository(tx).save(stopped)
+            if saved is not None:
                 await record_decision(tx, by, broadcast.id, CALLED_OFF, now)
-        return kept
+        return saved
 
-    async def due(self) -> tuple[Broadcast, ...]:
-        """Those whose time has come, each daily one as the day's own. Each is to be begun after `begin_checks`."""
+    async def take_due(self) -> tuple[Broadcast, ...]:
+        """Return those whose time has come, a daily one as that of the day. Pass each to `prepare` before it begins."""
         now = self._clock.now()
         async with self._store.reading() as tx:
-            come = await _come(tx, now)
-        if all(each.daily_minute is None for each in come):
-            return come
+            due = await _find_due(tx, now)
+        if all(each.daily_minute is None for each in due):
+            return due
         async with self._store.transaction() as tx:
-            for daily in await _come(tx, now):
+            for daily in await _find_due(tx, now):
                 if daily.daily_minute is not None:
-                    await _beget(tx, daily, daily.daily_minute, now)
-            return tuple([each for each in await _come(tx, now) if each.daily_minute is None])
+                    await _create_of_day(tx, daily, daily.daily_minute, now)
+            return tuple([each for each in await _find_due(tx, now) if each.daily_minute is None])
 
-    async def begin_checks(self, broadcast: Broadcast) -> Broadcast | None:
-        """What may begin now: the broadcast (not saved) with its quote fixed.
+    async def prepare(self, broadcast: Broadcast) -> Broadcast | None:
+        """Return the broadcast (not saved) with the quote that it is sent with, if it can begin now.
 
-        None where it may not: it waits a little for a fresh quote, or it is paused now and the operators are asked.
+        Return None where it can't: it waits for a fresh quote, or is paused now and the operators are asked.
         """
         now = self._clock.now()
-        late = now - (broadcast.starts_at or now)
-        if late > MOST_LATE:
+        delay = now - (broadcast.starts_at or now)
+        if delay > MAX_DELAY:
             await self._ask(broadcast, (Doubt.LATE,))
             return None
         if not broadcast.is_rate:
             return broadcast
         if broadcast.quote is None:
-            return await self._with_quote_of_now(broadcast, now, late)
+            return await self._with_current_quote(broadcast, now, delay)
         # Its numbers were confirmed, perhaps despite their age; but a bot that was away must not tell them much later.
-        if late <= PATIENCE or not broadcast.quote.is_stale(now):
+        if delay <= QUOTE_WAIT or not broadcast.quote.is_stale(now):
             return broadcast
         await self._ask(broadcast, (Doubt.LATE,))
         return None
 
-    async def _with_quote_of_now(self, broadcast: Broadcast, now: datetime, late: timedelta) -> Broadcast | None:
+    async def _with_current_quote(self, broadcast: Broadcast, now: datetime, delay: timedelta) -> Broadcast | None:
         quote = await self._newest_quote()
         async with self._store.reading() as tx:
             last = await _last_quote(tx)
-        doubts = (Doubt.NO_QUOTE,) if quote is None else doubts_about(quote, last, now, self._rules.jump_percent)
+        doubts = (Doubt.NO_QUOTE,) if quote is None else find_doubts(quote, last, now, self._rules.jump_percent)
         if not doubts:
             return replace(broadcast, quote=quote)
-        may_pass = not {Doubt.STALE, Doubt.NO_QUOTE}.isdisjoint(doubts)
-        if not may_pass or late > PATIENCE:
+        can_end = not {Doubt.STALE, Doubt.NO_QUOTE}.isdisjoint(doubts)
+        if not can_end or delay > QUOTE_WAIT:
             await self._ask(broadcast, doubts)
         return None
 
@@ -186,16 +193,16 @@ class BroadcastService:
 
     async def _preview(self, tx: Transaction, broadcast: Broadcast) -> Preview:
         now, rules = self._clock.now(), self._rules
-        readers = await DeliveryRepository(tx).audience(broadcast.audience, rules.default_locale, now)
+        readers = await DeliveryRepository(tx).count_readers(broadcast.audience, rules.default_locale, now)
         last = await _last_quote(tx)
-        duration = time_to_send(sum(readers.values()), rules.messages_per_second)
-        if broadcast.quote is None or is_for_later(broadcast):
+        duration = sending_time(sum(readers.values()), rules.messages_per_second)
+        if broadcast.quote is None or broadcast.is_for_later:
             return Preview(broadcast, readers, duration)
-        doubts = doubts_about(broadcast.quote, last, now, rules.jump_percent)
+        doubts = find_doubts(broadcast.quote, last, now, rules.jump_percent)
         return Preview(broadcast, readers, duration, doubts, last)
 
     async def _newest_quote(self) -> Quote | None:
-        """The service's, else the last that was recorded."""
+        """Return the service's quote, else the last that was recorded."""
         try:
             return await self._market.quote()
         except SettlementFailure:
@@ -221,19 +228,19 @@ def _for_now(preview: Preview, now: datetime) -> Broadcast:
     return replace(broadcast, status=BroadcastStatus.SCHEDULED, starts_at=now)
 
 
-async def _come(tx: Transaction, now: datetime) -> tuple[Broadcast, ...]:
+async def _find_due(tx: Transaction, now: datetime) -> tuple[Broadcast, ...]:
     scheduled = [each for each in await BroadcastRepository(tx).under_way() if each.status is BroadcastStatus.SCHEDULED]
     return tuple(each for each in scheduled if (each.starts_at or now) <= now)
 
 
-async def _beget(tx: Transaction, daily: Broadcast, minute: int, now: datetime) -> None:
-    """The day's own broadcast, and when the next is due. One that is long past its time is left out."""
+async def _create_of_day(tx: Transaction, daily: Broadcast, minute: int, now: datetime) -> None:
+    """Create the broadcast of the day, and set when the next is due. One long past its time is left out."""
     operator = await UserRepository(tx).get_if_readable(daily.operator_id)
     zone = operator.zone if operator is not None else PRESUMED
     moved = await BroadcastRepository(tx).save(replace(daily, starts_at=next_at(minute, zone, now)))
-    if moved is not None and now - (daily.starts_at or now) <= MOST_LATE:
-        todays = replace(daily, id=new_id(), revision=0, daily_minute=None, series=daily.id, created_at=now)
-        await BroadcastRepository(tx).add(todays)
+    if moved is not None and now - (daily.starts_at or now) <= MAX_DELAY:
+        of_day = replace(daily, id=new_id(), revision=0, daily_minute=None, series=daily.id, created_at=now)
+        await BroadcastRepository(tx).add(of_day)
 
 
 async def _last_quote(tx: Transaction) -> Quote | None:

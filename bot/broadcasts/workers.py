@@ -23,8 +23,8 @@ class BroadcastWorker:
 
     async def tick(self) -> float:
         """Do it once, and return the seconds until the next time."""
-        for broadcast in await self._broadcasts.due():
-            ready = await self._broadcasts.begin_checks(broadcast)
+        for broadcast in await self._broadcasts.take_due():
+            ready = await self._broadcasts.prepare(broadcast)
             if ready is not None:
                 await self._deliveries.begin(ready)
         await self._deliveries.resume_runs()

@@ -66,9 +66,9 @@ class AuditHandlers:
         span = find_span(session.now, session.zone)
         file = await self._audit_log.export(span, session.person.id)
         if file.content is None:
-            await session.show(screens.nothing(session.t, file, span, session.zone))
+            await session.show(screens.nothing(session.reader, file, span))
             return
-        name, caption = csv.file_name("audit", span, session.zone), screens.caption(session.t, file, span, session.zone)
+        name, caption = csv.file_name("audit", span, session.zone), screens.caption(session.reader, file, span)
         sent = await self._messenger.send_document(session.chat_id, file.content, name, caption, priority="talk")
         if not isinstance(sent, Delivered):
             await session.say(screens.not_sent(session.t))
@@ -76,4 +76,4 @@ class AuditHandlers:
 
     async def _show(self, session: Session, before: str, actor_id: int) -> None:
         page = await self._audit_log.page(before, actor_id)
-        await session.show(screens.screen(session.t, page, self._terms, session.now, session.zone))
+        await session.show(screens.screen(session.reader, page, self._terms))

@@ -67,8 +67,8 @@ async def test_each_is_written_to_in_the_language_they_read(store: Database) -> 
     await subscriber(store, 4, language_code=None)
     await subscriber(store, 5, language_code="ID")
     async with store.reading() as tx:
-        assert await DeliveryRepository(tx).audience(Audience(), "en", NOW) == {"en": 3, "id": 2}
-        assert await DeliveryRepository(tx).audience(Audience(locale="id"), "en", NOW) == {"id": 2}
+        assert await DeliveryRepository(tx).count_readers(Audience(), "en", NOW) == {"en": 3, "id": 2}
+        assert await DeliveryRepository(tx).count_readers(Audience(locale="id"), "en", NOW) == {"id": 2}
     assert await snapshot(store, a_broadcast(audience=Audience(locale="en"))) == 1
     async with store.transaction() as tx:
         (only,) = await DeliveryRepository(tx).claim("b1", 9, NOW)
@@ -95,7 +95,7 @@ async def test_a_broadcast_and_all_other_messages_have_the_same_language_whateve
             await BroadcastRepository(tx).add(written)
             await DeliveryRepository(tx).create(written, default, NOW)
             claimed = await DeliveryRepository(tx).claim(default, len(users) + 1, NOW)
-            counted = await DeliveryRepository(tx).audience(Audience(), default, NOW)
+            counted = await DeliveryRepository(tx).count_readers(Audience(), default, NOW)
         expected = [choose(chosen, of_app, default) for _, (chosen, of_app) in users]
         found = [(users[each.person_id - 1], each.locale) for each in claimed]
         assert found == list(zip(users, expected, strict=True))
@@ -107,7 +107,7 @@ async def test_an_app_in_indonesian_by_its_old_code_gets_broadcasts_in_indonesia
     await subscriber(store, 2, language_code="in_ID")
     await subscriber(store, 3, language_code="inh")  # Ingush
     async with store.reading() as tx:
-        assert await DeliveryRepository(tx).audience(Audience(), "en", NOW) == {"id": 2, "en": 1}
+        assert await DeliveryRepository(tx).count_readers(Audience(), "en", NOW) == {"id": 2, "en": 1}
 
 
 async def test_who_was_here_lately_is_active(store: Database) -> None:

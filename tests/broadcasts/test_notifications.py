@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.broadcasts.model import Broadcast, BroadcastStatus
+from bot.broadcasts.model import Broadcast, BroadcastStatus, Doubt
 from bot.broadcasts.notifications import render_waiting, waiting_notifications
 from bot.broadcasts.repository import BroadcastRepository
-from bot.broadcasts.schedule import Doubt
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Outcome, Unreachable

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.broadcasts.schedule import (
+from bot.broadcasts.model import (
     VARIABLES,
-    WIDEST,
+    WIDEST_QUOTE,
     Doubt,
-    doubts_about,
+    change_percent,
+    find_doubts,
     has_variables,
-    moved_percent,
     read_template,
-    time_to_send,
+    sending_time,
 )
 from bot.core.errors import Rejection
 from bot.core.templates import fill
@@ -107,22 +107,22 @@ def test_whatever_is_typed_without_braces_arrives_as_it_was_typed(text: str) -> 
 
 def test_a_quote_is_doubted_when_it_is_old_or_has_jumped_either_way() -> None:
     last = quote(100_000)
-    assert doubts_about(quote(102_000), last, NOW, Decimal(2)) == ()
-    assert doubts_about(quote(102_001), last, NOW, Decimal(2)) == (Doubt.JUMPED,)
-    assert doubts_about(quote(97_999), last, NOW, Decimal(2)) == (Doubt.JUMPED,)
-    assert doubts_about(quote(1), None, NOW, Decimal(2)) == ()
+    assert find_doubts(quote(102_000), last, NOW, Decimal(2)) == ()
+    assert find_doubts(quote(102_001), last, NOW, Decimal(2)) == (Doubt.JUMPED,)
+    assert find_doubts(quote(97_999), last, NOW, Decimal(2)) == (Doubt.JUMPED,)
+    assert find_doubts(quote(1), None, NOW, Decimal(2)) == ()
     old = quote(1, NOW - TOO_OLD - timedelta(seconds=1))
-    assert doubts_about(old, last, NOW, Decimal(2)) == (Doubt.STALE, Doubt.JUMPED)
+    assert find_doubts(old, last, NOW, Decimal(2)) == (Doubt.STALE, Doubt.JUMPED)
 
 
 def test_how_far_it_has_moved_has_a_sign() -> None:
-    assert moved_percent(quote(100), quote(98)) == -2
-    assert moved_percent(quote(100), quote(105)) == 5
+    assert change_percent(quote(100), quote(98)) == -2
+    assert change_percent(quote(100), quote(105)) == 5
 
 
 def test_the_estimate_is_the_size_by_the_pace() -> None:
-    assert time_to_send(2970, 29.7) == timedelta(seconds=100)
+    assert sending_time(2970, 29.7) == timedelta(seconds=100)
 
 
 def test_no_rate_to_be_expected_is_wider_than_the_widest() -> None:
-    assert WIDEST.btc_idr > 10**10
+    assert WIDEST_QUOTE.btc_idr > 10**10

@@ -10,9 +10,18 @@ import pytest
 
 from bot.broadcasts.buttons import BroadcastButton
 from bot.broadcasts.drafts import BroadcastPage, Preview
-from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus, DeliveryStatus
-from bot.broadcasts.rules import CHART, PERIODS
-from bot.broadcasts.schedule import VARIABLES, WIDEST, Doubt, read_template
+from bot.broadcasts.model import (
+    CHART,
+    PERIODS,
+    VARIABLES,
+    WIDEST_QUOTE,
+    Audience,
+    Broadcast,
+    BroadcastStatus,
+    DeliveryStatus,
+    Doubt,
+    read_template,
+)
 from bot.broadcasts.screens import compose as broadcast_compose
 from bot.broadcasts.screens import confirm as broadcast_confirm
 from bot.broadcasts.screens import list as broadcast_list
@@ -21,6 +30,7 @@ from bot.core.errors import Rejection
 from bot.house import declared_features
 from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui.callbacks import read_button
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.settlement.model import Quote
 from tests.architecture.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen
@@ -60,7 +70,7 @@ def every_screen(t: Translator) -> Iterator[Seen]:
     for picture in (None, "photo", *(CHART + period for period in PERIODS)):
         for audience in (Audience(), Audience(locale="id"), Audience(locale="en", active_days=1)):
             draft = a_broadcast(picture=picture, audience=audience, texts={"en": "Hello"})
-            yield Seen("composing", broadcast_compose.screen(t, draft, NOW, JAKARTA))
+            yield Seen("composing", broadcast_compose.screen(Reader(t, JAKARTA, NOW), draft))
             yield Seen("pictures", broadcast_compose.pictures(t, draft))
             for readers in ({}, {"en": 1}, {"en": 10**7, "id": 10**7}):
                 yield Seen("audiences", broadcast_compose.audiences(t, draft, readers))
@@ -70,25 +80,25 @@ def every_screen(t: Translator) -> Iterator[Seen]:
     every = tuple(at_each_moment())
     counts = {each.id: each.report or {} for each in every}
     for page in (BroadcastPage((), {}, 0, 0), BroadcastPage(every[-5:], counts, 5, 10**6)):
-        yield Seen("list", broadcast_list.screen(t, page, NOW, JAKARTA))
+        yield Seen("list", broadcast_list.screen(Reader(t, JAKARTA, NOW), page))
 
 
 def _of(t: Translator, broadcast: Broadcast) -> Iterator[Seen]:
     for locale in LOCALES:
         yield Seen("text", broadcast_compose.text(t, broadcast, locale), ("{sats_100k}", "{time}"))
-    yield Seen("moments", broadcast_compose.moments(t, broadcast, NOW, JAKARTA))
-    yield Seen("daily", broadcast_compose.daily_minute(t, broadcast, NOW, JAKARTA))
+    yield Seen("moments", broadcast_compose.moments(Reader(t, JAKARTA, NOW), broadcast))
+    yield Seen("daily", broadcast_compose.daily_minute(Reader(t, JAKARTA, NOW), broadcast))
     for duration in (timedelta(0), timedelta(seconds=61), timedelta(hours=30)):
-        preview = Preview(broadcast, {"en": 12, "id": 10**6}, duration, (Doubt.STALE, Doubt.JUMPED), WIDEST)
-        yield Seen("confirm", broadcast_confirm.screen(t, preview, NOW, JAKARTA), (t.number(1_000_012),))
-        yield Seen("sure", broadcast_confirm.doubtful(t, preview, NOW, JAKARTA))
+        preview = Preview(broadcast, {"en": 12, "id": 10**6}, duration, (Doubt.STALE, Doubt.JUMPED), WIDEST_QUOTE)
+        yield Seen("confirm", broadcast_confirm.screen(Reader(t, JAKARTA, NOW), preview), (t.number(1_000_012),))
+        yield Seen("sure", broadcast_confirm.doubtful(Reader(t, JAKARTA, NOW), preview))
     for refused in (True, False):
         yield Seen("not shown", broadcast_confirm.not_shown(t, broadcast, is_refused=refused))
     yield Seen("heading", broadcast_confirm.heading(t, "en", 12))
-    yield Seen("confirmed", broadcast_confirm.confirmed(t, broadcast, NOW, JAKARTA))
-    yield Seen("waits", broadcast_confirm.waits(t, broadcast, Doubt, NOW, JAKARTA))
+    yield Seen("confirmed", broadcast_confirm.confirmed(Reader(t, JAKARTA, NOW), broadcast))
+    yield Seen("waits", broadcast_confirm.waits(Reader(t, JAKARTA, NOW), broadcast, Doubt))
     counts = broadcast.report or {"waiting": 3}
-    yield Seen("page", broadcast_list.page(t, broadcast, counts, NOW, JAKARTA))
+    yield Seen("page", broadcast_list.page(Reader(t, JAKARTA, NOW), broadcast, counts))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -171,7 +181,7 @@ def test_the_usual_text_fits_under_a_picture() -> None:
 def test_a_second_question_says_by_how_much_the_rate_moved_and_names_its_doubts_in_its_button() -> None:
     last = replace(QUOTE, btc_idr=QUOTE.btc_idr / 2)
     preview = Preview(a_broadcast(quote=QUOTE), {"en": 3}, timedelta(0), (Doubt.JUMPED,), last)
-    seen = Seen("sure", broadcast_confirm.doubtful(TRANSLATIONS.get("en"), preview, NOW, JAKARTA))
+    seen = Seen("sure", broadcast_confirm.doubtful(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), preview))
     rates = {"before": "Rp850,061,728.25", "rate": "Rp1,700,123,456.5"}
     assert says(seen.text, "broadcast.jumped_up", percent="100%", **rates)
     press = BroadcastButton.read(seen.buttons[0].data or "")

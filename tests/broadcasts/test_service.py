@@ -10,10 +10,9 @@ from sqlalchemy import text
 
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.drafts import BroadcastDrafts, Preview
-from bot.broadcasts.model import Broadcast, BroadcastStatus
+from bot.broadcasts.model import MAX_DELAY, QUOTE_WAIT, Broadcast, BroadcastStatus, Doubt
 from bot.broadcasts.notifications import BroadcastNotification, WaitingBroadcast
 from bot.broadcasts.repository import BroadcastRepository
-from bot.broadcasts.schedule import MOST_LATE, PATIENCE, Doubt
 from bot.broadcasts.service import BroadcastRules, BroadcastService
 from bot.core.errors import Rejection
 from bot.core.zones import zone_of
@@ -87,7 +86,7 @@ class Office:
 
     async def begins(self, broadcast: Broadcast) -> Broadcast | None:
         """As its delivery would."""
-        ready = await self.broadcasts.begin_checks(broadcast)
+        ready = await self.broadcasts.prepare(broadcast)
         if ready is None:
             return None
         async with self.store.transaction() as tx:
@@ -232,10 +231,10 @@ async def test_one_for_later_takes_the_rate_of_its_own_time(office: Office) -> N
     at = office.clock.now() + timedelta(hours=3)
     confirmed = await office.confirmed(starts_at=at)
     assert (confirmed.starts_at, confirmed.quote) == (at, None)
-    assert await office.broadcasts.due() == ()
+    assert await office.broadcasts.take_due() == ()
     office.clock.passes(hours=3)
     office.service.rate = RATE + 1
-    (due,) = await office.broadcasts.due()
+    (due,) = await office.broadcasts.take_due()
     begun = await office.begins(due)
     assert begun is not None
     assert begun.quote is not None
@@ -256,11 +255,11 @@ async def test_a_rate_that_jumped_before_its_time_waits_for_an_operators_word_an
     later = await office.confirmed(starts_at=office.clock.now() + timedelta(hours=1))
     office.clock.passes(hours=1)
     office.service.rate = RATE / 2
-    (due,) = await office.broadcasts.due()
+    (due,) = await office.broadcasts.take_due()
     assert await office.begins(due) is None
     waiting = await office.as_it_is(later)
     assert (waiting.status, waiting.started_at) == ("paused", None)
-    assert await office.broadcasts.due() == ()
+    assert await office.broadcasts.take_due() == ()
     asked = await office.told()
     assert sorted((each.chat_id, each.kind, doubts_of(each)) for each in asked) == [
         (OSCAR, BroadcastNotification.WAITS, "j"),
@@ -278,19 +277,19 @@ async def test_a_service_that_is_away_for_a_moment_only_delays_one(office: Offic
     at = office.clock.now() + timedelta(hours=1)
     await office.confirmed(starts_at=at)
     office.clock.passes(hours=1)
-    (due,) = await office.broadcasts.due()
+    (due,) = await office.broadcasts.take_due()
     office.service.reads.append(OutOfReach())
     assert await office.begins(due) is None
     assert await office.told() == []
     office.clock.passes(seconds=30)
-    (due,) = await office.broadcasts.due()
+    (due,) = await office.broadcasts.take_due()
     assert await office.begins(due) is not None
 
 
 async def test_a_service_that_stays_away_asks_the_operators(office: Office) -> None:
     await office.confirmed(starts_at=office.clock.now() + timedelta(hours=1))
-    office.clock.passes(hours=1, seconds=PATIENCE.total_seconds() + 1)
-    (due,) = await office.broadcasts.due()
+    office.clock.passes(hours=1, seconds=QUOTE_WAIT.total_seconds() + 1)
+    (due,) = await office.broadcasts.take_due()
     office.service.reads.append(OutOfReach())
     assert await office.begins(due) is None
     assert {doubts_of(each) for each in await office.told()} == {"n"}
@@ -298,8 +297,8 @@ async def test_a_service_that_stays_away_asks_the_operators(office: Office) -> N
 
 async def test_a_bot_that_was_away_at_its_time_asks_before_it_begins(office: Office) -> None:
     await office.confirmed(texts={"en": "Hello", "id": "Halo"}, starts_at=office.clock.now() + timedelta(hours=1))
-    office.clock.passes(hours=1, seconds=MOST_LATE.total_seconds() + 1)
-    (due,) = await office.broadcasts.due()
+    office.clock.passes(hours=1, seconds=MAX_DELAY.total_seconds() + 1)
+    (due,) = await office.broadcasts.take_due()
     assert await office.begins(due) is None
     assert {doubts_of(each) for each in await office.told()} == {"l"}
 
@@ -307,7 +306,7 @@ async def test_a_bot_that_was_away_at_its_time_asks_before_it_begins(office: Off
 async def test_numbers_that_were_confirmed_long_before_a_crash_was_over_are_asked_about(office: Office) -> None:
     await office.confirmed()
     office.clock.passes(minutes=11)
-    (due,) = await office.broadcasts.due()
+    (due,) = await office.broadcasts.take_due()
     assert await office.begins(due) is None
     assert {doubts_of(each) for each in await office.told()} == {"l"}
 
@@ -316,18 +315,18 @@ async def test_a_daily_one_begets_one_a_day_until_it_is_ended(office: Office) ->
     daily = await office.confirmed(daily_minute=17 * 60)  # it is 16:00 in Jakarta
     ids = set()
     for _ in range(3):
-        assert await office.broadcasts.due() == ()
+        assert await office.broadcasts.take_due() == ()
         office.clock.passes(hours=1)
-        (due,) = await office.broadcasts.due()
+        (due,) = await office.broadcasts.take_due()
         assert (due.series, due.daily_minute) == (daily.id, None)
-        assert await office.broadcasts.due() == (due,)
+        assert await office.broadcasts.take_due() == (due,)
         assert await office.begins(due) is not None
         ids.add(due.id)
         office.clock.passes(hours=23)
     assert len(ids) == 3
-    assert await office.broadcasts.call_off(await office.as_it_is(daily), OSCAR) is not None
+    assert await office.broadcasts.cancel(await office.as_it_is(daily), OSCAR) is not None
     office.clock.passes(hours=2)
-    assert await office.broadcasts.due() == ()
+    assert await office.broadcasts.take_due() == ()
 
 
 async def test_a_daily_one_begins_though_its_operator_cannot_be_read(office: Office) -> None:
@@ -337,7 +336,7 @@ async def test_a_daily_one_begins_though_its_operator_cannot_be_read(office: Off
     async with office.store._writer.begin() as connection:
         await connection.execute(text("UPDATE users SET phrase = 's1.no.key' WHERE id = :key"), {"key": OSCAR})
     office.clock.passes(hours=1)
-    (due,) = await office.broadcasts.due()
+    (due,) = await office.broadcasts.take_due()
     assert due.series == daily.id
     assert (await office.as_it_is(daily)).starts_at == office.clock.now() + timedelta(days=1)
     assert office.store.unreadable_rows() == {f"users {OSCAR}"}
@@ -345,19 +344,19 @@ async def test_a_daily_one_begins_though_its_operator_cannot_be_read(office: Off
 
 async def test_a_day_on_which_the_bot_was_away_is_left_out(office: Office) -> None:
     daily = await office.confirmed(daily_minute=17 * 60)
-    office.clock.passes(hours=1, seconds=MOST_LATE.total_seconds() + 1)
-    assert await office.broadcasts.due() == ()
+    office.clock.passes(hours=1, seconds=MAX_DELAY.total_seconds() + 1)
+    assert await office.broadcasts.take_due() == ()
     assert (await office.as_it_is(daily)).starts_at == office.clock.now() + timedelta(hours=22, seconds=-1)
 
 
 async def test_what_is_called_off_does_not_begin_and_what_has_begun_is_not_called_off(office: Office) -> None:
     first = await office.confirmed()
-    assert await office.broadcasts.call_off(first, OSCAR) is not None
+    assert await office.broadcasts.cancel(first, OSCAR) is not None
     assert await office.begins(first) is None
-    assert await office.broadcasts.due() == ()
+    assert await office.broadcasts.take_due() == ()
     second = await office.begins(await office.confirmed())
     assert second is not None
-    assert await office.broadcasts.call_off(second, OSCAR) is None
+    assert await office.broadcasts.cancel(second, OSCAR) is None
     async with office.store.reading() as tx:
         trail = await AuditRepository(tx).page()
     about = (f"broadcast:{second.id}", f"broadcast:{first.id}", f"broadcast:{first.id}")

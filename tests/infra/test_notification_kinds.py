@@ -9,8 +9,8 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from structlog.testing import capture_logs
 
+from bot.broadcasts.model import Doubt
 from bot.broadcasts.notifications import WaitingBroadcast
-from bot.broadcasts.schedule import Doubt
 from bot.checkout.notifications import DraftPayload
 from bot.config import load
 from bot.house import House as Composition

@@ -178,7 +178,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "awake_alerts": (lambda tx: SubscriptionRepository(tx).awake_alerts(NOW), "ix_rate_alerts_expires_at"),
     "forget_alerts": (lambda tx: SubscriptionRepository(tx).delete_expired(NOW), "ix_rate_alerts_expires_at"),
     "the audience": (
-        lambda tx: DeliveryRepository(tx).audience(Audience(locale="id"), "en", NOW),
+        lambda tx: DeliveryRepository(tx).count_readers(Audience(locale="id"), "en", NOW),
         "SEARCH subscriptions USING INTEGER PRIMARY KEY (rowid=?)",
     ),
     "snapshot": (

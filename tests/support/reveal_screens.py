@@ -6,6 +6,7 @@ from datetime import datetime, timedelta, tzinfo
 
 from bot.core.date_ranges import Period, last
 from bot.infra.i18n import Translator
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.staff.audit import PAGE_SIZE, AuditFile, AuditPage
@@ -71,15 +72,17 @@ def of_seeing_more(
         entries = tuple(an_entry(now, action=action, subject=each, detail=(typed * 100)[:5000]) for each in SUBJECTS)
         yield (
             f"audit: {action}",
-            audit.screen(t, AuditPage(entries[:PAGE_SIZE], older="20260817T030500000000-00000000"), TERMS, now, zone),
+            audit.screen(
+                Reader(t, zone, now), AuditPage(entries[:PAGE_SIZE], older="20260817T030500000000-00000000"), TERMS
+            ),
             ("3001",),
         )
     for word in sorted(TERMS.details):
         page = AuditPage((an_entry(now, detail=word),), actor_id=3001, is_newest=False)
-        yield f"audit: {word}", audit.screen(t, page, TERMS, now, zone), ("3001",)
-    yield "empty trail", audit.screen(t, AuditPage(()), TERMS, now, zone), ()
+        yield f"audit: {word}", audit.screen(Reader(t, zone, now), page, TERMS), ("3001",)
+    yield "empty trail", audit.screen(Reader(t, zone, now), AuditPage(()), TERMS), ()
     yield "trail of what time", audit.asking(t), ()
     for count in (0, 100_001):
         made = AuditFile(count, None)
-        yield "no file", audit.nothing(t, made, last(Period.WEEK, now, zone), zone), ()
+        yield "no file", audit.nothing(Reader(t, zone, now), made, last(Period.WEEK, now, zone)), ()
     yield "no file sent", audit.not_sent(t), ()

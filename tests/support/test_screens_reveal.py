@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot.infra.telegram.ui.reader import Reader
 from bot.staff.audit import AuditPage
 from bot.staff.model import AuditAction
 from bot.staff.screens import audit
@@ -92,7 +93,7 @@ def test_an_entry_says_who_did_what_to_whom_when_and_why(
     changes: dict[str, object], subject: str, person: str, why: str
 ) -> None:
     entry = an_entry(NOW - timedelta(seconds=5), **changes)
-    seen = Seen("", audit.screen(EN, AuditPage((entry,)), TERMS, NOW, JAKARTA)).text
+    seen = Seen("", audit.screen(Reader(EN, JAKARTA, NOW), AuditPage((entry,)), TERMS)).text
     said = text(f"audit.{entry.action}", subject=subject)
     said = text("audit.about", said=said, person=person) if person else said
     said = text("audit.why", said=said, detail=why) if why else said
@@ -102,13 +103,13 @@ def test_an_entry_says_who_did_what_to_whom_when_and_why(
 
 def test_pages_turn_and_lead_to_the_trail_of_one_and_back() -> None:
     newest = AuditPage((an_entry(NOW), an_entry(NOW, actor_id=2001)), older="20260817T030500000000-00000000")
-    screen = audit.screen(EN, newest, TERMS, NOW, JAKARTA)
+    screen = audit.screen(Reader(EN, JAKARTA, NOW), newest, TERMS)
     assert [[button.label for button in row] for row in screen.keyboard] == [
         [label("audit.older")],
         [label("audit.only", actor="3001"), label("audit.only", actor="2001")],
         [label("audit.export")],
     ]
-    of_one = audit.screen(EN, AuditPage((an_entry(NOW),), 3001, is_newest=False), TERMS, NOW, JAKARTA)
+    of_one = audit.screen(Reader(EN, JAKARTA, NOW), AuditPage((an_entry(NOW),), 3001, is_newest=False), TERMS)
     assert [[button.label for button in row] for row in of_one.keyboard] == [
         [label("audit.newest")],
         [label("audit.everybody")],

@@ -1,15 +1,12 @@
 """A broadcast being drafted: what it says in each language, its picture, to whom and when."""
 
 from collections.abc import Mapping
-from datetime import datetime, tzinfo
 from typing import Final
 
 from bot.broadcasts.buttons import BroadcastAction, BroadcastButton, BroadcastListButton
-from bot.broadcasts.model import Audience, Broadcast
-from bot.broadcasts.rules import CHART, PERIODS, chart_of, languages_of
-from bot.broadcasts.schedule import VARIABLES
+from bot.broadcasts.model import CHART, PERIODS, VARIABLES, Audience, Broadcast
 from bot.infra.i18n import LOCALES, Html, Translator
-from bot.infra.telegram.ui.formatting import format_time
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Screen
 
 DAYS: Final = (7, 30, 90)
@@ -17,22 +14,23 @@ DAILY_MINUTES: Final = tuple(60 * hour for hour in (7, 8, 9, 12, 18, 20))
 CHOSEN: Final = "✓ "
 
 
-def screen(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> Screen:
+def screen(reader: Reader, broadcast: Broadcast) -> Screen:
     """The draft at a glance, with a button for each part of it."""
-    said = "\n".join(f"• {_says(t, broadcast, locale)}" for locale in languages_of(broadcast))
+    t = reader.t
+    said = "\n".join(f"• {_says(t, broadcast, locale)}" for locale in broadcast.languages)
     text = t(
         "broadcast.compose",
         says=Html(said),
         picture=picture(t, broadcast),
         audience=audience(t, broadcast.audience),
-        when=when(t, broadcast, now, zone),
+        when=when(reader, broadcast),
     )
     texts = tuple(
         Button(
             t.plain("broadcast.text_in", language=t.language(locale)),
             data=BroadcastButton.of(broadcast, BroadcastAction.TEXT, locale).pack(),
         )
-        for locale in languages_of(broadcast)
+        for locale in broadcast.languages
     )
     parts = (
         _button(t, broadcast, "broadcast.picture", BroadcastAction.PICTURE),
@@ -92,8 +90,9 @@ def audiences(t: Translator, broadcast: Broadcast, readers: Mapping[str, int]) -
     return Screen(text, ((everyone, *languages), (any_time,), days, _back(t, broadcast)))
 
 
-def moments(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> Screen:
+def moments(reader: Reader, broadcast: Broadcast) -> Screen:
     """Now, at a time that is typed, or daily."""
+    t = reader.t
     at_once = broadcast.starts_at is None and broadcast.daily_minute is None
     now_button = _choice(t, broadcast, "broadcast.now", "when:now", at_once)
     daily = [
@@ -105,13 +104,14 @@ def moments(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) ->
     ]
     half = len(daily) // 2
     other = _button(t, broadcast, "broadcast.daily_other", BroadcastAction.DAILY, "other")
-    text = t("broadcast.ask_when", when=when(t, broadcast, now, zone), now=t.clock(now, zone))
+    text = t("broadcast.ask_when", when=when(reader, broadcast), now=t.clock(reader.now, reader.zone))
     return Screen(text, ((now_button,), tuple(daily[:half]), tuple(daily[half:]), (other,), _back(t, broadcast)))
 
 
-def daily_minute(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> Screen:
+def daily_minute(reader: Reader, broadcast: Broadcast) -> Screen:
     """Asks at what time each day."""
-    return Screen(t("broadcast.ask_daily", now=t.clock(now, zone)), (_back(t, broadcast),))
+    t = reader.t
+    return Screen(t("broadcast.ask_daily", now=t.clock(reader.now, reader.zone)), (_back(t, broadcast),))
 
 
 def discarded(t: Translator) -> Screen:
@@ -121,7 +121,7 @@ def discarded(t: Translator) -> Screen:
 
 def picture(t: Translator, broadcast: Broadcast) -> str:
     """Which picture, in words."""
-    period = chart_of(broadcast)
+    period = broadcast.chart_period
     if period is not None:
         return t.plain(f"broadcast.with_chart.{period}")
     return t.plain("broadcast.no_picture" if broadcast.picture is None else "broadcast.own_picture")
@@ -137,12 +137,13 @@ def audience(t: Translator, chosen: Audience) -> str:
     return readers if chosen.active_days is None else f"{readers}, {t.n('broadcast.active', chosen.active_days)}"
 
 
-def when(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> str:
+def when(reader: Reader, broadcast: Broadcast) -> str:
     """When it is to begin, in words."""
+    t = reader.t
     if broadcast.daily_minute is not None:
         return t.plain("broadcast.daily_at", time=t.time_of_day(broadcast.daily_minute))
     if broadcast.starts_at is not None:
-        return format_time(t, broadcast.starts_at, now, zone)
+        return reader.format_time(broadcast.starts_at)
     return t.plain("broadcast.at_once")
 
 

@@ -1,16 +1,15 @@
 """Before a broadcast goes: to how many, for how long, with which quote; and why to look twice."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta, tzinfo
+from datetime import timedelta
 
 from bot.broadcasts.buttons import BroadcastAction, BroadcastButton, BroadcastListButton
 from bot.broadcasts.drafts import Preview
-from bot.broadcasts.model import Broadcast
-from bot.broadcasts.rules import is_for_later, waits_for_word
-from bot.broadcasts.schedule import Doubt, moved_percent
+from bot.broadcasts.model import Broadcast, Doubt, change_percent
 from bot.broadcasts.screens import compose
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import format_clock, format_time
+from bot.infra.telegram.ui.formatting import format_clock
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 
 A_MINUTE = timedelta(minutes=1)
@@ -21,8 +20,9 @@ def heading(t: Translator, locale: str, count: int) -> Screen:
     return Screen(t.n("broadcast.preview_of", count, language=t.language(locale)), silent=True)
 
 
-def screen(t: Translator, preview: Preview, now: datetime, zone: tzinfo) -> Screen:
+def screen(reader: Reader, preview: Preview) -> Screen:
     """The first question, under the messages themselves."""
+    t = reader.t
     broadcast = preview.broadcast
     parts = [
         t(
@@ -30,12 +30,12 @@ def screen(t: Translator, preview: Preview, now: datetime, zone: tzinfo) -> Scre
             size=compose.size(t, preview.readers),
             audience=compose.audience(t, broadcast.audience),
             duration=_duration(t, preview.duration),
-            when=compose.when(t, broadcast, now, zone) if is_for_later(broadcast) else t.plain("broadcast.at_once"),
+            when=compose.when(reader, broadcast) if broadcast.is_for_later else t.plain("broadcast.at_once"),
         )
     ]
     if broadcast.quote is not None:
-        parts.append(_of_quote(t, broadcast, zone))
-    label = t.plain("broadcast.schedule") if is_for_later(broadcast) else t.n("broadcast.send", preview.size)
+        parts.append(_of_quote(reader, broadcast))
+    label = t.plain("broadcast.schedule") if broadcast.is_for_later else t.n("broadcast.send", preview.size)
     yes = Button(label, data=BroadcastButton.of(broadcast, BroadcastAction.CONFIRM).pack(), style="success")
     return Screen("\n\n".join(parts), ((yes,), *ways_out(t, broadcast)))
 
@@ -52,30 +52,33 @@ def not_shown(t: Translator, broadcast: Broadcast, *, is_refused: bool) -> Scree
     return Screen(t("broadcast.not_shown"), ((again,), *ways_out(t, broadcast)))
 
 
-def doubtful(t: Translator, preview: Preview, now: datetime, zone: tzinfo) -> Screen:
+def doubtful(reader: Reader, preview: Preview) -> Screen:
     """The second question: why to look twice, and another button."""
+    t = reader.t
     broadcast = preview.broadcast
-    why = "\n".join(f"⚠️ {_why(t, doubt, preview, now, zone)}" for doubt in preview.doubts)
+    why = "\n".join(f"⚠️ {_why(reader, doubt, preview)}" for doubt in preview.doubts)
     anyway = BroadcastButton.of(broadcast, BroadcastAction.SURE, "".join(preview.doubts)).pack()
     yes = Button(t.n("broadcast.send_anyway", preview.size), data=anyway, style="danger")
     anew = Button(t.plain("broadcast.preview_anew"), data=BroadcastButton.of(broadcast, BroadcastAction.PREVIEW).pack())
     return Screen(t("broadcast.sure", why=Html(why)), ((yes,), (anew,), *ways_out(t, broadcast)))
 
 
-def confirmed(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> Screen:
+def confirmed(reader: Reader, broadcast: Broadcast) -> Screen:
     """It goes, or will go."""
+    t = reader.t
     listed = Button(t.plain("broadcast.list"), data=BroadcastListButton(0).pack())
-    if broadcast.starts_at is None or broadcast.starts_at <= now:
+    if broadcast.starts_at is None or broadcast.starts_at <= reader.now:
         return Screen(t("broadcast.going"), ((listed,),))
     key = "broadcast.scheduled" if broadcast.daily_minute is None else "broadcast.scheduled_daily"
-    text = t(key, when=compose.when(t, broadcast, now, zone), first=format_time(t, broadcast.starts_at, now, zone))
+    text = t(key, when=compose.when(reader, broadcast), first=reader.format_time(broadcast.starts_at))
     return Screen(text, (call_off_row(t, broadcast), (listed,)))
 
 
-def waits(t: Translator, broadcast: Broadcast, doubts: Iterable[Doubt], now: datetime, zone: tzinfo) -> Screen:
+def waits(reader: Reader, broadcast: Broadcast, doubts: Iterable[Doubt]) -> Screen:
     """Told to operators: its time has come, and why it hasn't begun."""
+    t = reader.t
     why = "\n".join(f"⚠️ {t(f'broadcast.waits.{doubt.name.lower()}')}" for doubt in doubts)
-    due = format_time(t, broadcast.starts_at, now, zone) if broadcast.starts_at else t.plain("broadcast.at_once")
+    due = reader.format_time(broadcast.starts_at) if broadcast.starts_at else t.plain("broadcast.at_once")
     return Screen(t("broadcast.waiting", due=due, why=Html(why)), waiting_rows(t, broadcast))
 
 
@@ -95,27 +98,29 @@ def call_off_row(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:
     return (Button(t.plain(label), data=BroadcastButton.of(broadcast, BroadcastAction.OFF).pack(), style="danger"),)
 
 
-def _of_quote(t: Translator, broadcast: Broadcast, zone: tzinfo) -> Html:
-    if is_for_later(broadcast) or broadcast.quote is None:
+def _of_quote(reader: Reader, broadcast: Broadcast) -> Html:
+    t = reader.t
+    if broadcast.is_for_later or broadcast.quote is None:
         return t("broadcast.quote_later")
-    at = format_clock(t, broadcast.quote.fetched_at, zone)
+    at = format_clock(t, broadcast.quote.fetched_at, reader.zone)
     return t("broadcast.quote_fixed", rate=t.rate(broadcast.quote.btc_idr), at=at)
 
 
-def _why(t: Translator, doubt: Doubt, preview: Preview, now: datetime, zone: tzinfo) -> Html:
+def _why(reader: Reader, doubt: Doubt, preview: Preview) -> Html:
+    t = reader.t
     quote, last = preview.broadcast.quote, preview.last
     if quote is None:
         return t("broadcast.waits.no_quote")
     if doubt is Doubt.JUMPED and last is not None:
-        moved = moved_percent(last, quote)
+        moved = change_percent(last, quote)
         key = "broadcast.jumped_up" if moved > 0 else "broadcast.jumped_down"
         return t(key, percent=t.percent(abs(moved)), before=t.rate(last.btc_idr), rate=t.rate(quote.btc_idr))
-    return t("broadcast.stale", at=format_time(t, quote.fetched_at, now, zone, up=False))
+    return t("broadcast.stale", at=reader.format_time(quote.fetched_at, up=False))
 
 
 def ways_out(t: Translator, broadcast: Broadcast) -> Keyboard:
     """Not to send it: a draft can be changed or put away, one whose time had come called off."""
-    if waits_for_word(broadcast):
+    if broadcast.is_waiting:
         return (call_off_row(t, broadcast),)
     change = Button(t.plain("broadcast.change"), data=BroadcastButton.of(broadcast, BroadcastAction.EDIT).pack())
     return (

@@ -1,7 +1,6 @@
 """The broadcasts there have been, and the page of one: who sent what to how many and when, and what became of it."""
 
 from collections.abc import Mapping
-from datetime import datetime, tzinfo
 
 from bot.broadcasts.buttons import (
     BroadcastAction,
@@ -11,13 +10,12 @@ from bot.broadcasts.buttons import (
     DeliveryButton,
     NewBroadcastButton,
 )
-from bot.broadcasts.drafts import PAGE, BroadcastPage
+from bot.broadcasts.drafts import PAGE_SIZE, BroadcastPage
 from bot.broadcasts.model import Broadcast, DeliveryStatus
-from bot.broadcasts.rules import languages_of, may_be_called_off, waits_for_word
 from bot.broadcasts.screens import compose
 from bot.broadcasts.screens.confirm import call_off_row, waiting_rows
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import format_time
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 
 TOLD = (
@@ -39,13 +37,14 @@ SIGNS = {
 }
 
 
-def screen(t: Translator, page: BroadcastPage, now: datetime, zone: tzinfo) -> Screen:
+def screen(reader: Reader, page: BroadcastPage) -> Screen:
     """A page of the list, newest first."""
+    t = reader.t
     write = (Button(t.plain("broadcast.new"), data=NewBroadcastButton().pack(), style="primary"),)
     if not page.total:
         return Screen(t("broadcast.none_yet"), (write,))
     entries = [
-        _entry(t, number, each, page.counts.get(each.id, {}), now=now, zone=zone)
+        _entry(reader, number, each, page.counts.get(each.id, {}))
         for number, each in enumerate(page.broadcasts, page.offset + 1)
     ]
     numbers = tuple(
@@ -56,15 +55,16 @@ def screen(t: Translator, page: BroadcastPage, now: datetime, zone: tzinfo) -> S
     return Screen(text, (*((numbers,) if numbers else ()), *_turns(t, page), write))
 
 
-def page(t: Translator, broadcast: Broadcast, counts: Mapping[str, int], now: datetime, zone: tzinfo) -> Screen:
+def page(reader: Reader, broadcast: Broadcast, counts: Mapping[str, int]) -> Screen:
     """All about one broadcast, and what can be done with it."""
-    parts = [_title(t, broadcast), _facts(t, broadcast, now, zone)]
+    t = reader.t
+    parts = [_title(t, broadcast), _facts(reader, broadcast)]
     if counts:
         parts.append("\n".join([t("broadcast.report"), *_report(t, counts)]))
     rows: Keyboard = ()
-    if waits_for_word(broadcast):
+    if broadcast.is_waiting:
         rows = waiting_rows(t, broadcast)
-    elif may_be_called_off(broadcast):
+    elif broadcast.can_be_cancelled:
         rows = (call_off_row(t, broadcast),)
     elif broadcast.started_at is not None and (broadcast.ended_at is None or counts.get(DeliveryStatus.UNKNOWN)):
         rows = (
@@ -76,53 +76,54 @@ def page(t: Translator, broadcast: Broadcast, counts: Mapping[str, int], now: da
     return Screen("\n\n".join(parts), (*rows, (see, like), (listed,)))
 
 
-def _entry(
-    t: Translator, number: int, broadcast: Broadcast, counts: Mapping[str, int], *, now: datetime, zone: tzinfo
-) -> str:
-    lines = [f"<b>{number}.</b> {_title(t, broadcast)}", _when(t, broadcast, now, zone)]
+def _entry(reader: Reader, number: int, broadcast: Broadcast, counts: Mapping[str, int]) -> str:
+    t = reader.t
+    lines = [f"<b>{number}.</b> {_title(t, broadcast)}", _when(reader, broadcast)]
     return "\n".join([*lines, *([" · ".join(_report(t, counts))] if counts else [])])
 
 
 def _title(t: Translator, broadcast: Broadcast) -> str:
     key = "broadcast.of_rate" if broadcast.is_rate else "broadcast.of_own"
-    state = "waiting" if waits_for_word(broadcast) else str(broadcast.status)
-    if broadcast.daily_minute is not None and may_be_called_off(broadcast):
+    state = "waiting" if broadcast.is_waiting else str(broadcast.status)
+    if broadcast.daily_minute is not None and broadcast.can_be_cancelled:
         state = "daily"
     return t(key, sign=SIGNS[broadcast.status], state=t.plain(f"broadcast.state.{state}"))
 
 
-def _facts(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> str:
-    languages = ", ".join(t.language(locale) for locale in languages_of(broadcast))
+def _facts(reader: Reader, broadcast: Broadcast) -> str:
+    t = reader.t
+    languages = ", ".join(t.language(locale) for locale in broadcast.languages)
     facts = [
-        _when(t, broadcast, now, zone),
+        _when(reader, broadcast),
         t("broadcast.fact.to", audience=compose.audience(t, broadcast.audience)),
         t("broadcast.fact.languages", languages=languages),
         t("broadcast.fact.picture", picture=compose.picture(t, broadcast)),
     ]
     if broadcast.quote is not None:
-        at = format_time(t, broadcast.quote.fetched_at, now, zone, up=False)
+        at = reader.format_time(broadcast.quote.fetched_at, up=False)
         facts.append(t("broadcast.fact.quote", rate=t.rate(broadcast.quote.btc_idr), at=at))
     if broadcast.confirmed_by is not None:
         confirmed_at = broadcast.confirmed_at or broadcast.created_at
-        at = format_time(t, confirmed_at, now, zone, up=False)
+        at = reader.format_time(confirmed_at, up=False)
         facts.append(t("broadcast.fact.by", who=_operator(broadcast.confirmed_by), at=at))
     if broadcast.series is not None:
         facts.append(t("broadcast.fact.series"))
     return "\n".join(facts)
 
 
-def _when(t: Translator, broadcast: Broadcast, now: datetime, zone: tzinfo) -> str:
+def _when(reader: Reader, broadcast: Broadcast) -> str:
+    t = reader.t
     if broadcast.started_at is not None and broadcast.ended_at is not None:
-        began, ended = (format_time(t, at, now, zone, up=False) for at in (broadcast.started_at, broadcast.ended_at))
+        began, ended = (reader.format_time(at, up=False) for at in (broadcast.started_at, broadcast.ended_at))
         return t("broadcast.fact.from_until", began=began, ended=ended)
     if broadcast.started_at is not None:
-        return t("broadcast.fact.since", began=format_time(t, broadcast.started_at, now, zone, up=False))
+        return t("broadcast.fact.since", began=reader.format_time(broadcast.started_at, up=False))
     if broadcast.ended_at is not None:
-        return t("broadcast.fact.called_off", at=format_time(t, broadcast.ended_at, now, zone, up=False))
+        return t("broadcast.fact.called_off", at=reader.format_time(broadcast.ended_at, up=False))
     if broadcast.daily_minute is not None and broadcast.starts_at is not None:
-        next_time = format_time(t, broadcast.starts_at, now, zone)
-        return t("broadcast.fact.daily", when=compose.when(t, broadcast, now, zone), next=next_time)
-    return t("broadcast.fact.at", when=compose.when(t, broadcast, now, zone))
+        next_time = reader.format_time(broadcast.starts_at)
+        return t("broadcast.fact.daily", when=compose.when(reader, broadcast), next=next_time)
+    return t("broadcast.fact.at", when=compose.when(reader, broadcast))
 
 
 def _report(t: Translator, counts: Mapping[str, int]) -> list[str]:
@@ -135,7 +136,7 @@ def _operator(operator_id: int) -> Html:
 
 def _turns(t: Translator, page: BroadcastPage) -> Keyboard:
     last = page.offset + len(page.broadcasts)
-    newer = max(page.offset - PAGE, 0)
+    newer = max(page.offset - PAGE_SIZE, 0)
     turns = [
         *([Button(t.plain("history.newer"), data=BroadcastListButton(newer).pack())] if page.offset else []),
         *([Button(t.plain("history.older"), data=BroadcastListButton(last).pack())] if last < page.total else []),

@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 
-from bot.broadcasts.model import Broadcast
-from bot.broadcasts.rules import languages_of
-from bot.broadcasts.schedule import SUMS, WIDEST, has_variables
+from bot.broadcasts.model import SUMS, WIDEST_QUOTE, Broadcast, has_variables
 from bot.core.errors import Rejection
 from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
 from bot.core.templates import fill
@@ -77,8 +75,8 @@ def check_fits(broadcast: Broadcast, translations: Translations) -> None:
         Rejection: one isn't; with how long it may be.
     """
     limit = TEXT_UNITS if broadcast.picture is None else CAPTION_UNITS
-    widest = replace(broadcast, quote=WIDEST)
-    for locale in languages_of(broadcast):
+    widest = replace(broadcast, quote=WIDEST_QUOTE)
+    for locale in broadcast.languages:
         units = visible_units(text_of(widest, translations.get(locale)))
         if units > limit:
             key = "broadcast.too_long" if broadcast.picture is None else "broadcast.too_long_for_a_picture"

@@ -1,12 +1,12 @@
 """The audit log, for operators: who did what, when and why. Users and staff appear as their Telegram ids."""
 
-from datetime import datetime, tzinfo
 from typing import Final
 
 from bot.core.date_ranges import NAMED_SPANS, Span
 from bot.core.text import plain
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui.formatting import clip, format_day, format_span
+from bot.infra.telegram.ui.formatting import clip, format_span
+from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.staff.audit import MAX_ENTRIES, AuditFile, AuditPage
 from bot.staff.audit_terms import NAME_SHOWN, AuditTerms
@@ -17,10 +17,11 @@ DETAIL_SHOWN: Final = 200
 ACTORS_OFFERED: Final = 3
 
 
-def screen(t: Translator, page: AuditPage, terms: AuditTerms, now: datetime, zone: tzinfo) -> Screen:
+def screen(reader: Reader, page: AuditPage, terms: AuditTerms) -> Screen:
     """One page, newest first."""
+    t = reader.t
     title = t("audit.title_of", actor=str(page.actor_id)) if page.actor_id else t("audit.title")
-    entries = [_entry(t, entry, terms, now, zone) for entry in page.entries] or [t("audit.none")]
+    entries = [_entry(reader, entry, terms) for entry in page.entries] or [t("audit.none")]
     return Screen("\n\n".join((title, *entries)), (*_turns(t, page), *_actors(t, page), _export_row(t)))
 
 
@@ -32,15 +33,17 @@ def asking(t: Translator) -> Screen:
     return Screen(t("audit.ask"), ((day, week, month), (this, before), _back_row(t)))
 
 
-def caption(t: Translator, made: AuditFile, span: Span, zone: tzinfo) -> Html:
+def caption(reader: Reader, made: AuditFile, span: Span) -> Html:
     """How many entries the file holds, and of which time."""
-    return t("audit.caption", entries=t.n("audit.entries", made.entries), time=format_span(t, span, zone))
+    t = reader.t
+    return t("audit.caption", entries=t.n("audit.entries", made.entries), time=format_span(t, span, reader.zone))
 
 
-def nothing(t: Translator, made: AuditFile, span: Span, zone: tzinfo) -> Screen:
+def nothing(reader: Reader, made: AuditFile, span: Span) -> Screen:
     """That there is no file: no entries, or too many for one."""
+    t = reader.t
     key = "audit.too_many" if made.entries else "audit.none_then"
-    return Screen(t(key, time=format_span(t, span, zone), most=MAX_ENTRIES), (_export_row(t), _back_row(t)))
+    return Screen(t(key, time=format_span(t, span, reader.zone), most=MAX_ENTRIES), (_export_row(t), _back_row(t)))
 
 
 def not_sent(t: Translator) -> Screen:
@@ -48,14 +51,15 @@ def not_sent(t: Translator) -> Screen:
     return Screen(t("export.not_sent"), (_export_row(t),))
 
 
-def _entry(t: Translator, entry: AuditEntry, terms: AuditTerms, now: datetime, zone: tzinfo) -> Html:
-    day = format_day(t, entry.at, now, zone)
+def _entry(reader: Reader, entry: AuditEntry, terms: AuditTerms) -> Html:
+    t = reader.t
+    day = reader.format_day(entry.at)
     said = t(f"audit.{entry.action}", subject=_subject(t, entry, terms))
     if entry.person_id and not entry.subject.startswith("person:"):
         said = t("audit.about", said=said, person=str(entry.person_id))
     if entry.detail:
         said = t("audit.why", said=said, detail=_detail(t, entry, terms))
-    return t("audit.entry", day=day, time=t.seconds(entry.at, zone), actor=str(entry.actor_id), said=said)
+    return t("audit.entry", day=day, time=t.seconds(entry.at, reader.zone), actor=str(entry.actor_id), said=said)
 
 
 def _subject(t: Translator, entry: AuditEntry, terms: AuditTerms) -> Html | str:
