@@ -3,7 +3,8 @@
 Order of the handlers: features take corrections of what was written; `FORGETS` ends a typed question that something
 else has overtaken; from `SUPPORT` on come the commands and buttons of support agents; features take typed answers;
 group 0 takes what works at any point of any conversation (buttons, commands that ask no questions); `REST` takes other
-messages in groups; `CONVERSATION` is the conversation, and what is said outside one.
+messages in groups; then come the conversation and what is said outside one; `FALLBACK` takes buttons that the
+conversation has left; `LAST` explains presses of buttons that nobody knows.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -14,13 +15,11 @@ from telegram import Update
 from telegram.ext import (
     Application,
     ApplicationHandlerStop,
+    CallbackQueryHandler,
     MessageHandler,
     filters,
 )
 
-from bot.checkout import lightning_handlers as lightning
-from bot.checkout.conversation import around_the_conversation, conversation
-from bot.checkout.screens import draft_expired as lapsed
 from bot.core.error_location import frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.feature import Feature, Phase
@@ -35,12 +34,9 @@ from bot.users.session_loader import SessionLoader
 log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
-FORGETS, SUPPORT, REST, CONVERSATION = -10_100, -10_000, 4_000, 10_000
+FORGETS, SUPPORT, REST, FALLBACK, LAST = -10_100, -10_000, 4_000, 10_000, 11_000
 GROUPS = {Phase.CORRECTIONS: -10_150, Phase.QUESTIONS: -9_000, Phase.FEATURES: 1_000, Phase.CONVERSATION: 5_000}
 """The first of PTB's groups of each phase. Each handler has a group of its own: one that declines hinders no other."""
-
-ROUTES: tuple[Routes[Session], ...] = (lightning.routes,)
-"""The commands and buttons that features declare with who may use them."""
 
 DAMAGED = {
     "orders": "talk.order_unreadable",
@@ -57,11 +53,9 @@ def register(application: Application, features: Sequence[Feature]) -> None:  # 
     _add_routes(application, features)
     in_a_group = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE
     application.add_handler(MessageHandler(in_a_group, _in_a_group), group=REST)
-    application.add_handler(conversation(), group=CONVERSATION)
-    for handler in around_the_conversation():
-        application.add_handler(handler, group=CONVERSATION)
     for group, handler in _in_phases(features):
         application.add_handler(handler, group=group)
+    application.add_handler(CallbackQueryHandler(_unknown_press), group=LAST)
     application.add_error_handler(_apologise)
 
 
@@ -76,7 +70,8 @@ def _add_routes(application: Application, features: Sequence[Feature]) -> None: 
             routes.refuse or _explain,
             PRIVATE if routes.only is None else routes.only,
         )
-        application.add_handlers(handlers, group if routes.audience is Audience.SUPPORT else 0)
+        of_agents = routes.audience is Audience.SUPPORT
+        application.add_handlers(handlers, FALLBACK if routes.is_fallback else group if of_agents else 0)
 
 
 def _answer_handler(features: Sequence[Feature]) -> Handler:
@@ -97,7 +92,7 @@ def _in_phases(features: Sequence[Feature]) -> Iterator[tuple[int, Handler]]:
 
 def routes_of(features: Sequence[Feature]) -> tuple[Routes[Any], ...]:
     """Return all declared routes."""
-    return (*ROUTES, *(routes for feature in features for routes in feature.routes))
+    return tuple(routes for feature in features for routes in feature.routes)
 
 
 def table(features: Sequence[Feature]) -> list[Route]:
@@ -151,6 +146,10 @@ async def _explain(_: Update) -> None:
     await SESSION.get().explain("stale.button")
 
 
+async def _unknown_press(update: Update, _: Context) -> None:
+    await _explain(update)
+
+
 async def _in_a_group(update: Update, context: Context) -> None:
     """A payment is nobody else's business: in a group the bot offers the private chat, when it is spoken to."""
     session = SESSION.get()
@@ -193,9 +192,10 @@ async def _apologise(_: object, context: Context) -> None:
 
 
 async def _tell_unreadable(session: Session, error: RowUnreadable) -> None:
-    """Say what is damaged. An open draft is closed after that: who has read nothing would wonder where it went."""
+    """Say what is damaged."""
     log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED))
     await session.acknowledge()
-    await session.say(lapsed.damaged(session.t) if error.is_of_draft else Screen(session.t(DAMAGED[error.table])))
     if error.is_of_draft:
-        await session.desk.drafts.set_unreadable_aside(session.chat_id)
+        await session.report_damage()
+    else:
+        await session.say(Screen(session.t(DAMAGED[error.table])))

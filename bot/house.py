@@ -12,12 +12,8 @@ from telegram.ext import Application, ApplicationBuilder
 import bot.tables  # noqa: F401  every feature adds its tables to the metadata, which encryption goes through
 from bot.broadcasts import user_data as broadcasts_data
 from bot.broadcasts.feature import Broadcasts
-from bot.checkout import notifications as draft_notifications
-from bot.checkout import reorder_handlers, resume
 from bot.checkout import user_data as checkout_data
-from bot.checkout.drafts import Drafts
-from bot.checkout.open_draft import load_draft
-from bot.checkout.recipient_handlers import send_to_recipient
+from bot.checkout.feature import Checkout
 from bot.config import Settings
 from bot.core.clock import SystemClock
 from bot.house_rules import broadcast_rules_of, pace_of, patience_of, provider_of, rules_of, silence_of
@@ -35,12 +31,10 @@ from bot.infra.telegram.ui.session import Desk
 from bot.infra.workers.loop import Wakeup
 from bot.operations.feature import Operations
 from bot.orders import user_data as orders_data
-from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
 from bot.rates import user_data as rates_data
 from bot.rates.feature import Rates
 from bot.recipients import user_data as recipients_data
-from bot.recipients.buttons import RecipientAction
 from bot.recipients.feature import Recipients
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.budget import AdaptiveBudget
@@ -122,9 +116,6 @@ def build(settings: Settings) -> House:
         user_data=USER_DATA,
     )
     recipients = Recipients(infra, users)
-    recipients.handlers.add_action(RecipientAction.SEND, send_to_recipient)
-    users.sessions.on_load.append(load_draft)
-    users.sessions.connect_conversation(resume.HOOKS)
     rates = Rates(infra, users, settlement, market, record_seconds=settings.quote_record_seconds)
     staff = Staff(
         infra,
@@ -147,19 +138,19 @@ def build(settings: Settings) -> House:
         help_desk=staff.contacts,
         public_url=settings.public_url,
     )
+    checkout = Checkout(infra, market, users=users, recipients=recipients, orders=orders)
     support = Support(
         infra,
         settlement=settlement,
         market=market,
         staff=staff,
         orders=orders,
+        checkout=checkout,
         provider=provider,
         operator_ids=settings.operator_ids,
         reopen_within=timedelta(seconds=settings.ticket_reopen_seconds),
         remind_after=timedelta(seconds=settings.ticket_reminder_seconds),
     )
-    orders.add_action(OrderAction.REQUOTE, reorder_handlers.new_quote)
-    orders.add_action(OrderAction.RESEND, reorder_handlers.resend)
     operations = Operations(
         infra,
         bot=application.bot,
@@ -175,7 +166,7 @@ def build(settings: Settings) -> House:
         shrink_percent=Decimal(str(settings.methods_shrink_percent)),
         poller_silence=silence_of(settings),
     )
-    built = (users, recipients, rates, staff, orders, broadcasts, support, operations)
+    built = (users, recipients, rates, staff, orders, checkout, broadcasts, support, operations)
     features = [each.feature for each in built]
     for feature in features:
         staff.add_alarm_subjects(feature.alarm_subjects)
@@ -185,14 +176,12 @@ def build(settings: Settings) -> House:
         store=store,
         settlement=settlement,
         market=market,
-        drafts=Drafts(store, clock),
         charts=rates.charts,
         recipients=recipients.service,
         orders=orders.service,
         status_messages=orders.status_messages,
         help=staff.contacts,
         support_room=staff.chat,
-        offer_to_forward=support.offer_to_forward,
         messenger=messenger,
         translations=translations,
         clock=clock,
@@ -204,7 +193,6 @@ def build(settings: Settings) -> House:
     readers = Readers(store, messenger, clock, translations, settings.default_locale)
     renderers = Renderers(
         readers.context,
-        draft_notifications.RENDERERS,
         *(renderers for feature in features for renderers in feature.renderers),
     )
     return House(

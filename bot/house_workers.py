@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from bot.checkout.workers import DraftWorker
 from bot.house import House
 from bot.infra.outbox.cleanup import OutboxCleanup
 from bot.infra.outbox.worker import OutboxWorker
@@ -14,7 +13,6 @@ from bot.orders.tables import NEEDS_MESSAGE_IDS
 
 def loops(house: House) -> list[tuple[str, Coroutine[Any, Any, None]]]:
     """Return the workers that act again and again, each under its name."""
-    expiry = DraftWorker(house.desk.drafts, house.infra.chat_jobs, house.nudge_outbox)
     cleanup = OutboxCleanup(
         house.store, house.clock, house.delivery, keep=(NEEDS_MESSAGE_IDS,), on_recovered=house.nudge_outbox
     )
@@ -22,7 +20,6 @@ def loops(house: House) -> list[tuple[str, Coroutine[Any, Any, None]]]:
         ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.nudge_outbox),
         ("outbox-cleanup", cleanup.tick, Wakeup()),
         ("inbox-cleanup", InboxCleanup(house.store, house.clock).tick, Wakeup()),
-        ("draft-expiry", expiry.tick, Wakeup()),
     ]
     ticks += [(worker.name, worker.tick, worker.wakeup) for feature in house.features for worker in feature.workers]
     return [(name, run_forever(name, tick, nudge)) for name, tick, nudge in ticks]

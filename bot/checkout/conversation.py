@@ -1,41 +1,42 @@
 """The conversation as PTB runs it: each step of `flow.STEPS` is a state with its own handlers (drawn in `flow.mmd`).
 
-PTB's `ConversationHandler` is the map; the memory is not. Draft and step are rows of ours, loaded for each update
-before it comes here, and the state is read from them each time: a crash, a second process or a draft that was changed
-elsewhere can't leave it behind.
+PTB's `ConversationHandler` is the map, but not the memory. Draft and step are rows of ours, loaded for each update, and
+the state is read from them: no crash, second process or change elsewhere can leave it behind.
 """
 
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
-from telegram import Update
+from telegram import Message, Update
 from telegram.ext import (
     Application,
+    ApplicationHandlerStop,
     BaseHandler,
-    CallbackQueryHandler,
     CommandHandler,
     ConversationHandler,
     MessageHandler,
     filters,
 )
 
-from bot.checkout import one_line_handlers as lines
-from bot.checkout.draft import Ask, OrderDraft
+from bot.checkout.buttons import DraftAction, DraftButton, LightningButton, StartOverButton
+from bot.checkout.draft import Ask
+from bot.checkout.drafts import Drafts
 from bot.checkout.flow import STEPS
+from bot.checkout.handlers import DraftHandlers
+from bot.checkout.one_line_handlers import OneLineHandlers
 from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
-from bot.checkout.screens import limit_warning as too_many
-from bot.checkout.screens.formatting import format_draft_line
-from bot.checkout.screens.parts import has_answers
-from bot.checkout.steps import COMMON, QUESTIONS, leave, show_draft, stale, take_button, take_typed
-from bot.infra.i18n import Html
-from bot.infra.telegram.ui import callback_data as data
+from bot.checkout.screens import draft as screens
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
-from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import SESSION, Session
+from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import SESSION, Session, current_session, handle
+from bot.users.buttons import NewOrderButton
 from bot.users.screens import start
-from bot.users.screens.buttons import send_row
 
 TYPED = PRIVATE & ~filters.COMMAND
+
+IdleHook = Callable[[Session, Message], Awaitable[bool]]
+"""Takes a message that is no answer to anything; returns whether it did."""
 
 
 class DraftConversation(ConversationHandler[Context]):
@@ -70,189 +71,197 @@ class DraftConversation(ConversationHandler[Context]):
 class QuestionButtons(BaseHandler[Update, Context, object]):
     """Takes the buttons of one question, as long as the draft is as it was when they were shown."""
 
-    def __init__(self, actions: Collection[str]) -> None:
-        super().__init__(_answer_pressed)
+    def __init__(
+        self, actions: Collection[DraftAction], take: Callable[[Session, DraftButton], Awaitable[None]]
+    ) -> None:
+        super().__init__(_press(take))
         self.actions = frozenset(actions)
 
-    def check_update(self, update: object) -> data.DraftPress | None:
-        """Return the press, where it is one of these."""
+    def check_update(self, update: object) -> DraftButton | None:
+        """Return the button that was pressed, where it is one of these."""
         session = SESSION.get(None)
-        press = press_in(update) if isinstance(update, Update) else None
+        button = _button_in(update) if isinstance(update, Update) else None
         draft = None if session is None else session[DRAFT]
-        if press is None or session is None or draft is None or press.action not in self.actions:
+        if button is None or session is None or draft is None or button.action not in self.actions:
             return None
-        is_current = (press.draft_id, press.revision) == (draft.id, draft.revision)
-        return press if is_current and not is_replayed(session) else None
+        is_current = (button.draft_id, button.revision) == (draft.id, draft.revision)
+        return button if is_current and not is_replayed(session) else None
 
 
-def conversation() -> DraftConversation:
-    """Build the conversation: from `/send` through the questions to the review; confirming or leaving ends it."""
-    return DraftConversation(
-        entry_points=[CommandHandler("send", _send, filters=PRIVATE)],
-        states={ask: _handlers(ask) for ask in STEPS},
-        fallbacks=[CommandHandler("cancel", _cancel, filters=PRIVATE)],
-    )
+class Conversation:
+    """Begin, continue and cancel orders that are put together."""
 
+    def __init__(
+        self,
+        *,
+        drafts: Drafts,
+        draft_handlers: DraftHandlers,
+        one_line: OneLineHandlers,
+    ) -> None:
+        self._drafts = drafts
+        self._draft_handlers = draft_handlers
+        self._one_line = one_line
+        self.on_idle_message: list[IdleHook] = []
+        """Features add theirs."""
 
-def _handlers(ask: Ask) -> list[Handler]:
-    return [MessageHandler(TYPED, _answer_typed), QuestionButtons({*QUESTIONS[ask].buttons, *COMMON})]
+    def routes(self) -> Routes[Session]:
+        """Return the buttons that work at any point."""
+        routes = Routes[Session]()
+        routes.add_button(NewOrderButton, self.new_order_button)
+        routes.add_button(StartOverButton, self.start_over_button)
+        routes.add_button(LightningButton, self.lightning_button)
+        return routes
 
+    def fallback_routes(self) -> Routes[Session]:
+        """Return the buttons of drafts, which the open question is asked for first."""
+        routes = Routes[Session](is_fallback=True)
+        routes.add_button(DraftButton, self.other_draft_button)
+        return routes
 
-def around_the_conversation() -> list[Handler]:
-    """Return what begins or continues a draft by a button, and what is said while no draft is open."""
-    return [
-        CallbackQueryHandler(_new, pattern=f"^{data.NEW}$"),
-        CallbackQueryHandler(_over, pattern=f"^{data.OVER}$"),
-        CallbackQueryHandler(_other_press, pattern=data.DRAFT_PATTERN),
-        CommandHandler("cancel", _nothing_to_cancel, filters=PRIVATE),
-        MessageHandler(PRIVATE, _idle),
-        CallbackQueryHandler(_unknown_press),
-    ]
+    def handlers(self) -> tuple[Handler, ...]:
+        """Return the conversation, and what takes messages outside of it."""
+        return (
+            self.build(),
+            CommandHandler("cancel", handle(self._nothing_to_cancel), filters=PRIVATE),
+            MessageHandler(PRIVATE, handle(self._take_idle_message)),
+        )
 
+    def build(self) -> DraftConversation:
+        """Return PTB's handler: from `/send` through the questions to the review; confirming or leaving ends it."""
+        return DraftConversation(
+            entry_points=[CommandHandler("send", handle(self._send), filters=PRIVATE)],
+            states={ask: self._state(ask) for ask in STEPS},
+            fallbacks=[CommandHandler("cancel", handle(self._cancel), filters=PRIVATE)],
+        )
 
-async def _send(update: Update, _: Context) -> None:
-    """A question to begin with; or all at once, in the line after the command."""
-    session = SESSION.get()
-    _command, *line = (_text_of(update) or "").split(maxsplit=1)
-    if line:
-        await lines.begin(session, line[0])
-    else:
-        await _begin_or_ask(session)
-
-
-async def _new(_: Update, __: Context) -> None:
-    session = SESSION.get()
-    await session.acknowledge()
-    # The button also stands under notifications of orders, which must not be written over.
-    session.message_id = None
-    await _begin_or_ask(session)
-
-
-async def _over(_: Update, __: Context) -> None:
-    session = SESSION.get()
-    await session.acknowledge()
-    await _begin(session)
-
-
-async def _begin_or_ask(session: Session) -> None:
-    """A new draft; where one with answers is open, the question whether to go on with that."""
-    draft = session[DRAFT]
-    if draft is not None and not is_replayed(session) and has_answers(draft):
-        await session.show(_unfinished(session, draft))
-    else:
-        await _begin(session)
-
-
-async def _begin(session: Session) -> None:
-    if not is_replayed(session):
-        session[DRAFT] = await session.desk.drafts.begin(session.person.id, session.chat_id, session.update_id)
-        session.notice = await too_many.foretold(session) or session.notice
-    await show_draft(session)
-
-
-async def _answer_typed(update: Update, _: Context) -> None:
-    session = SESSION.get()
-    text = _text_of(update)
-    if text is None:
-        session.notice = session.t("talk.only_text")
-        await show_draft(session)
-    elif open_draft(session).ask is not Ask.DESTINATION or not await lines.take_line(session, text):
-        await take_typed(session, text)
-
-
-async def _answer_pressed(update: Update, _: Context) -> None:
-    session, press = SESSION.get(), press_in(update)
-    await session.acknowledge()
-    if press is not None:
-        await take_button(session, press.action, press.argument)
-
-
-async def _other_press(update: Update, _: Context) -> None:
-    """A button that no open question has: it continues a draft, was pressed twice, or explains itself."""
-    session, press = SESSION.get(), press_in(update)
-    draft = session[DRAFT]
-    if press is None:
-        return
-    if press.action == "takeup":
-        await _take_up(session, press.draft_id)
-    elif draft is None or press.draft_id != draft.id:
-        await stale(session, press.draft_id)
-    elif is_replayed(session):
-        await show_draft(session)
-    else:
-        await _outdated(session)
-
-
-async def _outdated(session: Session) -> None:
-    """A button of a question that has been answered. A second tap on the newest one needs no second question."""
-    if not session.is_newest_question:
-        await session.acknowledge(session.t.plain("stale.button"))
+    async def new_order_button(self, session: Session, _: NewOrderButton) -> None:
+        """Begin a draft. The button is also under notifications of orders, which must not be written over."""
+        await session.acknowledge()
         session.message_id = None
-    await show_draft(session)
+        await self._begin_or_ask(session)
+
+    async def start_over_button(self, session: Session, _: StartOverButton) -> None:
+        """Begin a draft in place of the open one."""
+        await session.acknowledge()
+        await self._begin(session)
+
+    async def lightning_button(self, session: Session, _: LightningButton) -> None:
+        """Explain Lightning in a new message. The review stays as it is, with its buttons."""
+        await session.acknowledge()
+        await session.post(Screen(session.t("help.lightning")))
+
+    async def other_draft_button(self, session: Session, button: DraftButton) -> None:
+        """Take a button that the open question doesn't have: resume a draft, or explain an old button."""
+        draft = session[DRAFT]
+        if button.action is DraftAction.RESUME:
+            await self._resume(session, button.draft_id)
+        elif draft is None or button.draft_id != draft.id:
+            await self._draft_handlers.explain_old_button(session, button.draft_id)
+        elif is_replayed(session):
+            await self._draft_handlers.show(session)
+        else:
+            await self._show_open_question(session)
+
+    def _state(self, ask: Ask) -> list[Handler]:
+        return [
+            MessageHandler(TYPED, handle(self._take_typed)),
+            QuestionButtons(self._draft_handlers.actions_of(ask), self._draft_handlers.take_button),
+        ]
+
+    async def _send(self, session: Session, update: Update) -> None:
+        """Begin with a question, or with the line after the command."""
+        _command, *line = (_text_of(update) or "").split(maxsplit=1)
+        if line:
+            await self._one_line.begin(session, line[0])
+        else:
+            await self._begin_or_ask(session)
+
+    async def _begin_or_ask(self, session: Session) -> None:
+        """Begin a draft. Where one with answers is open, ask whether to continue that."""
+        draft = session[DRAFT]
+        if draft is not None and not is_replayed(session) and draft.has_answers:
+            await session.show(screens.unfinished(session.t, draft))
+        else:
+            await self._begin(session)
+
+    async def _begin(self, session: Session) -> None:
+        if not is_replayed(session):
+            session[DRAFT] = await self._drafts.begin(session.person.id, session.chat_id, session.update_id)
+            session.notice = await self._draft_handlers.warn_of_limit(session) or session.notice
+        await self._draft_handlers.show(session)
+
+    async def _take_typed(self, session: Session, update: Update) -> None:
+        text = _text_of(update)
+        if text is None:
+            session.notice = session.t("talk.only_text")
+            await self._draft_handlers.show(session)
+        elif not await self._one_line.take_line(session, text):
+            await self._draft_handlers.take_typed(session, text)
+
+    async def _show_open_question(self, session: Session) -> None:
+        """Show the open question. A second tap on its own message needs no second question."""
+        if not session.is_newest_question:
+            await session.acknowledge(session.t.plain("stale.button"))
+            session.message_id = None
+        await self._draft_handlers.show(session)
+
+    async def _resume(self, session: Session, draft_id: str) -> None:
+        await session.acknowledge()
+        draft = await self._drafts.get(draft_id)
+        own = draft if draft is not None and draft.chat_id == session.chat_id else None
+        resumed = await self._drafts.resume(own, session.update_id) if own is not None else None
+        if resumed is None:
+            await self._draft_handlers.explain_old_button(session, draft_id)
+            return
+        session[DRAFT] = resumed
+        await self._draft_handlers.show(session)
+
+    async def _cancel(self, session: Session, _: Update) -> None:
+        await self._draft_handlers.leave(session, open_draft(session))
+
+    async def _nothing_to_cancel(self, session: Session, _: Update) -> None:
+        await session.show(screens.nothing_to_cancel(session.t))
+
+    async def _take_idle_message(self, session: Session, update: Update) -> None:
+        """Take an order in one line, a message to nobody in particular, or a command that we don't have."""
+        text, message = _text_of(update), update.effective_message
+        if text is not None and await self._is_order(session, update, text):
+            await self._one_line.begin(session, text)
+            return
+        is_command = text is not None and text.startswith("/")
+        if not is_command and message is not None:
+            for hook in self.on_idle_message:
+                if await hook(session, message):
+                    return
+        if is_command:
+            session.notice = session.t("talk.unknown_command")
+        await session.show(session.with_resume(await start.show(session)))
+
+    async def _is_order(self, session: Session, update: Update, text: str) -> bool:
+        """Return whether the user asks for an order. What somebody else wrote and they forward is none."""
+        message = update.effective_message
+        if session[DRAFT] is not None or text.startswith("/") or message is None or message.forward_origin is not None:
+            return False
+        return await self._one_line.is_order(session, text)
 
 
-async def _cancel(_: Update, __: Context) -> None:
-    session = SESSION.get()
-    await leave(session, open_draft(session))
+def _press(
+    take: Callable[[Session, DraftButton], Awaitable[None]],
+) -> Callable[[Update, Context], Any]:
+    async def pressed(update: Update, _: Context) -> None:
+        session, button = current_session(), _button_in(update)
+        await session.acknowledge()
+        if button is not None:
+            await take(session, button)
+        raise ApplicationHandlerStop
+
+    return pressed
 
 
-async def _take_up(session: Session, draft_id: str) -> None:
-    await session.acknowledge()
-    draft = await session.desk.drafts.get(draft_id)
-    mine = draft if draft is not None and draft.chat_id == session.chat_id else None
-    taken = await session.desk.drafts.take_up(mine, session.update_id) if mine is not None else None
-    if taken is None:
-        await stale(session, draft_id)
-        return
-    session[DRAFT] = taken
-    await show_draft(session)
-
-
-def _unfinished(session: Session, draft: OrderDraft) -> Screen:
-    go_on = Button(session.t.plain("draft.continue"), data=data.for_draft(draft, "show"), style="primary")
-    anew = Button(session.t.plain("draft.start_over"), data=data.OVER)
-    text = session.t("draft.unfinished", line=Html(format_draft_line(session.t, draft)))
-    return Screen(text, ((go_on,), (anew,)))
-
-
-async def _nothing_to_cancel(_: Update, __: Context) -> None:
-    session = SESSION.get()
-    await session.show(Screen(session.t("draft.nothing_to_cancel"), (send_row(session.t),)))
-
-
-async def _idle(update: Update, _: Context) -> None:
-    """An order in one line; words to nobody in particular; and commands that there are none of."""
-    session = SESSION.get()
-    text = _text_of(update)
-    if text is not None and await _is_order(session, update, text):
-        await lines.begin(session, text)
-        return
-    is_command = text is not None and text.startswith("/")
-    message = update.effective_message
-    if not is_command and message is not None and await session.desk.offer_to_forward(session, message):
-        return
-    if is_command:
-        session.notice = session.t("talk.unknown_command")
-    await session.show(session.with_resume(await start.show(session)))
-
-
-async def _is_order(session: Session, update: Update, text: str) -> bool:
-    """What somebody else wrote, and was merely passed on, is no wish of this person's."""
-    message = update.effective_message
-    if session[DRAFT] is not None or text.startswith("/") or message is None or message.forward_origin is not None:
-        return False
-    return await lines.is_order(session, text)
-
-
-def press_in(update: Update) -> data.DraftPress | None:
-    """Return the button of a draft that an update is a press of, or None."""
+def _button_in(update: Update) -> DraftButton | None:
     query = update.callback_query
-    return data.read_draft_press(query.data or "") if query else None
+    return DraftButton.read(query.data or "") if query else None
 
 
 def _text_of(update: Update) -> str | None:
     return update.effective_message.text if update.effective_message else None
-
-
-async def _unknown_press(_: Update, __: Context) -> None:
-    await SESSION.get().explain("stale.button")

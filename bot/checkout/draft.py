@@ -55,6 +55,19 @@ class OrderDraft:
     last_update_id: int = 0
     expires_at: datetime
 
+    @property
+    def has_answers(self) -> bool:
+        """Return whether there is anything in the draft that the user would have to say again."""
+        return self.method is not None or self.amount is not None
+
+    def asks_the_same_as(self, other: "OrderDraft") -> bool:
+        """Return whether two drafts ask the same question after the same answers, whatever quotes they showed."""
+        return _answers(self) == _answers(other)
+
+
+def _answers(draft: OrderDraft) -> tuple[object, ...]:
+    return draft.ask, draft.method and draft.method.key(), draft.number, draft.holder, draft.amount
+
 
 def new_draft(*, chat_id: int, person_id: int, now: datetime) -> OrderDraft:
     """An empty draft, which asks for the destination first."""

@@ -37,12 +37,13 @@ class Drafts:
         draft = new_draft(chat_id=chat_id, person_id=person_id, now=self._clock.now())
         return await self._replace_open(replace(fill(draft) if fill else draft, last_update_id=update_id))
 
-    def wish_of(self, order: Order, method: PayoutMethod | None) -> OrderDraft:
-        """The wish of `order` as a draft, not kept yet; `method` is its destination today, None where it has gone.
+    def repeat_order(self, order: Order, method: PayoutMethod | None) -> OrderDraft:
+        """Return what `order` asked for as a draft that isn't saved yet.
 
-        It stands at its review, or asks for another destination.
+        `method` is its destination today, None where it has gone. The draft is at its review, or asks for another
+        destination.
         """
-        wished = replace(
+        repeated = replace(
             new_draft(chat_id=order.chat_id, person_id=order.person_id, now=self._clock.now()),
             ask=Ask.REVIEW,
             method=method,
@@ -52,11 +53,11 @@ class Drafts:
             amount=order.requested_amount,
             channel=order.channel,
         )
-        return wished if method is not None else without_method(wished)
+        return repeated if method is not None else without_method(repeated)
 
-    async def begin_with(self, wished: OrderDraft, update_id: int) -> OrderDraft:
-        """Keep `wished` as the chat's draft; an open one is cancelled by that."""
-        return await self._replace_open(replace(wished, last_update_id=update_id))
+    async def begin_with(self, draft: OrderDraft, update_id: int) -> OrderDraft:
+        """Save `draft` as the chat's open draft. That cancels the one that is open."""
+        return await self._replace_open(replace(draft, last_update_id=update_id))
 
     async def save(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
         """Keep an answer; None where the draft has changed since it was read."""
@@ -68,8 +69,8 @@ class Drafts:
         """Put the draft away for good, as the person wished."""
         return await self.save(replace(draft, status=DraftStatus.CANCELLED), update_id)
 
-    async def take_up(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
-        """Open a draft that was put away; None where it can't be, since another is open or it has been placed."""
+    async def resume(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
+        """Open a draft that has expired; None where another draft is open, or this one was cancelled or placed."""
         if draft.status is DraftStatus.OPEN:
             return draft
         if draft.status is not DraftStatus.LAPSED:
@@ -82,8 +83,8 @@ class Drafts:
                 return None
             return await DraftRepository(tx).save(reopened)
 
-    async def set_unreadable_aside(self, chat_id: int) -> None:
-        """Close the open draft of a chat if it can't be read, so that its person can begin another."""
+    async def close_damaged(self, chat_id: int) -> None:
+        """Close the open draft of a chat if it can't be read, so that its user can begin another."""
         async with self._store.transaction() as tx:
             try:
                 await DraftRepository(tx).open_of(chat_id)

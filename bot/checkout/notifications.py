@@ -7,7 +7,7 @@ from typing import Final
 
 from bot.checkout.draft import DraftStatus, OrderDraft
 from bot.checkout.repository import DraftRepository
-from bot.checkout.screens import draft_expired
+from bot.checkout.screens import draft as screens
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, mark_of, subject_key
 from bot.infra.telegram.ui.screen import Screen
@@ -46,10 +46,10 @@ async def render_expired(notification: Notification[DraftPayload], context: Rend
         async with context.store.reading() as tx:
             draft = await DraftRepository(tx).get(notification.payload.draft)
     except RowUnreadable:
-        return await _send(notification, context, draft_expired.damaged(context.t))
+        return await _send(notification, context, screens.damaged(context.t))
     if draft is None or draft.status is not DraftStatus.LAPSED:
         return Sent()
-    return await _send(notification, context, draft_expired.screen(context.t, draft))
+    return await _send(notification, context, screens.expired(context.t, draft))
 
 
 async def _send(notification: Notification[DraftPayload], context: RenderContext, screen: Screen) -> DeliveryOutcome:

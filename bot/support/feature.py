@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from bot.checkout.feature import Checkout
 from bot.infra.feature import Feature, Infra, Phase, Worker
 from bot.infra.outbox.follow_ups import chain
 from bot.orders.buttons import OrderAction
@@ -42,6 +43,7 @@ class Support:
         market: lists the payout methods that a lookup can name.
         staff: where support agents work, and whom users can ask.
         orders: what tickets are about. Support opens tickets about orders that need help.
+        checkout: leaves messages that are no answer to anything to support.
         provider: who runs the bot.
         operator_ids: who hears of tickets that wait for too long after support was reminded.
         reopen_within: how long after it was closed its user may open a ticket again.
@@ -56,6 +58,7 @@ class Support:
         market: Market,
         staff: Staff,
         orders: Orders,
+        checkout: Checkout,
         provider: Provider,
         operator_ids: frozenset[int],
         reopen_within: timedelta,
@@ -100,8 +103,7 @@ class Support:
         )
         orders.add_action(OrderAction.HELP, handlers.ask_about)
         orders.events.subscribe(TicketsOfOrders(staff_chat))
-        self.offer_to_forward = handlers.offer_to_forward
-        """Offers to forward a message that is no answer to anything to the user's open tickets."""
+        checkout.conversation.on_idle_message.append(handlers.offer_to_forward)
         self.feature = Feature(
             name="support",
             routes=(handlers.routes(), help_handlers.routes(), *agents.routes),

@@ -1,4 +1,4 @@
-"""The buttons of settings, phrases, personal data and languages."""
+"""The buttons of settings, phrases, personal data and languages, and the one that starts a new order."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -35,6 +35,11 @@ class PrivacyAction(StrEnum):
     FILE = "file"
     DELETE = "delete"
     KEEP = "keep"
+
+
+@dataclass(frozen=True)
+class NewOrderButton(Callback, prefix="new"):
+    """The button that starts a new order. It is under many screens; checkout handles it."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.checkout.draft import Ask, OrderDraft
 from bot.checkout.screens import amount, channel, destination, holder, number, requote, review
-from bot.checkout.screens import draft_expired as lapsed
+from bot.checkout.screens import draft as draft_screens
 from bot.checkout.screens import limit_warning as too_many
 from bot.core.errors import Remark
 from bot.core.money import Ambiguous, Amount
@@ -260,7 +260,7 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
         yield Seen("review", shown, (LONG_NUMBER, t.sats(25_000) if wish.currency == "SAT" else "29"))
         yield Seen("confirmed", review.confirmed(t, wished, "ABC2345", JAKARTA), ("ABC2345", LONG_NUMBER))
     for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
-        yield Seen("lapsed", lapsed.screen(t, known))
+        yield Seen("lapsed", draft_screens.expired(t, known))
         yield Seen("too many", too_many.screen(t, known, t("limits.open", count=5, again="14:05 WIB")), ("14:05 WIB",))
 
 

@@ -21,6 +21,8 @@ from bot.checkout.draft import (
 from bot.checkout.flow import is_complete, missing, step_back
 from bot.core.money import Amount
 from bot.settlement.model import PayoutMethod
+from tests.architecture import every_screen as screens
+from tests.architecture.every_screen import a_draft
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 BCA = PayoutMethod("014", "BANK BCA", "bank", None)
@@ -138,3 +140,12 @@ def test_answering_what_is_missing_always_ends_at_the_review(
         if (ask := missing(draft)) is not Ask.REVIEW:
             draft = answers[ask](draft)
     assert is_complete(draft)
+
+
+def test_two_drafts_ask_the_same_while_all_that_was_answered_is_the_same() -> None:
+    draft = a_draft()
+    assert draft.asks_the_same_as(a_draft(id="another", quote=None, revision=1, channel="cbbtc"))
+    assert draft.asks_the_same_as(a_draft(method=replace(screens.BCA, cap=1)))
+    others = ({"ask": Ask.AMOUNT}, {"method": screens.GOPAY}, {"method": None}, {"number": "1"}, {"holder": None})
+    for changed in (*others, {"amount": Amount("IDR", 1)}, {"amount": Amount("SAT", 500_000)}):
+        assert not draft.asks_the_same_as(a_draft(**changed)), changed

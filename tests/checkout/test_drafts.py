@@ -72,7 +72,7 @@ async def test_a_draft_that_was_left_is_closed_for_good(house: House) -> None:
     cancelled = await house.drafts.cancel(draft, 2)
     assert cancelled is not None
     assert await open_in(house) is None
-    assert await house.drafts.take_up(cancelled, 3) is None
+    assert await house.drafts.resume(cancelled, 3) is None
 
 
 async def test_an_idle_draft_is_put_away_and_its_person_told_once(house: House) -> None:
@@ -99,16 +99,16 @@ async def test_an_answer_just_before_keeps_a_draft_from_being_put_away(house: Ho
 
 async def test_a_draft_that_was_put_away_is_taken_up_with_all_its_answers(house: House) -> None:
     away = await lapsed(house)
-    again = await house.drafts.take_up(away, 9)
+    again = await house.drafts.resume(away, 9)
     assert again is not None
     assert (again.status, again.amount, again.number) == (DraftStatus.OPEN, away.amount, away.number)
     assert again.expires_at == house.clock.now() + IDLE_LIMIT
-    assert await house.drafts.take_up(again, 10) == again
+    assert await house.drafts.resume(again, 10) == again
 
 
 async def test_a_draft_put_away_twice_is_told_twice(house: House) -> None:
     away = await lapsed(house)
-    again = await house.drafts.take_up(away, 9)
+    again = await house.drafts.resume(away, 9)
     house.clock.passes(minutes=30)
     assert again is not None
     assert await house.drafts.lapse(again.id)
@@ -119,7 +119,7 @@ async def test_a_draft_put_away_twice_is_told_twice(house: House) -> None:
 async def test_a_draft_is_not_taken_up_beside_another(house: House) -> None:
     away = await lapsed(house)
     await house.drafts.begin(EMMA, EMMA, 5)
-    assert await house.drafts.take_up(away, 6) is None
+    assert await house.drafts.resume(away, 6) is None
     assert (await kept(house, away)).status is DraftStatus.LAPSED
 
 
@@ -129,13 +129,13 @@ async def test_a_placed_draft_is_neither_put_away_nor_taken_up(house: House) -> 
     await house.orders.submission.wait()
     house.clock.passes(hours=1)
     assert not await house.drafts.lapse(draft.id)
-    assert await house.drafts.take_up(await kept(house, draft), 9) is None
+    assert await house.drafts.resume(await kept(house, draft), 9) is None
 
 
 @pytest.mark.parametrize("amount", [Amount("IDR", 250_000), Amount("SAT", 20_000)])
 async def test_the_same_wish_again_is_a_draft_ready_for_its_review(house: House, amount: Amount) -> None:
     order = await house.place(holder="SARI DEWI", amount=amount)
-    draft = await house.drafts.begin_with(house.drafts.wish_of(order, order.method), 9)
+    draft = await house.drafts.begin_with(house.drafts.repeat_order(order, order.method), 9)
     assert is_complete(draft)
     assert (draft.ask, draft.amount, draft.holder, draft.quote) == (Ask.REVIEW, amount, "SARI DEWI", None)
     reviewed, worth = await review_draft(house.orders, draft)

@@ -4,19 +4,37 @@ import re
 from pathlib import Path
 
 import pytest
-from telegram.ext import CallbackQueryHandler, CommandHandler, MessageHandler
+from telegram.ext import CommandHandler, MessageHandler
 
 from bot.checkout import conversation as flow
+from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import Ask
 from bot.checkout.flow import EDITS, STEPS, draw
-from bot.checkout.steps import COMMON, QUESTIONS
-from bot.infra.telegram.ui.callback_data import NEW
+from bot.house import declared_features
+from bot.infra.feature import Phase
+from bot.users.buttons import NewOrderButton
 
 MAP = (Path(flow.__file__).parent / "flow.mmd").read_text(encoding="utf-8")
 ARROWS = {
     (source, target, label)
     for source, target, label in re.findall(r"^\s*(\S+) --> (\w+|\[\*\]): (.+)$", MAP, flags=re.MULTILINE)
 }
+BUTTONS = {
+    Ask.DESTINATION: {DraftAction.PAGE, DraftAction.RECIPIENT, DraftAction.DESTINATION},
+    Ask.NUMBER: {DraftAction.NUMBER},
+    Ask.HOLDER: {DraftAction.NO_HOLDER},
+    Ask.AMOUNT: {DraftAction.AMOUNT},
+    Ask.CHANNEL: {DraftAction.CHANNEL},
+    Ask.REVIEW: {DraftAction.EDIT, DraftAction.CONFIRM},
+}
+COMMON = {DraftAction.SHOW, DraftAction.BACK, DraftAction.CANCEL}
+CHECKOUT = next(feature for feature in declared_features() if feature.name == "checkout")
+
+
+def conversation() -> flow.DraftConversation:
+    built = CHECKOUT.handlers[Phase.CONVERSATION][0]
+    assert isinstance(built, flow.DraftConversation)
+    return built
 
 
 def test_the_drawing_is_up_to_date() -> None:
@@ -25,9 +43,9 @@ def test_the_drawing_is_up_to_date() -> None:
 
 def test_every_state_of_the_conversation_is_drawn_and_no_other() -> None:
     drawn = {name for arrow in ARROWS for name in arrow[:2]} - {"[*]"}
-    assert drawn == {str(ask) for ask in flow.conversation().states} == {str(ask) for ask in Ask}
+    assert drawn == {str(ask) for ask in conversation().states} == {str(ask) for ask in Ask}
     assert list(STEPS) == list(Ask)
-    assert QUESTIONS.keys() == STEPS.keys()
+    assert BUTTONS.keys() == STEPS.keys()
 
 
 def test_every_edit_of_the_review_is_drawn() -> None:
@@ -37,10 +55,14 @@ def test_every_edit_of_the_review_is_drawn() -> None:
 
 @pytest.mark.parametrize("ask", list(Ask))
 def test_each_state_takes_what_is_typed_and_its_own_buttons(ask: Ask) -> None:
-    typed, buttons = flow.conversation().states[ask]
+    typed, buttons = conversation().states[ask]
     assert isinstance(typed, MessageHandler)
     assert isinstance(buttons, flow.QuestionButtons)
-    assert buttons.actions == {*QUESTIONS[ask].buttons, *COMMON}
+    assert buttons.actions == BUTTONS[ask] | COMMON
+
+
+def test_every_button_of_a_draft_has_a_question() -> None:
+    assert {DraftAction.RESUME, *COMMON}.union(*BUTTONS.values()) == set(DraftAction)
 
 
 @pytest.mark.parametrize("ask", list(Ask))
@@ -49,12 +71,11 @@ def test_every_question_can_be_left(ask: Ask) -> None:
 
 
 def test_the_conversation_begins_and_ends_as_drawn() -> None:
-    conversation = flow.conversation()
-    commands = {name for h in conversation.entry_points if isinstance(h, CommandHandler) for name in h.commands}
+    built = conversation()
+    commands = {name for h in built.entry_points if isinstance(h, CommandHandler) for name in h.commands}
     assert commands == {"send"}
-    pressed = [each.pattern for each in flow.around_the_conversation() if isinstance(each, CallbackQueryHandler)]
-    assert any(isinstance(pattern, re.Pattern) and pattern.match(NEW) for pattern in pressed)
-    assert {name for h in conversation.fallbacks if isinstance(h, CommandHandler) for name in h.commands} == {"cancel"}
+    assert any(NewOrderButton in routes.kinds() for routes in CHECKOUT.routes)
+    assert {name for h in built.fallbacks if isinstance(h, CommandHandler) for name in h.commands} == {"cancel"}
     begin = [label for source, target, label in ARROWS if (source, target) == ("[*]", "destination")]
     assert any("/send" in label for label in begin)
 

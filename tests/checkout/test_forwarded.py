@@ -1,12 +1,12 @@
 """What somebody else wrote, and was merely passed on, begins no order."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from telegram import Update
 
-from bot.checkout import conversation as flow
-from bot.checkout import one_line_handlers as lines
+from bot.checkout.conversation import Conversation
 from bot.checkout.open_draft import DRAFT
 
 LINE = "500rb bca 1234567890 Budi"
@@ -32,11 +32,13 @@ def written(text: str, **more: Any) -> Update:
     ],
 )
 async def test_only_what_a_person_writes_themselves_outside_a_draft_may_begin_one(
-    monkeypatch: pytest.MonkeyPatch, text: str, more: dict[str, Any], draft: str | None, *, begins: bool
+    text: str, more: dict[str, Any], draft: str | None, *, begins: bool
 ) -> None:
     async def always(*_: object) -> bool:
         return True
 
-    monkeypatch.setattr(lines, "is_order", always)
+    none: Any = None
+    one_line: Any = SimpleNamespace(is_order=always)
+    conversation = Conversation(drafts=none, draft_handlers=none, one_line=one_line)
     session: Any = {DRAFT: draft}
-    assert await flow._is_order(session, written(text, **more), text) is begins
+    assert await conversation._is_order(session, written(text, **more), text) is begins

@@ -1,14 +1,12 @@
 """Where a person has reached a limit of orders: why, when again, and the draft kept for then."""
 
+from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft
 from bot.checkout.screens.formatting import format_draft_line
 from bot.checkout.screens.parts import leave_row
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import callback_data as data
-from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import Session
 
 LIMITS = "limits."
 
@@ -20,17 +18,7 @@ def is_one(rejection: Rejection) -> bool:
 
 def screen(t: Translator, draft: OrderDraft, reason: Html) -> Screen:
     """The reason; trying again shows the review as soon as it is possible."""
-    again = Button(t.plain("button.try_again"), data=data.for_draft(draft, "show"), style="primary")
+    again = Button(t.plain("button.try_again"), data=draft_data(draft, DraftAction.SHOW), style="primary")
     about = format_draft_line(t, draft)
     text = f"{reason} {t('limits.kept')}"
     return Screen(f"{about}\n\n{text}" if about else text, ((again,), leave_row(t, draft)))
-
-
-async def foretold(session: Session) -> Html | None:
-    """What to say at the very beginning, so that nobody types everything for nothing."""
-    try:
-        await session.desk.orders.check_person(session.person.id)
-    except Rejection as rejection:
-        again = format_arguments(session.t, rejection, session.desk.clock.now(), session.zone).get("again")
-        return session.t("limits.foretold", again=again) if again else None
-    return None

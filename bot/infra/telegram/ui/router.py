@@ -66,8 +66,11 @@ class Routes(Generic[S]):
         open_session: OpenSession[S] | None = None,
         refuse: Refuse | None = None,
         only: Any = None,  # noqa: ANN401  PTB's filter
+        is_fallback: bool = False,
     ) -> None:
         self.audience = audience
+        self.is_fallback = is_fallback
+        """Whether all other handlers are asked first."""
         self.open_session = open_session
         """Who presses or writes, where they may; None for what `bot/app.py` decides by the audience."""
         self.refuse = refuse

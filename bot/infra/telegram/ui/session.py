@@ -11,7 +11,6 @@ from typing import Any, Final, Generic, TypeVar
 from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop
 
-from bot.checkout.drafts import Drafts
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.core.errors import Rejection
@@ -53,12 +52,14 @@ class ConversationHooks:
         explain: answers a press of a button that no longer works with the text of a key, and shows what is open.
         show_question: shows the question that is open, and returns whether there is one.
         is_open: returns whether a question is open.
+        report_damage: says that what is open can't be read, and closes it.
     """
 
     add_resume_button: "Callable[[Session, Screen], Screen]"
     explain: "Callable[[Session, str], Awaitable[None]]"
     show_question: "Callable[[Session], Awaitable[bool]]"
     is_open: "Callable[[Session], bool]"
+    report_damage: "Callable[[Session], Awaitable[None]]"
 
 
 def _show_unchanged(_: "Session", screen: Screen) -> Screen:
@@ -73,11 +74,16 @@ async def _show_nothing(_: "Session") -> bool:
     return False
 
 
+async def _show_damage(session: "Session") -> None:
+    await session.say(Screen(session.t("draft.unreadable")))
+
+
 NO_CONVERSATION: Final = ConversationHooks(
     add_resume_button=_show_unchanged,
     explain=_explain_with_text,
     show_question=_show_nothing,
     is_open=lambda _: False,
+    report_damage=_show_damage,
 )
 """Stands for the conversation where no feature has one."""
 
@@ -89,7 +95,6 @@ class Desk:
     store: Database
     settlement: Settlement
     market: Market
-    drafts: Drafts
     recipients: RecipientService
     charts: Charts
     orders: OrderService
@@ -97,8 +102,6 @@ class Desk:
     """`orders.status_messages.StatusMessages`, until its users are given it."""
     help: Help
     support_room: StaffChat
-    offer_to_forward: "Callable[[Session, Message], Awaitable[bool]]"
-    """Offers to forward a message that is no answer to anything; returns whether it was offered."""
     messenger: Messenger
     translations: Translations
     clock: Clock
@@ -231,6 +234,10 @@ class Session:
     def with_resume(self, screen: Screen) -> Screen:
         """Return `screen` with a button back to the question of the conversation that is open, if there is one."""
         return self.services.conversation.add_resume_button(self, screen)
+
+    async def report_damage(self) -> None:
+        """Say that the open question of the conversation can't be read, and close it."""
+        await self.services.conversation.report_damage(self)
 
     async def show_question(self) -> bool:
         """Show the question of the conversation that is open, and return whether there is one."""

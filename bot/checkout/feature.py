@@ -1,0 +1,75 @@
+"""Checkout: from `/send` to a reviewed order, by questions, by one line, or from what was sent before."""
+
+from bot.checkout.conversation import Conversation
+from bot.checkout.draft import Ask
+from bot.checkout.drafts import Drafts
+from bot.checkout.handlers import DraftHandlers
+from bot.checkout.notifications import RENDERERS
+from bot.checkout.one_line_handlers import OneLineHandlers
+from bot.checkout.open_draft import load_draft
+from bot.checkout.repeat_handlers import RepeatHandlers
+from bot.checkout.steps.amount import AmountStep
+from bot.checkout.steps.channel import ChannelStep
+from bot.checkout.steps.destination import DestinationStep
+from bot.checkout.steps.holder import HolderStep
+from bot.checkout.steps.number import NumberStep
+from bot.checkout.steps.review import ReviewStep
+from bot.checkout.user_data import USER_DATA
+from bot.checkout.workers import DraftWorker
+from bot.infra.feature import Feature, Infra, Phase, Worker
+from bot.orders.buttons import OrderAction
+from bot.orders.feature import Orders
+from bot.recipients.buttons import RecipientAction
+from bot.recipients.feature import Recipients
+from bot.settlement.catalogue import Market
+from bot.users.feature import Users
+
+
+class Checkout:
+    """Build the feature."""
+
+    def __init__(self, infra: Infra, market: Market, *, users: Users, recipients: Recipients, orders: Orders) -> None:
+        database = infra.database
+        self.drafts = Drafts(database, infra.clock)
+        review = ReviewStep(database=database, market=market, orders=orders.service, drafts=self.drafts)
+        draft_handlers = DraftHandlers(
+            database=database,
+            drafts=self.drafts,
+            orders=orders.service,
+            status_messages=orders.status_messages,
+            review=review,
+            steps={
+                Ask.DESTINATION: DestinationStep(market=market, recipients=recipients.service),
+                Ask.NUMBER: NumberStep(recipients=recipients.service),
+                Ask.HOLDER: HolderStep(),
+                Ask.AMOUNT: AmountStep(orders=orders.service),
+                Ask.CHANNEL: ChannelStep(market=market),
+                Ask.REVIEW: review,
+            },
+        )
+        one_line = OneLineHandlers(
+            market=market, recipients=recipients.service, drafts=self.drafts, draft_handlers=draft_handlers
+        )
+        self.conversation = Conversation(drafts=self.drafts, draft_handlers=draft_handlers, one_line=one_line)
+        repeating = RepeatHandlers(
+            database=database,
+            market=market,
+            drafts=self.drafts,
+            orders=orders.service,
+            status_messages=orders.status_messages,
+            draft_handlers=draft_handlers,
+        )
+        orders.add_action(OrderAction.REQUOTE, repeating.get_new_quote)
+        orders.add_action(OrderAction.RESEND, repeating.resend)
+        recipients.handlers.add_action(RecipientAction.SEND, repeating.send_to_recipient)
+        users.sessions.on_load.append(load_draft)
+        users.sessions.connect_conversation(draft_handlers.hooks)
+        expiry = DraftWorker(self.drafts, infra.chat_jobs, infra.wake_outbox)
+        self.feature = Feature(
+            name="checkout",
+            routes=(self.conversation.routes(), self.conversation.fallback_routes()),
+            handlers={Phase.CONVERSATION: self.conversation.handlers()},
+            renderers=(RENDERERS,),
+            workers=(Worker("draft-expiry", expiry.tick),),
+            user_data=USER_DATA,
+        )

@@ -1,0 +1,214 @@
+"""Asking and being answered: a question is shown, its answer goes to the step that asked, and the next one is shown.
+
+A button of a question that was answered, or of an order that was placed, explains itself and leads back to the open
+question.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+from bot.checkout.buttons import DraftAction, DraftButton
+from bot.checkout.draft import Ask, DraftStatus, OrderDraft
+from bot.checkout.drafts import Drafts
+from bot.checkout.flow import step_back
+from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
+from bot.checkout.screens import draft as screens
+from bot.checkout.screens import limit_warning
+from bot.checkout.steps.handler import Answer, StepHandler
+from bot.checkout.steps.review import ReviewStep
+from bot.core.errors import Rejection
+from bot.infra.db.database import Database
+from bot.infra.i18n import Html
+from bot.infra.telegram.ui.formatting import format_arguments
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import ConversationHooks, Session
+from bot.orders.placement.service import OrderService
+from bot.orders.repository import OrderRepository
+from bot.orders.status_messages import StatusMessages
+from bot.settlement.model import SettlementFailure
+from bot.users.screens.buttons import send_row
+
+_CommonAction = Callable[["DraftHandlers", Session, OrderDraft], Awaitable[None]]
+
+
+class DraftHandlers:
+    """Show the question that a draft waits for, and take its answers."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        drafts: Drafts,
+        orders: OrderService,
+        status_messages: StatusMessages,
+        review: ReviewStep,
+        steps: Mapping[Ask, StepHandler],
+    ) -> None:
+        self._database = database
+        self._drafts = drafts
+        self._orders = orders
+        self._status_messages = status_messages
+        self._review = review
+        self._steps = steps
+
+    @property
+    def hooks(self) -> ConversationHooks:
+        """Return what features use that a user opens in the middle of a draft."""
+        return ConversationHooks(
+            add_resume_button=_add_resume_button,
+            explain=self.explain,
+            show_question=self._show_if_open,
+            is_open=lambda session: session[DRAFT] is not None,
+            report_damage=self._report_damage,
+        )
+
+    def actions_of(self, ask: Ask) -> frozenset[DraftAction]:
+        """Return what the buttons of a question can do."""
+        return frozenset((*self._steps[ask].buttons, *self.COMMON))
+
+    async def show(self, session: Session) -> None:
+        """Show the question that the draft waits for."""
+        draft = open_draft(session)
+        await session.acknowledge()
+        if draft.status is not DraftStatus.OPEN:
+            await self.explain_old_button(session, draft.id)
+            return
+        try:
+            await session.show(await self._steps[draft.ask].show(session, draft))
+        except Rejection as rejection:
+            await self._reject(session, draft, rejection)
+        except SettlementFailure:
+            await session.show(screens.service_down(session.t, draft))
+
+    async def take_typed(self, session: Session, text: str) -> None:
+        """Give what was typed to the step that asked."""
+        await self._take(session, self._steps[open_draft(session).ask].take_typed, text)
+
+    async def take_button(self, session: Session, button: DraftButton) -> None:
+        """Do what a button of the open question says: one of its own, or one that every question has."""
+        draft = open_draft(session)
+        common = self.COMMON.get(button.action)
+        if common is not None and not is_replayed(session):
+            await common(self, session, draft)
+        else:
+            await self._take(session, self._steps[draft.ask].buttons[button.action], button.argument)
+
+    async def leave(self, session: Session, draft: OrderDraft) -> None:
+        """Cancel the draft."""
+        await self._drafts.cancel(draft, session.update_id)
+        await session.show(screens.cancelled(session.t))
+
+    async def explain_old_button(self, session: Session, draft_id: str) -> None:
+        """Explain a button of a draft that is no longer open, and offer a way on."""
+        draft = await self._drafts.get(draft_id)
+        is_own = draft is not None and draft.chat_id == session.chat_id
+        if draft is None or not is_own:
+            await self.explain(session, "stale.button")
+        elif draft.status is DraftStatus.PLACED:
+            await self._show_order(session, draft)
+        elif draft.status is DraftStatus.LAPSED and session[DRAFT] is None:
+            await session.acknowledge(session.t.plain("stale.lapsed"))
+            await session.say(screens.expired(session.t, draft))
+        else:
+            await self.explain(session, "stale.cancelled" if draft.status is DraftStatus.CANCELLED else "stale.button")
+
+    async def explain(self, session: Session, key: str) -> None:
+        """Answer a press of a button that no longer works, and show the question that is open, or how to begin."""
+        await session.acknowledge(session.t.plain(key))
+        session.message_id = None
+        draft = session[DRAFT]
+        if draft is not None and draft.status is DraftStatus.OPEN:
+            await self.show(session)
+        else:
+            await session.show(Screen(session.t(key), (send_row(session.t),)))
+
+    async def warn_of_limit(self, session: Session) -> Html | None:
+        """Return what to say at the very beginning to a user who can order nothing now."""
+        try:
+            await self._orders.check_person(session.person.id)
+        except Rejection as rejection:
+            again = format_arguments(session.t, rejection, session.now, session.zone).get("again")
+            return session.t("limits.foretold", again=again) if again else None
+        return None
+
+    async def _show_if_open(self, session: Session) -> bool:
+        """Show the question that is open again, and return whether there is one."""
+        if session[DRAFT] is None:
+            return False
+        await self.show(session)
+        return True
+
+    async def _report_damage(self, session: Session) -> None:
+        """Say that the open draft can't be read, and close it. Otherwise the user would wonder where it went."""
+        await session.say(screens.damaged(session.t))
+        await self._drafts.close_damaged(session.chat_id)
+
+    async def _take(self, session: Session, answer: Answer, given: str) -> None:
+        draft = open_draft(session)
+        if is_replayed(session):
+            await self.show(session)
+            return
+        try:
+            result = await answer(session, draft, given)
+        except Rejection as rejection:
+            await self._reject(session, draft, rejection)
+        except SettlementFailure:
+            await session.show(screens.service_down(session.t, draft))
+        else:
+            if isinstance(result, Screen):
+                await session.show(result)
+            else:
+                await self._save(session, result)
+
+    async def _save(self, session: Session, draft: OrderDraft) -> None:
+        """Save an answer and ask what comes next. A draft that has changed meanwhile is shown as it is now."""
+        saved = await self._drafts.save(draft, session.update_id)
+        session[DRAFT] = saved or await self._drafts.get(draft.id)
+        await self.show(session)
+
+    async def _reject(self, session: Session, draft: OrderDraft, rejection: Rejection) -> None:
+        """Say why, and ask the same question again. Where an amount no longer fits, ask for the amount."""
+        if limit_warning.is_one(rejection):
+            await session.show(limit_warning.screen(session.t, draft, session.reason(rejection)))
+            return
+        session.notice = Html("\n".join(filter(None, (session.notice, session.reason(rejection)))))
+        if rejection.key.startswith("amount.") and draft.ask is Ask.REVIEW:
+            await self._save(session, replace(draft, ask=Ask.AMOUNT))
+            return
+        if draft.ask is Ask.REVIEW:
+            session.message_id = None
+        try:
+            await session.show(await self._steps[draft.ask].show(session, draft))
+        except Rejection:
+            await self._save(session, replace(draft, ask=Ask.DESTINATION))
+        except SettlementFailure:
+            await session.show(screens.service_down(session.t, draft))
+
+    async def _go_back(self, session: Session, draft: OrderDraft) -> None:
+        await self._save(session, step_back(draft))
+
+    async def _show_again(self, session: Session, _: OrderDraft) -> None:
+        await self.show(session)
+
+    async def _show_order(self, session: Session, draft: OrderDraft) -> None:
+        """Show the order of a draft. A second tap on Confirm changes nothing; an older button shows its status."""
+        await session.acknowledge(session.t.plain("stale.placed"))
+        async with self._database.reading() as tx:
+            order = await OrderRepository(tx).of_draft(draft.id)
+        if order is not None and session.message_id == draft.message_id:
+            await session.update(await self._review.build_confirmed_screen(session, draft, order))
+        elif order is not None:
+            await session.post(self._status_messages.build_screen(session, order))
+
+    COMMON: ClassVar[Mapping[DraftAction, "_CommonAction"]] = {
+        DraftAction.BACK: _go_back,
+        DraftAction.CANCEL: leave,
+        DraftAction.SHOW: _show_again,
+    }
+    """The buttons that every question has."""
+
+
+def _add_resume_button(session: Session, screen: Screen) -> Screen:
+    draft = session[DRAFT]
+    return screen if draft is None or not draft.has_answers else screens.with_resume(session.t, screen, draft)

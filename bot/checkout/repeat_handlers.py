@@ -1,0 +1,165 @@
+"""Orders that begin with what is known: the same order again, a new quote for one, or a saved recipient."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from bot.checkout.confirmation import review_draft
+from bot.checkout.draft import IDLE_LIMIT, OrderDraft
+from bot.checkout.drafts import Drafts
+from bot.checkout.filling import with_recipient
+from bot.checkout.handlers import DraftHandlers
+from bot.checkout.open_draft import DRAFT, is_replayed
+from bot.checkout.screens import requote
+from bot.core.errors import Rejection
+from bot.infra.db.database import Database
+from bot.infra.i18n import Html
+from bot.infra.telegram.ui.session import Session
+from bot.orders.order import Order, Phase
+from bot.orders.placement.service import OrderService
+from bot.orders.repository import OrderRepository
+from bot.orders.status_messages import StatusMessages
+from bot.recipients.formatting import format_method
+from bot.recipients.model import SavedRecipient, current_method
+from bot.settlement.catalogue import Market
+from bot.settlement.model import PayoutMethod, SettlementFailure
+
+DOUBLE_TAP: Final = timedelta(seconds=5)
+"""A press this soon after the same one wants nothing new: what it asked for is just being shown.
+
+Unless it comes from what is itself the newest question: then what was shown has lost its buttons to that.
+"""
+
+
+class RepeatHandlers:
+    """Begin drafts from orders and from saved recipients."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        market: Market,
+        drafts: Drafts,
+        orders: OrderService,
+        status_messages: StatusMessages,
+        draft_handlers: DraftHandlers,
+    ) -> None:
+        self._database = database
+        self._market = market
+        self._drafts = drafts
+        self._orders = orders
+        self._status_messages = status_messages
+        self._draft_handlers = draft_handlers
+
+    async def resend(self, session: Session, order: Order) -> None:
+        """Begin a draft with the order's recipient and amount, at its review."""
+        order = await self._drop_expired_offer(session, order)
+        if not order.has_recipient:
+            await session.acknowledge(session.t.plain("again.forgotten"), alert=True)
+        elif not order.may_be_sent_again(session.now):
+            await session.acknowledge(session.t.plain("again.open" if order.phase is Phase.OPEN else "again.undecided"))
+            await self._status_messages.resend_status_message(session, order)
+        else:
+            await self._begin_again(session, order)
+
+    async def get_new_quote(self, session: Session, order: Order) -> None:
+        """Do the same for an order that wasn't paid. If it was paid meanwhile, show its status instead."""
+        if order.is_paid:
+            await self._status_messages.show_as_decided(session, order)
+        else:
+            await self.resend(session, order)
+
+    async def send_to_recipient(self, session: Session, recipient: SavedRecipient) -> None:
+        """Begin a draft for a saved recipient and ask what is missing. A second press finds the draft there."""
+        if not is_replayed(session) and not _is_begun(session, recipient):
+            method = await self._method_of(recipient)
+            has_replaced = _has_answers(session[DRAFT])
+            if method is None:
+                session.notice = session.t("recipient.vanished", name=format_method(recipient.method))
+                session[DRAFT] = await self._drafts.begin(session.person.id, session.chat_id, session.update_id)
+            else:
+                warning = await self._draft_handlers.warn_of_limit(session)
+                session.notice = _join(warning, session.t("draft.replaced") if has_replaced else None)
+                session[DRAFT] = await self._drafts.begin(
+                    session.person.id,
+                    session.chat_id,
+                    session.update_id,
+                    lambda draft: with_recipient(draft, recipient, method),
+                )
+        await self._draft_handlers.show(session)
+
+    async def _begin_again(self, session: Session, order: Order) -> None:
+        """Begin the draft, and say what has changed, however often the button was pressed."""
+        await session.acknowledge()
+        pressed_in_question = session.is_newest_question
+        session.message_id = None
+        before, method = session[DRAFT], await self._current_method(order)
+        repeated = self._drafts.repeat_order(order, method)
+        if before is None or not (is_replayed(session) or before.asks_the_same_as(repeated)):
+            session[DRAFT] = await self._drafts.begin_with(repeated, session.update_id)
+            session.notice = session.t("draft.replaced") if _has_answers(before) else None
+        elif not (is_replayed(session) or pressed_in_question) and _was_just_changed(before, session.now):
+            return
+        gone = session.t("again.vanished", name=format_method(order.method)) if method is None else None
+        session.notice = _join(session.notice, gone or await self._difference(session, order))
+        await self._draft_handlers.show(session)
+
+    async def _current_method(self, order: Order) -> PayoutMethod | None:
+        """Return the order's destination as the live list has it.
+
+        A list that can't be read, or is empty, says nothing about it.
+        """
+        try:
+            methods = await self._market.methods()
+        except SettlementFailure:
+            return order.method
+        known = (method for method in methods if method.key() == order.method.key())
+        return next(known, None) if methods else order.method
+
+    async def _method_of(self, recipient: SavedRecipient) -> PayoutMethod | None:
+        """Return the recipient's destination as the list has it, or as it was if the list can't be read.
+
+        Placing the order checks it again.
+        """
+        try:
+            methods = await self._market.methods()
+        except SettlementFailure:
+            methods = ()
+        return current_method(recipient, methods) if methods else recipient.method
+
+    async def _drop_expired_offer(self, session: Session, order: Order) -> Order:
+        """Drop the order if its offer has expired: asking for another one gives it up."""
+        if order.phase is not Phase.NEEDS_CONFIRMATION or not order.offer_is_over(session.now):
+            return order
+        await self._orders.drop(order.reference)
+        async with self._database.reading() as tx:
+            return await OrderRepository(tx).get(order.reference) or order
+
+    async def _difference(self, session: Session, order: Order) -> Html | None:
+        draft = session[DRAFT]
+        if draft is None:
+            return None
+        try:
+            _, worth = await review_draft(self._orders, draft)
+        except (SettlementFailure, Rejection):
+            return None
+        return requote.difference(session.t, order, worth)
+
+
+def _is_begun(session: Session, recipient: SavedRecipient) -> bool:
+    draft = session[DRAFT]
+    if draft is None or draft.method is None or draft.amount is not None:
+        return False
+    wanted = (recipient.method.code, recipient.method.name, recipient.number)
+    return (draft.method.code, draft.method.name, draft.number) == wanted
+
+
+def _has_answers(draft: OrderDraft | None) -> bool:
+    return draft is not None and draft.has_answers
+
+
+def _was_just_changed(draft: OrderDraft, now: datetime) -> bool:
+    return now - (draft.expires_at - IDLE_LIMIT) < DOUBLE_TAP
+
+
+def _join(*notices: Html | None) -> Html | None:
+    return Html("\n".join(filter(None, notices))) or None

@@ -1,0 +1,1 @@
+"""What each step of the conversation asks, and who takes its answers."""

@@ -1,0 +1,63 @@
+"""How much: in rupiah, thousands, millions, sats or bitcoin. What could mean two things is asked back."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bot.checkout.buttons import DraftAction
+from bot.checkout.draft import OrderDraft
+from bot.checkout.flow import missing
+from bot.checkout.screens import amount as screens
+from bot.checkout.screens import limit_warning
+from bot.checkout.steps.handler import Answer
+from bot.core.errors import Rejection
+from bot.core.money import Ambiguous, Amount, parse_amount
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import Session
+from bot.orders.placement.service import OrderService
+from bot.settlement.model import SettlementFailure
+
+
+class AmountStep:
+    """Ask for the amount."""
+
+    def __init__(self, *, orders: OrderService) -> None:
+        self._orders = orders
+
+    @property
+    def buttons(self) -> Mapping[DraftAction, Answer]:
+        """Return who takes the answer of which button."""
+        return {DraftAction.AMOUNT: self._choose}
+
+    async def show(self, session: Session, draft: OrderDraft) -> Screen:
+        """Return the question."""
+        return screens.screen(session.t, draft, self._orders.rules.min_order_idr)
+
+    async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
+        """Take the typed amount, or ask which reading of it is meant."""
+        amount = parse_amount(text)
+        if isinstance(amount, Ambiguous):
+            return screens.readings(session.t, draft, text, amount)
+        return await self._with(draft, amount)
+
+    async def _choose(self, _: Session, draft: OrderDraft, argument: str) -> OrderDraft:
+        """Take the amount of a button."""
+        currency, _slash, value = argument.partition("/")
+        if currency not in {"IDR", "SAT"} or not value.isdigit():
+            raise Rejection("stale.button")
+        return await self._with(draft, Amount("SAT" if currency == "SAT" else "IDR", int(value)))
+
+    async def _with(self, draft: OrderDraft, amount: Amount) -> OrderDraft:
+        """Return the draft with this amount.
+
+        Raises:
+            Rejection: it is outside the limits. The rejection names an amount that isn't.
+        """
+        draft = replace(draft, amount=amount)
+        try:
+            await self._orders.estimate_order(draft.person_id, draft.method, amount)
+        except SettlementFailure:
+            pass  # the answer is kept all the same: the review checks the sum again
+        except Rejection as rejection:
+            if not limit_warning.is_one(rejection):
+                raise
+        return replace(draft, ask=missing(draft))

@@ -1,0 +1,51 @@
+"""How to pay: Lightning, and the tokens that the service accepts now."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from bot.checkout.buttons import DraftAction
+from bot.checkout.draft import OrderDraft
+from bot.checkout.flow import missing
+from bot.checkout.screens import channel as screens
+from bot.checkout.steps.handler import Answer
+from bot.core.errors import Rejection
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import Session
+from bot.payments.tokens import LIGHTNING
+from bot.settlement.catalogue import Market
+from bot.settlement.model import SettlementFailure
+
+
+class ChannelStep:
+    """Ask how the user pays."""
+
+    def __init__(self, *, market: Market) -> None:
+        self._market = market
+
+    @property
+    def buttons(self) -> Mapping[DraftAction, Answer]:
+        """Return who takes the answer of which button."""
+        return {DraftAction.CHANNEL: self._choose}
+
+    async def show(self, session: Session, draft: OrderDraft) -> Screen:
+        """Return the question, with the ways that the service offers now."""
+        return screens.screen(session.t, draft, await list_channels(self._market))
+
+    async def take_typed(self, _: Session, __: OrderDraft, ___: str) -> OrderDraft:
+        """Point to the buttons."""
+        raise Rejection("channel.press")
+
+    async def _choose(self, _: Session, draft: OrderDraft, channel: str) -> OrderDraft:
+        """Take one of the ways on offer."""
+        if channel not in await list_channels(self._market):
+            raise Rejection("channel.gone")
+        chosen = replace(draft, channel=channel)
+        return replace(chosen, ask=missing(chosen))
+
+
+async def list_channels(market: Market) -> Sequence[str]:
+    """Return the ways to pay now. Lightning needs no rails, so it is there even when they can't be asked for."""
+    try:
+        return await market.channels()
+    except SettlementFailure:
+        return (LIGHTNING,)

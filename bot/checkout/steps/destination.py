@@ -1,0 +1,125 @@
+"""Where the rupiah goes: a saved recipient, a typed name, or an entry of the live list."""
+
+from collections.abc import Mapping, Sequence
+
+from bot.checkout.buttons import DraftAction
+from bot.checkout.draft import OrderDraft
+from bot.checkout.filling import refusal, take_destination, with_known_holder, with_recipient
+from bot.checkout.screens import destination as screens
+from bot.checkout.steps.handler import Answer
+from bot.core.errors import Rejection
+from bot.infra.telegram.ui.formatting import quote_input
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import Session
+from bot.recipients.formatting import format_method
+from bot.recipients.model import SavedRecipient, current_method, find_by_beginning, find_by_name
+from bot.recipients.search import SearchResult, search
+from bot.recipients.service import RecipientService
+from bot.settlement.catalogue import Market
+from bot.settlement.model import PayoutMethod, ServiceDown
+
+MIN_LETTERS = 3
+"""A shorter beginning fits too many names by chance."""
+
+
+class DestinationStep:
+    """Ask for the destination."""
+
+    def __init__(self, *, market: Market, recipients: RecipientService) -> None:
+        self._market = market
+        self._recipients = recipients
+
+    @property
+    def buttons(self) -> Mapping[DraftAction, Answer]:
+        """Return who takes the answer of which button."""
+        return {
+            DraftAction.PAGE: self._turn_page,
+            DraftAction.RECIPIENT: self._take_saved,
+            DraftAction.DESTINATION: self._pick,
+        }
+
+    async def show(self, session: Session, draft: OrderDraft) -> Screen:
+        """Return the first page of the list, below the saved recipients."""
+        methods = await list_methods(self._market)
+        return screens.screen(session.t, draft, methods, recents=await self._known(session))
+
+    async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
+        """Look for the typed name among the user's saved recipients and in the live list."""
+        methods, known = await list_methods(self._market), await self._known(session)
+        result = search(text, methods)
+        people = find_by_name(known, text) or find_by_beginning(known, text)
+        if _is_clear(people, text, result):
+            return _take_recipient(draft, people[0], methods)
+        if people:
+            return screens.candidates(session.t, draft, text, _found(result), people)
+        if result.hit is not None:
+            return _take_method(session, draft, result.hit, known)
+        if result.candidates:
+            return screens.candidates(session.t, draft, text, result.candidates)
+        raise Rejection("destination.unknown", query=quote_input(text))
+
+    async def _turn_page(self, session: Session, draft: OrderDraft, argument: str) -> Screen:
+        """Show another page of the list, or another kind of destination."""
+        tab, _, page = argument.partition("/")
+        methods, known = await list_methods(self._market), await self._known(session)
+        return screens.screen(session.t, draft, methods, _whole(tab), _whole(page), recents=known)
+
+    async def _take_saved(self, session: Session, draft: OrderDraft, recipient_id: str) -> OrderDraft:
+        """Take a saved recipient, with destination, number and holder."""
+        recipient = next((each for each in await self._known(session) if each.id == recipient_id), None)
+        if recipient is None:
+            raise Rejection("recipient.gone")
+        return _take_recipient(draft, recipient, await list_methods(self._market))
+
+    async def _pick(self, session: Session, draft: OrderDraft, key: str) -> OrderDraft:
+        """Take a destination of the live list."""
+        method = next((method for method in await list_methods(self._market) if method.key() == key), None)
+        if method is None:
+            raise Rejection("destination.gone")
+        return _take_method(session, draft, method, await self._known(session))
+
+    async def _known(self, session: Session) -> Sequence[SavedRecipient]:
+        return await self._recipients.list_all(session.person.id)
+
+
+async def list_methods(market: Market) -> Sequence[PayoutMethod]:
+    """Return the live list. An empty one may only be a failure of the moment, so the service is asked again."""
+    return await market.methods() or await market.methods(fresh=True)
+
+
+def _take_recipient(draft: OrderDraft, recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> OrderDraft:
+    """Return the draft for a saved recipient, whose destination may have gone from the list since."""
+    if not methods:  # an empty list says nothing about this destination
+        raise ServiceDown
+    method = current_method(recipient, methods)
+    if method is None:
+        raise Rejection("recipient.vanished", name=format_method(recipient.method))
+    return with_recipient(draft, recipient, method)
+
+
+def _take_method(
+    session: Session, draft: OrderDraft, method: PayoutMethod, known: Sequence[SavedRecipient]
+) -> OrderDraft:
+    """Return the draft with this destination. A number that waited for it is taken, or it's said why it can't be."""
+    refused = refusal(draft, method)
+    if refused is not None:
+        session.notice = session.t.tell(refused)
+    return with_known_holder(take_destination(draft, method), known)
+
+
+def _is_clear(people: Sequence[SavedRecipient], typed: str, result: SearchResult) -> bool:
+    """Return whether one of the user's own is meant, and no bank could be.
+
+    Their whole name may resemble a bank's, but no more.
+    """
+    if len(people) != 1 or result.hit is not None:
+        return False
+    return bool(find_by_name(people, typed)) or (len(typed.strip()) >= MIN_LETTERS and not result.candidates)
+
+
+def _found(result: SearchResult) -> Sequence[PayoutMethod]:
+    return result.candidates if result.hit is None else (result.hit,)
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else 0

@@ -1,0 +1,35 @@
+"""What every step of the conversation has."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
+
+from bot.checkout.buttons import DraftAction
+from bot.checkout.draft import OrderDraft
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import Session
+
+Answer = Callable[[Session, OrderDraft, str], Awaitable[OrderDraft | Screen]]
+"""Takes what was typed, or a button's argument. Returns the draft with it, or what has to be asked first.
+
+Raises `Rejection` where it can't be taken: then the question is shown again with the reason.
+"""
+
+
+class StepHandler(Protocol):
+    """Shows the question of a step, and takes its answers: typed text, and the buttons by their action.
+
+    The methods may raise `Rejection` and `SettlementFailure`.
+    """
+
+    @property
+    def buttons(self) -> Mapping[DraftAction, Answer]:
+        """Return who takes the answer of which button."""
+        ...
+
+    async def show(self, session: Session, draft: OrderDraft) -> Screen:
+        """Return the question."""
+        ...
+
+    async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
+        """Take what was typed."""
+        ...

@@ -1,0 +1,97 @@
+"""The review before the service is asked, and the order that it becomes when it is confirmed."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bot.checkout.buttons import DraftAction
+from bot.checkout.confirmation import place_draft, review_draft
+from bot.checkout.draft import OrderDraft, without_method
+from bot.checkout.drafts import Drafts
+from bot.checkout.flow import EDITS
+from bot.checkout.screens import review as screens
+from bot.checkout.steps.channel import list_channels
+from bot.checkout.steps.handler import Answer
+from bot.core.errors import Rejection
+from bot.infra.db.database import Database
+from bot.infra.telegram.ui.screen import Screen
+from bot.infra.telegram.ui.session import Session
+from bot.orders.order import Order
+from bot.orders.placement.service import ConfirmationOutdated, MethodVanished, OrderService
+from bot.orders.repository import OrderRepository
+from bot.orders.screens.formatting import format_channel
+from bot.payments.tokens import LIGHTNING
+from bot.recipients.formatting import format_method
+from bot.settlement.catalogue import Market
+from bot.settlement.model import ServiceDown
+from bot.users.phrase_suggestion import suggest_phrase
+from bot.users.repository import UserRepository
+
+
+class ReviewStep:
+    """Show the review, and place the order that is confirmed."""
+
+    def __init__(self, *, database: Database, market: Market, orders: OrderService, drafts: Drafts) -> None:
+        self._database = database
+        self._market = market
+        self._orders = orders
+        self._drafts = drafts
+
+    @property
+    def buttons(self) -> Mapping[DraftAction, Answer]:
+        """Return who takes the answer of which button."""
+        return {DraftAction.EDIT: self._edit, DraftAction.CONFIRM: self._confirm}
+
+    async def show(self, session: Session, draft: OrderDraft) -> Screen:
+        """Return the review at the current quote, which is saved with the draft: placing compares with it."""
+        channels, _ = await asyncio.gather(list_channels(self._market), self._market.quote())
+        offered = draft
+        if draft.channel not in channels:
+            session.notice = session.t("channel.switched", channel=format_channel(session.t, draft.channel))
+            offered = replace(draft, channel=LIGHTNING)
+        reviewed, worth = await review_draft(self._orders, offered)
+        if reviewed != draft:
+            saved = await self._drafts.save(reviewed, session.update_id)
+            if saved is None:
+                raise Rejection("stale.button")
+            reviewed = saved
+        async with self._database.reading() as tx:
+            is_first = not await OrderRepository(tx).of_person(session.person.id, limit=1)
+        return screens.screen(session.t, reviewed, worth, session.zone, other_ways=len(channels) > 1, is_first=is_first)
+
+    async def take_typed(self, _: Session, __: OrderDraft, ___: str) -> OrderDraft:
+        """Point to the buttons."""
+        raise Rejection("review.press")
+
+    async def build_confirmed_screen(self, session: Session, draft: OrderDraft, order: Order) -> Screen:
+        """Return the review once it is confirmed. For a first order it says what the phrase on the invoice is for."""
+        async with self._database.reading() as tx:
+            session.person = await UserRepository(tx).get(session.person.id) or session.person
+            is_first = len(await OrderRepository(tx).of_person(session.person.id, limit=2)) == 1
+        phrase = session.person.phrase if is_first else None
+        return screens.confirmed(session.t, draft, order.reference, session.zone, phrase=phrase)
+
+    async def _edit(self, _: Session, draft: OrderDraft, name: str) -> OrderDraft:
+        """Go to the question whose answer the user wants to change."""
+        if name not in EDITS:
+            raise Rejection("stale.button")
+        return replace(draft, ask=EDITS[name])
+
+    async def _confirm(self, session: Session, draft: OrderDraft, _: str) -> OrderDraft | Screen:
+        """Place the order. Notifications report what follows."""
+        if draft.channel not in await list_channels(self._market):
+            return draft
+        return await self._place(session, replace(draft, message_id=session.message_id))
+
+    async def _place(self, session: Session, draft: OrderDraft) -> OrderDraft | Screen:
+        new_phrase = (await suggest_phrase(session)).text if session.person.phrase is None else None
+        try:
+            order = await place_draft(self._orders, draft, new_phrase)
+        except ConfirmationOutdated:
+            raise Rejection("stale.button") from None
+        except MethodVanished:
+            if not await self._market.methods():  # an empty list says nothing about this destination
+                raise ServiceDown from None
+            session.notice = session.t("destination.vanished", name=format_method(draft.method))
+            return without_method(draft)
+        return await self.build_confirmed_screen(session, draft, order)
