@@ -44,7 +44,7 @@ async def render_for_staff(notification: Notification[TicketWait], context: Rend
     ticket, head = await _read(notification.payload, context, notification.chat_id)
     if ticket is None:
         return Sent()
-    screen = screens.to_room(context.t, ticket, context.now)
+    screen = screens.to_staff(context.t, ticket, context.now)
     reply_to, topic_id = (head.message_id, head.topic_id) if head else (None, None)
     return await context.send_text(notification, screen, priority="talk", reply_to=reply_to, topic_id=topic_id)
 

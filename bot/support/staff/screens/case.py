@@ -26,9 +26,9 @@ def text(reader: Reader, case: Case, *, default_locale: str, before: str = "") -
     """Return the whole case after `before`, at most as long as a message can be."""
     known = (before, facts(reader, case, default_locale), unusual(reader.t, case), others(reader, case))
     parts = [part for part in known if part]
-    room = TEXT_UNITS - visible_units("\n\n".join(parts))
-    told = timeline(reader, case, room)
-    return Html("\n\n".join([*parts, told] if told else parts))
+    units = TEXT_UNITS - visible_units("\n\n".join(parts))
+    history = timeline(reader, case, units)
+    return Html("\n\n".join([*parts, history] if history else parts))
 
 
 def facts(reader: Reader, case: Case, default_locale: str) -> str:
@@ -54,15 +54,15 @@ def others(reader: Reader, case: Case, but: str = "") -> str:
     return "\n".join([t("case.others"), *lines]) if said else ""
 
 
-def timeline(reader: Reader, case: Case, room: int = TEXT_UNITS) -> str:
-    """Return the timeline, collapsed until it is tapped, in at most `room` visible units."""
+def timeline(reader: Reader, case: Case, units: int = TEXT_UNITS) -> str:
+    """Return the timeline, collapsed until it is tapped, in at most so many visible `units`."""
     if case.order is None:
         return ""
     t, zone, now = reader.t, reader.zone, reader.now
     heading = t("case.timeline", zone=zone_name(now.astimezone(zone), zone))
     if not case.notifications and case.order.created_at < now - KEEP_SENT:
         heading = Html(f"{heading}\n{t('case.news_forgotten', days=KEEP_SENT.days)}")
-    lines = staff_timeline.lines(reader, case, room - visible_units(heading) - 3)
+    lines = staff_timeline.lines(reader, case, units - visible_units(heading) - 3)
     return f"{heading}\n<blockquote expandable>{lines}</blockquote>" if lines else ""
 
 

@@ -24,21 +24,21 @@ class Line:
         object.__setattr__(self, "units", visible_units(self.text) + 1)
 
 
-def fit_lines(t: Translator, lines: Sequence[Line], heading: str, room: int) -> str:
-    """Return the lines that fit into `room` units, perhaps none. First lines under `heading` don't repeat it."""
+def fit_lines(t: Translator, lines: Sequence[Line], heading: str, units: int) -> str:
+    """Return the lines that fit into so many `units`, perhaps none. First lines under `heading` don't repeat it."""
     order = sorted(range(len(lines)), key=lambda place: (lines[place].is_unusual, place))
 
-    def left(gone: int) -> list[Line]:
+    def keep(gone: int) -> list[Line]:
         return [lines[place] for place in sorted(order[gone:])]
 
-    def has_room(gone: int) -> bool:
-        kept = left(gone)
+    def fits(gone: int) -> bool:
+        kept = keep(gone)
         heads = sum(visible_units(head) + 1 for head in _heads(kept, heading) if head)
-        return sum(line.units for line in kept) + heads + visible_units(_folded(t, gone)) <= room
+        return sum(line.units for line in kept) + heads + visible_units(_folded(t, gone)) <= units
 
-    least = max(0, len(lines) - room // SHORTEST)
-    gone = bisect_left(range(len(lines)), x=True, lo=least, key=has_room)
-    kept = left(gone)
+    least = max(0, len(lines) - units // SHORTEST)
+    gone = bisect_left(range(len(lines)), x=True, lo=least, key=fits)
+    kept = keep(gone)
     said = (part for head, line in zip(_heads(kept, heading), kept, strict=True) for part in (head, line.text) if part)
     return "\n".join([*([_folded(t, gone)] if gone else []), *said]) if kept else ""
 

@@ -100,13 +100,13 @@ class TimelineEntry:
     times: int = 1
 
 
-def lines(reader: Reader, case: Case, room: int) -> str:
-    """Return the timeline of a case in at most `room` visible units; empty where nothing is known, or nothing fits."""
+def lines(reader: Reader, case: Case, units: int) -> str:
+    """Return the timeline of a case in at most so many visible `units`; empty where nothing is known or fits."""
     t, zone = reader.t, reader.zone
     found = list_entries(t, case, zone)
     headings = {day: _heading(reader, day) for day in {each.at.astimezone(zone).date() for each in found}}
     written = [Line(headings[each.at.astimezone(zone).date()], _line(t, each, zone), each.is_unusual) for each in found]
-    return fit_lines(t, written, t("timeline.today"), room)
+    return fit_lines(t, written, t("timeline.today"), units)
 
 
 def list_entries(t: Translator, case: Case, zone: tzinfo) -> list[TimelineEntry]:

@@ -9,7 +9,7 @@ from bot.support.staff.screens.talk import mention
 from bot.support.ticket import Ticket
 
 
-def to_room(t: Translator, ticket: Ticket, now: datetime) -> Screen:
+def to_staff(t: Translator, ticket: Ticket, now: datetime) -> Screen:
     """Remind support. The agent who holds the ticket is mentioned, so that their phone notifies them."""
     keyboard: Keyboard = ()
     if ticket.claimed_by is None:
