@@ -34,7 +34,7 @@ RECEIVER = "receiver"
 CONNECT_AGAIN = Steps((0.5, 1.0, 2.0, 5.0, 10.0))
 FINISH_UPDATES = 1.5
 FINISH_POSTS = 1.5
-FINISH_NEWS = 1.0
+FINISH_NOTIFICATIONS = 1.0
 FINISH_FEATURES = 1.0
 """SIGTERM is to end within five seconds: what isn't done by then is taken up at the next start."""
 
@@ -266,8 +266,8 @@ async def _wind_up(house: House, queues: ChatQueues, workers: WorkerGroup) -> No
     await asyncio.gather(
         queues.drain(FINISH_UPDATES * has_time),
         house.orders.service.submission.close(FINISH_POSTS),
-        house.delivery.close(FINISH_NEWS * has_time),
-        house.broadcasts.deliveries.close(FINISH_NEWS * has_time),
+        house.delivery.close(FINISH_NOTIFICATIONS * has_time),
+        house.broadcasts.deliveries.close(FINISH_NOTIFICATIONS * has_time),
     )
     # After the updates, none of which begins anything any more.
     closing = [feature.close for feature in house.features if feature.close is not None]

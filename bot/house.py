@@ -80,7 +80,7 @@ class House:
     features: Sequence[Feature]
     orders: Orders
     delivery: OutboxDelivery
-    nudge_outbox: Wakeup
+    wake_outbox: Wakeup
     broadcasts: Broadcasts
     clock: SystemClock
 
@@ -89,7 +89,7 @@ def build(settings: Settings) -> House:
     """Build the parts; opens no connection and no file."""
     clock = SystemClock()
     store = store_of(settings)
-    nudge_outbox, health_changed = Wakeup(), Wakeup()
+    wake_outbox, health_changed = Wakeup(), Wakeup()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
     health = Health(clock, patience_of(settings), health_changed)
     budget = AdaptiveBudget(settings.service_max_requests_per_second)
@@ -105,7 +105,7 @@ def build(settings: Settings) -> House:
         messenger=messenger,
         translations=translations,
         default_locale=settings.default_locale,
-        wake_outbox=nudge_outbox,
+        wake_outbox=wake_outbox,
     )
     provider = provider_of(settings)
     users = Users(
@@ -212,13 +212,13 @@ def build(settings: Settings) -> House:
             store,
             renderers,
             clock,
-            on_room=nudge_outbox,
+            on_room=wake_outbox,
             after=chain(*(feature.after for feature in features)),
             on_chat_unreachable=[hook for feature in features for hook in feature.on_chat_unreachable],
             on_chat_moved=[hook for feature in features for hook in feature.on_chat_moved],
         ),
         broadcasts=broadcasts,
-        nudge_outbox=nudge_outbox,
+        wake_outbox=wake_outbox,
         clock=clock,
     )
 

@@ -14,10 +14,10 @@ from bot.orders.tables import NEEDS_MESSAGE_IDS
 def loops(house: House) -> list[tuple[str, Coroutine[Any, Any, None]]]:
     """Return the workers that act again and again, each under its name."""
     cleanup = OutboxCleanup(
-        house.store, house.clock, house.delivery, keep=(NEEDS_MESSAGE_IDS,), on_recovered=house.nudge_outbox
+        house.store, house.clock, house.delivery, keep=(NEEDS_MESSAGE_IDS,), on_recovered=house.wake_outbox
     )
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
-        ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.nudge_outbox),
+        ("outbox", OutboxWorker(house.delivery, house.clock).tick, house.wake_outbox),
         ("outbox-cleanup", cleanup.tick, Wakeup()),
         ("inbox-cleanup", InboxCleanup(house.store, house.clock).tick, Wakeup()),
     ]

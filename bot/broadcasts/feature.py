@@ -39,7 +39,7 @@ class Broadcasts:
             clock=clock,
             rules=rules,
             on_confirmed=confirmed,
-            on_news=infra.wake_outbox,
+            on_notification=infra.wake_outbox,
         )
         self.deliveries = DeliveryService(
             store=database,

@@ -58,14 +58,14 @@ class BroadcastService:
         clock: Clock,
         rules: BroadcastRules,
         on_confirmed: Callable[[], None] = lambda: None,
-        on_news: Callable[[], None] = lambda: None,
+        on_notification: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
         self._market = market
         self._clock = clock
         self._rules = rules
         self._on_confirmed = on_confirmed
-        self._on_news = on_news
+        self._on_notification = on_notification
 
     async def count_readers(self, audience: Audience) -> Mapping[str, int]:
         """Return how many readers the audience has now, by their language."""
@@ -189,7 +189,7 @@ class BroadcastService:
             paused = await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.PAUSED, quote=None))
             if paused is not None:
                 await OutboxRepository(tx).add(waiting_notifications(paused, self._rules.operator_ids, doubts, now))
-        self._on_news()
+        self._on_notification()
 
     async def _preview(self, tx: Transaction, broadcast: Broadcast) -> Preview:
         now, rules = self._clock.now(), self._rules

@@ -98,9 +98,9 @@ class Drafts:
             return await DraftRepository(tx).lapsed(self._clock.now())
 
     async def lapse(self, draft_id: str) -> bool:
-        """Put a draft away and queue the news of it, if nobody has touched it meanwhile; whether that was so.
+        """Put a draft away and queue the notification of that, if nobody has touched it meanwhile; whether that was so.
 
-        One that can't be read is closed without news: there is nothing to go on with.
+        One that can't be read is closed without a notification: there is nothing to go on with.
         """
         now = self._clock.now()
         async with self._store.transaction() as tx:

@@ -42,7 +42,7 @@ class HealthSummary:
 
 
 class Monitor:
-    """`backlog_after` is how long news may wait; `shrink_percent` how much shorter the methods list may become."""
+    """`backlog_after`: how long notifications may wait; `shrink_percent`: how much shorter the methods may become."""
 
     def __init__(
         self,
@@ -65,14 +65,16 @@ class Monitor:
         self._rests_until = clock.now()
 
     async def hear(self) -> int:
-        """Raise and clear by what was heard of the service; how many pieces of news that brought."""
+        """Raise and clear by what was heard of the service; how many notifications that brought."""
         return await self._alarms.take_in(await self._of_service())
 
     async def look(self, poller_silent_since: datetime | None = None) -> int:
-        """Raise and clear by all there is to see, and remind of what goes on; how many pieces of news that brought."""
+        """Raise and clear by all there is to see, and remind of what goes on; how many notifications that brought."""
         silent = _since(AlarmKind.POLLER_SILENT, poller_silent_since)
-        news = await self._alarms.take_in([*await self._of_service(), await self._of_outbox(), self._of_rows(), silent])
-        return news + await self._alarms.remind()
+        count = await self._alarms.take_in(
+            [*await self._of_service(), await self._of_outbox(), self._of_rows(), silent]
+        )
+        return count + await self._alarms.remind()
 
     async def probe(self) -> None:
         """Ask the service for something, where nobody else has asked it for a while."""

@@ -57,7 +57,7 @@ class Orders:
             market=market,
             clock=clock,
             rules=rules,
-            on_news=infra.wake_outbox,
+            on_notification=infra.wake_outbox,
         )
         self.observer = Observer(self.service, self.events)
         self.poller = Poller(

@@ -281,10 +281,10 @@ def new_page_token() -> str:
 
 
 def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
-    """The order after the service has reported on it, and what is news in that.
+    """The order after the service has reported on it, and the notifications of that.
 
     Skipped, repeated, stale and unknown states are all fine; an ended order stays as it ended. Steps that were
-    passed between two looks are not told one by one: the last of them is the news.
+    passed between two looks have no notifications of their own: the last of them has.
     """
     if order.is_ended:
         return order, ()
@@ -328,31 +328,31 @@ def _shows_payment(report: OrderReport, step: Step) -> bool:
 
 def _tell(before: Order, after: Order, now: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
     first_payment = after.is_paid and not before.is_paid
-    news: list[OrderNotification] = []
+    notifications: list[OrderNotification] = []
     if first_payment or (after.is_ended and not before.is_paid):
-        news.append(OrderNotification.TAKE_DOWN)
+        notifications.append(OrderNotification.TAKE_DOWN)
     if after.step != before.step or after.is_ended or first_payment:
-        news.append(OrderNotification.CARD_EDIT)
+        notifications.append(OrderNotification.CARD_EDIT)
     if after.state == COMPLETED:
-        news += [OrderNotification.SENT, OrderNotification.RECEIPT]
+        notifications += [OrderNotification.SENT, OrderNotification.RECEIPT]
     elif after.state == FAILED:
-        return _tell_failure(before, after, now, news)
+        return _tell_failure(before, after, now, notifications)
     elif first_payment:
-        news.append(OrderNotification.PAID_LATE if before.expiry_notified else OrderNotification.PAID)
-    return after, tuple(news)
+        notifications.append(OrderNotification.PAID_LATE if before.expiry_notified else OrderNotification.PAID)
+    return after, tuple(notifications)
 
 
 def _tell_failure(
-    before: Order, after: Order, now: datetime, news: list[OrderNotification]
+    before: Order, after: Order, now: datetime, notifications: list[OrderNotification]
 ) -> tuple[Order, tuple[OrderNotification, ...]]:
     # The contract fails an order whose invoice ran out unpaid: to a person that is an expiry, told once.
     # A deposit that failed without evidence isn't one: nobody knows whether it was paid.
     ran_out = after.failure is Failure.UNPAID and (before.expiry_notified or after.is_expired(now + CLOCK_SLACK))
     if not ran_out:
-        return after, (*news, OrderNotification.FAILED)
+        return after, (*notifications, OrderNotification.FAILED)
     if before.expiry_notified:
-        return after, tuple(news)
-    return replace(after, expiry_notified=True), (*news, OrderNotification.EXPIRED)
+        return after, tuple(notifications)
+    return replace(after, expiry_notified=True), (*notifications, OrderNotification.EXPIRED)
 
 
 CLOCK_SLACK = timedelta(minutes=2)

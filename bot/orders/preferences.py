@@ -1,4 +1,4 @@
-"""Which news reach a person how: with sound, silently, or only on the order's card.
+"""How notifications reach a user: with sound, silently, or only on the order's card.
 
 One table says what is usual, what may be chosen, and so what the settings offer and what the teller does.
 """
@@ -14,7 +14,7 @@ from bot.settlement.steps import Step
 
 
 class Way(StrEnum):
-    """How a piece of news arrives."""
+    """How a notification arrives."""
 
     SOUND = "sound"
     SILENT = "silent"
@@ -78,11 +78,11 @@ CHOOSABLE: Final = tuple(topic for topic in TOPICS if topic.is_choosable)
 Choices = Mapping[str, str]
 """Topic -> way, where a person's choice differs from the usual."""
 
-_STEP_NEWS: Final = {Step.CONVERTING: OrderNotification.CONVERTING, Step.SENDING: OrderNotification.SENDING}
+_STEP_NOTIFICATIONS: Final = {Step.CONVERTING: OrderNotification.CONVERTING, Step.SENDING: OrderNotification.SENDING}
 
 
 def topic_of(notice: OrderNotification) -> Topic | None:
-    """The topic that `notice` belongs to; None for what is no news of its own (a card, an invoice)."""
+    """The topic that `notice` belongs to; None for what is no message of its own (a card, an invoice)."""
     return next((topic for topic in TOPICS if notice in topic.notices), None)
 
 
@@ -92,7 +92,7 @@ def topic_named(name: str) -> Topic | None:
 
 
 def chosen(topic: Topic, choices: Choices | None) -> Way:
-    """How news of `topic` arrive for a person with these choices; what can't be chosen counts as not chosen."""
+    """How notifications of `topic` arrive for a user with these choices; what can't be chosen counts as not chosen."""
     wished = (choices or {}).get(topic.name)
     return next((way for way in topic.ways if way == wished), topic.usual)
 
@@ -120,8 +120,8 @@ def next_way(topic: Topic, way: Way) -> Way:
     return topic.ways[(topic.ways.index(way) + 1) % len(topic.ways)]
 
 
-def step_news(before: Order, after: Order) -> OrderNotification | None:
-    """The news that a paid order has come a small step further; None where bigger news says so, or it hasn't."""
+def step_notification(before: Order, after: Order) -> OrderNotification | None:
+    """The notification of a small step of a paid order; None where a bigger one says so, or it hasn't."""
     if not before.is_paid or after.is_ended or after.step <= before.step:
         return None
-    return _STEP_NEWS.get(after.step)
+    return _STEP_NOTIFICATIONS.get(after.step)

@@ -30,15 +30,15 @@ _A_DAY, _ABOUT = timedelta(days=1), timedelta(minutes=30)
 
 
 class RateScheduler:
-    """Queues what is due by the clock, and what a new quote meets. `on_news` is called after something was queued."""
+    """Queues what is due by the clock, and what a new quote meets. `on_notification` is called after each one added."""
 
     def __init__(
-        self, store: Database, market: Market, clock: Clock, on_news: Callable[[], None] = lambda: None
+        self, store: Database, market: Market, clock: Clock, on_notification: Callable[[], None] = lambda: None
     ) -> None:
         self._store = store
         self._market = market
         self._clock = clock
-        self._on_news = on_news
+        self._on_notification = on_notification
         self._checked: Quote | None = None
         self._aside = set[str]()
         self._met: dict[str, tuple[RateAlert, Quote]] = {}
@@ -59,7 +59,7 @@ class RateScheduler:
                 payload = None if quote is None else DailyQuote(quote, await _change_in_a_day(tx, quote))
                 for each in taken:
                     await _take_up(tx, each, now, None if _is_late(each, now) else payload)
-            self._on_news()
+            self._on_notification()
         return bool(taken) or (bool(due) and capacity <= 0)
 
     async def _set_unreadable_aside(self) -> None:
@@ -105,7 +105,7 @@ class RateScheduler:
                 await _ring(tx, alert, quote, now)
         for alert, _ in these:
             del self._met[alert.id]
-        self._on_news()
+        self._on_notification()
         return bool(self._met)
 
     async def _quote(self, now: datetime) -> Quote | None:

@@ -47,7 +47,7 @@ class Finding:
 
 
 class Alarms:
-    """Raises, reminds and clears. `on_news` is called whenever the outbox has got something to tell."""
+    """Raises, reminds and clears. `on_notification` is called after each added notification."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Alarms:
         clock: Clock,
         operator_ids: frozenset[int],
         remind_after: timedelta = timedelta(hours=1),
-        on_news: Callable[[], None] = lambda: None,
+        on_notification: Callable[[], None] = lambda: None,
         *,
         subjects: AlarmSubjects,
     ) -> None:
@@ -63,7 +63,7 @@ class Alarms:
         self._clock = clock
         self._operators = operator_ids
         self._remind_after = remind_after
-        self._on_news = on_news
+        self._on_notification = on_notification
         self._subjects = subjects
         self._since: datetime | None = None
 
@@ -78,7 +78,7 @@ class Alarms:
             return await self._subjects.of(tx, alarms)
 
     async def take_in(self, findings: Iterable[Finding]) -> int:
-        """Raise what is newly wrong and clear what is over; how many pieces of news that were."""
+        """Raise what is newly wrong and clear what is over; how many notifications that were."""
         known = {alarm.kind: alarm for alarm in await self.open() if not alarm.subject}
         return sum([await self._take_in(finding, known.get(finding.kind)) for finding in findings])
 
@@ -92,7 +92,7 @@ class Alarms:
             for alarm in await AlarmRepository(tx).open():
                 await AlarmRepository(tx).save(replace(alarm, reminded_at=now))
             await OutboxRepository(tx).add(reminders(self._operators, now))
-        self._on_news()
+        self._on_notification()
         return True
 
     async def settle(self, kind: AlarmKind, subject: str, by: int) -> bool:
@@ -105,7 +105,7 @@ class Alarms:
                 whom, about = known.user_id if known else 0, subject_key("alarm", kind, subject)
                 await record_audit(tx, by, AuditAction.CHANGED, about, now, person_id=whom, detail="settled")
         if settled:
-            self._on_news()
+            self._on_notification()
         return settled
 
     async def _take_in(self, finding: Finding, known: Alarm | None) -> bool:
@@ -128,14 +128,14 @@ class Alarms:
         async with self._store.transaction() as tx:
             raised = await raise_alarm(tx, alarm, self._operators)
         if raised:
-            self._on_news()
+            self._on_notification()
         return raised
 
     async def _clear(self, kind: AlarmKind) -> bool:
         async with self._store.transaction() as tx:
             cleared = await clear_alarm(tx, kind, "", self._clock.now(), self._operators)
         if cleared:
-            self._on_news()
+            self._on_notification()
         return cleared
 
     def _is_any_due(self, alarms: Iterable[Alarm], now: datetime) -> bool:

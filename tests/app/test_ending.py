@@ -11,13 +11,13 @@ FIVE_SECONDS = 5.0
 
 
 def test_all_that_the_end_gives_to_unfinished_work_fits_into_five_seconds() -> None:
-    beside_one_another = max(app.FINISH_UPDATES, app.FINISH_POSTS, app.FINISH_NEWS)
+    beside_one_another = max(app.FINISH_UPDATES, app.FINISH_POSTS, app.FINISH_NOTIFICATIONS)
     assert server.ENDS_WITHIN_SECONDS + beside_one_another + app.FINISH_FEATURES < FIVE_SECONDS
 
 
 @in_virtual_time
 async def test_work_that_never_ends_is_cut_off_after_what_it_is_given() -> None:
-    for given in (app.FINISH_POSTS, app.FINISH_NEWS, app.FINISH_FEATURES):
+    for given in (app.FINISH_POSTS, app.FINISH_NOTIFICATIONS, app.FINISH_FEATURES):
         work = asyncio.create_task(asyncio.Event().wait())
         began = now()
         await finish_tasks(lambda work=work: [] if work.done() else [work], given)  # type: ignore[misc]

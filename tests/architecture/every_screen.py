@@ -221,7 +221,7 @@ def every_screen(locale: str, method: PayoutMethod = BCA, typed: str = "1.500") 
     yield from _of_recipients(t, method, typed)
     yield from _of_orders(t, method, typed)
     yield from _of_history(t, method, typed)
-    yield from _of_news(t, method, typed)
+    yield from _of_notification(t, method, typed)
     yield from _of_receipts(t, method, typed)
     yield from _of_settings(t, typed)
     for name, shown in of_alarms(t, an_order(method), NOW, JAKARTA, typed):
@@ -347,7 +347,7 @@ def _of_history(t: Translator, method: PayoutMethod, typed: str) -> Iterator[See
             yield Seen(f"page: {moment}", seen, ("ABC2345", t.rupiah(500_000)))
 
 
-def _of_news(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
+def _of_notification(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
     moments = dict(at_each_moment(method))
     for moment in ("IDLE", "held", "offer over", "refused", "failed paid", "COMPLETED"):
         order = moments[moment]

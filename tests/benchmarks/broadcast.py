@@ -3,7 +3,7 @@
 Telegram (the sandbox's) counts 30 messages a second in all and refuses what is more. How long it took is read from
 its own log of calls; the limit's own time is what the same number of messages takes at exactly 30 a second. Payments
 are made at moments all over the broadcast; what is told of them is timed from the service's change to the message in
-the chat, and, without the time until the bot asks the service, from the news' writing down to Telegram's answer.
+the chat, and, without the time until the bot asks the service, from the commit of a notification to Telegram's answer.
 """
 
 import asyncio
@@ -97,9 +97,9 @@ async def _show_cards(hall: Stage, store: Database, paying: Sequence[Followed]) 
             )
             await OutboxRepository(tx).add([card])
         shown = {order.chat_id: hall.sights.seen[order.chat_id][-1].message["message_id"] for order in paying}
-        for news in await OutboxRepository(tx).heads(now, limit=2 * len(paying)):
-            if news.chat_id in shown and news.kind == OrderNotification.CARD:
-                await OutboxRepository(tx).told(news.id, shown[news.chat_id], now)
+        for notification in await OutboxRepository(tx).heads(now, limit=2 * len(paying)):
+            if notification.chat_id in shown and notification.kind == OrderNotification.CARD:
+                await OutboxRepository(tx).told(notification.id, shown[notification.chat_id], now)
 
 
 async def _subscribe(store: Database, readers: Sequence[int]) -> None:
@@ -150,7 +150,7 @@ def a_broadcast() -> Broadcast:
 
 
 async def _pay(hall: Stage, order: Followed, at: float) -> list[float]:
-    """Pay at that moment and let it come to its end; how long after the service's change each piece of news came."""
+    """Pay at that moment and let it come to its end; how long after the service's change each notification came."""
     await asyncio.sleep(at)
     delays = []
     for state, text in TO_BE_TOLD:
@@ -177,7 +177,7 @@ async def _collect_once(hall: Stage, found: Findings) -> None:
 
 
 async def _told(store: Database, chats: Sequence[int]) -> list[float]:
-    """From the commit that has the news to its message's arrival, for all that the paying were told."""
+    """From the commit that has the notification to its message's arrival, for all that the paying were told."""
     async with store._reader.connect() as connection:
         found = await connection.execute(
             select(outbox.c.created_at, outbox.c.told_at).where(

@@ -42,10 +42,10 @@ async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe
     waiting = Broadcast(id="0123456789", operator_id=OSCAR, created_at=now, starts_at=now - timedelta(minutes=6))
     async with store.transaction() as tx:
         await BroadcastRepository(tx).add(replace(waiting, status=status))
-    (news,) = waiting_notifications(waiting, [OSCAR], (Doubt.STALE, Doubt.JUMPED), now)
+    (notification,) = waiting_notifications(waiting, [OSCAR], (Doubt.STALE, Doubt.JUMPED), now)
     reader = Person(id=OSCAR, created_at=now, language_code="en")
     context = context_for(reader, store=store, messenger=sent, now=now)
-    told = await render_waiting(replace(news, maybe_told=maybe_told), context)
+    told = await render_waiting(replace(notification, maybe_told=maybe_told), context)
     await store.close()
     return told
 

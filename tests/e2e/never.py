@@ -178,7 +178,7 @@ def snapshot(world: World, but: Iterable[int] = ()) -> Rows:
 
 
 def is_done(world: World, update_id: int = 0) -> bool:
-    """Whether the bot is done with every update up to this one, and all news are told."""
+    """Whether the bot is done with every update up to this one, and all notifications are sent."""
     with closing(sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=PATIENCE)) as database:
         last, left, to_tell = database.execute(
             "SELECT (SELECT coalesce(max(update_id), 0) FROM inbox),"

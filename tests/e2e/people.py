@@ -149,16 +149,16 @@ async def bot_knows(world: World, order: Json, **facts: object) -> None:
 
 
 async def could_not_be_told(world: World, person: Chatter) -> None:
-    """Wait until the bot has given up the news of this chat, all that there are."""
-    await _news_become(world, person.chat_id, {"undeliverable"})
+    """Wait until the bot has given up the notifications of this chat, all that there are."""
+    await _notifications_become(world, person.chat_id, {"undeliverable"})
 
 
 async def all_is_told(world: World, person: Chatter) -> None:
-    """Wait until the bot has written down that it told all news of this chat: none would be told again after a kill."""
-    await _news_become(world, person.chat_id, set())
+    """Wait until the bot has saved that it sent all notifications of this chat: a kill repeats none."""
+    await _notifications_become(world, person.chat_id, set())
 
 
-async def _news_become(world: World, chat_id: int, wished: set[str]) -> None:
+async def _notifications_become(world: World, chat_id: int, wished: set[str]) -> None:
     known = "SELECT DISTINCT status FROM outbox WHERE chat_id = ? AND status != 'told'"
 
     async def statuses() -> set[str]:

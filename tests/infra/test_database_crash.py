@@ -62,11 +62,11 @@ def line(process: subprocess.Popen[str]) -> str:
 
 
 async def kept(store: Database) -> set[int]:
-    """The numbers that are there, each with its order and its news."""
+    """The numbers that are there, each with its order and its notification."""
     async with store.reading() as tx:
         orders = {int(order.reference) for order in await OrderRepository(tx).of_person(1001, limit=100_000)}
-        news = {head.chat_id for head in await OutboxRepository(tx).heads(NOW, limit=100_000)}
-    assert orders == news
+        notifications = {head.chat_id for head in await OutboxRepository(tx).heads(NOW, limit=100_000)}
+    assert orders == notifications
     return orders
 
 

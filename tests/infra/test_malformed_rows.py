@@ -111,7 +111,7 @@ async def two_quotes(tx: Transaction) -> None:
         await QuoteRepository(tx).add(Quote(Decimal(1_666_666_666), NOW + minute * SECOND, None, "s"))
 
 
-async def two_news(tx: Transaction) -> None:
+async def two_notifications(tx: Transaction) -> None:
     await OutboxRepository(tx).add([a_notification(chat_id=EMMA), a_notification(chat_id=SARI)])
 
 
@@ -149,7 +149,7 @@ ANYWHERE = {
         "orders BAD",
     ),
     "message": Case(
-        two_news,
+        two_notifications,
         "UPDATE outbox SET payload = '{' WHERE chat_id = 1001",
         lambda tx: OutboxRepository(tx).heads(LATER),
         "outbox ",
@@ -247,7 +247,7 @@ ON_SQLITE = {
         "ticket_posts -1.1",
     ),
     "message's time": Case(
-        two_news,
+        two_notifications,
         "UPDATE outbox SET created_at = 'today' WHERE chat_id = 1001",
         lambda tx: OutboxRepository(tx).heads(LATER),
         "outbox ",
@@ -294,13 +294,13 @@ async def test_an_update_of_an_unknown_time_is_set_aside_as_one_without_a_body(s
 @on_sqlite
 async def test_when_the_next_message_is_due_does_not_hang_on_a_malformed_time(store: Database) -> None:
     async with store.transaction() as tx:
-        await two_news(tx)
+        await two_notifications(tx)
     async with store._writer.begin() as connection:
         await connection.execute(text("UPDATE outbox SET due_at = '' WHERE chat_id = 1001"))
     async with store.reading() as tx:
         assert await OutboxRepository(tx).next_due() is None
         assert (await OutboxRepository(tx).backlog(LATER)).since is None
-        assert [news.chat_id for news in await OutboxRepository(tx).heads(LATER)] == [SARI]
+        assert [notification.chat_id for notification in await OutboxRepository(tx).heads(LATER)] == [SARI]
 
 
 async def test_one_row_that_is_asked_for_by_its_key_is_refused(store: Database) -> None:

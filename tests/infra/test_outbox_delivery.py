@@ -61,20 +61,20 @@ class SlowEars(Ears):
         self.gates: dict[int, asyncio.Event] = {}
         self.begun = asyncio.Event()
 
-    async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
+    async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
         self.begun.set()
-        if news.chat_id in self.gates:
-            await self.gates[news.chat_id].wait()
-        return await super().send(news)
+        if notification.chat_id in self.gates:
+            await self.gates[notification.chat_id].wait()
+        return await super().send(notification)
 
 
-async def test_the_news_of_a_chat_are_told_in_their_order(house: House) -> None:
+async def test_the_notifications_of_a_chat_are_sent_in_their_order(house: House) -> None:
     await queue(house, "checking", "card", "paid", "sent")
     await house.tells()
     assert house.ears.kinds() == ["checking", "card", "paid", "sent"]
 
 
-async def test_the_same_news_twice_is_told_once(house: House) -> None:
+async def test_the_same_notification_twice_is_sent_once(house: House) -> None:
     await queue(house, "paid")
     await queue(house, "paid")
     await house.tells()
@@ -191,7 +191,7 @@ async def test_starting_twice_tells_once(house: House) -> None:
     assert len(ears.heard) == 1
 
 
-async def test_two_processes_tell_a_piece_of_news_once(house: House, other_house: House) -> None:
+async def test_two_processes_send_a_notification_once(house: House, other_house: House) -> None:
     await queue(house, *(f"card_edit:{number}" for number in range(20)))
     for _ in range(40):
         await asyncio.gather(house.delivery.start_due(), other_house.delivery.start_due())
@@ -228,7 +228,7 @@ async def test_recovering_leaves_alone_what_is_being_told_just_now(house: House)
     assert [each.maybe_told for each in ears.heard] == [False]
 
 
-async def test_a_mistake_in_telling_is_survived_and_the_news_told(house: House) -> None:
+async def test_a_notification_whose_rendering_fails_once_is_sent_later(house: House) -> None:
     await queue(house, "paid", "sent")
     house.ears.outcomes[EMMA].append(KeyError("a name"))
     await house.tells()
@@ -238,7 +238,7 @@ async def test_a_mistake_in_telling_is_survived_and_the_news_told(house: House) 
     assert heard(house) == [(EMMA, "paid", True), (EMMA, "sent", False)]
 
 
-async def test_news_that_can_never_be_told_does_not_silence_its_chat_for_good(house: House) -> None:
+async def test_a_notification_that_can_never_be_sent_does_not_silence_its_chat(house: House) -> None:
     await queue(house, "paid", "sent")
     house.ears.outcomes[EMMA].extend([KeyError("a name")] * MISTAKES_FORGIVEN)
     for _ in range(MISTAKES_FORGIVEN):
@@ -345,9 +345,9 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(house: House
     pauses: list[float] = []
 
     class Outage(Ears):
-        async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
-            store.outages = 9 if news.kind == "invoice" else 0
-            return await super().send(news)
+        async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
+            store.outages = 9 if notification.kind == "invoice" else 0
+            return await super().send(notification)
 
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)

@@ -1,4 +1,4 @@
-"""The outbox: every piece of news once, in order within a chat, chats apart from one another."""
+"""The outbox: every notification once, in order within a chat, chats apart from one another."""
 
 import asyncio
 from dataclasses import replace
@@ -22,10 +22,10 @@ async def heads(store: Database, limit: int = 100) -> list[StoredNotification]:
 
 
 async def kinds(store: Database) -> list[str]:
-    return [news.kind for news in await heads(store)]
+    return [notification.kind for notification in await heads(store)]
 
 
-async def test_news_is_kept_once_by_subject_kind_and_chat(store: Database) -> None:
+async def test_a_notification_is_saved_once_by_subject_kind_mark_and_chat(store: Database) -> None:
     async with store.transaction() as tx:
         assert await OutboxRepository(tx).add([a_notification(payload={"idr": 250_000, "name": "Wénny\x00"})]) == 1
         assert (
@@ -37,7 +37,7 @@ async def test_news_is_kept_once_by_subject_kind_and_chat(store: Database) -> No
     found = await heads(store)
     kept = a_notification(id=1, payload={"idr": 250_000, "name": "Wénny\x00"})
     assert replace(found[0], id=1) == kept
-    assert [news.chat_id for news in found] == [1001, 1002]
+    assert [notification.chat_id for notification in found] == [1001, 1002]
 
 
 async def test_a_chat_is_told_one_piece_at_a_time_and_in_order(store: Database) -> None:
@@ -56,14 +56,14 @@ async def test_a_chat_is_told_one_piece_at_a_time_and_in_order(store: Database) 
     assert await heads(store) == []
 
 
-async def test_a_chat_waits_for_its_first_news_to_fall_due(store: Database) -> None:
+async def test_a_chat_waits_for_its_first_notification_to_fall_due(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification(kind="first", due_at=LATER), a_notification(kind="second")])
         await OutboxRepository(tx).add([a_notification(kind="other", chat_id=1002)])
         assert await OutboxRepository(tx).next_due() == NOW
     assert await kinds(store) == ["other"]
     async with store.reading() as tx:
-        assert [news.kind for news in await OutboxRepository(tx).heads(LATER)] == ["other", "first"]
+        assert [notification.kind for notification in await OutboxRepository(tx).heads(LATER)] == ["other", "first"]
 
 
 async def test_the_next_to_fall_due_is_a_head(store: Database) -> None:
@@ -79,10 +79,10 @@ async def test_the_next_to_fall_due_is_a_head(store: Database) -> None:
 async def test_the_longest_due_come_first_where_there_is_a_limit(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification(chat_id=n, due_at=NOW - n * SECOND) for n in range(1, 6)])
-    assert [news.chat_id for news in await heads(store, limit=2)] == [5, 4]
+    assert [notification.chat_id for notification in await heads(store, limit=2)] == [5, 4]
 
 
-async def test_news_is_started_once(store: Database, other_store: Database) -> None:
+async def test_a_notification_is_started_once(store: Database, other_store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification()])
     (head,) = await heads(store)
@@ -111,7 +111,7 @@ async def test_a_retry_waits_and_remembers_that_it_may_have_arrived(store: Datab
         assert await OutboxRepository(tx).heads(NOW) == (replace(expected, attempts=2, due_at=NOW),)
 
 
-async def test_told_news_is_neither_retried_nor_given_up(store: Database) -> None:
+async def test_a_sent_notification_is_neither_retried_nor_given_up(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification()])
         (head,) = await OutboxRepository(tx).heads(NOW)
@@ -141,7 +141,7 @@ async def test_a_blocked_chat_disturbs_no_other(store: Database) -> None:
         )
         await OutboxRepository(tx).start((await OutboxRepository(tx).heads(NOW))[0].id)
         assert await OutboxRepository(tx).give_up_chat(1, "blocked") == 3
-    assert [(news.chat_id, news.kind) for news in await heads(store)] == [(2, "a")]
+    assert [(notification.chat_id, notification.kind) for notification in await heads(store)] == [(2, "a")]
 
 
 async def test_a_crash_leaves_what_was_being_sent_in_order(store: Database) -> None:
@@ -151,7 +151,7 @@ async def test_a_crash_leaves_what_was_being_sent_in_order(store: Database) -> N
             if head.chat_id != 2:
                 await OutboxRepository(tx).start(head.id)
     async with store.reading() as tx:
-        assert [news.chat_id for news in await OutboxRepository(tx).left_sending()] == [0, 1, 3, 4]
+        assert [notification.chat_id for notification in await OutboxRepository(tx).left_sending()] == [0, 1, 3, 4]
 
 
 async def test_a_card_sent_anew_has_another_message(store: Database) -> None:
@@ -165,7 +165,7 @@ async def test_a_card_sent_anew_has_another_message(store: Database) -> None:
         assert await OutboxRepository(tx).message_of("order:R2345AB", "card", 1001) is None
 
 
-async def test_old_news_is_forgotten_but_not_of_orders_that_go_on(store: Database) -> None:
+async def test_old_notifications_are_deleted_but_not_of_open_orders(store: Database) -> None:
     subjects = ("order:DONE", "order:REFUSED", "order:OPEN", "order:ABANDONED", "order:GONE", "staff:1")
     async with store.transaction() as tx:
         for phase in (Phase.DONE, Phase.REFUSED, Phase.OPEN, Phase.ABANDONED):
@@ -188,7 +188,7 @@ async def test_old_news_is_forgotten_but_not_of_orders_that_go_on(store: Databas
     assert forgotten == {"order:DONE", "order:REFUSED", "order:GONE", "staff:1"}
 
 
-async def test_news_given_up_is_forgotten_by_its_age(store: Database) -> None:
+async def test_a_notification_given_up_is_deleted_by_its_age(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification(kind="old", created_at=NOW - DAY), a_notification(kind="new")])
         await OutboxRepository(tx).give_up_chat(1001, "blocked")
@@ -207,14 +207,14 @@ async def test_an_id_is_never_given_again(store: Database) -> None:
     assert second.id > first.id
 
 
-async def test_thousands_of_news_keep_their_order(store: Database) -> None:
+async def test_thousands_of_notifications_keep_their_order(store: Database) -> None:
     many = [a_notification(kind=f"{n:04}", chat_id=n % 3) for n in range(5_000)]
     async with store.transaction() as tx:
         assert await OutboxRepository(tx).add(many) == 5_000
         assert await OutboxRepository(tx).add(many) == 0
     async with store._reader.connect() as connection:
         found = await connection.exec_driver_sql("SELECT kind FROM outbox ORDER BY id")
-        assert list(found.scalars()) == [news.kind for news in many]
+        assert list(found.scalars()) == [notification.kind for notification in many]
 
 
 async def test_a_backlog_is_what_could_have_been_told_before_and_was_not(store: Database) -> None:
@@ -235,7 +235,7 @@ async def test_a_backlog_is_what_could_have_been_told_before_and_was_not(store: 
         assert await OutboxRepository(tx).backlog(late) == Backlog(2, early)
 
 
-async def test_news_that_are_tried_again_and_again_have_waited_since_they_were_made(store: Database) -> None:
+async def test_a_notification_that_is_tried_again_has_waited_since_it_was_created(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification("one", created_at=NOW - SECOND * 90, due_at=NOW - SECOND * 90)])
         (head,) = await OutboxRepository(tx).heads(NOW)
@@ -245,7 +245,7 @@ async def test_news_that_are_tried_again_and_again_have_waited_since_they_were_m
         assert await OutboxRepository(tx).backlog(NOW) == Backlog(1, NOW - SECOND * 90)
 
 
-async def test_news_of_the_rate_are_a_queue_beside_all_others(store: Database) -> None:
+async def test_notifications_about_the_rate_are_a_queue_beside_all_others(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(
             [a_notification("rate:daily:x", kind="daily", queue=Queue.RATE), a_notification(kind="paid", due_at=LATER)]
@@ -261,10 +261,12 @@ async def test_news_of_the_rate_are_a_queue_beside_all_others(store: Database) -
         assert await OutboxRepository(tx).heads(NOW, queue=Queue.RATE) == ()
         assert await OutboxRepository(tx).heads(NOW) == ()
         assert await OutboxRepository(tx).next_due() == LATER
-        assert [news.kind for news in await OutboxRepository(tx).heads(LATER)] == ["paid"]
+        assert [notification.kind for notification in await OutboxRepository(tx).heads(LATER)] == ["paid"]
         assert await OutboxRepository(tx).count_due("rate:", NOW) == 2, "what is on its way counts"
         await OutboxRepository(tx).told(daily.id, 1, NOW)
-        assert [news.kind for news in await OutboxRepository(tx).heads(NOW, queue=Queue.RATE)] == ["alert"]
+        assert [notification.kind for notification in await OutboxRepository(tx).heads(NOW, queue=Queue.RATE)] == [
+            "alert"
+        ]
         await OutboxRepository(tx).start(daily.id + 2)
         await OutboxRepository(tx).retry(daily.id + 2, LATER, maybe_told=False)
         assert [await OutboxRepository(tx).count_due("rate:", at) for at in (NOW, LATER)] == [0, 1]

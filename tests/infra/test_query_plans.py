@@ -98,9 +98,9 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "heads, what is due": (lambda tx: OutboxRepository(tx).heads(NOW), "ix_outbox_waiting"),
     "heads, what comes first": (lambda tx: OutboxRepository(tx).heads(NOW), "ix_outbox_unsent"),
     "heads of the rate": (lambda tx: OutboxRepository(tx).heads(NOW, queue=Queue.RATE), "ix_outbox_waiting"),
-    "news due": (lambda tx: OutboxRepository(tx).count_due("rate:", NOW), "ix_outbox_"),
+    "notifications due": (lambda tx: OutboxRepository(tx).count_due("rate:", NOW), "ix_outbox_"),
     "next_due": (lambda tx: OutboxRepository(tx).next_due(), "ix_outbox_waiting"),
-    "news due_after": (lambda tx: OutboxRepository(tx).due_after(NOW), "ix_outbox_waiting (due_at>?"),
+    "notifications due_after": (lambda tx: OutboxRepository(tx).due_after(NOW), "ix_outbox_waiting (due_at>?"),
     "left_sending": (lambda tx: OutboxRepository(tx).left_sending(), "ix_outbox_unsent"),
     "forget_told": (lambda tx: OutboxRepository(tx).forget_told(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_sent_at"),
     "forget_given_up": (lambda tx: OutboxRepository(tx).forget_told(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_given_up"),
@@ -144,10 +144,10 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "trail of one": (lambda tx: AuditRepository(tx).page(before="2026", actor_id=2001), "ix_audit_actor_id_id"),
     "trail of a time": (lambda tx: AuditRepository(tx).between(NOW, NOW, "2026", 9), "pk_audit"),
     "what is revealed": (lambda tx: RevealRepository(tx).unmasked(), "ix_reveals_until"),
-    "news of a subject": (lambda tx: OutboxRepository(tx).of_subject("ticket:T-2345A"), "uq_outbox_subject"),
+    "notifications of a subject": (lambda tx: OutboxRepository(tx).of_subject("ticket:T-2345A"), "uq_outbox_subject"),
     "leaving": (lambda tx: DeletionRepository(tx).find_requested(), "ix_users_deletion_requested_at"),
     "away": (lambda tx: DeletionRepository(tx).find_blocked(NOW), "ix_users_blocked_at"),
-    "news to tell": (lambda tx: DeletionRepository(tx).has_notifications(1001), "ix_outbox_unsent"),
+    "unsent notifications": (lambda tx: DeletionRepository(tx).has_notifications(1001), "ix_outbox_unsent"),
     "recipients_of_orders": (
         lambda tx: orders_data.remove_recipients(tx, NOW, 9),
         "ix_orders_with_recipient",
@@ -264,6 +264,6 @@ async def test_heads_are_the_first_of_each_chat_among_many_told(store: Database)
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(waiting)
         found = await OutboxRepository(tx).heads(NOW, limit=500)
-        assert [news.kind for news in found] == [f"waiting {n}" for n in range(500)]
+        assert [notification.kind for notification in found] == [f"waiting {n}" for n in range(500)]
         assert await OutboxRepository(tx).next_due() == NOW - SECOND
         assert await OutboxRepository(tx).heads(NOW - timedelta(hours=1)) == ()

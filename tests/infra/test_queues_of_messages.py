@@ -87,12 +87,14 @@ async def queue(house: House, *kinds: str) -> None:
 def test_each_kind_of_message_has_one_queue() -> None:
     order = an_order()
     extra = {OrderNotification.RECEIPT, OrderNotification.TAKE_DOWN_PICTURE}
-    assert {news.queue for news in order_notifications(order, extra, NOW)} == {Queue.EXTRA}
-    assert {news.queue for news in order_notifications(order, set(OrderNotification) - extra, NOW)} == {Queue.MONEY}
+    assert {notification.queue for notification in order_notifications(order, extra, NOW)} == {Queue.EXTRA}
+    assert {notification.queue for notification in order_notifications(order, set(OrderNotification) - extra, NOW)} == {
+        Queue.MONEY
+    }
     quote, threshold = Quote(Decimal(1_700_000_000), NOW), Decimal(1_800_000_000)
     alert = RateAlert(id="a", person_id=EMMA, is_above=True, threshold=threshold, created_at=NOW, expires_at=NOW)
     about_rate = daily_quote(EMMA, NOW, DailyQuote(quote, None), NOW), price_alert(alert, quote, None, NOW)
-    assert {news.queue for news in about_rate} == {Queue.RATE}
+    assert {notification.queue for notification in about_rate} == {Queue.RATE}
     talk = [*StaffNotification, *(kind for kind in TicketNotification if kind is not TicketNotification.OPENED)]
     about = AboutTicket("T-22222")
     assert {ticket_notification(EMMA, kind, about, NOW, "1").queue for kind in talk} == {Queue.EXTRA}
@@ -110,7 +112,7 @@ def test_each_kind_of_message_has_one_queue() -> None:
         *reminders([OSCAR], NOW),
         *waiting_notifications(broadcast, [OSCAR], (), NOW),
     ]
-    assert {news.queue for news in others} == {Queue.MONEY}
+    assert {notification.queue for notification in others} == {Queue.MONEY}
 
 
 def test_the_queues_of_all_that_creates_messages_are_tested() -> None:
@@ -139,11 +141,11 @@ class FailingPictures:
     def __init__(self, house: House) -> None:
         self._house, self.tries = house, 0
 
-    async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
-        if news.kind == OrderNotification.RECEIPT:
+    async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
+        if notification.kind == OrderNotification.RECEIPT:
             self.tries += 1
             return RetryLater(0)
-        return await self._house.ears.send(news)
+        return await self._house.ears.send(notification)
 
 
 async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(house: House) -> None:
@@ -160,9 +162,9 @@ async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(house: Ho
     assert failing.tries == EXTRA_TRIES
     async with house.store.reading() as tx:
         (receipt,) = [
-            news
-            for news in await OutboxRepository(tx).of_subject("order:R2345AB")
-            if news.kind == OrderNotification.RECEIPT
+            notification
+            for notification in await OutboxRepository(tx).of_subject("order:R2345AB")
+            if notification.kind == OrderNotification.RECEIPT
         ]
     assert receipt.status is NotificationStatus.UNDELIVERABLE
 
@@ -241,8 +243,8 @@ async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(hous
     async with house.sql._writer.begin() as connection:
         await connection.execute(text("UPDATE users SET phrase = 's1.no.key'"))
     order, telegram = await house.place(), Sending()
-    (news,) = order_notifications(order, (OrderNotification.PAID,), house.clock.now())
-    assert await sender(house, telegram).send(stored(news)) == Sent(1)
+    (notification,) = order_notifications(order, (OrderNotification.PAID,), house.clock.now())
+    assert await sender(house, telegram).send(stored(notification)) == Sent(1)
     assert order.reference in telegram.texts[0]
     house.delivery = telling(house)
     house.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
@@ -305,14 +307,14 @@ async def old_invoice(house: House, *, paid: bool = False) -> Order:
 async def takes_down(
     house: House, order: Order, telegram: OldMessages, notice: OrderNotification = OrderNotification.TAKE_DOWN
 ) -> Sent | RetryLater | Undeliverable | ChatMoved:
-    (news,) = order_notifications(order, (notice,), house.clock.now())
-    return await sender(house, telegram).send(stored(news))
+    (notification,) = order_notifications(order, (notice,), house.clock.now())
+    return await sender(house, telegram).send(stored(notification))
 
 
 async def pictures_queued(house: House, order: Order) -> list[Queue]:
     async with house.store.reading() as tx:
         queued = await OutboxRepository(tx).of_subject(f"order:{order.reference}")
-    return [news.queue for news in queued if news.kind == OrderNotification.TAKE_DOWN_PICTURE]
+    return [notification.queue for notification in queued if notification.kind == OrderNotification.TAKE_DOWN_PICTURE]
 
 
 @pytest.mark.parametrize(("paid", "are_old"), [(False, True), (True, True), (True, False)])

@@ -18,7 +18,7 @@ GROUP = -100200300
 
 
 @in_virtual_time
-async def test_news_about_money_overtakes_a_broadcast_at_once() -> None:
+async def test_a_message_about_money_overtakes_a_broadcast_at_once() -> None:
     wire = Wire()
     broadcast = [asyncio.create_task(wire.send(chat, "bulk")) for chat in range(1, 601)]
     delays = []

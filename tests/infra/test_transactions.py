@@ -70,8 +70,8 @@ async def test_a_transaction_cancelled_at_any_step_is_whole_or_absent(store: Dat
         await asyncio.gather(task, return_exceptions=True)
     async with store.reading() as tx:
         orders = {order.reference for order in await OrderRepository(tx).of_person(1001, limit=1000)}
-        news = {str(head.chat_id) for head in await OutboxRepository(tx).heads(NOW, limit=1000)}
-    assert orders == news
+        notifications = {str(head.chat_id) for head in await OutboxRepository(tx).heads(NOW, limit=1000)}
+    assert orders == notifications
     await write("1000")
 
 

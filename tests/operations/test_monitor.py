@@ -18,7 +18,7 @@ MANY = tuple(PayoutMethod(f"{number:03}", f"BANK {number}", "bank", None) for nu
 
 
 async def looks(house: House, *, after: float = 5) -> list[str]:
-    """Some seconds pass, the watch looks, and the news are told; what operators have heard by then."""
+    """Some seconds pass, the watch looks, and notifications are sent; what operators have got by then."""
     house.clock.passes(seconds=after)
     await house.watch.look()
     await house.tells()
@@ -149,7 +149,7 @@ async def test_a_list_that_has_shrunk_stays_so_after_a_restart_until_an_operator
     await again.leave()
 
 
-async def test_news_that_wait_too_long_are_told_and_when_they_wait_no_more(house: House) -> None:
+async def test_notifications_that_wait_too_long_are_an_alarm_until_they_are_sent(house: House) -> None:
     house.ears.outcomes[EMMA].extend([RetryLater(40), RetryLater(40), Sent()])
     await house.place()
     await house.tells()

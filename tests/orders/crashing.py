@@ -86,6 +86,6 @@ class FusedEars(Ears):
         super().__init__(clock, heard=heard)
         self._fuse = fuse
 
-    async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
+    async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
         self._fuse.burn()
-        return await super().send(news)
+        return await super().send(notification)

@@ -79,7 +79,7 @@ PATHS = {
     "lightning": ("ROUTE_SHOWN", "LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"),
     "cbbtc": ("ROUTE_SHOWN", "USDT_RECEIVED", "P2PM_ORDER_PLACED", "IDR_SETTLED", "COMPLETED"),
 }
-NEWS: ContextVar[tuple[StoredNotification, datetime] | None] = ContextVar("news", default=None)
+NOTIFICATION: ContextVar[tuple[StoredNotification, datetime] | None] = ContextVar("notification", default=None)
 """What is being told, and since when."""
 
 POSTING: ContextVar[str] = ContextVar("posting", default="")
@@ -231,7 +231,7 @@ class Message:
     html: str
     picture: bytes | None
     at: datetime
-    news: StoredNotification
+    notification: StoredNotification
     begun_at: datetime
     is_known: bool = False
     is_gone: bool = False
@@ -243,7 +243,7 @@ class Message:
 
     @property
     def notice(self) -> str:
-        return self.news.kind
+        return self.notification.kind
 
     def pays(self) -> str | None:
         """What somebody who looks at it would pay: an invoice, or the request of a transfer."""
@@ -263,7 +263,7 @@ class Chats:
     refused: list[StoredNotification] = field(default_factory=list)
 
     def about(self, subject: str, *notices_of: str) -> list[Message]:
-        return [each for each in self.messages if each.news.subject == subject and each.notice in notices_of]
+        return [each for each in self.messages if each.notification.subject == subject and each.notice in notices_of]
 
 
 class Wire:
@@ -308,18 +308,18 @@ class Wire:
         return Delivered() if fate is Fate.GOES_ON else TryLater(3, maybe_told=True)
 
     async def _sends(self, chat_id: int, html: str, picture: bytes | None) -> Outcome:
-        telling = NEWS.get()
+        telling = NOTIFICATION.get()
         assert telling is not None
-        news, begun_at = telling
+        notification, begun_at = telling
         fate = await self._process.reaches("send")
         if fate is Fate.FAILS or self._chats.is_away:
             return TryLater(1)
         if fate is Fate.IS_ODD or (picture is not None and self._chats.refuses_pictures):
             if picture is None:
-                self._chats.refused.append(news)
+                self._chats.refused.append(notification)
             return Invalid("it is refused")
         number = len(self._chats.messages) + 1
-        message = Message(number, chat_id, html, picture, self._chats.clock.now(), news, begun_at)
+        message = Message(number, chat_id, html, picture, self._chats.clock.now(), notification, begun_at)
         self._chats.messages.append(message)
         if await self._process.reaches("sent") is not Fate.GOES_ON:
             return TryLater(3, maybe_told=True)
@@ -342,16 +342,16 @@ class Wire:
 
 
 class Renderer:
-    """The real teller, and which news each of its messages is about."""
+    """The real renderers, and which notification each message is."""
 
     store: Any = None
 
     def __init__(self, teller: Renderers[RenderContext], clock: Any) -> None:
         self._teller, self._clock = teller, clock
 
-    async def send(self, news: StoredNotification) -> Any:
-        NEWS.set((news, self._clock.now()))
-        return await self._teller.send(news)
+    async def send(self, notification: StoredNotification) -> Any:
+        NOTIFICATION.set((notification, self._clock.now()))
+        return await self._teller.send(notification)
 
 
 class Bot(House):
@@ -369,9 +369,9 @@ class Bot(House):
         )
         messenger: Any = Wire(self.mortal, chats)
 
-        async def file_of_support(news: Notification[AboutEntry], _: RenderContext) -> Any:
+        async def file_of_support(notification: Notification[AboutEntry], _: RenderContext) -> Any:
             return delivery_outcome(
-                await messenger.send_photo(news.chat_id, b"a file", "from support", priority="talk")
+                await messenger.send_photo(notification.chat_id, b"a file", "from support", priority="talk")
             )
 
         subjects = AlarmSubjects()

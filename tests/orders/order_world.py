@@ -77,21 +77,30 @@ class Ears:
     messages: int = 0
     store: Database | None = None
 
-    async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
-        scripted = self.outcomes[news.chat_id].popleft() if self.outcomes[news.chat_id] else None
+    async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
+        scripted = self.outcomes[notification.chat_id].popleft() if self.outcomes[notification.chat_id] else None
         if isinstance(scripted, Exception):
             raise scripted
         if scripted is not None and not isinstance(scripted, Sent):
             return scripted
         paying = None
-        if news.kind == OrderNotification.INVOICE and self.store is not None:
+        if notification.kind == OrderNotification.INVOICE and self.store is not None:
             async with self.store.reading() as tx:
-                order = await OrderRepository(tx).get(str(news.payload["reference"]))
+                order = await OrderRepository(tx).get(str(notification.payload["reference"]))
             if order is None or not order.awaits_payment(self.clock.now()):
                 return Sent()
             paying = order.bolt11 or (order.deposit.to_address if order.deposit else None)
         self.messages += 1
-        self.heard.append(Heard(news.chat_id, news.kind, news.subject, news.maybe_told, paying, news.mark))
+        self.heard.append(
+            Heard(
+                notification.chat_id,
+                notification.kind,
+                notification.subject,
+                notification.maybe_told,
+                paying,
+                notification.mark,
+            )
+        )
         return scripted or Sent(self.messages)
 
     def kinds(self, chat_id: int = EMMA) -> list[str]:
@@ -198,7 +207,7 @@ class House:
             await self.delivery.settle()
 
     async def polls(self, *, after: float = 5) -> float:
-        """Let the polling interval pass, look once, and tell what is news."""
+        """Let the polling interval pass, look once, and send the notifications."""
         self.clock.passes(seconds=after)
         pause = await self.poller.tick()
         await self.tells()

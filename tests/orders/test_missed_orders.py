@@ -79,7 +79,7 @@ class World:
         for reference in references:
             self.clock.passes(seconds=1)
             now = self.clock.now()
-            news: Notification[AboutOrder] = Notification(
+            notification: Notification[AboutOrder] = Notification(
                 chat_id=EMMA,
                 subject=f"order:{reference}",
                 kind=kind,
@@ -88,7 +88,7 @@ class World:
                 created_at=now,
             )
             async with self.store.transaction() as tx:
-                await hooks(frozenset())[kind](tx, news, Undeliverable("message is too long"), now)
+                await hooks(frozenset())[kind](tx, notification, Undeliverable("message is too long"), now)
 
     async def session(self, chat_id: int = EMMA, language: str = "en", does: Does | None = None) -> list[str]:
         """Let Emma write something, which `does` something, and return the new messages in her chat."""

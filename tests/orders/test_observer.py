@@ -1,4 +1,4 @@
-"""What the service says and what the clock says become news once, whoever sees it and however often."""
+"""What the service says and what the clock says become notifications once, whoever sees it and however often."""
 
 import asyncio
 from collections import deque
@@ -33,7 +33,7 @@ async def placed(house: House, **changes: Any) -> Order:
 
 
 async def says(house: House, order: Order, state: str, **more: Any) -> None:
-    """The service reports, and what is news in that is told."""
+    """The service reports, and it is sent."""
     report = OrderReport(service_id=order.service_id or "", state=state, **more)
     await house.observes(order.reference, report)
     await house.tells()
@@ -250,7 +250,7 @@ async def test_a_deposit_that_is_followed_no_longer_cannot_be_paid_in_the_chat(
     assert (await house.order(order.reference)).phase is Phase.DONE
 
 
-async def test_nothing_is_saved_without_its_news(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_is_saved_without_its_notification(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     order = await placed(house)
 
     class Lost(Exception):

@@ -1,4 +1,4 @@
-"""An order moves on whatever the service says and in whatever order: never back, and no news about money twice."""
+"""An order moves on whatever the service says and in whatever order: never back, and nothing about money twice."""
 
 from collections import Counter
 from dataclasses import replace
@@ -37,12 +37,12 @@ def report(state: str, *, paid: bool = False) -> OrderReport:
 
 
 def told(order: Order, *states: str, now: datetime = NOW) -> tuple[Order, list[OrderNotification]]:
-    """The order after these states, and all the news of them."""
-    news: list[OrderNotification] = []
+    """The order after these states, and all the notifications of them."""
+    notifications: list[OrderNotification] = []
     for state in states:
         order, more = advance(order, report(state), now)
-        news += more
-    return order, news
+        notifications += more
+    return order, notifications
 
 
 looks = st.builds(report, st.sampled_from(STATES), paid=st.booleans())
@@ -54,19 +54,19 @@ orders = st.builds(open_order, expires_at=st.sampled_from([None, NOW + timedelta
 def test_nothing_that_can_happen_takes_an_order_back_or_tells_twice(
     order: Order, life: list[tuple[OrderReport | None, int]]
 ) -> None:
-    now, all_news = NOW, list[OrderNotification]()
+    now, all_notifications = NOW, list[OrderNotification]()
     for look, seconds in life:
         now += timedelta(seconds=seconds)
         before = order
-        order, news = expire(order, now) if look is None else advance(order, look, now)
+        order, notifications = expire(order, now) if look is None else advance(order, look, now)
         assert order.step >= before.step
         assert order.is_paid >= before.is_paid
-        assert (order, news) == (before, ()) if before.is_ended else True
-        assert len(set(news)) == len(news)
-        all_news += news
-        if {OrderNotification.TAKE_DOWN} <= set(all_news):
+        assert (order, notifications) == (before, ()) if before.is_ended else True
+        assert len(set(notifications)) == len(notifications)
+        all_notifications += notifications
+        if {OrderNotification.TAKE_DOWN} <= set(all_notifications):
             assert not order.awaits_payment(now)
-    times = Counter(all_news)
+    times = Counter(all_notifications)
     assert all(times[notice] <= 1 for notice in MONEY)
     assert times[OrderNotification.PAID] + times[OrderNotification.PAID_LATE] <= 1
     assert times[OrderNotification.SENT] + times[OrderNotification.FAILED] <= 1
@@ -75,31 +75,31 @@ def test_nothing_that_can_happen_takes_an_order_back_or_tells_twice(
     if times[OrderNotification.EXPIRED] and times[OrderNotification.FAILED]:
         assert order.is_paid
     if times[OrderNotification.PAID_LATE]:
-        assert all_news.index(OrderNotification.EXPIRED) < all_news.index(OrderNotification.PAID_LATE)
-    if MONEY & set(all_news):
-        assert all_news.index(OrderNotification.TAKE_DOWN) < min(
-            all_news.index(notice) for notice in MONEY & set(all_news)
+        assert all_notifications.index(OrderNotification.EXPIRED) < all_notifications.index(OrderNotification.PAID_LATE)
+    if MONEY & set(all_notifications):
+        assert all_notifications.index(OrderNotification.TAKE_DOWN) < min(
+            all_notifications.index(notice) for notice in MONEY & set(all_notifications)
         )
 
 
 @given(st.lists(st.sampled_from(STATES), max_size=12), st.sampled_from(["COMPLETED", "FAILED"]))
 def test_the_last_word_of_the_service_is_the_last(states: list[str], end: str) -> None:
     ended, _ = told(open_order(), end)
-    after, news = told(ended, *states)
+    after, notifications = told(ended, *states)
     assert after == ended
-    assert news == []
+    assert notifications == []
 
 
 @pytest.mark.parametrize("state", UNPAID)
-def test_an_unpaid_state_is_no_news(state: str) -> None:
-    order, news = told(open_order(), state)
-    assert news == []
+def test_an_unpaid_state_notifies_nobody(state: str) -> None:
+    order, notifications = told(open_order(), state)
+    assert notifications == []
     assert order.last_polled_at == NOW
 
 
 def test_a_payment_takes_the_code_down_and_is_told() -> None:
-    order, news = told(open_order(), "LN_INVOICE_PAID")
-    assert news == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.PAID]
+    order, notifications = told(open_order(), "LN_INVOICE_PAID")
+    assert notifications == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.PAID]
     assert (order.paid_at, order.is_paid) == (NOW, True)
 
 
@@ -113,8 +113,8 @@ def test_a_payment_seen_by_a_later_state_is_told_as_the_payment(state: str) -> N
 
 
 def test_an_order_seen_again_only_at_its_end_is_told_by_its_end() -> None:
-    order, news = told(open_order(), "COMPLETED")
-    assert news == [
+    order, notifications = told(open_order(), "COMPLETED")
+    assert notifications == [
         OrderNotification.TAKE_DOWN,
         OrderNotification.CARD_EDIT,
         OrderNotification.SENT,
@@ -129,15 +129,15 @@ def test_each_step_edits_the_card_and_repetitions_do_not() -> None:
 
 
 def test_a_stale_state_is_kept_as_said_but_takes_no_step_back() -> None:
-    order, news = told(open_order(), "USDC_SWAPPED", "LN_INVOICE_PAID")
+    order, notifications = told(open_order(), "USDC_SWAPPED", "LN_INVOICE_PAID")
     assert (order.state, order.step) == ("LN_INVOICE_PAID", Step.CONVERTING)
-    assert news == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.PAID]
+    assert notifications == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.PAID]
 
 
 def test_a_late_payment_is_said_to_be_late() -> None:
     late = NOW + timedelta(hours=2)
-    expired, news = expire(open_order(), late)
-    assert news == (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED)
+    expired, notifications = expire(open_order(), late)
+    assert notifications == (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED)
     assert told(expired, "LN_INVOICE_PAID", now=late)[1] == [
         OrderNotification.TAKE_DOWN,
         OrderNotification.CARD_EDIT,
@@ -169,16 +169,16 @@ def test_a_deposit_has_no_expiry() -> None:
 @pytest.mark.parametrize("minutes", [58, 60, 600])
 def test_the_documented_failure_of_an_expired_order_is_told_as_an_expiry_once(minutes: int) -> None:
     now = NOW + timedelta(minutes=minutes)
-    order, news = told(open_order(), "FAILED", now=now)
-    assert news == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED]
+    order, notifications = told(open_order(), "FAILED", now=now)
+    assert notifications == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED]
     assert expire(order, now + timedelta(hours=1))[1] == ()
     expired, _ = expire(open_order(), NOW + timedelta(hours=1))
     assert OrderNotification.EXPIRED not in told(expired, "FAILED", now=NOW + timedelta(hours=2))[1]
 
 
 def test_a_failure_well_before_the_expiry_is_a_failure() -> None:
-    order, news = told(open_order(), "FAILED", now=NOW + timedelta(minutes=57))
-    assert news == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.FAILED]
+    order, notifications = told(open_order(), "FAILED", now=NOW + timedelta(minutes=57))
+    assert notifications == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.FAILED]
     assert not order.is_paid
 
 
@@ -189,8 +189,8 @@ def test_a_failed_deposit_is_a_failure_however_late() -> None:
 def test_a_failure_with_evidence_of_a_payment_is_a_paid_failure_even_after_the_expiry() -> None:
     late = NOW + timedelta(hours=2)
     expired, _ = expire(open_order(), late)
-    order, news = advance(expired, report("FAILED", paid=True), late)
-    assert news == (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.FAILED)
+    order, notifications = advance(expired, report("FAILED", paid=True), late)
+    assert notifications == (OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.FAILED)
     assert order.is_paid
 
 

@@ -637,7 +637,7 @@ class Life(RuleBasedStateMachine):
             self.check_repeated(message)
 
     def order_of(self, message: Message) -> Order:
-        reference = message.news.payload["reference"]
+        reference = message.notification.payload["reference"]
         return next(order for order in self.orders() if order.reference == reference)
 
     def check_payable(self, message: Message, paying: str) -> None:
@@ -670,7 +670,11 @@ class Life(RuleBasedStateMachine):
         before = self.shown.setdefault(paying, record.service_id)
         assert before == record.service_id, "one payment for two orders"
         same_wish = {o.reference for o in self.orders() if o.draft_id == order.draft_id}
-        shown = {m.news.subject for m in self.chats.messages if m.pays() and m.news.payload["reference"] in same_wish}
+        shown = {
+            m.notification.subject
+            for m in self.chats.messages
+            if m.pays() and m.notification.payload["reference"] in same_wish
+        }
         assert len(shown) <= 1, "two invoices for one request"
 
     def is_done(self, service_id: str | None) -> bool:
@@ -703,9 +707,11 @@ class Life(RuleBasedStateMachine):
         mark = text("news.again")
         if message.notice in {"ticket_answer", OrderNotification.CARD_EDIT, OrderNotification.INVOICE_TEXT}:
             return
-        copies = [m for m in self.chats.messages if what(m.news) == what(message.news)]
+        copies = [m for m in self.chats.messages if what(m.notification) == what(message.notification)]
         unmarked = [m for m in copies if mark not in readable(m.sent)]
-        assert len({m.chat_id for m in unmarked}) == len(unmarked), f"{message.news.kind} came twice and didn't say so"
+        assert len({m.chat_id for m in unmarked}) == len(unmarked), (
+            f"{message.notification.kind} came twice and didn't say so"
+        )
 
     @invariant()
     def nothing_is_posted_twice(self) -> None:

@@ -1,4 +1,4 @@
-"""Every kind of news has one place in the table of how it arrives, and what a person has chosen of it is kept to."""
+"""Every kind of notification has one place in the table of how it arrives, and a user's choice of it is kept to."""
 
 from dataclasses import replace
 
@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.preferences import CHOOSABLE, TOPICS, Way, choose, chosen, next_way, step_news, topic_named, way_of
+from bot.orders.preferences import (
+    CHOOSABLE,
+    TOPICS,
+    Way,
+    choose,
+    chosen,
+    next_way,
+    step_notification,
+    topic_named,
+    way_of,
+)
 from bot.settlement.steps import Step
 from tests.architecture.every_screen import NOW, TOLD, an_order
 
@@ -92,20 +102,20 @@ def test_tapping_on_comes_back_to_where_it_began() -> None:
         assert sorted(seen) == sorted(topic.ways)
 
 
-def test_a_small_step_of_a_paid_order_is_news_once() -> None:
+def test_a_small_step_of_a_paid_order_is_a_notification_once() -> None:
     paid = replace(an_order(), state="LN_INVOICE_PAID", step=Step.PAID, paid_at=NOW)
     converting = replace(paid, state="LN_SWAP_PENDING", step=Step.CONVERTING)
     sending = replace(paid, state="P2PM_ORDER_PLACED", step=Step.SENDING)
-    assert step_news(paid, converting) is OrderNotification.CONVERTING
-    assert step_news(converting, sending) is OrderNotification.SENDING
-    assert step_news(paid, sending) is OrderNotification.SENDING
-    assert step_news(converting, converting) is None
-    assert step_news(sending, converting) is None
+    assert step_notification(paid, converting) is OrderNotification.CONVERTING
+    assert step_notification(converting, sending) is OrderNotification.SENDING
+    assert step_notification(paid, sending) is OrderNotification.SENDING
+    assert step_notification(converting, converting) is None
+    assert step_notification(sending, converting) is None
 
 
-def test_a_step_that_bigger_news_tells_of_is_not_told_beside_it() -> None:
+def test_a_step_that_a_bigger_notification_reports_has_none_of_its_own() -> None:
     fresh = an_order()
     converting = replace(fresh, state="LN_SWAP_PENDING", step=Step.CONVERTING, paid_at=NOW)
-    assert step_news(fresh, converting) is None  # "payment received" is told just now
-    assert step_news(converting, replace(converting, state="COMPLETED", step=Step.SENT)) is None
-    assert step_news(converting, replace(converting, state="FAILED", step=Step.SENDING)) is None
+    assert step_notification(fresh, converting) is None  # "payment received" is told just now
+    assert step_notification(converting, replace(converting, state="COMPLETED", step=Step.SENT)) is None
+    assert step_notification(converting, replace(converting, state="FAILED", step=Step.SENDING)) is None

@@ -1,4 +1,4 @@
-"""The receipt comes right after the news that the rupiah were sent, and a kill at any moment never makes two codes."""
+"""The receipt comes right after the message that the rupiah were sent, and no kill makes two codes."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -31,15 +31,15 @@ class Forwarder(FusedEars):
         super().__init__(clock, fuse, chat.heard)
         self._codes = chat.codes
 
-    async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
+    async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
         receipt = None
-        if news.kind == OrderNotification.RECEIPT and self.store is not None:
+        if notification.kind == OrderNotification.RECEIPT and self.store is not None:
             async with self.store.reading() as tx:
-                order = await OrderRepository(tx).get(str(news.payload["reference"]))
+                order = await OrderRepository(tx).get(str(notification.payload["reference"]))
             assert order is not None
             receipt = await ReceiptService(self.store, self.clock).of(order)
             assert receipt is not None
-        told = await super().send(news)
+        told = await super().send(notification)
         if receipt is not None:
             self._codes.append(receipt.code)
         return told
@@ -73,7 +73,7 @@ async def polls(house: House) -> None:
             raise Crash
 
 
-async def test_the_receipt_follows_the_news_that_it_was_sent(house: House, service: FakeSettlement) -> None:
+async def test_the_receipt_follows_the_message_that_the_rupiah_were_sent(house: House, service: FakeSettlement) -> None:
     order = await house.place()
     for state in STATES:
         service.becomes(order.service_id or "", state)

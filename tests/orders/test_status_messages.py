@@ -119,8 +119,10 @@ async def test_the_complaint_names_figures_and_nobody(house: House, service: Fak
     service.answers.append({"bolt11": service.invoice(SATS + 1)})
     order = await house.place(holder="SARI DEWI")
     async with house.store.reading() as tx:
-        news = next(each for each in await OutboxRepository(tx).heads(house.clock.now()) if each.chat_id == OSCAR)
-    said = str(news.payload)
+        notification = next(
+            each for each in await OutboxRepository(tx).heads(house.clock.now()) if each.chat_id == OSCAR
+        )
+    said = str(notification.payload)
     assert f"{SATS + 1:,} sats, expected {SATS:,} sats" in said
     assert "WrongAmount" not in said
     assert order.number not in said

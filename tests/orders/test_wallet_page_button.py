@@ -65,8 +65,8 @@ async def told(
 ) -> object:
     async with store.transaction() as tx:
         await OrderRepository(tx).add(order)
-    (news,) = order_notifications(order, (notice,), NOW)
-    return await sender_of(store, telegram, public_url).send(stored(replace(news, attempts=attempts)))
+    (notification,) = order_notifications(order, (notice,), NOW)
+    return await sender_of(store, telegram, public_url).send(stored(replace(notification, attempts=attempts)))
 
 
 def messages_of(public_url: str = "https://pay.example") -> OrderMessages:
@@ -161,10 +161,10 @@ async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(
     order = an_order(page_token=TOKEN)
     async with sqlite_store.transaction() as tx:
         await OrderRepository(tx).add(order)
-    (news,) = order_notifications(order, (OrderNotification.INVOICE,), NOW)
+    (notification,) = order_notifications(order, (OrderNotification.INVOICE,), NOW)
     for attempts in range(5):
-        assert isinstance(await sender.send(stored(replace(news, id=1, attempts=attempts))), RetryLater)
-    assert await sender.send(stored(replace(news, id=1, attempts=5))) == Sent(100, without_picture=True)
+        assert isinstance(await sender.send(stored(replace(notification, id=1, attempts=attempts))), RetryLater)
+    assert await sender.send(stored(replace(notification, id=1, attempts=5))) == Sent(100, without_picture=True)
 
 
 async def test_attempts_that_sent_nothing_are_not_counted_without_end(
@@ -176,11 +176,11 @@ async def test_attempts_that_sent_nothing_are_not_counted_without_end(
     order = an_order(page_token=TOKEN)
     async with sqlite_store.transaction() as tx:
         await OrderRepository(tx).add(order)
-    (news,) = order_notifications(order, (OrderNotification.INVOICE,), NOW)
+    (notification,) = order_notifications(order, (OrderNotification.INVOICE,), NOW)
     for number in range(5):
-        await sender.send(stored(replace(news, id=number)))
+        await sender.send(stored(replace(notification, id=number)))
     assert sorted(messages._unsent) == [2, 3, 4]
-    await sender.send(stored(replace(news, id=4)))
+    await sender.send(stored(replace(notification, id=4)))
     assert sorted(messages._unsent) == [2, 3]
 
 

@@ -1,4 +1,4 @@
-"""News of the rate on a real database: told once each, at the hour that was wished, and never before news of money."""
+"""Notifications about the rate on a real database: once each, at the chosen hour, and after those about money."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -96,7 +96,7 @@ async def test_all_of_one_moment_read_the_same_numbers_and_how_they_moved(world:
     await world.scheduler.queue_due()
     async with world.house.sql.reading() as tx:
         told = await OutboxRepository(tx).heads(eight(1), queue=Queue.RATE)
-    assert [news.chat_id for news in told] == [EMMA, SARI]
+    assert [notification.chat_id for notification in told] == [EMMA, SARI]
     assert told[0].payload == told[1].payload
     payload = unpack(RateNotification.DAILY_QUOTE, told[0]).payload
     assert payload == DailyQuote(Quote(RATE, eight(1)), Decimal(100))
@@ -138,7 +138,7 @@ async def test_a_crowd_is_told_a_few_at_a_time(world: World) -> None:
     assert len(world.house.ears.heard) == AT_ONCE * 2 + 10
 
 
-async def test_news_of_money_in_the_same_chat_does_not_wait_behind_it(world: World) -> None:
+async def test_a_message_about_money_in_the_same_chat_does_not_wait_behind_it(world: World) -> None:
     await world.wakes()
     world.goes_to(eight(1))
     await world.scheduler.queue_due()
@@ -147,7 +147,7 @@ async def test_news_of_money_in_the_same_chat_does_not_wait_behind_it(world: Wor
         assert await OutboxRepository(tx).start(daily.id)
         now = eight(1)
         await OutboxRepository(tx).add([a_notification(chat_id=EMMA, due_at=now, created_at=now)])
-        assert [news.kind for news in await OutboxRepository(tx).heads(now)] == ["paid"]
+        assert [notification.kind for notification in await OutboxRepository(tx).heads(now)] == ["paid"]
 
 
 async def test_another_hour_or_another_zone_moves_it(world: World) -> None:
@@ -280,6 +280,6 @@ async def test_a_lost_database_costs_no_alert(world: World, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("usdc", [None, Decimal("16345.50")])
-def test_news_carry_a_quote_exactly(usdc: Decimal | None) -> None:
+def test_a_payload_carries_a_quote_exactly(usdc: Decimal | None) -> None:
     quote = Quote(Decimal("1700123456.780000001"), BEGINNING, usdc, "binance")
     assert quote_in(payload_of(quote)) == quote

@@ -1,4 +1,4 @@
-"""How news of the rate are told: each in its reader's language and hours, and to nobody who has stopped them."""
+"""How notifications about the rate arrive: each in its reader's language and hours, to nobody who stopped them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -50,15 +50,15 @@ class Phone:
 
 
 class Listening(SlowEars):
-    """Says when news of money have come through."""
+    """Says when messages about money have come through."""
 
     def __init__(self, house: House) -> None:
         super().__init__(house)
         self.of_money = asyncio.Event()
 
-    async def send(self, news: StoredNotification) -> Sent | RetryLater | Undeliverable:
-        outcome = await super().send(news)
-        if news.kind == "paid":
+    async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
+        outcome = await super().send(notification)
+        if notification.kind == "paid":
             self.of_money.set()
         return outcome
 
@@ -72,10 +72,10 @@ class Reader:
     phone: Phone
     subscribing: SubscriptionService
 
-    async def reads(self, news: StoredNotification) -> DeliveryOutcome:
+    async def reads(self, notification: StoredNotification) -> DeliveryOutcome:
         house = self.house
         context = context_for(self.person, store=house.store, messenger=self.phone, now=house.clock.now(), t=ENGLISH)
-        return await renderers_for(context, RENDERERS).send(news)
+        return await renderers_for(context, RENDERERS).send(notification)
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ async def test_one_who_has_blocked_the_bot_is_out_of_reach(emma: Reader, told: d
     assert await emma.reads(told[RateNotification.DAILY_QUOTE]) == Undeliverable("blocked", whole_chat=True)
 
 
-async def test_a_slow_crowd_of_it_holds_up_no_news_of_money(house: House) -> None:
+async def test_a_slow_crowd_of_them_holds_up_no_message_about_money(house: House) -> None:
     ears, now = Listening(house), house.clock.now()
     delivery = OutboxDelivery(house.store, ears, house.clock)
     crowd = range(1, OF_RATE_AT_ONCE * 4)

@@ -15,7 +15,7 @@ from bot.rates import subscription_handlers
 from bot.rates.buttons import SubscriptionAction, SubscriptionButton
 from bot.rates.model import RateAlert, RateUpdates, Subscription
 from bot.rates.screens import alert as rate_alert
-from bot.rates.screens import notifications as quote_news
+from bot.rates.screens import notifications as rate_notifications
 from bot.rates.screens import subscription
 from bot.rates.subscription_handlers import SubscriptionHandlers
 from bot.rates.subscription_service import MAX_ALERTS
@@ -65,11 +65,11 @@ def every_screen(t: Translator) -> Iterator[Seen]:
     for threshold in (Decimal(1_750_000_000), Decimal(340_000_000), Decimal(8_500_000_000)):
         yield Seen("how often", rate_alert.options(t, threshold, QUOTE), (t.rate(threshold),))
         for rests_until in (None, NOW + timedelta(hours=24)):
-            rings = quote_news.alert(t, QUOTE, threshold, JAKARTA, is_above=True, rests_until=rests_until)
+            rings = rate_notifications.alert(t, QUOTE, threshold, JAKARTA, is_above=True, rests_until=rests_until)
             yield Seen("rings", rings, (t.rate(threshold), t.rate(QUOTE.btc_idr)))
     for change in (None, Decimal("1.25"), Decimal("-0.5"), Decimal(0)):
         for quote in (QUOTE, replace(QUOTE, usdc_idr=None)):
-            yield Seen("daily quote", quote_news.daily(t, quote, change, JAKARTA), (t.rate(QUOTE.btc_idr),))
+            yield Seen("daily quote", rate_notifications.daily(t, quote, change, JAKARTA), (t.rate(QUOTE.btc_idr),))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -126,7 +126,7 @@ def test_the_button_of_a_price_bears_that_price() -> None:
 
 def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
     t = TRANSLATIONS.get("id")
-    told = Seen("daily", quote_news.daily(t, QUOTE, Decimal("-1.5"), JAKARTA))
+    told = Seen("daily", rate_notifications.daily(t, QUOTE, Decimal("-1.5"), JAKARTA))
     moved = text("subscription.daily_rate_moved", "id", rate="Rp1.700.123.456,78", change="▼ 1,5%")
     usdc = text("subscription.daily_usdc", "id", rate="Rp16.346")
     assert says(told.text, "subscription.daily_text", "id", rates=f"{moved}\n{usdc}", fee="Rp5.000")

@@ -178,7 +178,7 @@ async def test_a_topics_messages_can_be_listed_by_themselves() -> None:
     assert "forum_topic_created" in inside["reply_to_message"]
 
 
-async def test_whoever_waits_for_news_of_a_chat_is_told_at_once_and_of_other_chats_nothing() -> None:
+async def test_who_waits_for_events_of_a_chat_gets_them_at_once_and_none_of_others() -> None:
     async with running() as server:
         await server.says(EMMA, "before")
         path = f"/sandbox/chats/{EMMA}/messages"

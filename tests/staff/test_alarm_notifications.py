@@ -50,9 +50,9 @@ def chats(house: House) -> Chats:
     chats = Chats()
     others = house.ears.send
 
-    async def send(news: StoredNotification) -> Any:
-        renderers = alarms_in(chats, house, frozenset({OSCAR, OLGA}), news)
-        return await (renderers.send(news) if news.kind in renderers.kinds else others(news))
+    async def send(notification: StoredNotification) -> Any:
+        renderers = alarms_in(chats, house, frozenset({OSCAR, OLGA}), notification)
+        return await (renderers.send(notification) if notification.kind in renderers.kinds else others(notification))
 
     house.ears.send = send  # type: ignore[method-assign]
     return chats

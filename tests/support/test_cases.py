@@ -51,12 +51,12 @@ async def test_a_case_holds_what_was_told_to_the_person_what_they_did_and_nothin
     case = await Cases(house.store).of_ticket(about)
     assert case.order is not None
     assert case.order.reference == mine.reference
-    assert [news.kind for news in case.notifications] == [
+    assert [notification.kind for notification in case.notifications] == [
         OrderNotification.INVOICE,
         OrderNotification.CARD,
         TicketNotification.OPENED,
     ]
-    assert {delivery_state(news) for news in case.notifications} == {DeliveryState.SENT}
+    assert {delivery_state(notification) for notification in case.notifications} == {DeliveryState.SENT}
     assert [(act.reference, act.what) for act in case.user_events] == [(mine.reference, "pressed.look")]
     assert [each.reference for each in case.others] == [other.reference]
     assert [ticket.reference for ticket in case.tickets] == [about.reference]
@@ -119,12 +119,14 @@ async def test_what_did_not_reach_the_person_is_unusual(house: House) -> None:
     await house.tells()
     paid = await says(house, order, "LN_INVOICE_PAID")
     async with house.store.transaction() as tx:
-        for news in await OutboxRepository(tx).to_tell_in(EMMA):
-            await OutboxRepository(tx).give_up(news.id, "Forbidden: bot was blocked by the user")
+        for notification in await OutboxRepository(tx).to_tell_in(EMMA):
+            await OutboxRepository(tx).give_up(notification.id, "Forbidden: bot was blocked by the user")
     case = await Cases(house.store).of_order(paid)
-    assert [delivery_state(news) for news in case.notifications if news.status is NotificationStatus.UNDELIVERABLE] == [
-        DeliveryState.BLOCKED
-    ] * 3
+    assert [
+        delivery_state(notification)
+        for notification in case.notifications
+        if notification.status is NotificationStatus.UNDELIVERABLE
+    ] == [DeliveryState.BLOCKED] * 3
     assert case.anomalies == (Anomaly.UNTOLD,)
 
 

@@ -45,7 +45,7 @@ def event(seconds: int, phase: Phase = Phase.OPEN, state: str = "", note: str = 
     return OrderEvent(reference="ABC2345", at=at, phase=phase, state=state, note=note, **more)
 
 
-def news(seconds: int, kind: str, **more: Any) -> StoredNotification:
+def notification(seconds: int, kind: str, **more: Any) -> StoredNotification:
     at = BEGAN + timedelta(seconds=seconds)
     known: dict[str, Any] = {"status": NotificationStatus.TOLD, "message_id": 7, "told_at": at, "payload": {}, **more}
     return Notification(chat_id=1001, subject="order:ABC2345", kind=kind, due_at=at, created_at=at, **known)
@@ -94,10 +94,10 @@ def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_th
             event(40, state="LN_INVOICE_PAID", service_at=clock),
         ),
         notifications=(
-            news(2, OrderNotification.INVOICE),
-            news(41, OrderNotification.PAID),
-            news(42, OrderNotification.CARD_EDIT, mark="5", message_id=None),
-            news(43, OrderNotification.STUCK, message_id=None),
+            notification(2, OrderNotification.INVOICE),
+            notification(41, OrderNotification.PAID),
+            notification(42, OrderNotification.CARD_EDIT, mark="5", message_id=None),
+            notification(43, OrderNotification.STUCK, message_id=None),
         ),
         user_events=(act(20, "pressed.look"), act(25, "pressed.look"), act(30, "pressed.help")),
     )
@@ -157,7 +157,7 @@ def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_th
 def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_read(
     changes: dict[str, Any], reach: DeliveryState, said: str
 ) -> None:
-    piece = news(0, OrderNotification.PAID, **changes)
+    piece = notification(0, OrderNotification.PAID, **changes)
     assert delivery_state(piece) is reach
     at = EN.seconds(piece.told_at or piece.created_at, JAKARTA)
     mark = "⚠️ " if reach in {DeliveryState.BLOCKED, DeliveryState.FAILED} else ""
@@ -180,7 +180,7 @@ def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_r
             {},
             {
                 "notifications": (
-                    news(1, OrderNotification.SENT, status=NotificationStatus.UNDELIVERABLE, failure=BLOCKED),
+                    notification(1, OrderNotification.SENT, status=NotificationStatus.UNDELIVERABLE, failure=BLOCKED),
                 )
             },
             Anomaly.UNTOLD,
@@ -272,7 +272,7 @@ def test_a_person_without_an_order_and_an_order_without_a_person_are_cases_too()
 @pytest.mark.parametrize("locale", LOCALES)
 def test_everything_that_may_be_told_or_done_has_its_words(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    case = a_case(notifications=tuple(news(0, kind, mark="3") for kind in staff_timeline.NAMED))
+    case = a_case(notifications=tuple(notification(0, kind, mark="3") for kind in staff_timeline.NAMED))
     assert len(staff_timeline.list_entries(t, case, JAKARTA)) == len(staff_timeline.NAMED)
     assert len({staff_acts.name(t, what) for what in staff_acts.KNOWN}) == len(staff_acts.KNOWN)
     assert staff_acts.name(t, "of a <later> version") == "of a &lt;later&gt; version"
@@ -298,7 +298,8 @@ def test_days_stand_over_their_lines_where_they_are_not_today() -> None:
 
 
 @pytest.mark.parametrize(
-    ("days", "pieces", "is_said"), [(31, (), True), (31, (news(0, OrderNotification.SENT),), False), (29, (), False)]
+    ("days", "pieces", "is_said"),
+    [(31, (), True), (31, (notification(0, OrderNotification.SENT),), False), (29, (), False)],
 )
 def test_where_it_is_not_kept_any_more_what_was_told_nobody_reads_that_nothing_was(
     days: int, pieces: tuple[StoredNotification, ...], *, is_said: bool
@@ -320,7 +321,9 @@ def a_full_case(order: Order) -> Case:
     return a_case(
         order,
         events=noted,
-        notifications=tuple(news(100 + number, OrderNotification.CARD_EDIT, mark=str(number)) for number in range(300)),
+        notifications=tuple(
+            notification(100 + number, OrderNotification.CARD_EDIT, mark=str(number)) for number in range(300)
+        ),
         user_events=(*(act(500 + number, pressed[number % 2]) for number in range(300)), act(999, "pressed.help")),
         others=tuple(an_order(order.method, reference=f"DEF234{number}") for number in range(6)),
         tickets=tuple(Ticket.open(1001, NOW, order_reference=order.reference) for _ in range(6)),

@@ -1,4 +1,4 @@
-"""What follows the news for support's room: what stands there is remembered, and a room that is lost loses nothing."""
+"""What follows the notifications for the chat of staff: what is there is saved, and a lost chat loses nothing."""
 
 from collections import deque
 from collections.abc import AsyncIterator
@@ -79,7 +79,7 @@ async def test_what_the_person_wrote_can_be_answered_where_it_stands(room: Room)
     assert await remembered(room, (GROUP, 77)) == [(GROUP, PostRole.ENTRY, 1, 5)]
 
 
-async def test_a_group_that_is_lost_sends_its_news_to_each_supporter_and_one_alarm_to_operators(room: Room) -> None:
+async def test_a_group_that_is_lost_notifies_each_agent_and_raises_one_alarm(room: Room) -> None:
     ticket = await room.opens()
     room.ears.outcomes[GROUP] = deque([KICKED] * 3)
     async with room.store.transaction() as tx:
@@ -95,7 +95,7 @@ async def test_a_group_that_is_lost_sends_its_news_to_each_supporter_and_one_ala
     assert await alarms(room) == [AlarmKind.ROOM_LOST]
 
 
-async def test_the_alarm_is_over_with_the_first_news_that_reach_the_group_again(room: Room) -> None:
+async def test_the_alarm_is_over_with_the_first_message_that_reaches_the_group_again(room: Room) -> None:
     ticket = await room.opens()
     room.ears.outcomes[GROUP] = deque([KICKED])
     await writes_in(room, ticket)

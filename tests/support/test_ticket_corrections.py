@@ -79,10 +79,10 @@ async def test_a_person_s_own_correction_reaches_the_room_and_pings_who_holds_th
     assert entry is not None
     assert await room.corrections.edit(entry, EMMA, replace(asked, text="Where is my money?"))
     async with room.store.reading() as tx:
-        news = [
+        notifications = [
             each for each in await OutboxRepository(tx).to_tell_in(GROUP) if each.kind.startswith("ticket_entry_edited")
         ]
-    assert [each.payload for each in news] == [{"ticket": ticket.reference, "entry": 1, "ping": RINA}]
+    assert [each.payload for each in notifications] == [{"ticket": ticket.reference, "entry": 1, "ping": RINA}]
     assert [entry.action for entry in await room.trail()] == ["claimed"]
 
 

@@ -99,8 +99,8 @@ async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_
         await OutboxRepository(tx).move_chat(GROUP, NEW_GROUP)
         await save_moved_chat(tx, GROUP, NEW_GROUP)
     async with store.reading() as tx:
-        news = await OutboxRepository(tx).of_subject("ticket:T-2345A")
-        assert sorted(each.chat_id for each in news) == [NEW_GROUP, NEW_GROUP, GROUP]
+        notifications = await OutboxRepository(tx).of_subject("ticket:T-2345A")
+        assert sorted(each.chat_id for each in notifications) == [NEW_GROUP, NEW_GROUP, GROUP]
         assert await TicketPostRepository(tx).get(GROUP, 1) is None
         assert await TicketPostRepository(tx).get(OTHER, 2) is not None
         assert await MovedChatRepository(tx).current(GROUP) == NEW_GROUP

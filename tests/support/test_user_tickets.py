@@ -140,8 +140,8 @@ async def test_a_word_after_an_answer_waits_for_the_next_one(desk: Desk) -> None
     await desk.tells()
     assert desk.ears.heard[-2].marked_kind == f"{StaffNotification.CARD}:{taken.ticket.version}"
     async with desk.store.reading() as tx:
-        news = await OutboxRepository(tx).of_subject(f"ticket:{ticket.reference}")
-    assert [each.payload for each in news if (each.kind, each.mark) == (StaffNotification.ENTRY, "2")] == [
+        notification = await OutboxRepository(tx).of_subject(f"ticket:{ticket.reference}")
+    assert [each.payload for each in notification if (each.kind, each.mark) == (StaffNotification.ENTRY, "2")] == [
         {"ticket": ticket.reference, "entry": 2, "ping": RINA}
     ]
 

@@ -97,8 +97,8 @@ async def live(store: Database, person_id: int, n: int = 0) -> Order:
         await DraftRepository(tx).add(replace(placed, status=DraftStatus.PLACED))
         await OutboxRepository(tx).add([a_notification(f"order:{order.reference}", chat_id=person_id)])
         await _writes_to_support(tx, order, n)
-        for news in await OutboxRepository(tx).heads(NOW):
-            await OutboxRepository(tx).told(news.id, 5, NOW)
+        for notification in await OutboxRepository(tx).heads(NOW):
+            await OutboxRepository(tx).told(notification.id, 5, NOW)
         update = person_id * 10 + n
         await InboxRepository(tx).add([an_update(update, chat_id=person_id)])
         await InboxRepository(tx).finish([update], NOW)

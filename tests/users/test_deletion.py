@@ -164,7 +164,7 @@ async def test_the_farewell_outlives_the_person_until_it_is_told(store: Database
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_person(delete_asked_at=NOW, locale="id"))
         await OutboxRepository(tx).add([a_notification("order:LAST", "sent")])
-    assert await privacy.find_deletable() == (), "the last news of money comes first"
+    assert await privacy.find_deletable() == (), "the last notification about money comes first"
     async with store.transaction() as tx:
         (last,) = await OutboxRepository(tx).heads(NOW)
         await OutboxRepository(tx).told(last.id, 6, NOW)
@@ -180,7 +180,11 @@ async def test_the_farewell_outlives_the_person_until_it_is_told(store: Database
     assert await rows_that_name(store, EMMA) == ["outbox"]
     await privacy.clean_up()
     async with store.transaction() as tx:
-        (farewell,) = [news for news in await OutboxRepository(tx).heads(NOW + DAY * 4000) if news.chat_id == EMMA]
+        (farewell,) = [
+            notification
+            for notification in await OutboxRepository(tx).heads(NOW + DAY * 4000)
+            if notification.chat_id == EMMA
+        ]
         assert (farewell.kind, farewell.payload) == (
             UserNotification.DATA_DELETED,
             {"locale": "id", "language_code": "en"},
@@ -221,7 +225,7 @@ async def test_what_support_s_chats_show_of_a_forgotten_person_is_to_be_taken_aw
     await privacy.delete(a_person())
     async with store.reading() as tx:
         (removal,) = await OutboxRepository(tx).of_subject(f"ticket:T-{EMMA}.0")
-        assert len(await OutboxRepository(tx).of_subject(f"ticket:T-{SARI}.0")) == 1, "its own news stay"
+        assert len(await OutboxRepository(tx).of_subject(f"ticket:T-{SARI}.0")) == 1, "its own notifications stay"
         (trail, hers) = sorted(await AuditRepository(tx).page(), key=lambda entry: entry.person_id)
     assert (removal.chat_id, removal.kind, dict(removal.payload)) == (
         GROUP,

@@ -1,4 +1,4 @@
-"""The bot is killed at every single moment of somebody's leaving: the last news of money and the farewell are told."""
+"""The bot is killed at every moment of a deletion: the last notifications about money and the last message are sent."""
 
 import shutil
 from contextlib import suppress

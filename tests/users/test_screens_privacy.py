@@ -107,7 +107,7 @@ def every_screen(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Se
     yield Seen("asked", privacy.confirm(t, stored(method, typed), DeletionBlockers(), NOW))
     yield Seen("asked, with trouble", privacy.confirm(t, with_trouble, waits, NOW), ("ABC2345",))
     yield Seen("waiting", privacy.waiting(t, waits, NOW), ("ABC2345", "…"))
-    yield Seen("waiting for news", privacy.waiting(t, DeletionBlockers(notifications=True), NOW))
+    yield Seen("waiting for notifications", privacy.waiting(t, DeletionBlockers(notifications=True), NOW))
     yield Seen("deleted", privacy.deleted(t))
     yield Seen("done before", privacy.done_before(t))
 

@@ -161,8 +161,8 @@ class Reconciler:
             saved = await OrderRepository(tx).save(replace(current, phase=phase, last_polled_at=last_polled_at))
             if saved is not None:
                 await OrderRepository(tx).record_event(saved, now)
-                await OutboxRepository(tx).add(order_notifications(saved, NEWS_OF_PHASE.get(phase, ()), now))
-        self._orders.on_news()
+                await OutboxRepository(tx).add(order_notifications(saved, NOTIFICATIONS_OF_PHASE.get(phase, ()), now))
+        self._orders.on_notification()
 
     def _phase_by_now(self, order: Order, now: datetime) -> Phase:
         rules = self._orders.rules
@@ -178,7 +178,10 @@ class Reconciler:
         return order.phase
 
 
-NEWS_OF_PHASE = {Phase.UNKNOWN: (OrderNotification.CHECKING,), Phase.UNRESOLVED: (OrderNotification.UNRESOLVED,)}
+NOTIFICATIONS_OF_PHASE = {
+    Phase.UNKNOWN: (OrderNotification.CHECKING,),
+    Phase.UNRESOLVED: (OrderNotification.UNRESOLVED,),
+}
 
 
 def _as_placed(order: Order, report: OrderReport) -> Placed | None:

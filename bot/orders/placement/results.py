@@ -31,13 +31,13 @@ log = structlog.get_logger(__name__)
 
 
 class ResultRecorder:
-    """Save the results of intents. `on_news` is called after each added notification."""
+    """Save the results of intents. `on_notification` is called after each added notification."""
 
-    def __init__(self, store: Database, clock: Clock, rules: Rules, on_news: Callable[[], None]) -> None:
+    def __init__(self, store: Database, clock: Clock, rules: Rules, on_notification: Callable[[], None]) -> None:
         self._store = store
         self._clock = clock
         self._rules = rules
-        self._on_news = on_news
+        self._on_notification = on_notification
 
     async def record_created(
         self, reference: str, placed: Placed, *, seen: Seen | None, is_masked: bool = False
@@ -65,7 +65,7 @@ class ResultRecorder:
             check = await self._check(tx, intent, placed, seen, now, is_masked=is_masked)
             saved = await self._save(tx, check, now)
         if saved is not None:
-            self._on_news()
+            self._on_notification()
         return saved
 
     async def record_refused(self, reference: str, reason: str | None = None) -> None:
@@ -137,7 +137,7 @@ class ResultRecorder:
             if saved:
                 await OrderRepository(tx).record_event(saved, now)
                 await OutboxRepository(tx).add(order_notifications(saved, (notice,), now))
-        self._on_news()
+        self._on_notification()
 
     async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
         log.error("order_withheld", order=order.reference, reason=complaint)

@@ -68,7 +68,7 @@ Confirm = Callable[[Transaction], Awaitable[bool]]
 
 
 class OrderService:
-    """Place orders, and decide what users are asked about. `on_news` is called after each added notification."""
+    """Place orders, and decide what users are asked about. `on_notification` is called after each one added."""
 
     def __init__(
         self,
@@ -78,14 +78,14 @@ class OrderService:
         market: Market,
         clock: Clock,
         rules: Rules,
-        on_news: Callable[[], None] = lambda: None,
+        on_notification: Callable[[], None] = lambda: None,
     ) -> None:
         self.store = store
         self.market = market
         self.clock = clock
         self.rules = rules
-        self.on_news = on_news
-        self.results = ResultRecorder(store, clock, rules, on_news)
+        self.on_notification = on_notification
+        self.results = ResultRecorder(store, clock, rules, on_notification)
         self.submission = OrderSubmission(settlement, self.results, clock)
         self._settlement = settlement
 
@@ -221,7 +221,7 @@ class OrderService:
             if saved:
                 await OrderRepository(tx).record_event(saved, now, check.note)
                 await OutboxRepository(tx).add(order_notifications(saved, check.notifications, now))
-        self.on_news()
+        self.on_notification()
         return saved
 
     async def _list_around(self, held: Order) -> Seen | None:

@@ -14,7 +14,7 @@ from bot.orders.notifications.kinds import OrderNotification, OrderWarning
 from bot.orders.notifications.queueing import ALARM_OF, operator_notifications, order_notifications
 from bot.orders.order import EventNote, Failure, Order, Phase, advance, expire, mark_overdue
 from bot.orders.placement.service import OrderService
-from bot.orders.preferences import Way, step_news, way_of
+from bot.orders.preferences import Way, step_notification, way_of
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.intervals import LONGEST_INTERVAL, next_poll_at
 from bot.payments import bolt11
@@ -89,24 +89,24 @@ class Observer:
                     log.error("order_report_mismatched", order=reference)
                     poll_at = next_poll_at(before, now, self._orders.rules.poll_interval)
                     return await OrderRepository(tx).save(replace(before, last_polled_at=now, next_poll_at=poll_at))
-                after, news = advance(before, report, now)
+                after, notifications = advance(before, report, now)
                 after = replace(after, next_poll_at=next_poll_at(after, now, self._orders.rules.poll_interval))
                 after, ending = _end_if_over(after, asked_at)
-                news = tuple(dict.fromkeys((*news, *ending)))
+                notifications = tuple(dict.fromkeys((*notifications, *ending)))
                 saved = await OrderRepository(tx).save(after)
                 if saved is None:
                     continue
                 await _note_report(tx, before, saved, report, now)
-                news = (*news, *await _chosen_step(tx, before, saved))
-                await _tell(tx, saved, news, now, has_expired=OrderNotification.EXPIRED in ending)
-                if OrderNotification.FAILED in news and saved.failure is not Failure.UNPAID:
+                notifications = (*notifications, *await _chosen_step(tx, before, saved))
+                await _tell(tx, saved, notifications, now, has_expired=OrderNotification.EXPIRED in ending)
+                if OrderNotification.FAILED in notifications and saved.failure is not Failure.UNPAID:
                     await self._warn_staff(tx, saved, OrderProblem.FAILED, now)
-                elif news or saved.state != before.state:
+                elif notifications or saved.state != before.state:
                     await self._events.changed(tx, saved, now)
                 if saved.is_ended and before.is_overdue:
                     await self._clear_overdue(tx, saved, now)
-            if news:
-                self._orders.on_news()
+            if notifications:
+                self._orders.on_notification()
             return saved
         log.warning("order_update_conflict", order=reference)
         return None
@@ -135,12 +135,12 @@ class Observer:
                 )
                 return
             # No report will come any more, so its invoice is taken down.
-            after, news = _end_if_over(replace(order, last_polled_at=now, next_poll_at=None), now)
+            after, notifications = _end_if_over(replace(order, last_polled_at=now, next_poll_at=None), now)
             saved = await OrderRepository(tx).save(after)
             if saved is None:
                 return
-            await _tell(tx, saved, news, now, has_expired=OrderNotification.EXPIRED in news)
-        self._orders.on_news()
+            await _tell(tx, saved, notifications, now, has_expired=OrderNotification.EXPIRED in notifications)
+        self._orders.on_notification()
 
     async def close_offers(self) -> int:
         """Abandon the orders that were not accepted in time. Return how many."""
@@ -173,14 +173,14 @@ class Observer:
             order = await OrderRepository(tx).get(reference)
             if order is None:
                 return False
-            after, news = mark_overdue(order, now, self._orders.rules.overdue_after)
-            saved = await OrderRepository(tx).save(after) if news else None
+            after, notifications = mark_overdue(order, now, self._orders.rules.overdue_after)
+            saved = await OrderRepository(tx).save(after) if notifications else None
             if saved is None:
                 return False
             await OrderRepository(tx).record_event(saved, now, EventNote.STUCK)
-            await OutboxRepository(tx).add(order_notifications(saved, news, now))
+            await OutboxRepository(tx).add(order_notifications(saved, notifications, now))
             await self._warn_staff(tx, saved, OrderProblem.OVERDUE, now)
-        self._orders.on_news()
+        self._orders.on_notification()
         return True
 
     async def _clear_overdue(self, tx: Transaction, order: Order, now: datetime) -> None:
@@ -234,7 +234,7 @@ def _where_to_pay(invoice: str | None, deposit: Deposit | None) -> str | None:
 
 async def _chosen_step(tx: Transaction, before: Order, after: Order) -> tuple[OrderNotification, ...]:
     """Return the notification of a small step, for the few users who have chosen to get one."""
-    step = step_news(before, after)
+    step = step_notification(before, after)
     if step is None:
         return ()
     person = await UserRepository(tx).get_if_readable(after.person_id)
@@ -253,12 +253,12 @@ def _end_if_over(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNo
 
 
 async def _tell(
-    tx: Transaction, order: Order, news: tuple[OrderNotification, ...], now: datetime, *, has_expired: bool
+    tx: Transaction, order: Order, notifications: tuple[OrderNotification, ...], now: datetime, *, has_expired: bool
 ) -> None:
     """Queue the notifications of a saved order, and record in its timeline that it has expired."""
     if has_expired:
         await OrderRepository(tx).record_event(order, now, EventNote.EXPIRED)
-    await OutboxRepository(tx).add(order_notifications(order, news, now))
+    await OutboxRepository(tx).add(order_notifications(order, notifications, now))
 
 
 def _close_if_not_polled(order: Order) -> tuple[Order, tuple[OrderNotification, ...]]:

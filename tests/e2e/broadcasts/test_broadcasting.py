@@ -16,7 +16,7 @@ LISTED = like("broadcast.list_title")
 
 
 def subscribe(shared_world: World, *people: Chatter) -> None:
-    """As if they had asked for news of the rate."""
+    """As if they had asked for rate updates."""
     with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
         for person in people:
             database.execute(

@@ -14,7 +14,7 @@ METHODS, QUOTE, RAILS = "/v1/payout/methods", "/v1/quote", "/v1/deposit/rails"
 
 @pytest.fixture
 async def slow_poller(tmp_path: Path) -> AsyncIterator[World]:
-    """A world whose bot looks at orders so seldom that only a person's wish brings news, and has cached nothing."""
+    """A world whose bot looks at orders so seldom that only a user's tap brings a notification; nothing is cached."""
     async with world(tmp_path, POLL_INTERVAL_SECONDS="300") as made:
         yield made
 

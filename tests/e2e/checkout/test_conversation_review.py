@@ -202,7 +202,7 @@ async def of_a_quiet_draft(shared_world: World) -> None:
     await emma.sees(like("card.pay_before"))
 
 
-async def test_news_of_an_order_do_not_disturb_a_draft_and_are_not_written_over(shared_world: World) -> None:
+async def test_notifications_of_an_order_leave_a_draft_alone_and_are_not_replaced(shared_world: World) -> None:
     emma = await newcomer(shared_world)
     _, order = await taps_to_invoice(shared_world, emma)
     await emma.says("/send")

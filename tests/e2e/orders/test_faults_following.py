@@ -1,4 +1,4 @@
-"""What happens to an order that is watched while the service fails: the news come late, once, and nobody hammers."""
+"""What happens to an order that is watched while the service fails: notifications come late, once; nobody hammers."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -153,13 +153,13 @@ def is_page(message: Json, known: set[int]) -> bool:
 
 async def test_one_tap_sends_to_the_same_recipient_again(shared_world: World) -> None:
     await asyncio.gather(
-        from_the_news_of_it(shared_world),
+        from_its_notification(shared_world),
         from_history_with_another_draft_open(shared_world),
         at_a_gone_bank(shared_world),
     )
 
 
-async def from_the_news_of_it(shared_world: World) -> None:
+async def from_its_notification(shared_world: World) -> None:
     emma, number = await newcomer(shared_world), "7731002202"
     _, order = await taps_to_invoice(shared_world, emma, number=number)
     await shared_world.service.pays(order)

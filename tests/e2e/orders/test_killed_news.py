@@ -1,4 +1,4 @@
-"""Kill -9 between an order and its news, and during each send: all is told, and what may be told twice says so."""
+"""Kill -9 between an order and its notifications, and during each send: all are sent, and a repeat says so."""
 
 import asyncio
 import re
@@ -16,7 +16,7 @@ PAID, SENT = like("news.paid"), like("news.sent_bank")
 Cause = Callable[[], Awaitable[object]]
 
 
-async def test_kill_9_before_and_after_every_send_of_an_order_leaves_no_news_untold(kirim: World) -> None:
+async def test_kill_9_before_and_after_every_send_of_an_order_loses_no_notification(kirim: World) -> None:
     untold, told = await asyncio.gather(newcomer_at_review(kirim), newcomer_at_review(kirim))
     pair = (untold, told)
     await interrupted(kirim, "sendPhoto", pair, lambda: each(pair, confirms))
@@ -38,7 +38,7 @@ async def test_kill_9_before_and_after_every_send_of_an_order_leaves_no_news_unt
 
 
 async def interrupted(world: World, method: str, pair: tuple[Sender, Sender], cause: Cause) -> None:
-    """Kill the bot while the first one's news hangs before Telegram and the other one's has just arrived there."""
+    """Kill the bot while the first one's notification hangs before Telegram and the other one's just arrived."""
     async with AsyncExitStack() as air:
         for sender, fault in zip(pair, ("delay", "delay_after"), strict=True):
             await air.enter_async_context(held(calls_of(world, method), sender.chat, fault))
@@ -50,8 +50,8 @@ async def interrupted(world: World, method: str, pair: tuple[Sender, Sender], ca
 async def everything_was_told(sender: Sender) -> None:
     """Whatever was repeated says so, the live card shows the end, and there never was but one invoice."""
     messages = await sender.chat.messages()
-    for news in (PAID, SENT):
-        told = [words_of(message) for message in messages if re.search(news, words_of(message))]
+    for notification in (PAID, SENT):
+        told = [words_of(message) for message in messages if re.search(notification, words_of(message))]
         assert told
         assert all(says(words, "news.again") for words in told[1:])
     cards = [message for message in messages if says(words_of(message), "step.created")]

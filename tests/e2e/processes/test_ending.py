@@ -71,7 +71,7 @@ async def test_sigterm_while_an_order_is_being_placed(lasting: World, sender: Se
 
 
 @pytest.mark.parametrize("method", ["sendPhoto", "sendMessage"])
-async def test_sigterm_while_news_is_being_sent(lasting: World, sender: Sender, method: str) -> None:
+async def test_sigterm_while_a_notification_is_being_sent(lasting: World, sender: Sender, method: str) -> None:
     async with held(calls_of(lasting, method), sender.chat):
         await sender.chat.taps(label("review.confirm"), wait=0)
     await ends_well(lasting)

@@ -34,7 +34,7 @@ RATE = "|".join(
 
 
 def daily_at(time_of_day: str, locale: str = "en") -> str:
-    """The page of rate news, with a daily quote at this time."""
+    """The page of rate updates, with a daily quote at this time."""
     return like("subscription.text", locale, daily=text("subscription.each_day", locale, time=time_of_day))
 
 
@@ -86,7 +86,7 @@ async def test_people_hear_of_the_rate_as_they_wish(shared_world: World) -> None
         daily_by_a_tap_and_by_words(shared_world),
         asked_for_under_the_rate(shared_world),
         alert_set_only_oncehowever_often_tapped_and_rung(shared_world),
-        stopped_in_one_tap_from_the_news_itself(shared_world),
+        stopped_in_one_tap_from_the_notification_itself(shared_world),
         unsubscribed_by_blocking(shared_world),
         forged_buttons_do_nothing(shared_world),
         all_of_it_seen_and_deleted(shared_world),
@@ -202,7 +202,7 @@ async def alert_set_only_oncehowever_often_tapped_and_rung(shared_world: World) 
     assert updates_of(shared_world, sari) == (1, 0)
 
 
-async def stopped_in_one_tap_from_the_news_itself(shared_world: World) -> None:
+async def stopped_in_one_tap_from_the_notification_itself(shared_world: World) -> None:
     emma = await newcomer(shared_world)
     await opens(emma)
     await takes_a_daily_quote(emma)

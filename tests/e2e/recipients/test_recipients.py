@@ -204,7 +204,7 @@ async def after_the_first_order_a_name_is_offered_and_only_then(shared_world: Wo
     sent = await emma.sees(like("news.sent_bank"))
     await emma.taps(label("recipient.offer"), message=sent)
     await emma.sees("^" + like("recipient.ask_name", who="Budi Santoso · BCA ••••7890"))
-    assert await emma.finds(sent) == sent  # news is never written over
+    assert await emma.finds(sent) == sent  # a notification is never replaced
     await emma.says("Ibu")
     await emma.sees("^" + like("recipient.named", label="Ibu"))
     await emma.says("/send 500rb ibu")

@@ -87,7 +87,7 @@ async def test_help_on_an_order_knows_the_ticket_that_is_open_about_it(kirim: Wo
 
 
 @pytest.mark.parametrize("language", LOCALES)
-async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_news_is_taken_in(
+async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_message_is_saved(
     kirim: World, language: str
 ) -> None:
     nina = await newcomer(kirim)
@@ -99,8 +99,8 @@ async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_news_is_t
     await bot_knows(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
     for what in ("news.failed_paid", "ticket.by_itself_failed"):
-        news = await nina.sees(like(what, language), anywhere=True)
-        written = await nina.says("?", reply_to=news)
+        notification = await nina.sees(like(what, language), anywhere=True)
+        written = await nina.says("?", reply_to=notification)
         await nina.sees_reaction(written, "👌")
 
 

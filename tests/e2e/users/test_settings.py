@@ -1,4 +1,4 @@
-"""To taste: a phrase of one's own, one's language and time zone, and which news come with sound, silently, or not."""
+"""To taste: one's own phrase, language and time zone, and which notifications come with sound, silently, or not."""
 
 import asyncio
 import re
@@ -53,7 +53,7 @@ async def test_a_phrase_is_chosen_in_one_tap_or_in_ones_own_words_and_stands_on_
     )
 
 
-async def test_news_and_times_come_as_a_person_likes_them(shared_world: World) -> None:
+async def test_notifications_and_times_come_as_a_user_likes_them(shared_world: World) -> None:
     await asyncio.gather(
         told_as_chosen(shared_world),
         trouble_is_told_and_a_double_tap_is_one_change(shared_world),

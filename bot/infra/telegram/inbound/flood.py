@@ -37,7 +37,7 @@ class _Pace:
     t: Translator | None = None
     """The language of the refusals, looked up once until something is let in again."""
 
-    def is_news(self, moment: datetime) -> bool:
+    def is_first_refusal(self, moment: datetime) -> bool:
         """Whether a refusal needs a message: the last one has been waited for, or there was none."""
         if self.told is None or self.again is None:
             return True
@@ -132,13 +132,13 @@ class FloodGate:
 
     async def _tell(self, update: Update, chat: Chat, moment: datetime) -> None:
         pace, again = self._paces[chat.id], self.again_at(chat.id)
-        is_news = pace.is_news(moment)
+        is_first_refusal = pace.is_first_refusal(moment)
         user = update.effective_user
         pace.t = pace.t or await self._translator_for(user.id if user is not None else chat.id)
         # From now on, for it may have waited behind others of its chat.
         text = pace.t.n("limits.messages", max(ceil((again - self._clock.now()).total_seconds()), 1))
         if update.callback_query is not None:
             await self._messenger.answer_press(update.callback_query.id, str(text), alert=True)
-        elif is_news and chat.type == Chat.PRIVATE:
+        elif is_first_refusal and chat.type == Chat.PRIVATE:
             pace.told, pace.again = moment, again
             await self._messenger.send_text(chat.id, text, (), priority="talk")
