@@ -16,6 +16,7 @@ from bot import entrance
 from bot.config import Settings
 from bot.core.backoff import Steps
 from bot.house import House, build, store_of
+from bot.house_rules import provider_of
 from bot.house_workers import loops
 from bot.infra.telegram.errors import TokenRefused
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
@@ -238,7 +239,7 @@ async def _web(house: House, listener: socket.socket | None, workers: WorkerGrou
         public_url=house.settings.public_url,
         on_viewed=house.orders.viewed.page_viewed,
         works=lambda: workers.all_alive,
-        provider=house.desk.provider,
+        provider=provider_of(house.settings),
         times=house.orders.payout_times.get,
     )
     async with server.serving(app, listener) as task:

@@ -2,8 +2,8 @@
 
 Order of the handlers: features take corrections of what was written; `FORGETS` ends a typed question that something
 else has overtaken; from `SUPPORT` on come the commands and buttons of support agents; features take typed answers;
-group 0 takes what works at any point of any conversation (buttons, commands that ask no questions); `REST` takes other
-messages in groups; then come the conversation and what is said outside one; `FALLBACK` takes buttons that the
+group 0 takes what works at any point of any conversation (buttons, commands that ask no questions); then
+come the conversation, what is said outside one and other messages in groups; `FALLBACK` takes buttons that the
 conversation has left; `LAST` explains presses of buttons that nobody knows.
 """
 
@@ -14,10 +14,7 @@ import structlog
 from telegram import Update
 from telegram.ext import (
     Application,
-    ApplicationHandlerStop,
     CallbackQueryHandler,
-    MessageHandler,
-    filters,
 )
 
 from bot.core.error_location import frames
@@ -27,14 +24,14 @@ from bot.infra.telegram.inbound.flood import FloodGate
 from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.router import Audience, OpenSession, Route, Routes
-from bot.infra.telegram.ui.screen import Button, Screen
+from bot.infra.telegram.ui.screen import Screen
 from bot.infra.telegram.ui.session import SESSION, Session
 from bot.users.session_loader import SessionLoader
 
 log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
-FORGETS, SUPPORT, REST, FALLBACK, LAST = -10_100, -10_000, 4_000, 10_000, 11_000
+FORGETS, SUPPORT, FALLBACK, LAST = -10_100, -10_000, 10_000, 11_000
 GROUPS = {Phase.CORRECTIONS: -10_150, Phase.QUESTIONS: -9_000, Phase.FEATURES: 1_000, Phase.CONVERSATION: 5_000}
 """The first of PTB's groups of each phase. Each handler has a group of its own: one that declines hinders no other."""
 
@@ -51,8 +48,6 @@ def register(application: Application, features: Sequence[Feature]) -> None:  # 
     application.add_handler(questions.forget_handler(), group=FORGETS)
     application.add_handler(_answer_handler(features))
     _add_routes(application, features)
-    in_a_group = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE
-    application.add_handler(MessageHandler(in_a_group, _in_a_group), group=REST)
     for group, handler in _in_phases(features):
         application.add_handler(handler, group=group)
     application.add_handler(CallbackQueryHandler(_unknown_press), group=LAST)
@@ -148,30 +143,6 @@ async def _explain(_: Update) -> None:
 
 async def _unknown_press(update: Update, _: Context) -> None:
     await _explain(update)
-
-
-async def _in_a_group(update: Update, context: Context) -> None:
-    """A payment is nobody else's business: in a group the bot offers the private chat, when it is spoken to."""
-    session = SESSION.get()
-    message, chat = update.effective_message, update.effective_chat
-    name = context.bot.username
-    text = (message.text or "") if message else ""
-    if chat is not None and _is_for_us(text, name):
-        button = Button(session.t.plain("group.open"), url=f"https://t.me/{name}?start=group")
-        await session.desk.messenger.send_text(
-            chat.id,
-            session.t("group.text"),
-            ((button,),),
-            priority="talk",
-            reply_to=message.message_id if message else None,
-        )
-    raise ApplicationHandlerStop
-
-
-def _is_for_us(text: str, name: str) -> bool:
-    """Whether the bot is spoken to: by its name, or by a command that isn't another bot's."""
-    first = text.split(maxsplit=1)[0] if text.strip() else ""
-    return f"@{name}".lower() in text.lower() or (first.startswith("/") and "@" not in first)
 
 
 async def _apologise(_: object, context: Context) -> None:

@@ -27,7 +27,6 @@ from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.transport import TelegramRequest
-from bot.infra.telegram.ui.session import Desk
 from bot.infra.workers.loop import Wakeup
 from bot.operations.feature import Operations
 from bot.orders import user_data as orders_data
@@ -41,6 +40,7 @@ from bot.settlement.budget import AdaptiveBudget
 from bot.settlement.catalogue import Market
 from bot.settlement.client.client import SettlementClient
 from bot.settlement.health import Health
+from bot.settlement.model import Settlement
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff import user_data as staff_data
 from bot.staff.feature import Staff
@@ -71,7 +71,7 @@ class House:
     store: Database
     client: SettlementClient
     application: Application  # type: ignore[type-arg]
-    desk: Desk
+    settlement: Settlement
     readers: Readers
     renderers: Renderers[RenderContext]
     infra: Infra
@@ -172,24 +172,6 @@ def build(settings: Settings) -> House:
         staff.add_alarm_subjects(feature.alarm_subjects)
         if feature.audit_terms is not None:
             staff.add_audit_terms(feature.audit_terms)
-    desk = Desk(
-        store=store,
-        settlement=settlement,
-        market=market,
-        charts=rates.charts,
-        recipients=recipients.service,
-        orders=orders.service,
-        status_messages=orders.status_messages,
-        help=staff.contacts,
-        support_room=staff.chat,
-        messenger=messenger,
-        translations=translations,
-        clock=clock,
-        default_locale=settings.default_locale,
-        operator_ids=settings.operator_ids,
-        provider=provider,
-    )
-    users.sessions.desk = desk
     readers = Readers(store, messenger, clock, translations, settings.default_locale)
     renderers = Renderers(
         readers.context,
@@ -200,7 +182,7 @@ def build(settings: Settings) -> House:
         store=store,
         client=client,
         application=application,
-        desk=desk,
+        settlement=settlement,
         readers=readers,
         renderers=renderers,
         infra=infra,

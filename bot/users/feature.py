@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from bot.infra.feature import Feature, Infra, Worker
-from bot.users.block_handlers import BlockHandlers
+from bot.infra.feature import Feature, Infra, Phase, Worker
+from bot.users.chat_handlers import ChatHandlers
 from bot.users.handlers import SettingsHandlers
 from bot.users.notifications import DeletionMessage
 from bot.users.phrase_handlers import PhraseHandlers
@@ -54,6 +54,8 @@ class Users:
             chat_jobs=infra.chat_jobs,
             on_notification=infra.wake_outbox,
         )
+        chats = ChatHandlers(users=self.service, messenger=infra.messenger).handlers()
+        commands = settings.handlers()
         self.feature = Feature(
             name="users",
             routes=(
@@ -62,7 +64,7 @@ class Users:
                 PrivacyHandlers(privacy_service=privacy, messenger=infra.messenger, provider=provider).routes(),
             ),
             answers={**settings.answers(), **phrases.answers()},
-            handlers={**BlockHandlers(users=self.service).handlers(), **settings.handlers()},
+            handlers={phase: (*chats.get(phase, ()), *commands.get(phase, ())) for phase in Phase},
             renderers=(DeletionMessage(infra.translations, infra.default_locale).renderers(),),
             workers=(Worker("deletion", deletion.delete_users), Worker("retention", deletion.prune)),
         )

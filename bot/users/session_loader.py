@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from telegram import Chat, Message, Update, User
 
@@ -37,8 +37,6 @@ class SessionLoader:
         self._infra = infra
         self._operator_ids = operator_ids
         self._services = SessionServices(clock=infra.clock, database=infra.database, messenger=infra.messenger)
-        self.desk: Any = None
-        """The `Desk` of the features that aren't given what they use yet."""
         self.on_load: list[LoadHook] = []
         self.after_update: list[FinishHook] = []
 
@@ -79,7 +77,6 @@ class SessionLoader:
         is_private, attempt = chat.type == Chat.PRIVATE, ATTEMPT.get()
         shown_before = None if attempt is None else attempt.chat
         return Session(
-            desk=self.desk,
             services=self._services,
             person=user,
             t=translator_for(self._infra.translations, user, self._infra.default_locale),

@@ -89,7 +89,7 @@ async def test_a_rejection_of_anybodys_request_halves_the_budget_of_the_poller(
     monkeypatch.setattr(house.client, "order", reject)
     assert house.orders.poller._budget.per_second == 10
     with pytest.raises(SlowDown):
-        await house.desk.settlement.look_up("svc-1")
+        await house.settlement.look_up("svc-1")
     assert house.orders.poller._budget.per_second == pytest.approx(5, abs=0.5)
 
 

@@ -157,12 +157,12 @@ async def test_without_the_lead_no_order_is_created_and_telegram_is_not_called(d
     async with house.store.lead():
         # Both are tried: there is nothing at their addresses.
         with pytest.raises(OutOfReach):
-            await house.desk.settlement.place(request)
+            await house.settlement.place(request)
         with pytest.raises(Unsent, match="not reached"):
             await house.application.bot.request.post(f"{house.application.bot.base_url}/sendMessage")
         await lose_the_lead(database)
         with pytest.raises(NotMade) as refused:
-            await house.desk.settlement.place(request)
+            await house.settlement.place(request)
         assert not isinstance(refused.value, OutOfReach)
         with pytest.raises(Unsent, match="no longer acts"):
             await house.application.bot.request.post(f"{house.application.bot.base_url}/sendMessage")

@@ -16,7 +16,7 @@ from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
-from bot.infra.i18n import Html, Translations, Translator
+from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.inbound.attempts import Attempt
 from bot.infra.telegram.inbound.model import TAKEN_BY_QUESTION, ChatState
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
@@ -24,15 +24,7 @@ from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.handling import Context
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard, Screen
-from bot.orders.placement.service import OrderService
-from bot.rates.charts import Charts
-from bot.recipients.service import RecipientService
-from bot.settlement.catalogue import Market
-from bot.settlement.model import Settlement
-from bot.staff.help import Help
-from bot.staff.roles import StaffChat
 from bot.users.model import Person
-from bot.users.provider import UNNAMED, Provider
 from bot.users.repository import UserRepository
 
 V = TypeVar("V")
@@ -89,28 +81,6 @@ NO_CONVERSATION: Final = ConversationHooks(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
-    """The parts of the house that screens use; made once, in `house.py`."""
-
-    store: Database
-    settlement: Settlement
-    market: Market
-    recipients: RecipientService
-    charts: Charts
-    orders: OrderService
-    status_messages: Any
-    """`orders.status_messages.StatusMessages`, until its users are given it."""
-    help: Help
-    support_room: StaffChat
-    messenger: Messenger
-    translations: Translations
-    clock: Clock
-    default_locale: str
-    operator_ids: frozenset[int] = frozenset()
-    provider: Provider = UNNAMED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionServices:
     """What all sessions are answered with."""
 
@@ -135,7 +105,6 @@ class SessionKey(Generic[V]):
 class Session:
     """One update of one person, and the way to answer it."""
 
-    desk: Desk
     services: SessionServices
     person: Person
     t: Translator

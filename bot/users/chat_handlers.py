@@ -1,0 +1,65 @@
+"""What happens to the bot in chats: users block it, and speak to it in groups."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from telegram import Chat, Update
+from telegram.ext import ChatMemberHandler, MessageHandler, filters
+
+from bot.infra.feature import Phase
+from bot.infra.telegram.outbound.sender import Messenger
+from bot.infra.telegram.ui.handling import Handler
+from bot.infra.telegram.ui.screen import Button
+from bot.infra.telegram.ui.session import Session, handle
+from bot.users.service import UserService
+
+IN_GROUPS: Final = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE
+
+
+class ChatHandlers:
+    """Save that users have blocked the bot, and offer the private chat in groups.
+
+    That a user is back is noticed when they write again.
+    """
+
+    def __init__(self, *, users: UserService, messenger: Messenger) -> None:
+        self._users = users
+        self._messenger = messenger
+
+    def handlers(self) -> Mapping[Phase, Sequence[Handler]]:
+        """Return the handlers of what happens to the bot in a chat, and of all other messages in groups."""
+        changed = handle(self.membership_changed)
+        return {
+            Phase.FEATURES: (ChatMemberHandler(changed, ChatMemberHandler.MY_CHAT_MEMBER),),
+            Phase.CONVERSATION: (MessageHandler(IN_GROUPS, handle(self.offer_private_chat)),),
+        }
+
+    async def membership_changed(self, session: Session, update: Update) -> None:
+        """Save since when the user has blocked the bot, if that is what happened."""
+        change = update.my_chat_member
+        if change is None or change.chat.type != Chat.PRIVATE or change.new_chat_member.status != "kicked":
+            return
+        # Telegram's time: what happened between the block and this update couldn't be sent either.
+        await self._users.block(session.person, min(change.date, session.now))
+        session.forget()
+
+    async def offer_private_chat(self, session: Session, update: Update) -> None:
+        """Offer the private chat to a user who speaks to the bot in a group. Payments are nobody else's business."""
+        message, chat, name = update.effective_message, update.effective_chat, self._messenger.username
+        text = (message.text or "") if message else ""
+        if chat is None or not _is_for_bot(text, name):
+            return
+        button = Button(session.t.plain("group.open"), url=f"https://t.me/{name}?start=group")
+        await self._messenger.send_text(
+            chat.id,
+            session.t("group.text"),
+            ((button,),),
+            priority="talk",
+            reply_to=message.message_id if message else None,
+        )
+
+
+def _is_for_bot(text: str, name: str) -> bool:
+    """Return whether the bot is spoken to: by its name, or by a command that isn't another bot's."""
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    return f"@{name}".lower() in text.lower() or (first.startswith("/") and "@" not in first)
