@@ -21,11 +21,11 @@ from bot.core.error_location import frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.feature import Feature, Phase
 from bot.infra.telegram.inbound.flood import FloodGate
-from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.router import Audience, OpenSession, Route, Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import SESSION, Session
+from bot.users import questions
+from bot.users.session import SESSION, Session
 from bot.users.session_loader import SessionLoader
 
 log = structlog.get_logger(__name__)

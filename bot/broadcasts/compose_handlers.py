@@ -18,9 +18,9 @@ from bot.broadcasts.service import BroadcastService
 from bot.core.datetime_parsing import read_days, read_minute, read_moment
 from bot.core.errors import Rejection
 from bot.infra.i18n import Translations
-from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
+from bot.users import questions
+from bot.users.session import Session
 
 TEXT: Final = "bc_text"
 PICTURE: Final = "bc_picture"

@@ -10,7 +10,7 @@ from bot.broadcasts.buttons import DeliveryAction, DeliveryButton
 from bot.broadcasts.deliveries import DeliveryService
 from bot.broadcasts.screens import progress as progress_screens
 from bot.infra.telegram.ui.router import Audience, Routes
-from bot.infra.telegram.ui.session import Session
+from bot.users.session import Session
 
 _Action = Callable[["DeliveryHandlers", Session, str], Awaitable[bool]]
 

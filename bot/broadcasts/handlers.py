@@ -24,7 +24,7 @@ from bot.infra.i18n import LOCALES
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
+from bot.users.session import Session
 
 READING: Final = frozenset({BroadcastAction.PAGE, BroadcastAction.SEE, BroadcastAction.LIKE})
 """What changes nothing of the broadcast, and so may be pressed on an old message."""

@@ -29,9 +29,9 @@ from bot.checkout.screens import draft as screens
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import SESSION, Session, current_session, handle
 from bot.users.buttons import NewOrderButton
 from bot.users.screens import start
+from bot.users.session import SESSION, Session, current_session, handle
 
 TYPED = PRIVATE & ~filters.COMMAND
 

@@ -22,12 +22,12 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import ConversationHooks, Session
 from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages
 from bot.settlement.model import SettlementFailure
 from bot.users.screens.buttons import send_row
+from bot.users.session import ConversationHooks, Session
 
 _CommonAction = Callable[["DraftHandlers", Session, OrderDraft], Awaitable[None]]
 

@@ -19,7 +19,6 @@ from bot.core.money import Ambiguous
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.recipients.banks import display_name
 from bot.recipients.formatting import format_method
 from bot.recipients.model import SavedRecipient, title
@@ -27,6 +26,7 @@ from bot.recipients.service import RecipientService
 from bot.settlement.catalogue import Market
 from bot.settlement.model import PayoutMethod, ServiceDown, SettlementFailure
 from bot.users.screens.buttons import send_row
+from bot.users.session import Session
 
 SAID_WHILE_ASKING = frozenset({Ask.DESTINATION, Ask.NUMBER, Ask.HOLDER})
 """Later questions show all that is known anyway."""

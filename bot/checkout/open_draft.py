@@ -7,7 +7,7 @@ from bot.checkout.repository import DraftRepository
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.model import TAKEN_BY_DRAFT
-from bot.infra.telegram.ui.session import Session, SessionKey
+from bot.users.session import Session, SessionKey
 
 DRAFT: Final = SessionKey[OrderDraft | None]("draft", None)
 

@@ -13,7 +13,6 @@ from bot.checkout.screens import requote
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.i18n import Html
-from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order, Phase
 from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
@@ -22,6 +21,7 @@ from bot.recipients.formatting import format_method
 from bot.recipients.model import SavedRecipient, current_method
 from bot.settlement.catalogue import Market
 from bot.settlement.model import PayoutMethod, SettlementFailure
+from bot.users.session import Session
 
 DOUBLE_TAP: Final = timedelta(seconds=5)
 """A press this soon after the same one wants nothing new: what it asked for is just being shown.

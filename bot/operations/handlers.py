@@ -7,13 +7,13 @@ from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.operations.monitor import Monitor
 from bot.operations.screens import status as screens
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.buttons import AlarmAction, AlarmButton
 from bot.staff.screens import alarms
+from bot.users.session import Session
 
 KINDS = {str(kind): kind for kind in AlarmKind}
 

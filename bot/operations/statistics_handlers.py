@@ -12,16 +12,16 @@ from bot.core import date_ranges as spans
 from bot.core.date_ranges import Period, Span
 from bot.infra.drawing.chart import render_bars_off_loop
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
-from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.screens import export as export_screens
 from bot.operations.screens import platform as platform_screens
 from bot.operations.screens import statistics as screens
 from bot.operations.statistics_service import StatisticsService
+from bot.users import questions
 from bot.users.screens import start
+from bot.users.session import Session
 
 SPAN: Final = "export"
 """The question for the period of a file."""

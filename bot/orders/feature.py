@@ -2,7 +2,6 @@
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Feature, Infra, Worker
-from bot.infra.telegram.ui.session import Session
 from bot.orders import refused_messages
 from bot.orders.buttons import OrderAction
 from bot.orders.events import OrderEvents
@@ -30,6 +29,7 @@ from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
 from bot.staff.help import Help
 from bot.users.feature import Users
+from bot.users.session import Session
 
 
 class Orders:

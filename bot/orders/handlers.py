@@ -8,7 +8,6 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import Html
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.orders.buttons import HistoryButton, OrderAction, OrderButton
 from bot.orders.history import HistoryPage, OrderHistory
 from bot.orders.order import Order, Phase
@@ -24,6 +23,7 @@ from bot.staff.help import Help
 from bot.users.model import pressed
 from bot.users.repository import record_user_event
 from bot.users.screens.buttons import send_row
+from bot.users.session import Session
 
 OPEN_ORDERS_SHOWN: Final = 8
 

@@ -8,10 +8,10 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session, SessionKey
 from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
+from bot.users.session import Session, SessionKey
 
 HAS_MISSED: Final = SessionKey[bool]("has_missed", default=False)
 """Whether there are orders about which the user missed a message."""

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from bot.infra.telegram.ui.router import Routes
-from bot.infra.telegram.ui.session import Session
 from bot.orders.buttons import PreferenceButton, PreferencesAction, PreferencesButton
 from bot.orders.preferences import choose, topic_named
 from bot.orders.screens import preferences
+from bot.users.session import Session
 
 
 class PreferenceHandlers:

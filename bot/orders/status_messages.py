@@ -7,7 +7,6 @@ from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_subject
 from bot.orders.order import Order, Phase
@@ -15,6 +14,7 @@ from bot.orders.screens import outcome
 from bot.orders.tracking.observer import Observer
 from bot.settlement.model import Settlement, SettlementFailure
 from bot.staff.help import Help
+from bot.users.session import Session
 
 MIN_INTERVAL: Final = timedelta(seconds=1)
 """Settlement API, 6.3: no order is asked for more than once a second."""

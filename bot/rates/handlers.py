@@ -2,7 +2,6 @@
 
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.rates.buttons import RateButton
 from bot.rates.charts import Charts
 from bot.rates.history import Period
@@ -10,6 +9,7 @@ from bot.rates.screens import rate
 from bot.rates.subscription_service import SubscriptionService
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Quote, SettlementFailure
+from bot.users.session import Session
 
 
 class RateHandlers:

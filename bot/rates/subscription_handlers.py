@@ -7,9 +7,7 @@ from typing import ClassVar, Final
 from bot.core.errors import Rejection
 from bot.core.time_of_day import MINUTES, read_span, read_time
 from bot.infra.db.database import Database
-from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.router import Routes
-from bot.infra.telegram.ui.session import Session
 from bot.rates.alerts import COOL_DOWNS, DAYS, is_sensible, read_threshold
 from bot.rates.buttons import SubscriptionAction, SubscriptionButton
 from bot.rates.model import AlertRequest
@@ -19,6 +17,8 @@ from bot.rates.screens import subscription
 from bot.rates.subscription_service import SubscriptionService
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Quote, SettlementFailure
+from bot.users import questions
+from bot.users.session import Session
 
 DAILY_TIME: Final = "daily_hour"
 QUIET_HOURS: Final = "quiet_hours"

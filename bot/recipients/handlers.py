@@ -9,15 +9,15 @@ from typing import Final
 
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
-from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.recipients import screens as recipients
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
 from bot.recipients.holders import read_holder
 from bot.recipients.model import SavedRecipient
 from bot.recipients.service import MAX_NAMED, RecipientService, TooManyNamed
+from bot.users import questions
+from bot.users.session import Session
 
 NAME: Final = "recipient_name"
 HOLDER: Final = "recipient_holder"

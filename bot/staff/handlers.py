@@ -9,11 +9,11 @@ from bot.core import csv
 from bot.core.date_ranges import NAMED_SPANS
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
 from bot.infra.telegram.ui.router import Audience, Routes
-from bot.infra.telegram.ui.session import Session
 from bot.staff.audit import AuditLog
 from bot.staff.audit_terms import STAFF_TERMS, AuditTerms
 from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
 from bot.staff.screens import audit as screens
+from bot.users.session import Session
 
 
 class AuditHandlers:

@@ -10,8 +10,8 @@ from bot.infra.feature import Phase
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.handling import Handler
 from bot.infra.telegram.ui.screen import Button
-from bot.infra.telegram.ui.session import Session, handle
 from bot.users.service import UserService
+from bot.users.session import Session, handle
 
 IN_GROUPS: Final = filters.ChatType.GROUPS & filters.UpdateType.MESSAGE
 

@@ -12,15 +12,15 @@ from bot.core.zones import find_zones, offered_zone
 from bot.infra.feature import Phase
 from bot.infra.i18n import LOCALES, Translations
 from bot.infra.i18n.cities import names_of_zones
-from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Handler
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session, handle
+from bot.users import questions
 from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton
 from bot.users.screens import settings, start
 from bot.users.screens.settings import SettingsSection
 from bot.users.service import UserService
+from bot.users.session import Session, handle
 
 PLACE: Final = "place"
 

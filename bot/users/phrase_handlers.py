@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Final
 
 from bot.core.errors import Rejection
-from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
+from bot.users import questions
 from bot.users.buttons import PhraseAction, PhraseButton
 from bot.users.phrase import clean_phrase, suggested
 from bot.users.phrase_suggestion import suggest_phrase
 from bot.users.screens import phrase
+from bot.users.session import Session
 
 QUESTION: Final = "phrase"
 

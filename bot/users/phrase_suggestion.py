@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from bot.infra.telegram.ui.session import Session
 from bot.users.phrase import Suggestion, suggest, suggested
+from bot.users.session import Session
 
 
 async def suggest_phrase(session: Session, *, is_new: bool = False) -> Suggestion:

@@ -11,11 +11,11 @@ from typing import ClassVar, Final
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.users.buttons import DeletionButton, PrivacyAction, PrivacyButton
 from bot.users.privacy import PrivacyService
 from bot.users.provider import Provider
 from bot.users.screens import privacy
+from bot.users.session import Session
 
 FILE_NAME: Final = "kirim-data.json"
 """Without the user's id: a file is passed on more easily than a chat."""

@@ -12,9 +12,9 @@ from bot.infra.feature import Infra
 from bot.infra.i18n import translator_for
 from bot.infra.telegram.inbound.attempts import ATTEMPT
 from bot.infra.telegram.inbound.model import ChatState
-from bot.infra.telegram.ui.session import ConversationHooks, Session, SessionServices
 from bot.users.model import Person, UserEvent
 from bot.users.repository import UserRepository, record_user_event
+from bot.users.session import ConversationHooks, Session, SessionServices
 
 SEEN_FOR: Final = timedelta(days=1)
 """How often it is saved when a user was last seen: once a day is enough to know who is active."""

@@ -12,9 +12,9 @@ from bot.checkout.steps.handler import Answer
 from bot.core.errors import Rejection
 from bot.core.money import Ambiguous, Amount, parse_amount
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.orders.placement.service import OrderService
 from bot.settlement.model import SettlementFailure
+from bot.users.session import Session
 
 
 class AmountStep:

@@ -10,10 +10,10 @@ from bot.checkout.screens import channel as screens
 from bot.checkout.steps.handler import Answer
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.catalogue import Market
 from bot.settlement.model import SettlementFailure
+from bot.users.session import Session
 
 
 class ChannelStep:

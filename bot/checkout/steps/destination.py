@@ -10,13 +10,13 @@ from bot.checkout.steps.handler import Answer
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.recipients.formatting import format_method
 from bot.recipients.model import SavedRecipient, current_method, find_by_beginning, find_by_name
 from bot.recipients.search import SearchResult, search
 from bot.recipients.service import RecipientService
 from bot.settlement.catalogue import Market
 from bot.settlement.model import PayoutMethod, ServiceDown
+from bot.users.session import Session
 
 MIN_LETTERS = 3
 """A shorter beginning fits too many names by chance."""

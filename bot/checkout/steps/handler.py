@@ -6,7 +6,7 @@ from typing import Protocol
 from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import OrderDraft
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
+from bot.users.session import Session
 
 Answer = Callable[[Session, OrderDraft, str], Awaitable[OrderDraft | Screen]]
 """Takes what was typed, or a button's argument. Returns the draft with it, or what has to be asked first.

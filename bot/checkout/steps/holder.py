@@ -9,8 +9,8 @@ from bot.checkout.flow import missing
 from bot.checkout.screens import holder as screens
 from bot.checkout.steps.handler import Answer
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.recipients.holders import read_holder
+from bot.users.session import Session
 
 
 class HolderStep:

@@ -9,9 +9,9 @@ from bot.checkout.screens import number as screens
 from bot.checkout.steps.handler import Answer
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.recipients.numbers import clean_number
 from bot.recipients.service import RecipientService
+from bot.users.session import Session
 
 
 class NumberStep:

@@ -15,7 +15,6 @@ from bot.checkout.steps.handler import Answer
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished, OrderService
 from bot.orders.repository import OrderRepository
@@ -26,6 +25,7 @@ from bot.settlement.catalogue import Market
 from bot.settlement.model import ServiceDown
 from bot.users.phrase_suggestion import suggest_phrase
 from bot.users.repository import UserRepository
+from bot.users.session import Session
 
 
 class ReviewStep:

@@ -17,11 +17,9 @@ from bot.infra.db.database import Database
 from bot.infra.feature import Phase
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Keyboard, Screen
-from bot.infra.telegram.ui.session import SESSION, Session, current_session, handle
 from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.order import Order
 from bot.orders.receipts.codes import looks_written
@@ -30,8 +28,10 @@ from bot.orders.receipts.picture import render_receipt_off_loop
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.receipts.service import ReceiptService
 from bot.settlement.steps import COMPLETED
+from bot.users import questions
 from bot.users.repository import UserRepository
 from bot.users.screens.buttons import send_row
+from bot.users.session import SESSION, Session, current_session, handle
 
 QUESTION: Final = "verify"
 

@@ -9,17 +9,17 @@ from typing import ClassVar, Final
 
 from bot.core.errors import Rejection
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Unreachable
-from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.support.reveal import screens
 from bot.support.reveal.buttons import RevealAction, RevealButton
 from bot.support.reveal.model import Reason, read_reason
 from bot.support.reveal.service import RevealService
 from bot.support.staff.session import StaffSession, StaffSessions
+from bot.users import questions
 from bot.users.model import Person
 from bot.users.screens import start
+from bot.users.session import Session
 
 REASON: Final = "reveal"
 

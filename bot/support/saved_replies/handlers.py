@@ -12,9 +12,7 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import LOCALES, Translations, Translator, translator_for
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.outbound.truncate import visible_units
-from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.router import Routes
-from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.support.model import Written
@@ -36,8 +34,10 @@ from bot.support.staff.session import StaffSession, StaffSessions, rejection_ale
 from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
+from bot.users import questions
 from bot.users.repository import UserRepository
 from bot.users.screens import start
+from bot.users.session import Session
 
 NAME: Final = "sa_name"
 TEXT: Final = "sa_text"

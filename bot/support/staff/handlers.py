@@ -12,7 +12,6 @@ from bot.infra.db.database import Database
 from bot.infra.telegram.ui.callbacks import Callback
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.router import Routes
-from bot.infra.telegram.ui.session import Session, current_session, handle
 from bot.support.lookup.handlers import LookupHandlers
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.messages import TicketMessages
@@ -25,6 +24,7 @@ from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
+from bot.users.session import Session, current_session, handle
 
 TAKE_OVER: Final = "take_over"
 CLOSE: Final = "close"

@@ -19,7 +19,6 @@ from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session, current_session
 from bot.support.model import NOTE, PostRole, TicketEntry, TicketPost, Written
 from bot.support.staff.entries import too_long_by
 from bot.support.staff.messages import TicketMessages
@@ -34,6 +33,7 @@ from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.support.user_chat.messages import written_in
+from bot.users.session import Session, current_session
 
 SLASH: Final = "/"
 CAN_BE_REPLIED_TO: Final = frozenset({PostRole.HEAD, PostRole.ENTRY, PostRole.REMARK})

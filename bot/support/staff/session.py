@@ -19,9 +19,9 @@ from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messeng
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session, current_session
 from bot.staff.roles import StaffChat
 from bot.users.model import Person
+from bot.users.session import Session, current_session
 
 NEW_MESSAGES = filters.UpdateType.MESSAGE
 

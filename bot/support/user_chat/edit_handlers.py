@@ -5,13 +5,13 @@ from telegram.ext import MessageHandler, filters
 
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.handling import Handler
-from bot.infra.telegram.ui.session import Session, handle
 from bot.support.model import EntryKind, TicketEntry
 from bot.support.staff.replies import note_in, passable
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.session import StaffSession, StaffSessions
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.user_chat.messages import written_in
+from bot.users.session import Session, handle
 
 
 class EditHandlers:

@@ -13,7 +13,6 @@ from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.staff.help import Help
@@ -31,6 +30,7 @@ from bot.support.user_chat.message_handlers import UserMessageHandlers
 from bot.support.user_chat.messages import written_in
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
+from bot.users.session import Session
 
 OFFERED = 3
 
@@ -100,7 +100,7 @@ class UserTicketHandlers:
             await self._help.show_help(session)
 
     async def leave_button(self, session: Session, _: LeaveTicketQuestionButton) -> None:
-        """Say that the question has ended: the press itself has ended it (`infra/telegram/ui/questions.py`)."""
+        """Say that the question has ended: the press itself has ended it (`users/questions.py`)."""
         await session.acknowledge()
         await session.show(session.with_resume(ticket_question.left(session.t)))
 

@@ -3,7 +3,6 @@
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session
 from bot.orders.payout_times import MeasuredPayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
@@ -12,6 +11,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.buttons import HelpButton, HelpPage
 from bot.support.user_chat.screens import help as screens
 from bot.users.provider import Provider
+from bot.users.session import Session
 
 LISTED = 5
 """Open tickets under `/help`. Nobody has as many matters at once."""

@@ -15,11 +15,8 @@ from telegram.ext import ApplicationHandlerStop, MessageHandler
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
-from bot.infra.telegram.ui import questions
 from bot.infra.telegram.ui.handling import Context, Handler
-from bot.infra.telegram.ui.questions import TYPED, answered
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import Session, current_session
 from bot.orders.order import REFERENCE_ALPHABET, Order
 from bot.orders.repository import OrderRepository
 from bot.staff.help import Help
@@ -32,7 +29,10 @@ from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.user_service import SavedMessage, UserTicketService
 from bot.support.user_chat.messages import written_in
 from bot.support.user_chat.screens import question as screens
+from bot.users import questions
 from bot.users.model import Person, UserEvent
+from bot.users.questions import TYPED, answered
+from bot.users.session import Session, current_session
 
 NEW: Final = "ticket_new"
 MORE: Final = "ticket_more"

@@ -2,12 +2,12 @@
 
 from bot.infra.i18n import LOCALES, Html, Translator, other_locales
 from bot.infra.telegram.ui.screen import Button, Screen
-from bot.infra.telegram.ui.session import Session
 from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton
 from bot.users.phrase import Suggestion
 from bot.users.phrase_suggestion import suggest_phrase
 from bot.users.screens import phrase
 from bot.users.screens.buttons import send_row
+from bot.users.session import Session
 
 
 def screen(t: Translator, suggestion: Suggestion | None = None) -> Screen:

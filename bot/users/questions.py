@@ -1,30 +1,31 @@
-"""Questions outside of a draft whose answer is typed: a phrase of one's own, a recipient's name, a time zone.
+"""Questions outside of a draft whose answer is typed: a phrase, a recipient's name, a time zone.
 
-Which one is open is kept with the person, so that it survives a restart. It ends with its answer, with a press of any
-button and with any command: nothing that is meant for something else is ever taken for it.
+Which one is open is saved with the user, so that it survives a restart. It ends with its answer, with a press of any
+button and with any command: nothing that is meant for something else is ever taken for its answer.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop, MessageHandler, TypeHandler, filters
 
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
-from bot.infra.telegram.ui.session import SESSION, Session
 from bot.users.model import Person
+from bot.users.session import SESSION, Session
 
-TYPED = PRIVATE & ~filters.COMMAND
+TYPED: Final = PRIVATE & ~filters.COMMAND
 
 Answer = Callable[[Session, str, str], Awaitable[None]]
 """Takes the session, the question's argument and what was typed.
 
-It saves `answered(session)` together with what it keeps, in one transaction, or shows the question again.
+It saves `answered(session)` in the transaction that saves the answer, or shows the question again.
 """
 
 WholeAnswer = Callable[[Session, str, Message], Awaitable[None]]
-"""The same for what may be more than words: formatted text, a picture."""
+"""The same for answers that may be more than text: formatted text, a picture."""
 
 
 async def ask(session: Session, question: str, screen: Screen, argument: str = "") -> None:
@@ -40,17 +41,17 @@ def answered(session: Session) -> Person:
 
 
 def forget_handler() -> Handler:
-    """To stand before all others: a command or a press ends the question that is open."""
+    """Return the handler that ends the open question at a command or a press. It comes before all others."""
     return TypeHandler(Update, _forget)
 
 
 def answer_handler(answers: Mapping[str, Answer], whole: Mapping[str, WholeAnswer]) -> Handler:
-    """To stand before the conversation: what is typed while a question is open is its answer."""
+    """Return the handler of what is typed while a question is open. It comes before the conversation."""
 
     async def typed(update: Update, _: Context) -> None:
         session = SESSION.get()
         if session.is_answered:
-            # Taken in before a crash; the draft must not take it for an answer to a question of its own.
+            # It was taken before a crash. The draft must not take it for an answer to a question of its own.
             await session.show(Screen(session.t("question.taken")))
             raise ApplicationHandlerStop
         question, _separator, argument = (session.person.awaits or "").partition(":")

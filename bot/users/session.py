@@ -1,4 +1,4 @@
-"""The session of an update: who sent it, what it is about, and the way to answer. And what screens may use."""
+"""The session of an update: who sent it, in which language and time zone, and the ways to answer."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -29,10 +29,14 @@ from bot.users.repository import UserRepository
 
 V = TypeVar("V")
 
-SEND_AGAIN = Backoff(first=1.0, longest=3.0, factor=3.0)
-RETRIES = 2
-"""Seconds before the next attempt at a message of the conversation. One that may have arrived is repeated too: a
-question asked twice does no harm, one never asked leaves a person waiting."""
+SEND_AGAIN: Final = Backoff(first=1.0, longest=3.0, factor=3.0)
+"""Seconds before the next attempt at a message.
+
+One that may have arrived is repeated, too: a question that is asked twice does no harm, one that is never asked keeps
+a user waiting.
+"""
+
+RETRIES: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +107,7 @@ class SessionKey(Generic[V]):
 
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """One update of one person, and the way to answer it."""
+    """One update of one user, and the ways to answer it."""
 
     services: SessionServices
     person: Person
@@ -124,12 +128,15 @@ class Session:
     pressed: Message | None = None
     """The message with the pressed button; None where Telegram withholds it."""
     query_id: str | None = None
+    """The press that has to be answered once."""
     notice: Html | None = None
+    """What the next message says first."""
     failure: Exception | None = None
+    """Why the update has to be handled again."""
     away_since: datetime | None = None
     """When the user blocked the bot, in the first update after they have unblocked it."""
     taken_by: str | None = None
-
+    """What has taken this update in before, in an attempt that failed (`TAKEN_BY_…`)."""
     state: dict["SessionKey[Any]", Any] = field(default_factory=dict)
 
     @property
@@ -156,7 +163,7 @@ class Session:
         return self.chat.is_double_tap(button, self.now)
 
     def record_tap(self, button: str) -> None:
-        """Note that what the button asks for has been done."""
+        """Record that what the button asks for has been done."""
         self._change_chat(self.chat.with_tap(button, self.now))
 
     def _change_chat(self, chat: ChatState) -> None:
@@ -166,24 +173,24 @@ class Session:
                 self.attempt.chat = chat
 
     async def save_user(self, user: Person) -> None:
-        """Store the user of this session as they are now."""
+        """Save the user of this session as they are now."""
         self.person = user
         async with self.services.database.transaction() as tx:
             await UserRepository(tx).save(user)
 
     @property
     def chat_id(self) -> int:
-        """The private chat, which has the person's own id."""
+        """The user's private chat. It has the id of the user."""
         return self.person.id
 
     @property
     def zone(self) -> tzinfo:
-        """The person's time zone."""
+        """The user's time zone."""
         return self.person.zone
 
     @property
     def reader(self) -> Reader:
-        """Return the language, the zone and the time that screens of this update are written for."""
+        """The language, the zone and the time that screens of this update are written for."""
         return Reader(self.t, self.zone, self.now)
 
     @property
@@ -197,7 +204,7 @@ class Session:
         return self.person.answered_update_id == self.update_id or self.taken_by == TAKEN_BY_QUESTION
 
     def reason(self, rejection: Rejection) -> Html:
-        """Why something can't be accepted, in the person's language and time."""
+        """Return why something can't be accepted, in the user's language and time zone."""
         return self.t(rejection.key, **format_arguments(self.t, rejection, self.services.clock.now(), self.zone))
 
     def with_resume(self, screen: Screen) -> Screen:
@@ -222,7 +229,7 @@ class Session:
         self.state.clear()
 
     async def acknowledge(self, text: str | None = None, *, alert: bool = False) -> None:
-        """Answer the press, once; work comes after that."""
+        """Answer the press, if that wasn't done yet. Work comes after that."""
         if self.query_id is not None:
             query_id, self.query_id = self.query_id, None
             await self.services.messenger.answer_press(query_id, text, alert=alert)
@@ -238,48 +245,48 @@ class Session:
             await self.services.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
 
     async def say(self, screen: Screen) -> None:
-        """Show a question as a new message; the buttons of the one before it are taken away."""
+        """Show a question as a new message. The buttons of the one before it are removed."""
         self.message_id = None
         await self.show(screen)
 
     async def leave_question(self) -> None:
-        """Take the open question's buttons away: it was answered, and what follows is no question."""
+        """Remove the buttons of the open question: it was answered, and what follows is no question."""
         stale = self.chat.question_id
         self._change_chat(replace(self.chat, question_id=None))
         if stale is not None:
             await self.services.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
 
     async def update(self, screen: Screen) -> None:
-        """Bring an order's message up to date in its place. It is no question: its buttons stay."""
+        """Update an order's message in its place. It is no question, so its buttons stay."""
         screen = self._with_notice(screen)
         if self.message_id is None or not await self._edit(self.message_id, screen):
             await self._send(screen)
 
     async def post(self, screen: Screen) -> int | None:
-        """Show an order's message as a new one, whose buttons stay; its id, where it surely was sent."""
+        """Send an order's message as a new one, and return its id where it was surely sent. Its buttons stay."""
         return _id_of(await self.send(screen))
 
     async def send(self, screen: Screen) -> Outcome:
-        """Send an order's message as a new one, whose buttons stay, and return what became of it."""
+        """Send an order's message as a new one, and return the outcome. Its buttons stay."""
         return await self._send(self._with_notice(screen))
 
     async def post_picture(self, png: bytes, caption: str, keyboard: Keyboard) -> bool:
-        """Send a picture as a new message; whether it surely was sent."""
+        """Send a picture as a new message, and return whether it was surely sent."""
         messenger = self.services.messenger
-        sent = await _persistently(lambda: messenger.send_photo(self.chat_id, png, caption, keyboard, priority="talk"))
+        sent = await _with_retries(lambda: messenger.send_photo(self.chat_id, png, caption, keyboard, priority="talk"))
         return isinstance(sent, Delivered)
 
     def _with_notice(self, screen: Screen) -> Screen:
-        """Return the screen with what is to be said before it, once."""
+        """Return the screen with the notice before its text. The notice is used up."""
         notice, self.notice = self.notice, None
         return screen if notice is None else replace(screen, text=f"{notice}\n\n{screen.text}")
 
     async def _edit(self, message_id: int, screen: Screen) -> bool:
-        edited = await _persistently(lambda: self._edited(message_id, screen))
+        edited = await _with_retries(lambda: self._edited(message_id, screen))
         return not isinstance(edited, Gone | Invalid)
 
     async def _send(self, screen: Screen) -> Outcome:
-        return await _persistently(lambda: self._sent(screen))
+        return await _with_retries(lambda: self._sent(screen))
 
     def _edited(self, message_id: int, screen: Screen) -> Awaitable[Outcome]:
         messenger, photo, shown = self.services.messenger, screen.photo, (screen.text, screen.keyboard)
@@ -298,7 +305,7 @@ def _id_of(sent: Outcome) -> int | None:
     return sent.message_id if isinstance(sent, Delivered) else None
 
 
-async def _persistently(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
+async def _with_retries(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
     for pause in islice(SEND_AGAIN.waits(), RETRIES):
         outcome = await call()
         if not isinstance(outcome, TryLater):
@@ -308,7 +315,7 @@ async def _persistently(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
 
 
 SESSION: ContextVar[Session] = ContextVar("session")
-"""The session that is being served in this task; set before an update goes through the handlers."""
+"""The session of the update that this task handles; set before the update goes through the handlers."""
 
 
 def current_session() -> Session:
