@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from bot.infra.telegram.ui.callbacks import Callback, Pattern
-from bot.orders.preferences import Way
+from bot.orders.preferences import DeliveryMode
 
 
 class OrderAction(StrEnum):
@@ -59,4 +59,4 @@ class PreferenceButton(Callback, prefix="np:set"):
     """A button that chooses how notifications of one topic arrive."""
 
     topic: Annotated[str, Pattern("[a-z]{1,12}")]
-    way: Way
+    mode: DeliveryMode

@@ -1,4 +1,4 @@
-"""An order from its request to its end: what we intend, what the service made of it, and who is notified of that."""
+"""An order from its intent to its end, and the rules by which it changes. Pure: values in, values out."""
 
 import secrets
 from dataclasses import dataclass, replace
@@ -17,15 +17,15 @@ REFERENCE_LENGTH = 7
 
 
 class Phase(StrEnum):
-    """What we know about an order's existence, and whether its invoice may be shown."""
+    """Whether the service has created the order, as far as we know, and whether its invoice may be shown."""
 
-    INTENDED = "intended"  # committed before the POST; the POST may be under way
-    UNKNOWN = "unknown"  # the POST's outcome is unknown; the reconciler looks for the order
-    UNRESOLVED = "unresolved"  # not found in time: the person decides
-    REFUSED = "refused"  # surely not made
-    NEEDS_CONFIRMATION = "needs_confirmation"  # made; the user is asked before anything is shown: see `HoldReason`
-    ABANDONED = "abandoned"  # made or not, its invoice is never shown
-    OPEN = "open"  # made, and shown to the person
+    INTENDED = "intended"  # committed before the POST; the POST may be in progress
+    UNKNOWN = "unknown"  # the POST's result is unknown; the reconciler looks for the order
+    UNRESOLVED = "unresolved"  # not found in time: the user decides
+    REFUSED = "refused"  # surely not created
+    NEEDS_CONFIRMATION = "needs_confirmation"  # created; the user is asked before anything is shown: see `HoldReason`
+    ABANDONED = "abandoned"  # created or not, its invoice is never shown
+    OPEN = "open"  # created, and shown to the user
     DONE = "done"  # ended, or no longer followed
 
 
@@ -36,19 +36,19 @@ class Failure(StrEnum):
     """What is known of the payer's money once an order has failed."""
 
     PAID = "paid"  # it came in
-    UNKNOWN = "unknown"  # a deposit may have arrived between two looks: the service's record has no time for it
+    UNKNOWN = "unknown"  # a deposit may have arrived between two polls: the service's record has no time for it
     UNPAID = "unpaid"  # a Lightning payment leaves its time in the record, and there is none
 
 
 class OrderStatus(StrEnum):
-    """Where an order stands, as its user is shown it: in messages, on the payment page and in the list."""
+    """The status of an order, as its user sees it in messages, on the payment page and in the list."""
 
     CHECKING = "checking"  # we don't know yet whether the service has created it
     UNRESOLVED = "unresolved"  # we couldn't find out: the user decides
     NEEDS_CONFIRMATION = "needs_confirmation"  # created; the user is asked before it can be paid
     OFFER_OVER = "offer_over"  # the same, but it is too late to accept
     REFUSED = "refused"  # not created
-    CLOSED = "closed"  # never to be paid
+    CLOSED = "closed"  # its invoice is never shown
     WAITING = "waiting"  # for the payment
     EXPIRED = "expired"  # not paid in time, as far as we know
     GIVEN_UP = "given_up"  # no payment came for so long that the service is no longer asked
@@ -74,7 +74,7 @@ class HoldReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """One wish of one person, from the committed intent to its end. Times are aware UTC; amounts whole units."""
+    """One request of one user, from the committed intent to its end. Times are aware UTC, amounts whole units."""
 
     reference: str
     person_id: int
@@ -110,13 +110,13 @@ class Order:
     page_token: str | None = None
     overdue_notified_at: datetime | None = None
     hold_reason: HoldReason | None = None
-    payable_since: datetime | None = None  # when its invoice or address was first to be shown
+    payable_since: datetime | None = None  # since when its invoice or address may be shown
 
     @property
     def deposit_key(self) -> str | None:
-        """What a deposit that may still come is recognised by on its chain; None where none is expected.
+        """What identifies a deposit that may still come on its chain; None if none is expected.
 
-        Two orders with the same key can't be told apart: each is the same sum of the same token to the same address.
+        The deposits of two orders with the same key look the same: the same sum of the same token to the same address.
         """
         if (
             self.deposit is None
@@ -129,27 +129,27 @@ class Order:
 
     @property
     def has_recipient(self) -> bool:
-        """Whether it still knows to whom it went: a deleted person's orders, and old ones, keep their skeleton."""
+        """Whether its recipient is still stored. Orders of deleted users, and old ones, are kept without it."""
         return bool(self.number)
 
     @property
     def is_ended(self) -> bool:
-        """Whether the service has said its last word on it."""
+        """Whether the service has completed it, or let it fail."""
         return self.state in TERMINAL_STATES
 
     @property
     def is_paid(self) -> bool:
-        """Whether the payer's money is known to have come in."""
+        """Whether we know that the payment came in."""
         return self.step >= Step.PAID or self.paid_at is not None
 
     @property
     def failure(self) -> Failure | None:
-        """What is known of the money, where the order has failed."""
+        """What is known of the money, if the order has failed."""
         if self.state != FAILED:
             return None
         if self.is_paid:
             return Failure.PAID
-        # By the channel: the deposit itself is forgotten with its sender.
+        # By the channel: the deposit itself is deleted with its user's data.
         return Failure.UNPAID if self.channel == LIGHTNING else Failure.UNKNOWN
 
     @property
@@ -164,7 +164,7 @@ class Order:
 
     @property
     def is_overdue(self) -> bool:
-        """Whether its person has been told that it takes too long, and it still isn't done."""
+        """Whether its user was notified that it takes too long, and it still isn't done."""
         return self.overdue_notified_at is not None and not self.is_ended
 
     def asks_the_same_as(self, other: "Order") -> bool:
@@ -180,11 +180,11 @@ class Order:
         )
 
     def is_expired(self, now: datetime) -> bool:
-        """Whether nobody should pay it any more, by our own clock."""
+        """Whether it is too late to pay it, by our own clock."""
         return self.expires_at is not None and now >= self.expires_at
 
     def awaits_payment(self, now: datetime) -> bool:
-        """Whether its invoice may stand in front of the person."""
+        """Whether its invoice may be shown."""
         return self.phase is Phase.OPEN and not self.is_paid and not self.is_ended and not self.is_expired(now)
 
     @property
@@ -265,26 +265,26 @@ STILL_TO_COME = frozenset(
 """The order may still be paid, or shown to be paid."""
 
 
-def opened(order: Order, now: datetime) -> Order:
+def open_for_payment(order: Order, now: datetime) -> Order:
     """Return the order as one that may be paid from now on."""
     return replace(order, phase=Phase.OPEN, hold_reason=None, payable_since=now)
 
 
 def new_reference() -> str:
-    """A short name for an order that can be read out over the telephone; unguessable enough not to collide."""
+    """Return a short name for an order, which is easy to read out over the telephone. Collisions are unlikely."""
     return "".join(secrets.choice(REFERENCE_ALPHABET) for _ in range(REFERENCE_LENGTH))
 
 
 def new_page_token() -> str:
-    """What the address of an order's wallet page holds: 192 bits that nobody guesses."""
+    """Return the secret part of a payment page's address: 192 random bits."""
     return secrets.token_urlsafe(24)
 
 
 def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
-    """The order after the service has reported on it, and the notifications of that.
+    """Return the order after a report of the service, and the notifications of what has changed.
 
-    Skipped, repeated, stale and unknown states are all fine; an ended order stays as it ended. Steps that were
-    passed between two looks have no notifications of their own: the last of them has.
+    States may be skipped, repeated, stale or unknown. An order that has ended doesn't change any more. Of several steps
+    since the last report, only the last one is notified.
     """
     if order.is_ended:
         return order, ()
@@ -295,13 +295,13 @@ def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tu
     after = replace(
         order, state=report.state, step=step, paid_at=paid_at, ended_at=ended_at, phase=phase, last_polled_at=now
     )
-    return _tell(order, after, now)
+    return _with_notifications(order, after, now)
 
 
 def expire(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
-    """The order once its invoice has expired by our own clock: told once, and never as "not paid".
+    """Return the order after its invoice has expired by our own clock. Its user is notified once.
 
-    `asked_at` is when the service was asked for what `order` says of its payment: only after the expiry that counts.
+    `asked_at` is when the service was asked about the payment. That must be after the expiry.
     """
     if order.expiry_notified or order.is_paid or order.is_ended or not order.is_expired(asked_at):
         return order, ()
@@ -322,45 +322,45 @@ def mark_overdue(order: Order, now: datetime, after: timedelta) -> tuple[Order, 
 
 
 def _shows_payment(report: OrderReport, step: Step) -> bool:
-    # A failed order may have been paid between two looks: only the payment's own time tells then.
+    # A failed order may have been paid between two polls. Then only the time of the payment shows it.
     return step >= Step.PAID or (report.state == FAILED and report.paid_at is not None)
 
 
-def _tell(before: Order, after: Order, now: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
+def _with_notifications(before: Order, after: Order, now: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
     first_payment = after.is_paid and not before.is_paid
-    notifications: list[OrderNotification] = []
+    kinds: list[OrderNotification] = []
     if first_payment or (after.is_ended and not before.is_paid):
-        notifications.append(OrderNotification.TAKE_DOWN)
+        kinds.append(OrderNotification.TAKE_DOWN)
     if after.step != before.step or after.is_ended or first_payment:
-        notifications.append(OrderNotification.CARD_EDIT)
+        kinds.append(OrderNotification.CARD_EDIT)
     if after.state == COMPLETED:
-        notifications += [OrderNotification.SENT, OrderNotification.RECEIPT]
+        kinds += [OrderNotification.SENT, OrderNotification.RECEIPT]
     elif after.state == FAILED:
-        return _tell_failure(before, after, now, notifications)
+        return _with_failure(before, after, now, kinds)
     elif first_payment:
-        notifications.append(OrderNotification.PAID_LATE if before.expiry_notified else OrderNotification.PAID)
-    return after, tuple(notifications)
+        kinds.append(OrderNotification.PAID_LATE if before.expiry_notified else OrderNotification.PAID)
+    return after, tuple(kinds)
 
 
-def _tell_failure(
-    before: Order, after: Order, now: datetime, notifications: list[OrderNotification]
+def _with_failure(
+    before: Order, after: Order, now: datetime, kinds: list[OrderNotification]
 ) -> tuple[Order, tuple[OrderNotification, ...]]:
-    # The contract fails an order whose invoice ran out unpaid: to a person that is an expiry, told once.
+    # The service fails an order whose invoice expired unpaid. To users that is an expiry, and they are notified once.
     # A deposit that failed without evidence isn't one: nobody knows whether it was paid.
-    ran_out = after.failure is Failure.UNPAID and (before.expiry_notified or after.is_expired(now + CLOCK_SLACK))
-    if not ran_out:
-        return after, (*notifications, OrderNotification.FAILED)
+    has_expired = after.failure is Failure.UNPAID and (before.expiry_notified or after.is_expired(now + CLOCK_SLACK))
+    if not has_expired:
+        return after, (*kinds, OrderNotification.FAILED)
     if before.expiry_notified:
-        return after, tuple(notifications)
-    return replace(after, expiry_notified=True), (*notifications, OrderNotification.EXPIRED)
+        return after, tuple(kinds)
+    return replace(after, expiry_notified=True), (*kinds, OrderNotification.EXPIRED)
 
 
 CLOCK_SLACK = timedelta(minutes=2)
-"""How far the service's clock may run ahead of ours when it says that an invoice has run out."""
+"""How far the service's clock may be ahead of ours when it fails an order because its invoice has expired."""
 
 
 class EventNote(StrEnum):
-    """What neither phase nor state tells of an event."""
+    """What neither the phase nor the state says about an event."""
 
     INTENDED = "intended"
     PRICE_ACCEPTED = "price accepted"
@@ -371,16 +371,16 @@ class EventNote(StrEnum):
     SUPERSEDED = "the sender had ordered the same again"
     DEPOSIT_TAKEN = "another open deposit looks the same"
     EXPIRED = "expired"
-    STUCK = "told that it takes too long"
+    OVERDUE = "told that it takes too long"
     PAYMENT = "the payment's own time"  # where the state that it leads to wasn't seen
-    INVOICE_REPLACED = "the service names another invoice"  # which is never shown to anybody
+    INVOICE_REPLACED = "the service names another invoice"  # which is never shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderEvent:
-    """What was seen of an order, and when: its timeline for people and for support. `note` is an `EventNote` or "".
+    """An entry of an order's timeline, for its user and for support. `note` is an `EventNote` or "".
 
-    `at` is our own time; `service_at` is the service's, for the states of which it tells one.
+    `at` is our own time. `service_at` is the service's time of the state, if it gives one.
     """
 
     reference: str

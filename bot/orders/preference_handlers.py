@@ -28,11 +28,11 @@ class PreferenceHandlers:
     async def preference_button(self, session: Session, button: PreferenceButton) -> None:
         """Save how notifications of a topic arrive, if they may arrive that way."""
         topic = topic_named(button.topic)
-        if topic is None or button.way not in topic.ways:
+        if topic is None or button.mode not in topic.modes:
             await session.explain("stale.button")
             return
-        await session.acknowledge(session.t.plain(f"notices.way.{button.way}"))
-        await session.save_user(replace(session.person, notices=choose(session.person.notices, topic, button.way)))
+        await session.acknowledge(session.t.plain(f"notices.way.{button.mode}"))
+        await session.save_user(replace(session.person, notices=choose(session.person.notices, topic, button.mode)))
         await self._show(session)
 
     async def _show(self, session: Session) -> None:

@@ -1,6 +1,6 @@
-"""How notifications reach a user: with sound, silently, or only on the order's card.
+"""Which notifications reach a user how: with sound, silently, or only by an edit of the status message.
 
-One table says what is usual, what may be chosen, and so what the settings offer and what the teller does.
+One table says what is the default and what users can choose. The settings and the rendering go by it.
 """
 
 from collections.abc import Mapping
@@ -13,37 +13,37 @@ from bot.orders.order import Order
 from bot.settlement.steps import Step
 
 
-class Way(StrEnum):
+class DeliveryMode(StrEnum):
     """How a notification arrives."""
 
     SOUND = "sound"
     SILENT = "silent"
-    CARD = "card"  # no message of its own: the order's card has changed, and that is all
+    STATUS_ONLY = "card"  # no message of its own: only the status message is edited
 
 
-ANY_WAY: Final = (Way.SOUND, Way.SILENT, Way.CARD)
-AS_A_MESSAGE: Final = (Way.SOUND, Way.SILENT)
-"""For what needs the person: trouble with their money, and questions. It stays in the chat until it is read."""
+ANY_MODE: Final = (DeliveryMode.SOUND, DeliveryMode.SILENT, DeliveryMode.STATUS_ONLY)
+AS_MESSAGE: Final = (DeliveryMode.SOUND, DeliveryMode.SILENT)
+"""For what needs the user: problems with their money, and questions. The message stays in the chat until it is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """News that are chosen about together. `usual` holds until a person chooses one of `ways`."""
+    """Notifications that users choose a mode for together. `default` holds until they choose one of `modes`."""
 
     name: str
-    notices: frozenset[OrderNotification]
-    usual: Way
-    ways: tuple[Way, ...]
+    kinds: frozenset[OrderNotification]
+    default: DeliveryMode
+    modes: tuple[DeliveryMode, ...]
 
     @property
     def is_choosable(self) -> bool:
         """Whether there is anything to choose."""
-        return len(self.ways) > 1
+        return len(self.modes) > 1
 
     @property
-    def may_stay_on_the_card(self) -> bool:
-        """Whether the card alone may tell of it."""
-        return Way.CARD in self.ways
+    def may_be_status_only(self) -> bool:
+        """Whether an edit of the status message may be all."""
+        return DeliveryMode.STATUS_ONLY in self.modes
 
 
 CREATING: Final = frozenset(
@@ -56,72 +56,77 @@ CREATING: Final = frozenset(
         OrderNotification.DEPOSIT_TAKEN,
     }
 )
-"""What comes of creating an order, where no invoice does."""
+"""The results of creating an order, other than an invoice."""
 
 TOPICS: Final = (
-    Topic("paid", frozenset({OrderNotification.PAID, OrderNotification.PAID_LATE}), Way.SOUND, ANY_WAY),
-    Topic("steps", frozenset({OrderNotification.CONVERTING, OrderNotification.SENDING}), Way.CARD, ANY_WAY),
-    Topic("sent", frozenset({OrderNotification.SENT}), Way.SOUND, ANY_WAY),
-    Topic("expired", frozenset({OrderNotification.EXPIRED}), Way.SILENT, ANY_WAY),
-    Topic("failed", frozenset({OrderNotification.FAILED, OrderNotification.STUCK}), Way.SOUND, AS_A_MESSAGE),
+    Topic("paid", frozenset({OrderNotification.PAID, OrderNotification.PAID_LATE}), DeliveryMode.SOUND, ANY_MODE),
+    Topic(
+        "steps",
+        frozenset({OrderNotification.CONVERTING, OrderNotification.SENDING}),
+        DeliveryMode.STATUS_ONLY,
+        ANY_MODE,
+    ),
+    Topic("sent", frozenset({OrderNotification.SENT}), DeliveryMode.SOUND, ANY_MODE),
+    Topic("expired", frozenset({OrderNotification.EXPIRED}), DeliveryMode.SILENT, ANY_MODE),
+    Topic("failed", frozenset({OrderNotification.FAILED, OrderNotification.STUCK}), DeliveryMode.SOUND, AS_MESSAGE),
     Topic(
         "questions",
         frozenset({OrderNotification.PRICE_MOVED, OrderNotification.RECIPIENT_MASKED, OrderNotification.UNRESOLVED}),
-        Way.SOUND,
-        AS_A_MESSAGE,
+        DeliveryMode.SOUND,
+        AS_MESSAGE,
     ),
-    # What comes at once after the person's own press: they are looking, and there is no card yet to tell it.
-    Topic("making", CREATING, Way.SILENT, (Way.SILENT,)),
+    # These come right after the user's own press, and there is no status message yet that could show it.
+    Topic("making", CREATING, DeliveryMode.SILENT, (DeliveryMode.SILENT,)),
 )
 CHOOSABLE: Final = tuple(topic for topic in TOPICS if topic.is_choosable)
 
 Choices = Mapping[str, str]
-"""Topic -> way, where a person's choice differs from the usual."""
+"""Topic -> mode, where a user's choice differs from the default."""
 
-_STEP_NOTIFICATIONS: Final = {Step.CONVERTING: OrderNotification.CONVERTING, Step.SENDING: OrderNotification.SENDING}
+_OF_STEP: Final = {Step.CONVERTING: OrderNotification.CONVERTING, Step.SENDING: OrderNotification.SENDING}
 
 
-def topic_of(notice: OrderNotification) -> Topic | None:
-    """The topic that `notice` belongs to; None for what is no message of its own (a card, an invoice)."""
-    return next((topic for topic in TOPICS if notice in topic.notices), None)
+def find_topic(kind: OrderNotification) -> Topic | None:
+    """Return the topic of a kind; None for a kind that is no message of its own (the status message, an invoice)."""
+    return next((topic for topic in TOPICS if kind in topic.kinds), None)
 
 
 def topic_named(name: str) -> Topic | None:
-    """The choosable topic of this name."""
+    """Return the choosable topic of this name."""
     return next((topic for topic in CHOOSABLE if topic.name == name), None)
 
 
-def chosen(topic: Topic, choices: Choices | None) -> Way:
-    """How notifications of `topic` arrive for a user with these choices; what can't be chosen counts as not chosen."""
-    wished = (choices or {}).get(topic.name)
-    return next((way for way in topic.ways if way == wished), topic.usual)
+def chosen_mode(topic: Topic, choices: Choices | None) -> DeliveryMode:
+    """Return how notifications of `topic` arrive. A choice that isn't offered counts as no choice."""
+    choice = (choices or {}).get(topic.name)
+    return next((mode for mode in topic.modes if mode == choice), topic.default)
 
 
-def way_of(notice: OrderNotification, choices: Choices | None) -> Way:
-    """How `notice` arrives. News of no topic rings: better heard once too often than not at all."""
-    topic = topic_of(notice)
-    return Way.SOUND if topic is None else chosen(topic, choices)
+def delivery_mode(kind: OrderNotification, choices: Choices | None) -> DeliveryMode:
+    """Return how a kind of notification arrives. One without a topic makes a sound, so that nobody misses it."""
+    topic = find_topic(kind)
+    return DeliveryMode.SOUND if topic is None else chosen_mode(topic, choices)
 
 
-def choose(choices: Choices | None, topic: Topic, way: Way) -> Choices | None:
-    """The choices with `topic` told by `way`; None where nothing differs from the usual any more.
+def choose(choices: Choices | None, topic: Topic, mode: DeliveryMode) -> Choices | None:
+    """Return the choices with this mode for `topic`; None if all are the default then.
 
     Raises:
-        ValueError: the topic isn't told that way.
+        ValueError: the topic doesn't have this mode.
     """
-    if way not in topic.ways:
-        raise ValueError(f"{topic.name} can't be told by {way}")
+    if mode not in topic.modes:
+        raise ValueError(f"{topic.name} can't arrive as {mode}")
     kept = {name: value for name, value in (choices or {}).items() if name != topic.name}
-    return (kept if way is topic.usual else {**kept, topic.name: str(way)}) or None
+    return (kept if mode is topic.default else {**kept, topic.name: str(mode)}) or None
 
 
-def next_way(topic: Topic, way: Way) -> Way:
-    """What one more tap makes of `way`."""
-    return topic.ways[(topic.ways.index(way) + 1) % len(topic.ways)]
+def next_mode(topic: Topic, mode: DeliveryMode) -> DeliveryMode:
+    """Return the mode that one more tap chooses."""
+    return topic.modes[(topic.modes.index(mode) + 1) % len(topic.modes)]
 
 
 def step_notification(before: Order, after: Order) -> OrderNotification | None:
-    """The notification of a small step of a paid order; None where a bigger one says so, or it hasn't."""
+    """Return the notification of a small step of a paid order; None if there is none, or a bigger one says so."""
     if not before.is_paid or after.is_ended or after.step <= before.step:
         return None
-    return _STEP_NOTIFICATIONS.get(after.step)
+    return _OF_STEP.get(after.step)

@@ -404,7 +404,7 @@ def _of_settings(t: Translator, typed: str) -> Iterator[Seen]:
         yield Seen("phrase kept", phrase.kept(t, own), (own,))
         confirmed = review.confirmed(t, a_draft(), "ABC2345", JAKARTA, phrase=own)
         yield Seen("confirmed, with the phrase", confirmed, ("ABC2345", own))
-    everything = {topic.name: str(topic.ways[-1]) for topic in CHOOSABLE}
+    everything = {topic.name: str(topic.modes[-1]) for topic in CHOOSABLE}
     for zone in ("", "Asia/Jakarta", "Asia/Makassar", "America/Argentina/Buenos_Aires", "Etc/GMT-2", "Asia/Kathmandu"):
         for notices in (None, {"sent": "silent"}, everything):
             person = Person(id=1001, created_at=NOW, time_zone=zone, notices=notices)

@@ -35,7 +35,7 @@ from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.router import Audience
 from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.orders.buttons import OrderAction, PreferenceButton, PreferencesAction, PreferencesButton
-from bot.orders.preferences import Way
+from bot.orders.preferences import DeliveryMode
 from bot.rates.buttons import RateButton, SubscriptionAction, SubscriptionButton
 from bot.rates.history import Period
 from bot.recipients.buttons import RecipientAction, RecipientButton, RecipientsButton
@@ -284,7 +284,7 @@ def _made_up(matters: Matters) -> Iterator[str]:
     yield from (AuditExportButton().pack(), AuditFileButton("week").pack(), "au:page", "au:csv", "au:nothing")
     yield from (StatisticsButton(action, "week").pack() for action in StatisticsAction)
     yield from (DeletionButton(matters.person_id, "1").pack(), PrivacyButton(PrivacyAction.SEE).pack())
-    yield from (PreferencesButton(PreferencesAction.SHOW).pack(), PreferenceButton("sent", Way.SILENT).pack())
+    yield from (PreferencesButton(PreferencesAction.SHOW).pack(), PreferenceButton("sent", DeliveryMode.SILENT).pack())
     yield from (NewBroadcastButton().pack(), BroadcastListButton(0).pack())
     yield from (RecipientsButton().pack(), f"d:{'0' * 8}:1:confirm", NewTicketButton().pack())
     yield LeaveTicketQuestionButton().pack()

@@ -63,7 +63,7 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
     known = await house.order(order.reference)
     assert known.is_overdue
     async with house.store.reading() as tx:
-        assert [event.note for event in await OrderRepository(tx).events(order.reference)][-1] == EventNote.STUCK
+        assert [event.note for event in await OrderRepository(tx).events(order.reference)][-1] == EventNote.OVERDUE
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.preferences import (
     CHOOSABLE,
     TOPICS,
-    Way,
+    DeliveryMode,
     choose,
-    chosen,
-    next_way,
+    chosen_mode,
+    delivery_mode,
+    next_mode,
     step_notification,
     topic_named,
-    way_of,
 )
 from bot.settlement.steps import Step
 from tests.architecture.every_screen import NOW, TOLD, an_order
@@ -27,15 +27,15 @@ BY_NAME = {topic.name: topic for topic in TOPICS}
 
 @pytest.mark.parametrize("notice", TOLD)
 def test_every_message_about_an_order_belongs_to_exactly_one_topic(notice: OrderNotification) -> None:
-    assert sum(notice in topic.notices for topic in TOPICS) == 1
+    assert sum(notice in topic.kinds for topic in TOPICS) == 1
 
 
 def test_what_has_no_message_of_its_own_belongs_to_none() -> None:
-    assert frozenset[OrderNotification]().union(*(topic.notices for topic in TOPICS)) == set(TOLD)
+    assert frozenset[OrderNotification]().union(*(topic.kinds for topic in TOPICS)) == set(TOLD)
 
 
 def test_money_and_questions_ring_as_long_as_nothing_else_is_chosen() -> None:
-    ringing = {notice for notice in TOLD if way_of(notice, None) is Way.SOUND}
+    ringing = {notice for notice in TOLD if delivery_mode(notice, None) is DeliveryMode.SOUND}
     assert ringing == {
         OrderNotification.PAID,
         OrderNotification.PAID_LATE,
@@ -46,7 +46,7 @@ def test_money_and_questions_ring_as_long_as_nothing_else_is_chosen() -> None:
         OrderNotification.RECIPIENT_MASKED,
         OrderNotification.UNRESOLVED,
     }
-    assert {notice for notice in TOLD if way_of(notice, None) is Way.CARD} == {
+    assert {notice for notice in TOLD if delivery_mode(notice, None) is DeliveryMode.STATUS_ONLY} == {
         OrderNotification.CONVERTING,
         OrderNotification.SENDING,
     }
@@ -62,44 +62,44 @@ def test_trouble_and_questions_never_stay_on_the_card() -> None:
         OrderNotification.REFUSED,
     )
     for notice in trouble:
-        for way in Way:
-            everything = {topic.name: str(way) for topic in TOPICS}
-            assert way_of(notice, everything) is not Way.CARD
+        for mode in DeliveryMode:
+            everything = {topic.name: str(mode) for topic in TOPICS}
+            assert delivery_mode(notice, everything) is not DeliveryMode.STATUS_ONLY
 
 
 @given(CHOICES)
 def test_choices_from_elsewhere_or_of_old_never_silence_what_has_to_be_told(choices: dict[str, str]) -> None:
     for topic in TOPICS:
-        assert chosen(topic, choices) in topic.ways
+        assert chosen_mode(topic, choices) in topic.modes
 
 
 def test_only_what_differs_from_the_usual_is_kept() -> None:
     sent, paid = BY_NAME["sent"], BY_NAME["paid"]
-    choices = choose(None, sent, Way.SILENT)
+    choices = choose(None, sent, DeliveryMode.SILENT)
     assert choices == {"sent": "silent"}
-    choices = choose(choices, paid, Way.CARD)
+    choices = choose(choices, paid, DeliveryMode.STATUS_ONLY)
     assert choices == {"sent": "silent", "paid": "card"}
-    assert way_of(OrderNotification.PAID_LATE, choices) is Way.CARD
-    choices = choose(choices, sent, Way.SOUND)
+    assert delivery_mode(OrderNotification.PAID_LATE, choices) is DeliveryMode.STATUS_ONLY
+    choices = choose(choices, sent, DeliveryMode.SOUND)
     assert choices == {"paid": "card"}
-    assert choose(choices, paid, Way.SOUND) is None
+    assert choose(choices, paid, DeliveryMode.SOUND) is None
 
 
 def test_what_isnt_offered_cant_be_chosen() -> None:
     with pytest.raises(ValueError, match="failed"):
-        choose(None, BY_NAME["failed"], Way.CARD)
+        choose(None, BY_NAME["failed"], DeliveryMode.STATUS_ONLY)
     assert topic_named("making") is None
     assert topic_named("failed") is BY_NAME["failed"]
 
 
 def test_tapping_on_comes_back_to_where_it_began() -> None:
     for topic in CHOOSABLE:
-        way, seen = topic.usual, []
-        for _ in topic.ways:
-            seen.append(way)
-            way = next_way(topic, way)
-        assert way is topic.usual
-        assert sorted(seen) == sorted(topic.ways)
+        mode, seen = topic.default, []
+        for _ in topic.modes:
+            seen.append(mode)
+            mode = next_mode(topic, mode)
+        assert mode is topic.default
+        assert sorted(seen) == sorted(topic.modes)
 
 
 def test_a_small_step_of_a_paid_order_is_a_notification_once() -> None:

@@ -8,7 +8,7 @@ from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.callbacks import read_button
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import PreferenceButton, PreferencesAction, PreferencesButton
-from bot.orders.preferences import CHOOSABLE, chosen
+from bot.orders.preferences import CHOOSABLE, chosen_mode
 from bot.orders.screens import preferences
 from bot.users.buttons import SettingsAction, SettingsButton
 from bot.users.model import Person
@@ -30,14 +30,14 @@ def topics(screen: Screen) -> list[tuple[str, PreferenceButton]]:
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_line_shows_what_holds_and_its_tap_brings_another_way(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    for ways in product(*(topic.ways for topic in CHOOSABLE)):
-        choices = {topic.name: str(way) for topic, way in zip(CHOOSABLE, ways, strict=True)}
+    for ways in product(*(topic.modes for topic in CHOOSABLE)):
+        choices = {topic.name: str(mode) for topic, mode in zip(CHOOSABLE, ways, strict=True)}
         lines = topics(preferences.screen(t, user(notices=choices)))
-        for topic, way, (label, button) in zip(CHOOSABLE, ways, lines, strict=True):
-            assert label.startswith(preferences.SIGNS[way])
+        for topic, mode, (label, button) in zip(CHOOSABLE, ways, lines, strict=True):
+            assert label.startswith(preferences.SIGNS[mode])
             assert button.topic == topic.name
-            assert button.way != way
-            assert button.way in topic.ways
+            assert button.mode != mode
+            assert button.mode in topic.modes
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -61,4 +61,4 @@ def test_the_settings_count_what_differs_from_the_usual() -> None:
         emma = user(notices=choices)
         shown = Seen("settings", settings.screen(reader_of(t, emma), emma, SECTIONS))
         assert says(shown.text, "settings.text", notices=counted)
-        assert sum(chosen(topic, choices) is not topic.usual for topic in CHOOSABLE) == changed
+        assert sum(chosen_mode(topic, choices) is not topic.default for topic in CHOOSABLE) == changed

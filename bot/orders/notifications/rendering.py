@@ -18,7 +18,7 @@ from bot.orders.closed_picture import draw_closed
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.orders.notifications.queueing import order_notifications, order_subject
 from bot.orders.order import Order, Phase
-from bot.orders.preferences import Way, way_of
+from bot.orders.preferences import DeliveryMode, delivery_mode
 from bot.orders.receipts.handlers import draw
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
@@ -80,8 +80,8 @@ class OrderMessages:
 
     async def _send_message(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         kind = OrderNotification(notification.kind)
-        way = way_of(kind, context.user.notices if context.user else None)
-        if way is Way.CARD or (kind in HOLDS and not HOLDS[kind](order)):
+        mode = delivery_mode(kind, context.user.notices if context.user else None)
+        if mode is DeliveryMode.STATUS_ONLY or (kind in HOLDS and not HOLDS[kind](order)):
             return Sent()
         offered, notified = self._help.is_offered, self._help.has_staff
         screen = outcome.screen(kind, context.reader, order, help_offered=offered, staff_notified=notified)
@@ -89,7 +89,7 @@ class OrderMessages:
             # The receipt that follows is made to be forwarded, so what only the sender may see stands here.
             screen = replace(screen, text=screen.text + format_phrase_line(context.t, context.user))
             screen = await _with_offer_to_save(screen, order, context)
-        return await _send(notification, context, screen, silent=way is Way.SILENT)
+        return await _send(notification, context, screen, silent=mode is DeliveryMode.SILENT)
 
     async def _send_invoice(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         """Send it with its picture. If that fails twice or is refused, send text: nobody waits for a picture to pay."""
@@ -187,7 +187,8 @@ class OrderMessages:
 
     async def _send_receipt(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         """Send it silently, after the message that the rupiah were sent; not to users who leave that to the card."""
-        if way_of(OrderNotification.SENT, context.user.notices if context.user else None) is Way.CARD:
+        choices = context.user.notices if context.user else None
+        if delivery_mode(OrderNotification.SENT, choices) is DeliveryMode.STATUS_ONLY:
             return Sent()
         drawn = await draw(self._receipts, context.t, order, context.zone, context.messenger.username)
         if drawn is None:

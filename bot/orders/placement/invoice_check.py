@@ -7,7 +7,7 @@ from decimal import Decimal
 from bot.core.money import Amount
 from bot.orders.limits import AmountLimits
 from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.order import EventNote, HoldReason, Order, Phase, opened
+from bot.orders.order import EventNote, HoldReason, Order, Phase, open_for_payment
 from bot.payments import bolt11, erc681
 from bot.payments.errors import InvoiceMismatch
 from bot.payments.tokens import LIGHTNING
@@ -94,7 +94,7 @@ def check_invoice(
             replace(made, phase=Phase.NEEDS_CONFIRMATION, hold_reason=HoldReason.PRICE_CHANGED),
             (OrderNotification.PRICE_MOVED,),
         )
-    payable_now = opened(made, now)
+    payable_now = open_for_payment(made, now)
     return InvoiceCheck(payable_now, payment_notifications(payable_now))
 
 
@@ -105,13 +105,13 @@ def payment_notifications(order: Order) -> tuple[OrderNotification, ...]:
     return (OrderNotification.INVOICE, OrderNotification.CARD)
 
 
-def withhold(order: Order, notice: OrderNotification, *, complaint: str | None = None, note: str = "") -> InvoiceCheck:
+def withhold(order: Order, kind: OrderNotification, *, complaint: str | None = None, note: str = "") -> InvoiceCheck:
     """Return the check of an `order` that is never shown. What must not be paid isn't even kept.
 
     Only the payment hash is, so that no other order is shown with the same invoice.
     """
     abandoned = replace(order, phase=Phase.ABANDONED, bolt11=None, deposit=None)
-    return InvoiceCheck(abandoned, (notice,), complaint, note)
+    return InvoiceCheck(abandoned, (kind,), complaint, note)
 
 
 def _with_payment_hash(order: Order) -> Order:

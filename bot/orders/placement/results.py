@@ -110,8 +110,8 @@ class ResultRecorder:
         return check
 
     async def _save(self, tx: Transaction, check: InvoiceCheck, now: datetime) -> Order | None:
-        look = next_poll_at(check.order, now, self._rules.poll_interval)
-        saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=look))
+        poll_at = next_poll_at(check.order, now, self._rules.poll_interval)
+        saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=poll_at))
         if saved is None:
             return None
         await OrderRepository(tx).record_event(saved, now, check.note)
@@ -125,7 +125,7 @@ class ResultRecorder:
         reference: str,
         known: "frozenset[Phase] | set[Phase]",
         phase: Phase,
-        notice: OrderNotification,
+        kind: OrderNotification,
         reason: str | None = None,
     ) -> None:
         now = self._clock.now()
@@ -136,7 +136,7 @@ class ResultRecorder:
             saved = await OrderRepository(tx).save(replace(order, phase=phase, refusal=reason, last_polled_at=now))
             if saved:
                 await OrderRepository(tx).record_event(saved, now)
-                await OutboxRepository(tx).add(order_notifications(saved, (notice,), now))
+                await OutboxRepository(tx).add(order_notifications(saved, (kind,), now))
         self._on_notification()
 
     async def _warn_staff(self, tx: Transaction, order: Order, complaint: str, now: datetime) -> None:
@@ -149,7 +149,7 @@ class ResultRecorder:
 
 
 async def _with_same_invoice(tx: Transaction, order: Order) -> Order | None:
-    """Return the other order that has this one's payment hash, or had it when it was withheld."""
+    """Return the other order that has this payment hash, or had it when it was withheld."""
     if order.payment_hash is None:
         return None
     await OrderRepository(tx).lock_payment(order.payment_hash)

@@ -13,11 +13,11 @@ from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders import user_limits as limits
+from bot.orders import limits
 from bot.orders.deposits import list_counts
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_notifications
-from bot.orders.order import EventNote, Order, Phase, new_page_token, new_reference, opened
+from bot.orders.order import EventNote, Order, Phase, new_page_token, new_reference, open_for_payment
 from bot.orders.placement.invoice_check import InvoiceCheck, payment_notifications, withhold
 from bot.orders.placement.matching import Seen, read_list
 from bot.orders.placement.results import ResultRecorder, is_like_anothers, is_superseded
@@ -68,7 +68,7 @@ Confirm = Callable[[Transaction], Awaitable[bool]]
 
 
 class OrderService:
-    """Place orders, and decide what users are asked about. `on_notification` is called after each one added."""
+    """Place orders, and take the answers of users about them. `on_notification` is called after each notification."""
 
     def __init__(
         self,
@@ -98,12 +98,12 @@ class OrderService:
         """
         worth = estimate(amount, await self.market.quote())
         self.rules.check_limits(method, worth)
-        await limits.foresee(self.store, self.rules, person_id, self.clock.now(), worth.idr)
+        await self._check_user_limits(person_id, worth.idr)
         return worth
 
     async def check_person(self, person_id: int) -> None:
         """Raise `Rejection` if this user can order nothing right now."""
-        await limits.foresee(self.store, self.rules, person_id, self.clock.now())
+        await self._check_user_limits(person_id, self.rules.min_order_idr)
 
     async def place(self, request: PlaceOrder, confirm: Confirm) -> Order:
         """Place an order, once. Return it, or the order that was placed before where `confirm` rejects the request.
@@ -143,12 +143,12 @@ class OrderService:
         return order
 
     async def try_again(self, reference: str) -> Order | None:
-        """A new attempt at an order that was not found in time: only ever the person's decision.
+        """Place an order again that was not found in time, if its user has decided so. Return the new order.
 
-        The old intent's invoice is never shown from here on. None where the order has been found meanwhile, or
-        the decision has been taken before.
+        The invoice of the old intent is never shown from then on. Return None if the order was found meanwhile, or the
+        user has decided before.
 
-        Raises `MethodVanished`, `Rejection` and `SettlementFailure` as `place` does; nothing is decided then.
+        Raises `MethodVanished`, `Rejection` and `SettlementFailure` as `place` does. Nothing is decided then.
         """
         async with self.store.reading() as tx:
             lost = await OrderRepository(tx).get(reference)
@@ -180,7 +180,7 @@ class OrderService:
         return again
 
     async def drop(self, reference: str) -> bool:
-        """The person no longer wants an order that nothing has been shown of; whether that was so."""
+        """Abandon an order that its user no longer wants. Return False if its invoice was shown, or it is over."""
         async with self.store.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase not in {Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION}:
@@ -191,13 +191,12 @@ class OrderService:
             return saved is not None
 
     async def accept_price(self, reference: str) -> Order | None:
-        """Show the invoice of an order that its sender was asked about; None where there's nothing to accept any more.
+        """Show the invoice of an order that its user was asked about. Return None if it is too late to accept.
 
-        A cap or a minimum that has changed since counts, and so does the same order created again since, or another
-        program's open deposit of the same sum. Such an order is returned in phase ABANDONED, and its sender gets a
-        message that says why.
+        The order is abandoned if the cap or the minimum has changed, if its user has placed the same order again, or if
+        another program's open deposit has the same sum. Its user is notified of the reason.
 
-        Raises `SettlementFailure` where the list of orders can't be read; the question stays open then.
+        Raises `SettlementFailure` if the list of orders can't be read. The question stays open then.
         """
         async with self.store.reading() as tx:
             asked = await OrderRepository(tx).get(reference)
@@ -216,8 +215,8 @@ class OrderService:
                 check = withhold(held, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
             else:
                 check = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)), now)
-            look = next_poll_at(check.order, now, self.rules.poll_interval)
-            saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=look))
+            poll_at = next_poll_at(check.order, now, self.rules.poll_interval)
+            saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=poll_at))
             if saved:
                 await OrderRepository(tx).record_event(saved, now, check.note)
                 await OutboxRepository(tx).add(order_notifications(saved, check.notifications, now))
@@ -225,7 +224,7 @@ class OrderService:
         return saved
 
     async def _list_around(self, held: Order) -> Seen | None:
-        """The list that a deposit is compared with; None for an invoice. Raises `SettlementFailure`."""
+        """Return the list that a deposit is compared with; None for an invoice. Raises `SettlementFailure`."""
         if held.deposit is None or held.service_id is None:
             return None
         seen = await read_list(self._settlement, self.clock)
@@ -236,7 +235,7 @@ class OrderService:
     def _accepted(self, held: Order, now: datetime) -> InvoiceCheck:
         if not self.rules.amounts_for(held.method).allow(held.idr or 0):
             return withhold(held, OrderNotification.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
-        payable_now = opened(held, now)
+        payable_now = open_for_payment(held, now)
         return InvoiceCheck(payable_now, payment_notifications(payable_now), note=EventNote.PRICE_ACCEPTED)
 
     async def _listed(self, method: PayoutMethod) -> PayoutMethod:
@@ -248,7 +247,7 @@ class OrderService:
         return current
 
     async def _by_pair(self) -> Mapping[tuple[str, str], PayoutMethod]:
-        """The live list; empty where it can't be had, and then what an order itself knows of its cap has to do."""
+        """Return the live list, or an empty one if it can't be read. Then the cap that the order has stored counts."""
         try:
             return {method.pair: method for method in await self.market.methods()}
         except SettlementFailure:
@@ -274,8 +273,33 @@ class OrderService:
             page_token=new_page_token(),
         )
 
+    async def _check_user_limits(self, person_id: int, idr: int) -> None:
+        """Raise `Rejection` if an order of `idr` rupiah would be more than the user may place now.
+
+        This is a warning before the user types everything. `_decide_user_limits` decides.
+        """
+        if self.rules.limits.are_none:
+            return
+        now = self.clock.now()
+        async with self.store.reading() as tx:
+            placed = await OrderRepository(tx).may_count(person_id, now - limits.DAY)
+        limits.check(self.rules.limits, placed, idr, now, smallest=self.rules.min_order_idr)
+
+    async def _decide_user_limits(self, tx: Transaction, intent: Order) -> None:
+        """Raise `Rejection` if an intent, which is about to be added in `tx`, is more than its user may order.
+
+        One intent of a user is added at a time, so that two devices can't exceed the limits together. Accepting a
+        changed price isn't checked: its order has counted since it was placed.
+        """
+        if self.rules.limits.are_none:
+            return
+        await OrderRepository(tx).one_at_a_time(intent.person_id)
+        now = intent.created_at
+        placed = await OrderRepository(tx).may_count(intent.person_id, now - limits.DAY)
+        limits.check(self.rules.limits, placed, intent.expected_idr, now, smallest=self.rules.min_order_idr)
+
     async def _add_intent(self, tx: Transaction, order: Order) -> None:
-        await limits.decide(tx, self.rules, order)
+        await self._decide_user_limits(tx, order)
         if not await OrderRepository(tx).add(order):
             raise ConfirmationOutdated
         if order.has_recipient:

@@ -6,26 +6,26 @@ from typing import Final
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.buttons import PreferenceButton, PreferencesAction, PreferencesButton
-from bot.orders.preferences import CHOOSABLE, Topic, Way, chosen, next_way
+from bot.orders.preferences import CHOOSABLE, DeliveryMode, Topic, chosen_mode, next_mode
 from bot.users.model import Person
 from bot.users.screens.settings import SettingsSection, back_row
 
-SIGNS: Final = {Way.SOUND: "🔔", Way.SILENT: "🔕", Way.CARD: "📄"}
+SIGNS: Final = {DeliveryMode.SOUND: "🔔", DeliveryMode.SILENT: "🔕", DeliveryMode.STATUS_ONLY: "📄"}
 
 
 def screen(t: Translator, user: Person) -> Screen:
-    """Return the preferences. A tap on a topic takes the next way there is."""
-    rows = tuple((_topic_button(t, topic, chosen(topic, user.notices)),) for topic in CHOOSABLE)
+    """Return the preferences. A tap on a topic chooses its next mode."""
+    rows = tuple((_topic_button(t, topic, chosen_mode(topic, user.notices)),) for topic in CHOOSABLE)
     reset = Button(t.plain("notices.usual"), data=PreferencesButton(PreferencesAction.RESET).pack())
-    signs = {f"{way}_sign": sign for way, sign in SIGNS.items()}
-    always = ", ".join(f"“{_name(t, topic)}”" for topic in CHOOSABLE if not topic.may_stay_on_the_card)
+    signs = {f"{mode}_sign": sign for mode, sign in SIGNS.items()}
+    always = ", ".join(f"“{_name(t, topic)}”" for topic in CHOOSABLE if not topic.may_be_status_only)
     text = t("notices.text", **signs, always=always)
     return Screen(text, (*rows, *(((reset,),) if user.notices else ()), back_row(t)))
 
 
 def summary(t: Translator, user: Person) -> Mapping[str, Html]:
     """Return how many preferences the user has changed, for the settings."""
-    changed = sum(chosen(topic, user.notices) is not topic.usual for topic in CHOOSABLE)
+    changed = sum(chosen_mode(topic, user.notices) is not topic.default for topic in CHOOSABLE)
     return {"notices": t.n("settings.notices_changed", changed) if changed else t("settings.notices_usual")}
 
 
@@ -37,10 +37,10 @@ SECTION: Final = SettingsSection(
 )
 
 
-def _topic_button(t: Translator, topic: Topic, way: Way) -> Button:
+def _topic_button(t: Translator, topic: Topic, mode: DeliveryMode) -> Button:
     # The button says what a tap makes of it, not "the next one": a double tap is one change.
-    changed = PreferenceButton(topic.name, next_way(topic, way))
-    return Button(f"{SIGNS[way]} {_name(t, topic)}", data=changed.pack())
+    changed = PreferenceButton(topic.name, next_mode(topic, mode))
+    return Button(f"{SIGNS[mode]} {_name(t, topic)}", data=changed.pack())
 
 
 def _name(t: Translator, topic: Topic) -> str:

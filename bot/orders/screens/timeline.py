@@ -17,7 +17,7 @@ OF_NOTE: Mapping[EventNote, str | None] = {
     EventNote.SUPERSEDED: "timeline.superseded",
     EventNote.DEPOSIT_TAKEN: "timeline.deposit_taken",
     EventNote.EXPIRED: "step.expired",
-    EventNote.STUCK: "timeline.stuck",
+    EventNote.OVERDUE: "timeline.stuck",
     EventNote.PAYMENT: None,
     EventNote.INVOICE_REPLACED: None,
 }

@@ -14,7 +14,7 @@ from bot.orders.notifications.kinds import OrderNotification, OrderWarning
 from bot.orders.notifications.queueing import ALARM_OF, operator_notifications, order_notifications
 from bot.orders.order import EventNote, Failure, Order, Phase, advance, expire, mark_overdue
 from bot.orders.placement.service import OrderService
-from bot.orders.preferences import Way, step_notification, way_of
+from bot.orders.preferences import DeliveryMode, delivery_mode, step_notification
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.intervals import LONGEST_INTERVAL, next_poll_at
 from bot.payments import bolt11
@@ -89,23 +89,23 @@ class Observer:
                     log.error("order_report_mismatched", order=reference)
                     poll_at = next_poll_at(before, now, self._orders.rules.poll_interval)
                     return await OrderRepository(tx).save(replace(before, last_polled_at=now, next_poll_at=poll_at))
-                after, notifications = advance(before, report, now)
+                after, kinds = advance(before, report, now)
                 after = replace(after, next_poll_at=next_poll_at(after, now, self._orders.rules.poll_interval))
                 after, ending = _end_if_over(after, asked_at)
-                notifications = tuple(dict.fromkeys((*notifications, *ending)))
+                kinds = tuple(dict.fromkeys((*kinds, *ending)))
                 saved = await OrderRepository(tx).save(after)
                 if saved is None:
                     continue
                 await _note_report(tx, before, saved, report, now)
-                notifications = (*notifications, *await _chosen_step(tx, before, saved))
-                await _tell(tx, saved, notifications, now, has_expired=OrderNotification.EXPIRED in ending)
-                if OrderNotification.FAILED in notifications and saved.failure is not Failure.UNPAID:
+                kinds = (*kinds, *await _chosen_step(tx, before, saved))
+                await _tell(tx, saved, kinds, now, has_expired=OrderNotification.EXPIRED in ending)
+                if OrderNotification.FAILED in kinds and saved.failure is not Failure.UNPAID:
                     await self._warn_staff(tx, saved, OrderProblem.FAILED, now)
-                elif notifications or saved.state != before.state:
+                elif kinds or saved.state != before.state:
                     await self._events.changed(tx, saved, now)
                 if saved.is_ended and before.is_overdue:
                     await self._clear_overdue(tx, saved, now)
-            if notifications:
+            if kinds:
                 self._orders.on_notification()
             return saved
         log.warning("order_update_conflict", order=reference)
@@ -135,11 +135,11 @@ class Observer:
                 )
                 return
             # No report will come any more, so its invoice is taken down.
-            after, notifications = _end_if_over(replace(order, last_polled_at=now, next_poll_at=None), now)
+            after, kinds = _end_if_over(replace(order, last_polled_at=now, next_poll_at=None), now)
             saved = await OrderRepository(tx).save(after)
             if saved is None:
                 return
-            await _tell(tx, saved, notifications, now, has_expired=OrderNotification.EXPIRED in notifications)
+            await _tell(tx, saved, kinds, now, has_expired=OrderNotification.EXPIRED in kinds)
         self._orders.on_notification()
 
     async def close_offers(self) -> int:
@@ -173,12 +173,12 @@ class Observer:
             order = await OrderRepository(tx).get(reference)
             if order is None:
                 return False
-            after, notifications = mark_overdue(order, now, self._orders.rules.overdue_after)
-            saved = await OrderRepository(tx).save(after) if notifications else None
+            after, kinds = mark_overdue(order, now, self._orders.rules.overdue_after)
+            saved = await OrderRepository(tx).save(after) if kinds else None
             if saved is None:
                 return False
-            await OrderRepository(tx).record_event(saved, now, EventNote.STUCK)
-            await OutboxRepository(tx).add(order_notifications(saved, notifications, now))
+            await OrderRepository(tx).record_event(saved, now, EventNote.OVERDUE)
+            await OutboxRepository(tx).add(order_notifications(saved, kinds, now))
             await self._warn_staff(tx, saved, OrderProblem.OVERDUE, now)
         self._orders.on_notification()
         return True
@@ -238,8 +238,8 @@ async def _chosen_step(tx: Transaction, before: Order, after: Order) -> tuple[Or
     if step is None:
         return ()
     person = await UserRepository(tx).get_if_readable(after.person_id)
-    wished = way_of(step, person.notices if person else None)
-    return () if wished is Way.CARD else (step,)
+    mode = delivery_mode(step, person.notices if person else None)
+    return () if mode is DeliveryMode.STATUS_ONLY else (step,)
 
 
 def _end_if_over(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
@@ -253,12 +253,12 @@ def _end_if_over(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNo
 
 
 async def _tell(
-    tx: Transaction, order: Order, notifications: tuple[OrderNotification, ...], now: datetime, *, has_expired: bool
+    tx: Transaction, order: Order, kinds: tuple[OrderNotification, ...], now: datetime, *, has_expired: bool
 ) -> None:
     """Queue the notifications of a saved order, and record in its timeline that it has expired."""
     if has_expired:
         await OrderRepository(tx).record_event(order, now, EventNote.EXPIRED)
-    await OutboxRepository(tx).add(order_notifications(order, notifications, now))
+    await OutboxRepository(tx).add(order_notifications(order, kinds, now))
 
 
 def _close_if_not_polled(order: Order) -> tuple[Order, tuple[OrderNotification, ...]]:

@@ -27,7 +27,7 @@ OF_NOTE: Mapping[str, str] = {
     EventNote.SUPERSEDED: "case.event.superseded",
     EventNote.DEPOSIT_TAKEN: "case.event.deposit_taken",
     EventNote.EXPIRED: "case.event.expired",
-    EventNote.STUCK: "case.event.stuck",
+    EventNote.OVERDUE: "case.event.stuck",
     EventNote.PAYMENT: "case.event.payment",
     EventNote.INVOICE_REPLACED: "case.event.invoice_replaced",
 }
