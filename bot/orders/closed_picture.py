@@ -1,4 +1,4 @@
-"""The picture that takes a QR code's place where its message can't be deleted any more: nothing in it can be paid."""
+"""The picture that replaces a QR code whose message can no longer be deleted."""
 
 from functools import cache
 from io import BytesIO

@@ -1,8 +1,8 @@
-"""Deposits that can't be told apart. The bot and the agents' tools share this rule, also if they share a service key.
+"""Deposits that look the same. The bot and the agents' tools share this rule, also if they share a service key.
 
-Each order by deposit asks for a sum of a token at the tenant's one address (settlement API, 2.6). Of two open orders
-with the same sum, nobody could tell which one a payment is for. The one that was created first is shown, and the later
-one isn't. Both sides read this from the service's list and decide by the service's own times and ids, so that two
+Each order by deposit asks for a sum of a token at the tenant's one address (settlement API, 2.6). If two open orders
+had the same sum, nobody could say which one a payment is for. So the order that was created first is shown, and the
+later one isn't. Both sides read this from the service's list and decide by the service's own times and ids. So two
 orders of the same moment can't both be shown, nor both be withheld.
 """
 
@@ -15,11 +15,11 @@ from bot.settlement.model import Deposit, OrderReport
 from bot.settlement.steps import FAILED, Step, step_after
 
 LONGEST_LIST = 100
-"""Orders in the longest list that the service gives (4.7). Nobody can read on from there, so an order that other
-programs have created before the last hundred isn't seen."""
+"""Orders in the longest list of the service (4.7). There is no next page, so an older order of another program isn't
+seen."""
 
 MAY_BE_PAID_FOR = OFFER_VALID_FOR + FOLLOW_WITHOUT_EXPIRY
-"""How long after its creation a deposit can be in front of a payer: the bot's senders may accept a price late."""
+"""How long after its creation a deposit can be shown to a payer: users of the bot may accept a price late."""
 
 FAR = datetime.max.replace(tzinfo=UTC)
 

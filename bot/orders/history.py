@@ -1,7 +1,7 @@
-"""A person's orders in pages, newest first.
+"""A user's orders in pages, newest first.
 
-A page begins at an order, not at a number: what is ordered while somebody leafs through older ones moves no page, so
-that none is skipped or met twice. The newest page alone begins wherever the newest order is.
+A page begins at an order, not at a number. So a new order moves no page of older ones, and none is skipped or shown
+twice. Only the newest page begins at whatever order is the newest.
 """
 
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from bot.orders.repository import OrderRepository
 
 PAGE = 6
 NEWEST = ""
-"""Stands for the first order of the newest page, whichever that is."""
+"""Means the first order of the newest page."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
-    """Some orders of a person.
+    """A page of a user's orders.
 
-    `first` is where this page begins, `newer` and `older` where its neighbours do, each an order's reference or
-    `NEWEST`; None where there are none. `before` counts the orders newer than these, `total` all there are.
+    `first` is where this page begins, and `newer` and `older` where its neighbours begin: an order's reference,
+    `NEWEST`, or None if there is none. `before` is the number of newer orders, `total` that of all orders.
     """
 
     orders: tuple[Order, ...]
@@ -33,13 +33,13 @@ class HistoryPage:
 
 
 class OrderHistory:
-    """Reads orders in pages."""
+    """Read orders in pages."""
 
     def __init__(self, store: Database) -> None:
         self._store = store
 
     async def page(self, person_id: int, first: str = NEWEST) -> HistoryPage:
-        """The page that begins at the order `first`; the newest one where that is nobody's or another's."""
+        """Return the page that begins at the order `first`, or the newest page if that isn't an order of the user."""
         async with self._store.reading() as tx:
             order = await OrderRepository(tx).get(first) if first else None
             if order is None or order.person_id != person_id:
@@ -47,7 +47,7 @@ class OrderHistory:
             return await _from(tx, order)
 
     async def page_holding(self, order: Order) -> HistoryPage:
-        """The page on which somebody who leafs from the newest one finds `order`."""
+        """Return the page on which `order` is, if all pages are counted from the newest one."""
         async with self._store.reading() as tx:
             over = await OrderRepository(tx).count_newer(order) % PAGE
             before = await OrderRepository(tx).of_person_before(order, over) if over else ()

@@ -1,16 +1,16 @@
-"""How much one person may order: so many unpaid at once, so many an hour, so many rupiah a day; and when again.
+"""How much one user may order: unpaid orders at once, orders an hour, rupiah a day; and from when on again.
 
 What counts:
 
-unpaid at once      what may still come to be paid: an intent under way or not found yet, a price that waits for an
-                    answer, and a shown invoice until it is paid, over or expired. What has no expiry counts for a day.
-orders an hour      every attempt, those too that the service turned away: each was a request to it.
-rupiah a day        an order while it can still be paid, and for 24 hours from when it was paid, whatever became of
-                    it. A deposit without expiry can be paid for a week. What was refused, given up or has expired
-                    unpaid does not count.
+unpaid at once      what can still be paid: an intent in progress or not found yet, a price that waits for an answer,
+                    and a shown invoice until it is paid, failed or expired. Without an expiry it counts for a day.
+orders an hour      every attempt, also those that the service refused: each was a request to it.
+rupiah a day        an order while it can still be paid, and for 24 hours after it was paid, whatever its end. A
+                    deposit without expiry can be paid for a week. Orders that were refused, abandoned or have expired
+                    unpaid don't count.
 
-Hours and days are the last 60 minutes and the last 24 hours, never the calendar's: so every place has a moment at
-which it is free again, and the refusal names the latest of those that are waited for.
+Hours and days are the last 60 minutes and the last 24 hours, not the calendar's. So each order stops counting at a
+known time, and a rejection names the latest of the times that have to pass.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ from bot.orders.tracking.intervals import payable_until
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
-MAY_COME_TO_BE_PAID = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
+MAY_BE_PAID = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
 
 
 @dataclass(frozen=True, slots=True)
 class AmountLimits:
-    """The fewest and the most whole rupiah that one order may bring; `maximum` is None where there is no cap.
+    """The least and the most whole rupiah that one order may bring. `maximum` is None if there is no cap.
 
-    What an amount comes to at a quote is checked against them, and again what the service has locked.
+    They are checked with the amount at the quote, and again with the amount that the service has locked.
     """
 
     minimum: int
@@ -51,7 +51,7 @@ class AmountLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The limits of one person; 0 is no limit."""
+    """The limits of one user. 0 is no limit."""
 
     open_orders: int = 0
     orders_per_hour: int = 0
@@ -59,21 +59,21 @@ class Limits:
 
     @property
     def are_none(self) -> bool:
-        """Whether anybody may order whatever they like."""
+        """Whether there is no limit at all."""
         return not (self.open_orders or self.orders_per_hour or self.idr_per_day)
 
 
 def waits_for_payment(order: Order, now: datetime) -> bool:
-    """Whether `order` is unpaid and may still come to be paid."""
-    is_possible = order.phase in MAY_COME_TO_BE_PAID and not order.is_paid and not order.is_ended
+    """Return whether `order` is unpaid and can still be paid."""
+    is_possible = order.phase in MAY_BE_PAID and not order.is_paid and not order.is_ended
     return is_possible and now < order.offer_ends_at
 
 
 def check_count(limits: Limits, orders: Sequence[Order], now: datetime) -> None:
-    """Raise `Rejection` where no further order is possible now, whatever its sum.
+    """Raise `Rejection` if no further order is possible now, whatever its amount.
 
-    `orders` are those of the person that may count (`OrderRepository.may_count`). The argument `again` is when it will
-    be possible, if nothing happens until then.
+    `orders` are the user's orders that may count (`OrderRepository.may_count`). The argument `again` is when an order
+    will be possible, if nothing happens until then.
     """
     refusals = _refusals_of_count(limits, orders, now)
     if refusals:
@@ -81,12 +81,12 @@ def check_count(limits: Limits, orders: Sequence[Order], now: datetime) -> None:
 
 
 def check(limits: Limits, orders: Sequence[Order], idr: int, now: datetime, *, smallest: int) -> None:
-    """Raise `Rejection` where an order of `idr` rupiah is not possible now.
+    """Raise `Rejection` if an order of `idr` rupiah is not possible now.
 
-    `orders` are those of the person that may count, and `smallest` is the least sum that anybody may order. The
-    arguments: `again`, when this sum will be possible if nothing happens until then; `room`, the largest possible
-    now; `limit`. A sum above the whole day's limit is never possible: it is told the room there is, or, as `again`,
-    when there will be any.
+    `orders` are the user's orders that may count, and `smallest` is the least amount of any order. The arguments are
+    `limit`; `room`, the largest amount possible now; and `again`, when this amount will be possible if nothing happens
+    until then. An amount above the limit of a day is never possible: then they are the largest amount, or when any
+    amount will be possible.
     """
     refusals = _refusals_of_count(limits, orders, now)
     limit = limits.idr_per_day
@@ -109,7 +109,7 @@ def _refusals_of_count(limits: Limits, orders: Sequence[Order], now: datetime) -
 
 
 def _refusal_of_count(key: str, limit: int, ends: list[datetime]) -> Rejection | None:
-    """Full where as many as `limit` go on until `ends`: again when only one fewer than that is left."""
+    """Return the rejection if there are `limit` orders, which stop counting at `ends`, and None otherwise."""
     if not limit or len(ends) < limit:
         return None
     return Rejection(key, count=len(ends), again=sorted(ends)[len(ends) - limit])
@@ -138,7 +138,7 @@ def _never(limit: int, spent: list[tuple[datetime, int]], refusals: list[Rejecti
 
 
 def _spent(orders: Sequence[Order], now: datetime) -> list[tuple[datetime, int]]:
-    """Until when each order counts towards the day's sum, and with how many rupiah; what ends first comes first."""
+    """Return until when each order counts towards the day's sum, and with how many rupiah, in order of time."""
     counted = [(_counts_until(order), order.idr or order.expected_idr) for order in orders]
     return sorted((until, rupiah) for until, rupiah in counted if until is not None and now < until)
 
@@ -146,13 +146,13 @@ def _spent(orders: Sequence[Order], now: datetime) -> list[tuple[datetime, int]]
 def _counts_until(order: Order) -> datetime | None:
     if order.is_paid:
         return max(order.created_at, order.paid_at or order.created_at) + DAY
-    if order.phase in MAY_COME_TO_BE_PAID and not order.is_ended:
+    if order.phase in MAY_BE_PAID and not order.is_ended:
         return payable_until(order)
     return None
 
 
 def _when_fits(limit: int, spent: list[tuple[datetime, int]], idr: int) -> datetime:
-    """When so much of what was spent has fallen out of the day that `idr` fits."""
+    """Return when so much of the day's sum has stopped counting that `idr` fits."""
     total = sum(rupiah for _, rupiah in spent)
     for until, rupiah in spent:
         total -= rupiah

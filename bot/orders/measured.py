@@ -1,4 +1,4 @@
-"""Times that customers read, measured now and then, and not each time somebody reads them."""
+"""Durations that users read. They are measured now and then, and not each time that a user reads them."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
@@ -16,11 +16,11 @@ T = TypeVar("T")
 KEPT_FOR: Final = timedelta(minutes=30)
 
 Measure = Callable[[Transaction, datetime, datetime], Awaitable[T | None]]
-"""Reads what was created within a time; None where too little was."""
+"""Reads what was created within a time. Returns None if that is too little."""
 
 
 class Measured(Generic[T]):
-    """Reads the bot's own records of the last 30 days."""
+    """Measure the bot's own records of the last 30 days."""
 
     def __init__(self, store: Database, clock: Clock, measure: Measure[T]) -> None:
         self._store = store
@@ -29,7 +29,7 @@ class Measured(Generic[T]):
         self._shared = Shared(self._read, KEPT_FOR, clock)
 
     async def get(self) -> T | None:
-        """Return what was measured, or None where too little shows it, or the database doesn't answer."""
+        """Return what was measured; None if there are too few records, or the database doesn't answer."""
         try:
             return await self._shared.get()
         except StoreDown:

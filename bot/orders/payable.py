@@ -1,4 +1,4 @@
-"""What a payer's wallet is given for an order: the text of the QR code, the link that opens a wallet, the parts."""
+"""What a wallet needs to pay an order: the text of the QR code, the link that opens a wallet, the parts."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from bot.payments.tokens import LIGHTNING_SCHEME, Token
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A transfer of tokens: what, how much (as a payer types it) and where to."""
+    """A transfer of tokens: the token, the amount as a payer types it, and the address."""
 
     token: Token
     amount: str
@@ -19,7 +19,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Payable:
-    """One way to pay one order. `transfer` is None where `link` carries a Lightning invoice."""
+    """How one order is paid. `transfer` is None if `link` is a Lightning invoice."""
 
     qr: str = field(repr=False)
     link: str = field(repr=False)
@@ -28,9 +28,9 @@ class Payable:
 
 
 def payable(order: Order) -> Payable:
-    """How `order` is paid.
+    """Return how `order` is paid.
 
-    `orders/placement/invoice_check.py` has found it payable. Whether it still is, isn't asked here.
+    `orders/placement/invoice_check.py` has found it payable. Whether it still is, isn't checked here.
 
     Raises:
         ValueError: it has neither an invoice nor a deposit.
@@ -43,7 +43,7 @@ def payable(order: Order) -> Payable:
 
 
 def transfer_of(order: Order) -> Transfer:
-    """The transfer that pays an order by deposit; raises as `payable` does."""
+    """Return the transfer that pays an order by deposit. Raises as `payable` does."""
     deposit = order.deposit
     if deposit is None or order.sats is None:
         raise ValueError("an order without an invoice and without a deposit can't be paid")

@@ -1,4 +1,4 @@
-"""Orders from the intent on: one for each confirmation, saved only over the version that was read."""
+"""Orders from the intent on: one for each confirmation. An order is only saved over the version that was read."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, replace
@@ -54,7 +54,7 @@ OF_PAGES = ALL.where(orders.c.page_token.in_(bindparam("tokens", expanding=True)
 CLAIMING = ALL.where(orders.c.service_id.in_(bindparam("ids", expanding=True)))
 OF_PERSON = ALL.where(orders.c.person_id == bindparam("person")).order_by(*NEWEST_FIRST).limit(LIMIT)
 OF_PERSON_FROM = OF_PERSON.offset(bindparam("offset"))
-# Pages begin at an order rather than at a number, so that one which arrives meanwhile moves none of them.
+# Pages begin at an order and not at a number, so that a new order moves none of them.
 PLACE = tuple_(orders.c.created_at, orders.c.reference)
 GIVEN_PLACE = tuple_(bindparam("at", type_=orders.c.created_at.type), bindparam("reference", type_=Text()))
 IS_NEWER = (orders.c.person_id == bindparam("person")) & (GIVEN_PLACE < PLACE)
@@ -73,8 +73,8 @@ MAY_COUNT = ALL.where(
         orders.c.phase.in_([constant(phase) for phase in NOT_ENDED]),
     ),
 ).order_by(*OLDEST_FIRST)
-# A lock of two numbers never meets the leader's, which is one. Persons who share a hash wait for one another, no more.
-HOLD_PERSON = select(
+# A lock of two numbers never conflicts with the leader's, which is one. Users with the same hash wait for each other.
+LOCK_USER = select(
     func.pg_advisory_xact_lock(literal_column("1"), func.hashint8(bindparam("person", type_=BigInteger())))
 )
 LOCK_PAYMENT = select(func.pg_advisory_xact_lock(literal_column("2"), func.hashtext(bindparam("key", type_=Text()))))
@@ -88,7 +88,7 @@ DUE = FOLLOW.where(IS_OF_CLASS, IS_DUE).order_by(orders.c.next_poll_at).limit(LI
 DUE_AFTER = FOLLOW.where(IS_OF_CLASS, IS_POLLED, orders.c.next_poll_at > NOW)
 DUE_AFTER = DUE_AFTER.order_by(orders.c.next_poll_at.desc()).limit(LIMIT)
 COUNT_DUE = select(func.count()).select_from(orders).where(IS_OF_CLASS, IS_DUE)
-# The interval of an order that somebody looks at isn't stretched.
+# The interval of an order that a user is looking at isn't stretched.
 IS_DUE_IF_VIEWED = IS_POLLED & (
     (orders.c.next_poll_at <= NOW)
     | (orders.c.last_polled_at <= bindparam("before", type_=orders.c.last_polled_at.type))
@@ -130,61 +130,61 @@ class OrderRepository:
         self._vault = tx.vault
 
     async def add(self, order: Order) -> bool:
-        """Keep a new intent; False where this (draft, attempt) or reference has one already."""
+        """Add an intent. Return False if its draft and attempt, or its reference, have an order already."""
         return await writing.add(self._connection, orders, to_row(order, self._vault))
 
     async def get(self, reference: str) -> Order | None:
-        """The order with this reference of ours."""
+        """Return the order with this reference of ours."""
         return await self._first(ONE, reference=reference)
 
     async def get_if_readable(self, reference: str) -> Order | None:
-        """Return the order, or None where it can't be opened: for what it is only mentioned in."""
+        """Return the order, or None if it can't be read: for screens that only mention it."""
         return next(iter(await self._all(ONE, reference=reference)), None)
 
     async def of_draft(self, draft_id: str) -> Order | None:
-        """The latest attempt of a draft."""
+        """Return the latest attempt of a draft."""
         return await self._first(OF_DRAFT, draft=draft_id)
 
     async def by_service_id(self, service_ids: Collection[str]) -> Mapping[str, Order]:
-        """The orders that have claimed any of these ids of the service."""
+        """Return the orders that have any of these ids of the service."""
         found = await self._all(CLAIMING, ids=tuple(service_ids))
         return {order.service_id: order for order in found if order.service_id is not None}
 
     async def of_person(self, person_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Order, ...]:
-        """Newest first."""
+        """Return a user's orders, the newest first."""
         return await self._all(OF_PERSON_FROM, person=person_id, limit=limit, offset=offset)
 
     async def of_person_from(self, first: Order, limit: int) -> tuple[Order, ...]:
-        """`first` and its person's older ones, newest first."""
+        """Return `first` and its user's older orders, the newest first."""
         return await self._all(OF_PERSON_SINCE, limit=limit, **_place(first))
 
     async def of_person_before(self, order: Order, limit: int) -> tuple[Order, ...]:
-        """Its person's next newer ones, newest first."""
+        """Return its user's next newer orders, the newest first."""
         return (await self._all(OF_PERSON_NEWER, limit=limit, **_place(order)))[::-1]
 
     async def count_of_person(self, person_id: int) -> int:
-        """How many orders the person has."""
+        """Return how many orders the user has."""
         return int((await self._connection.execute(COUNT_OF_PERSON, {"person": person_id})).scalar_one())
 
     async def count_newer(self, order: Order) -> int:
-        """How many of its person's are newer than it."""
+        """Return how many of its user's orders are newer."""
         return int((await self._connection.execute(COUNT_NEWER, _place(order))).scalar_one())
 
     async def placed_after(self, person_id: int, after: datetime) -> tuple[Order, ...]:
-        """A person's orders created after this moment, oldest first."""
+        """Return a user's orders that were created after this time, the oldest first."""
         return await self._all(PLACED_AFTER, person=person_id, after=after)
 
     async def may_count(self, person_id: int, after: datetime) -> tuple[Order, ...]:
-        """Return a person's orders that may count towards the limits, oldest first.
+        """Return a user's orders that may count towards the limits, the oldest first.
 
-        That are those created or paid after this moment, and all that aren't over yet.
+        These are the orders created or paid after this time, and all that haven't ended.
         """
         return await self._all(MAY_COUNT, person=person_id, after=after)
 
     async def one_at_a_time(self, person_id: int) -> None:
-        """Until this transaction has ended, no other one comes past here for the same person."""
+        """Let no other transaction pass here for the same user until this one has ended."""
         if self._connection.dialect.name == POSTGRESQL:
-            await self._connection.execute(HOLD_PERSON, {"person": person_id})
+            await self._connection.execute(LOCK_USER, {"person": person_id})
 
     async def lock_payment(self, key: str) -> None:
         """Let no other transaction pass here with the same key until this one has ended."""
@@ -196,30 +196,30 @@ class OrderRepository:
         return await self._first(WITH_PAYMENT_HASH, hash=payment_hash)
 
     async def with_deposit_key(self, deposit_key: str) -> Order | None:
-        """The order whose deposit may still come and looks the same on its chain."""
+        """Return the order whose deposit may still come and looks the same on its chain."""
         return await self._first(WITH_DEPOSIT_KEY, key=deposit_key)
 
     async def open_of_person(self, person_id: int, limit: int = 10) -> tuple[Order, ...]:
-        """Those not yet ended (phases intended, unknown, unresolved, held, open), newest first."""
+        """Return a user's orders that haven't ended, the newest first."""
         return await self._all(OPEN_OF_PERSON, person=person_id, limit=limit, phases=_names(NOT_ENDED))
 
     async def save(self, order: Order) -> Order | None:
-        """Save over the same version and return it with the next one; None where somebody else has saved."""
+        """Save the order over the same version, and return it with the next one; None if the version has changed."""
         after = replace(order, version=order.version + 1)
         seen = {"key": order.reference, "seen": order.version}
         result = await self._connection.execute(SAVE, {**to_row(after, self._vault), **seen})
         return after if result.rowcount == 1 else None
 
     async def due(self, now: datetime, *, is_paid: bool, limit: int = 1000) -> tuple[Order, ...]:
-        """Paid or unpaid orders whose `next_poll_at` has come, the longest waiting first.
+        """Return paid or unpaid orders whose `next_poll_at` has come, the longest waiting first.
 
-        Without recipient and without what they are paid with, as in `due_if_viewed` and `expiring`: following an order
-        needs neither.
+        They have no recipient, and not what they are paid with, as in `due_if_viewed` and `expiring`. Polling needs
+        neither.
         """
         return await self._followed(DUE, now=now, paid=is_paid, limit=limit)
 
     async def count_due(self, now: datetime, *, is_paid: bool) -> int:
-        """How many `due` would name if it had no limit."""
+        """Return how many orders `due` would return without a limit."""
         return int((await self._connection.execute(COUNT_DUE, {"now": now, "paid": is_paid})).scalar_one())
 
     async def due_after(self, moment: datetime, *, is_paid: bool, limit: int = 100) -> tuple[Order, ...]:
@@ -229,7 +229,7 @@ class OrderRepository:
     async def due_if_viewed(
         self, references: Collection[str], users: Collection[int], now: datetime, polled_before: datetime, limit: int
     ) -> tuple[Order, ...]:
-        """Followed orders with these references or of these users that are due, or were last looked at before then.
+        """Return orders with these references or of these users that are due, or were last polled before then.
 
         Up to `limit` by reference, and as many by user.
         """
@@ -241,11 +241,11 @@ class OrderRepository:
     async def in_phase(
         self, phases: Collection[Phase], limit: int = 1000, *, newest_first: bool = False
     ) -> tuple[Order, ...]:
-        """Oldest first, unless asked otherwise."""
+        """Return the orders in these phases, the oldest first."""
         return await self._all(NEWEST_IN_PHASE if newest_first else IN_PHASE, phases=_names(phases), limit=limit)
 
     async def expiring(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
-        """Due orders past `expires_at` of which the expiry has not been told and that are not paid."""
+        """Return due, unpaid orders after `expires_at` whose users weren't notified of the expiry."""
         return await self._followed(EXPIRING, now=now, limit=limit)
 
     async def overdue(self, paid_before: datetime, limit: int = 1000) -> tuple[Order, ...]:
@@ -253,14 +253,15 @@ class OrderRepository:
         return await self._all(OVERDUE, now=paid_before, limit=limit)
 
     async def unclaimed_like(self, order: Order, since: datetime) -> tuple[Order, ...]:
-        """Other intents without a service id, same method code, created since: those an order could be mistaken for.
+        """Return other intents without a service id and with the same method code that were created since.
 
-        Of every phase but refused: an abandoned one may still have made an order.
+        One of them could be taken for `order`. All phases count but refused: also an abandoned one may have created an
+        order.
         """
         return await self._all(UNCLAIMED_LIKE, code=order.method.code, since=since, but=order.reference)
 
     async def by_page_token(self, tokens: Collection[str]) -> Mapping[str, Order]:
-        """The orders whose wallet pages have any of these tokens."""
+        """Return the orders whose payment pages have any of these tokens."""
         found = await self._all(OF_PAGES, tokens=tuple(tokens))
         return {order.page_token: order for order in found if order.page_token is not None}
 
@@ -275,7 +276,7 @@ class OrderRepository:
         return not is_asked
 
     async def add_event(self, event: OrderEvent) -> None:
-        """Append to the order's timeline."""
+        """Append an event to the order's timeline."""
         await self._connection.execute(ADD_EVENT, {**asdict(event), "phase": event.phase.value})
 
     async def record_event(
@@ -289,7 +290,7 @@ class OrderRepository:
         )
 
     async def events(self, reference: str) -> tuple[OrderEvent, ...]:
-        """The order's timeline, as it was written."""
+        """Return the order's timeline, the oldest event first."""
         found = (await self._connection.execute(EVENTS, {"reference": reference})).mappings()
         return sealing.readable(self._vault, order_events, found, _event)
 

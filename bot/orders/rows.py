@@ -1,4 +1,4 @@
-"""An order as a row and back. Columns that follow from others are there to look for or to sort by."""
+"""Turn an order into a row, and back. Columns that follow from others are there to search or to sort by."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -13,10 +13,10 @@ from bot.settlement.steps import Step
 
 NAMES = tuple(field.name for field in fields(Order))
 FOLLOWED = tuple(orders.c[name] for name in NAMES)
-"""What an order is followed by."""
+"""The columns that polling needs."""
 
 COLUMNS = (*FOLLOWED, orders.c.payment_seal)
-"""What an order is read from, in this order."""
+"""The columns that an order is read from, in this order."""
 
 READ = tuple(column.key for column in COLUMNS)
 

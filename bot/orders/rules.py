@@ -1,4 +1,4 @@
-"""The rules that orders are placed and followed by, and the limits that a sum must keep."""
+"""The rules that orders are placed and followed by, and the limits of an amount."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -16,8 +16,8 @@ from bot.settlement.model import PayoutMethod
 class Rules:
     """Settings, and what follows from how the service is called.
 
-    `longest_post` is how long the request that creates an order can take at the very most, the client's total
-    time-out and some slack: only after that is it sure that no process still waits for its answer.
+    `longest_post` is how long the request that creates an order can take: the client's total time-out and some slack.
+    Only after that no process can still wait for its answer.
     """
 
     network: str = "bc"
@@ -33,24 +33,24 @@ class Rules:
 
     @property
     def staff_ids(self) -> frozenset[int]:
-        """Operators and support: whoever has a part in what goes wrong."""
+        """The operators and the support agents."""
         return self.operator_ids | self.support_ids
 
     @property
     def supporter_ids(self) -> frozenset[int]:
-        """Those who help people: the operators where nobody is named for it."""
+        """The support agents, or the operators if there are none."""
         return self.support_ids or self.operator_ids
 
     def amounts_for(self, method: PayoutMethod | None) -> AmountLimits:
-        """Return how many rupiah one order to `method` may bring; None is a destination that isn't chosen yet."""
+        """Return how many rupiah one order to `method` may bring. None is a destination that isn't chosen yet."""
         return AmountLimits(self.min_order_idr, method.cap if method else None)
 
     def check_limits(self, method: PayoutMethod | None, worth: Estimate) -> None:
-        """Raise `Rejection` for a sum below the minimum or above the destination's cap, naming what would be fine."""
+        """Raise `Rejection` for an amount below the minimum or above the destination's cap. It names the limit."""
         self.check_amount(method, idr=worth.idr, sats=worth.sats)
 
     def check_amount(self, method: PayoutMethod | None, *, idr: int, sats: int) -> None:
-        """Raise `Rejection` as `check_limits` does, for amounts that no quote of today stands behind."""
+        """Raise `Rejection` as `check_limits` does, for amounts of an earlier quote."""
         allowed = self.amounts_for(method)
         if allowed.is_below(idr):
             raise Rejection("amount.below_minimum", minimum=allowed.minimum)

@@ -84,7 +84,7 @@ orders = Table(
             while_any=("number", "bolt11", "deposit"),
         ),
     ),
-    # A confirmation places one order, whoever sees it how often: a second intent for it can't be written.
+    # A confirmation places one order, however often it is repeated: a second intent for it can't be saved.
     UniqueConstraint("draft_id", "attempt"),
 )
 HAS_DEPOSIT_KEY = orders.c.deposit_key.is_not(None)

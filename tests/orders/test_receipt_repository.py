@@ -10,10 +10,10 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.orders.order import Order
 from bot.orders.receipts.codes import code_hash, compact_code
-from bot.orders.receipts.guessing import Allowance, Guesses, TooManyMisses
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.service import PEPPER, ReceiptService
+from bot.orders.receipts.wrong_codes import Allowance, TooManyWrongCodes, WrongCodeLimiter
 from bot.orders.repository import OrderRepository
 from bot.users.model import Person
 from bot.users.repository import UserRepository
@@ -86,7 +86,7 @@ async def test_whoever_has_the_code_is_told_of_its_order(store: Database) -> Non
 
 
 async def test_any_changed_character_is_false(store: Database) -> None:
-    receipts = ReceiptService(store, CLOCK, Guesses(Allowance(1000, 10 * SECOND)))
+    receipts = ReceiptService(store, CLOCK, WrongCodeLimiter(Allowance(1000, 10 * SECOND)))
     code = (await receipt_of(receipts, await sent(store))).code
     for place, character in enumerate(code):
         if character != "-":
@@ -97,9 +97,9 @@ async def test_any_changed_character_is_false(store: Database) -> None:
 @pytest.mark.parametrize("typed", ["", "no code", "R2345AB", "%", "' OR 1=1 --", "🎉" * 4_096, "\ud800", "\x00"])
 async def test_what_is_no_code_is_false_as_well_and_costs_a_guess(store: Database, typed: str) -> None:
     await receipt_of(ReceiptService(store, CLOCK), await sent(store))
-    receipts = ReceiptService(store, CLOCK, Guesses(Allowance(1, 10 * SECOND)))
+    receipts = ReceiptService(store, CLOCK, WrongCodeLimiter(Allowance(1, 10 * SECOND)))
     assert await receipts.verify(STRANGER, typed) is None
-    with pytest.raises(TooManyMisses):
+    with pytest.raises(TooManyWrongCodes):
         await receipts.verify(STRANGER, typed)
 
 
@@ -109,7 +109,7 @@ async def test_after_too_many_misses_a_genuine_code_is_not_looked_up_either(stor
     code = (await receipt_of(receipts, await sent(store))).code
     for _ in range(10):
         assert await receipts.verify(STRANGER, UNKNOWN) is None
-    with pytest.raises(TooManyMisses):
+    with pytest.raises(TooManyWrongCodes):
         await receipts.verify(STRANGER, code)
     assert await receipts.verify(EMMA, code) is not None
 

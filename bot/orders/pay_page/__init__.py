@@ -1,5 +1,5 @@
-"""The bot's own web server: the wallet page of each invoice, and `/healthz`.
+"""The bot's own web server: the payment page of each invoice, and `/healthz`.
 
-It reads orders and changes none. Whoever knows a page's address may see its invoice and its amount, and nothing else:
-no recipient, no person, no reference stands there.
+It only reads orders. Who knows the address of a page can see its invoice and its amount, but no recipient, no user and
+no reference.
 """

@@ -1,7 +1,7 @@
 """The HTML of the pages: a payment and its status, and a short notice where there is nothing to show.
 
-The templates hold the markup, and this module fills them with words. The pages work without JavaScript. The script
-only counts down, copies, and brings the state up to date.
+The templates have the markup, and this module the words. The pages work without JavaScript. The script only counts
+down, copies, and updates the status.
 """
 
 from dataclasses import dataclass

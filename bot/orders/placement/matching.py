@@ -13,12 +13,12 @@ from bot.settlement.steps import Step, step_after
 
 BEFORE = timedelta(seconds=5)
 AFTER = timedelta(seconds=40)
-"""An order was made between our intent and the end of the longest request, a little slack on both sides."""
+"""An order is created between our intent and the end of the longest request, with some slack on both sides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The list, and when it was made: by the service's own clock, and by ours between asking and being answered."""
+    """A list of orders, with the time of it by the service's clock, and by ours before and after the request."""
 
     reports: tuple[OrderReport, ...]
     served_at: datetime | None
@@ -34,27 +34,28 @@ async def read_list(settlement: Settlement, clock: Clock) -> Seen:
 
 
 def could_be(order: Order, report: OrderReport, seen: Seen) -> bool:
-    """Whether the service's order may be the one that `order` intended.
+    """Return whether the service's order may be the one that `order` intended.
 
-    Times are compared as ages, each by its own clock: the service's may differ from ours. One that is paid is
-    another's, since nobody was shown its invoice. A recipient that the service masks is no proof: another program
-    with the same key may have ordered for somebody else at the same bank. See `recipients_of`.
+    Times are compared as ages, each by its own clock, because the service's may differ from ours. An order that is paid
+    is another program's: we haven't shown its invoice to anybody. A recipient that the service masks is no proof,
+    because another program with the same key may have ordered for another recipient at the same bank. See
+    `recipients_of`.
     """
     return (
         (report.bank_code, report.bank_name) == (order.method.code, order.method.name)
-        and _has_given_amount(order, report)
+        and _has_requested_amount(order, report)
         and (report.channel or LIGHTNING) == order.channel
         and recipients_of(order, report) != "different"
         and report.paid_at is None
         and step_after(Step.CREATED, report.state) is Step.CREATED
-        and _made_in_window(order, report, seen)
+        and _created_in_window(order, report, seen)
     )
 
 
 def recipients_of(order: Order, report: OrderReport) -> Sameness:
-    """Return whether both go to one recipient; "masked" is only likely, and the sender is asked then.
+    """Return whether both have the same recipient. "masked" is only likely, and then the user is asked.
 
-    A masked number needs four telling digits, and the holder's name to agree where both sides have one.
+    A masked number needs four visible digits, and the holder's names must agree if both sides have one.
     """
     if report.recipient is None:
         return "different"
@@ -64,12 +65,12 @@ def recipients_of(order: Order, report: OrderReport) -> Sameness:
     return sameness
 
 
-def _has_given_amount(order: Order, report: OrderReport) -> bool:
-    said = report.sats if order.requested_amount.currency == "SAT" else report.idr
-    return said == order.requested_amount.value
+def _has_requested_amount(order: Order, report: OrderReport) -> bool:
+    amount = report.sats if order.requested_amount.currency == "SAT" else report.idr
+    return amount == order.requested_amount.value
 
 
-def _made_in_window(order: Order, report: OrderReport, seen: Seen) -> bool:
+def _created_in_window(order: Order, report: OrderReport, seen: Seen) -> bool:
     if report.created_at is None or seen.served_at is None:
         return False
     age = seen.served_at - report.created_at

@@ -1,8 +1,8 @@
-"""Finding an order whose creation was never answered.
+"""Find orders whose creation was never answered.
 
-The service has no idempotency keys (settlement API, 4.5): an order that it may have made is looked for among its
-newest, and adopted only if it surely is ours. What is not found is no proof that it doesn't exist; after the set
-time the person is asked, and never is anything sent again by itself.
+The service has no idempotency keys (settlement API, 4.5). So an order that it may have created is looked for among its
+newest, and adopted only if it is surely ours. An order that isn't found may still exist: after the set time its user is
+asked, and nothing is ever sent again automatically.
 """
 
 from dataclasses import replace
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 ORPHANED_AFTER = timedelta(seconds=5)
-"""An intent that this process isn't posting, as old as that, lost its process: its person hears that we check."""
+"""An intent of this age that this process isn't submitting has lost its process. Its user is notified that we check."""
 
-GIVE_UP_LOOKING = timedelta(days=1)
-MOST_READ = 1000
-"""Orders of one kind in one read: the newest, and the oldest too where there are more."""
+SEARCH_FOR = timedelta(days=1)
+MAX_READ = 1000
+"""Orders of one kind in one query: the newest, and also the oldest if there are more."""
 
-REST = timedelta(seconds=30)
-"""How long to leave a service alone that refuses our key, or asks for fewer requests without saying how few."""
+PAUSE_AFTER_REJECTION = timedelta(seconds=30)
+"""How long to ask nothing after the service has rejected our key, or has asked for fewer requests without a time."""
 
-PATIENCE = 20
-LONGEST_GAP = timedelta(minutes=10)
-"""Once the person has been asked, the list is read each twentieth of the time that has passed."""
+INTERVALS_PER_WAIT = 20
+MAX_INTERVAL = timedelta(minutes=10)
+"""The list is read each twentieth of the time that has passed since the newest lost order was placed."""
 
 
 class Reconciler:
-    """Looks for orders with an unknown outcome."""
+    """Look for orders with an unknown result."""
 
     def __init__(self, orders: OrderService, settlement: Settlement) -> None:
         self._orders = orders
@@ -54,35 +54,35 @@ class Reconciler:
         self._pause_is_ours = True
 
     async def run_once(self) -> int:
-        """One look for all that is being looked for; how many still are. Raises `SettlementFailure` never."""
+        """Look once for all lost orders. Return how many there are. Never raises `SettlementFailure`."""
         newest = await self._lost(newest_first=True)
-        oldest = await self._lost(newest_first=False) if len(newest) >= MOST_READ else []
+        oldest = await self._lost(newest_first=False) if len(newest) >= MAX_READ else []
         now = self._clock.now()
-        posted = self._orders.submission.is_submitting
-        lost = {order.reference: order for order in (*newest, *oldest) if not posted(order.reference)}
-        searched = [each for each in newest if each.reference in lost and now - each.created_at < GIVE_UP_LOOKING]
+        is_submitting = self._orders.submission.is_submitting
+        lost = {order.reference: order for order in (*newest, *oldest) if not is_submitting(order.reference)}
+        searched = [each for each in newest if each.reference in lost and now - each.created_at < SEARCH_FOR]
         if searched and self._is_time(searched):
             await self._search(searched)
         for order in lost.values():
-            await self._move_on(order)
+            await self._change_phase(order)
         return len(lost)
 
     async def _lost(self, *, newest_first: bool) -> list[Order]:
-        """What is looked for: fresh losses by themselves, so that no number of old ones keeps them from it.
+        """Return lost orders, separately of each kind, so that no number of old ones keeps new ones from being found.
 
-        The newest are what the service's list can still show; the oldest are those whose time may be over.
+        The service's list can still show the newest. Of the oldest, the time may be over.
         """
         async with self._store.reading() as tx:
-            fresh = await OrderRepository(tx).in_phase(
-                LOOKED_FOR - {Phase.UNRESOLVED}, MOST_READ, newest_first=newest_first
+            unknown = await OrderRepository(tx).in_phase(
+                LOOKED_FOR - {Phase.UNRESOLVED}, MAX_READ, newest_first=newest_first
             )
-            asked = await OrderRepository(tx).in_phase({Phase.UNRESOLVED}, MOST_READ, newest_first=newest_first)
-        return [*fresh, *asked]
+            asked = await OrderRepository(tx).in_phase({Phase.UNRESOLVED}, MAX_READ, newest_first=newest_first)
+        return [*unknown, *asked]
 
     def _is_time(self, lost: list[Order]) -> bool:
         now = self._clock.now()
         if self._not_before is not None and now < self._not_before:
-            # A fresh loss can't wait for the end of a pause that was made for old ones.
+            # A newly lost order can't wait for the end of a pause that was chosen for old ones.
             return self._pause_is_ours and any(order.phase is not Phase.UNRESOLVED for order in lost)
         return True
 
@@ -104,9 +104,11 @@ class Reconciler:
         if isinstance(failure, SlowDown) and failure.retry_after:
             self._not_before = now + timedelta(seconds=failure.retry_after)
         elif not self._pause_is_ours:
-            self._not_before = now + REST
+            self._not_before = now + PAUSE_AFTER_REJECTION
         else:
-            self._not_before = now + min(min(now - order.created_at for order in lost) / PATIENCE, LONGEST_GAP)
+            self._not_before = now + min(
+                min(now - order.created_at for order in lost) / INTERVALS_PER_WAIT, MAX_INTERVAL
+            )
 
     async def _look_for(self, order: Order, free: list[OrderReport], seen: Seen) -> None:
         try:
@@ -135,7 +137,7 @@ class Reconciler:
         return matches[0]
 
     async def _adopt(self, order: Order, report: OrderReport, seen: Seen) -> None:
-        # The single record says the most and is the newest; the list's own is of the same kind (settlement API, 4.7).
+        # The single record says the most and is the newest. The list's own is of the same kind (settlement API, 4.7).
         try:
             full = await self._settlement.look_up(report.service_id)
         except SettlementFailure:
@@ -147,8 +149,8 @@ class Reconciler:
         if placed is not None and await record_created(order.reference, placed, is_masked=is_masked, seen=seen):
             log.info("order_found", order=order.reference, masked=is_masked)
 
-    async def _move_on(self, order: Order) -> None:
-        """Tell that we check, then ask, then stop looking: each when its time has come."""
+    async def _change_phase(self, order: Order) -> None:
+        """Notify the user that we check, then ask the user, then stop looking: each at its time."""
         now = self._clock.now()
         phase = self._phase_by_now(order, now)
         if phase is order.phase:
@@ -161,27 +163,24 @@ class Reconciler:
             saved = await OrderRepository(tx).save(replace(current, phase=phase, last_polled_at=last_polled_at))
             if saved is not None:
                 await OrderRepository(tx).record_event(saved, now)
-                await OutboxRepository(tx).add(order_notifications(saved, NOTIFICATIONS_OF_PHASE.get(phase, ()), now))
+                await OutboxRepository(tx).add(order_notifications(saved, NOTIFICATIONS_OF.get(phase, ()), now))
         self._orders.on_notification()
 
     def _phase_by_now(self, order: Order, now: datetime) -> Phase:
         rules = self._orders.rules
         known_since = order.last_polled_at or order.created_at
         if order.phase is Phase.UNRESOLVED:
-            return Phase.ABANDONED if now - known_since >= GIVE_UP_LOOKING else order.phase
-        # Without a word of its end, a request may still be under way in a process that we don't know of.
-        patience = rules.reconcile_for if order.last_polled_at else max(rules.reconcile_for, rules.longest_post)
-        if now - known_since >= patience:
+            return Phase.ABANDONED if now - known_since >= SEARCH_FOR else order.phase
+        # As long as its end isn't recorded, the request may still be in progress in another process.
+        wait = rules.reconcile_for if order.last_polled_at else max(rules.reconcile_for, rules.longest_post)
+        if now - known_since >= wait:
             return Phase.UNRESOLVED
         if now - order.created_at >= ORPHANED_AFTER:
             return Phase.UNKNOWN
         return order.phase
 
 
-NOTIFICATIONS_OF_PHASE = {
-    Phase.UNKNOWN: (OrderNotification.CHECKING,),
-    Phase.UNRESOLVED: (OrderNotification.UNRESOLVED,),
-}
+NOTIFICATIONS_OF = {Phase.UNKNOWN: (OrderNotification.CHECKING,), Phase.UNRESOLVED: (OrderNotification.UNRESOLVED,)}
 
 
 def _as_placed(order: Order, report: OrderReport) -> Placed | None:

@@ -1,4 +1,4 @@
-"""Verification codes of receipts: short enough to be typed, too many to be guessed, kept as a keyed hash."""
+"""Verification codes of receipts: short enough to type, too many to guess, stored as a keyed hash."""
 
 import hashlib
 import hmac
@@ -8,7 +8,7 @@ import secrets
 from bot.core.text import plain
 
 LENGTH = 12
-"""Characters of 5 bits: 2^60 codes. Who tried a thousand a second would find one of a million receipts in 36 years."""
+"""Characters of 5 bits: 2^60 codes. With a thousand tries a second, one of a million receipts is found in 36 years."""
 
 GROUP = 4
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -18,20 +18,20 @@ _LOOKALIKES = str.maketrans("OIL", "011")
 _BETWEEN = str.maketrans("", "", " -_.")
 _AS_WRITTEN = re.compile(rf"\w{{{GROUP}}}(?:-\w{{{GROUP}}}){{{LENGTH // GROUP - 1}}}")
 _PURPOSE = b"kirim receipt code\0"
-"""Keeps these hashes apart from whatever else is made with the same key."""
+"""Keeps these hashes different from other hashes with the same key."""
 
 
 def new_code() -> str:
-    """A code of 60 random bits, as it is written: `K7QM-2XPA-9RTW`."""
+    """Return a code of 60 random bits, as receipts show it: `K7QM-2XPA-9RTW`."""
     return _written("".join(secrets.choice(ALPHABET) for _ in range(LENGTH)))
 
 
 def read_code(text: str) -> str | None:
-    """The code somebody typed, as `new_code` writes it, or None where it can't be one.
+    """Return the typed code as `new_code` writes it, or None if it can't be one.
 
     Case, spaces, dashes, full-width characters and the lookalikes O, I and L don't matter.
     """
-    # Folded before it is put in capitals: some letters of other scripts would become Latin ones, or two.
+    # Checked before it is put in capitals: some letters of other scripts would become Latin ones, or two.
     folded = plain(text).translate(_BETWEEN)
     if len(folded) != LENGTH or not folded.isascii():
         return None
@@ -40,10 +40,10 @@ def read_code(text: str) -> str | None:
 
 
 def looks_written(text: str) -> bool:
-    """Whether `text` is a code as receipts write it, dashes and all, and nothing that somebody else may have meant.
+    """Return whether `text` is a code as receipts show it, with its dashes, and can't mean anything else.
 
-    Without the dashes a telephone number reads as a code, and so does "500rb bca 1234". One code in a million has
-    no letter; it isn't known by itself, but `/verify` takes it.
+    Without the dashes a telephone number looks like a code, and so does "500rb bca 1234". One code in a million has no
+    letter. It isn't recognised alone, but `/verify` accepts it.
     """
     return (
         _AS_WRITTEN.fullmatch(plain(text)) is not None
@@ -53,19 +53,19 @@ def looks_written(text: str) -> bool:
 
 
 def compact_code(code: str) -> str:
-    """A written code without its dashes, as links carry it: `K7QM2XPA9RTW`."""
+    """Return a code without its dashes, as links contain it: `K7QM2XPA9RTW`."""
     return code.replace("-", "")
 
 
 def code_hash(code: str, pepper: bytes) -> str:
-    """What the database looks a code up by: 64 hexadecimal digits that say nothing without the pepper.
+    """Return the hash that the database finds a code by: 64 hexadecimal digits.
 
     Args:
-        code: As `new_code` or `read_code` gives it, or compact.
-        pepper: A secret key, kept out of the database; 32 random bytes are right.
+        code: as `new_code` or `read_code` returns it, or compact.
+        pepper: a key that isn't in the database.
 
     Raises:
-        ValueError: no pepper, or text that is no code: a mistake of the caller's.
+        ValueError: there is no pepper, or `code` is no code.
     """
     if not pepper:
         raise ValueError("a verification code is hashed with a pepper")

@@ -23,10 +23,10 @@ from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.order import Order
 from bot.orders.receipts.codes import looks_written
-from bot.orders.receipts.guessing import TooManyMisses
 from bot.orders.receipts.picture import render_receipt_off_loop
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.receipts.service import ReceiptService
+from bot.orders.receipts.wrong_codes import TooManyWrongCodes
 from bot.settlement.steps import COMPLETED
 from bot.users import questions
 from bot.users.repository import UserRepository
@@ -158,6 +158,6 @@ class ReceiptHandlers:
         """Return what the receipt with this code says, that there is none, or that there were too many tries."""
         try:
             order = await self._receipts.verify(session.person.id, typed)
-        except TooManyMisses as refusal:
+        except TooManyWrongCodes as refusal:
             return verify.refused(session.reader, refusal.again)
         return verify.false(session.t) if order is None else verify.true(session.t, order, session.zone)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """The receipt of an order that was sent: its verification code and its hash. A forgotten person's has no code."""
+    """The verification code of an order that was sent, and its hash. Deleted users' receipts have no code."""
 
     reference: str
     code: str = field(repr=False)

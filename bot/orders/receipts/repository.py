@@ -1,4 +1,4 @@
-"""Receipts: one an order, found by the hash of its code."""
+"""Receipts: one for each order, found by the hash of its code."""
 
 from dataclasses import asdict
 from typing import Any
@@ -23,16 +23,16 @@ class ReceiptRepository:
         self._vault = tx.vault
 
     async def add(self, receipt: Receipt) -> bool:
-        """Keep it; False where the order has one, or another has this code."""
+        """Add a receipt. Return False if the order has one, or another receipt has this code."""
         row = sealing.seal_row(self._vault, receipts, asdict(receipt))
         return await writing.add(self._connection, receipts, row)
 
     async def of_order(self, reference: str) -> Receipt | None:
-        """The receipt of an order."""
+        """Return the receipt of an order."""
         return await self._first(OF_ORDER, reference=reference)
 
     async def by_code_hash(self, code_hash: str) -> Receipt | None:
-        """The receipt whose code has this hash."""
+        """Return the receipt whose code has this hash."""
         return await self._first(BY_HASH, hash=code_hash)
 
     async def _first(self, statement: Select[Any], **values: object) -> Receipt | None:

@@ -1,4 +1,4 @@
-"""Receipts of orders that were sent: made once, and looked up by whoever was shown one."""
+"""Receipts of orders that were sent: created once, and checked by anyone who was shown one."""
 
 from typing import Final
 
@@ -6,43 +6,43 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.orders.order import Order
 from bot.orders.receipts.codes import code_hash, new_code, read_code
-from bot.orders.receipts.guessing import Guesses
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
+from bot.orders.receipts.wrong_codes import WrongCodeLimiter
 from bot.orders.repository import OrderRepository
 from bot.settlement.steps import COMPLETED
 
 PEPPER: Final = b"kirim receipts, first and only pepper"
-"""No secret, and none of ENCRYPTION_KEYS, for keys are rotated and every receipt in the world would turn false. A code
-is 60 random bits that stand in no table, so a stolen hash is of no use: whoever could try them all would only learn
-the code of a row that they have already."""
+"""This is no secret, and not one of ENCRYPTION_KEYS: after a rotation of keys every receipt would be false. A code is
+60 random bits that are in no table, so a stolen hash is of no use. Who could try all codes would only learn the code of
+a row that they have already."""
 
 _NO_CODE: Final = "no code"
-"""What is looked up for text that is no code, so that it takes what a wrong code takes; it is no hash."""
+"""Looked up for text that is no code, so that it takes as long as a wrong code. It is no hash."""
 
 
 class ReceiptService:
-    """Makes receipts and verifies their codes."""
+    """Create receipts and verify their codes."""
 
-    def __init__(self, store: Database, clock: Clock, guesses: Guesses | None = None) -> None:
+    def __init__(self, store: Database, clock: Clock, wrong_codes: WrongCodeLimiter | None = None) -> None:
         self._store = store
         self._clock = clock
-        self._guesses = guesses or Guesses()
+        self._wrong_codes = wrong_codes or WrongCodeLimiter()
 
     async def of(self, order: Order) -> Receipt | None:
-        """The one receipt of `order`, made now if it hasn't been; None where there is none, or none any more.
+        """Return the receipt of `order`, and create it if necessary; None if it has none, or no longer has one.
 
-        It is kept before anybody sees it. So wherever a crash interrupts, the order's code stays the same.
+        It is saved before anybody sees it. So wherever a crash interrupts, the order's code stays the same.
         """
         if order.state != COMPLETED:
             return None
         async with self._store.reading() as tx:
             receipt = await ReceiptRepository(tx).of_order(order.reference)
-        receipt = receipt or await self._make(order.reference)
+        receipt = receipt or await self._create(order.reference)
         return receipt if receipt and receipt.code else None
 
-    async def _make(self, reference: str) -> Receipt | None:
-        """A new receipt, or the one that somebody else has just made; none for a recipient who is forgotten."""
+    async def _create(self, reference: str) -> Receipt | None:
+        """Return a new receipt, or the one that was created meanwhile; None if the recipient is deleted."""
         async with self._store.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or not order.has_recipient:
@@ -51,18 +51,18 @@ class ReceiptService:
             return made if await ReceiptRepository(tx).add(made) else await ReceiptRepository(tx).of_order(reference)
 
     async def verify(self, person_id: int, typed: str) -> Order | None:
-        """The order whose receipt has the code that this person typed; None where there is none.
+        """Return the order whose receipt has the code that this user typed; None if there is none.
 
         Raises:
-            TooManyMisses: they have been wrong too often.
+            TooManyWrongCodes: the user has typed too many wrong codes.
         """
-        cost, is_missed = self._guesses.charge(person_id, self._clock.now()), False
+        cost, is_wrong = self._wrong_codes.charge(person_id, self._clock.now()), False
         try:
             order = await self._with_code(typed)
-            is_missed = order is None
+            is_wrong = order is None
         finally:
-            if not is_missed:
-                self._guesses.refund(person_id, cost)
+            if not is_wrong:
+                self._wrong_codes.refund(person_id, cost)
         return order
 
     async def _with_code(self, typed: str) -> Order | None:

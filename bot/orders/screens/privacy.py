@@ -1,4 +1,4 @@
-"""Orders as `/privacy` shows them: what is stored, what a deletion takes away, and what has to end before one."""
+"""Orders in `/privacy`: what is stored, what a deletion removes, and which orders have to end before it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
-"""The receipt of an order that was sent: the picture's words, and what stands under it.
+"""The receipt of an order that was sent: the words of the picture, its caption and its buttons.
 
-It is made to be forwarded. So it holds nothing that isn't for everybody's eyes: numbers and names are masked, and the
-sender's own phrase stays in their chat.
+Users forward it. So it contains nothing private: numbers and names are masked, and the user's own phrase isn't in it.
 """
 
 from datetime import datetime, tzinfo
@@ -24,11 +23,11 @@ from bot.users.screens.buttons import send_row
 
 BRAND = "Kirim"
 LINK = "v_"
-"""What the argument of `/start` begins with where a receipt's QR code has been scanned."""
+"""What the argument of `/start` begins with after a receipt's QR code was scanned."""
 
 
 def facts(t: Translator, order: Order, receipt: Receipt, zone: tzinfo, bot: str) -> ReceiptFacts:
-    """What the picture says to its reader. `bot` is the bot's name without its @; empty for one not known."""
+    """Return the words of the picture. `bot` is the bot's name without its @, or empty if it isn't known."""
     return ReceiptFacts(
         brand=BRAND,
         title=t.plain("receipt.title"),
@@ -44,12 +43,12 @@ def facts(t: Translator, order: Order, receipt: Receipt, zone: tzinfo, bot: str)
 
 
 def amount(t: Translator, order: Order) -> str:
-    """The rupiah that were sent."""
+    """Return the rupiah that were sent."""
     return t.rupiah(order.idr or order.expected_idr)
 
 
 def rows(t: Translator, order: Order, zone: tzinfo) -> tuple[tuple[str, str], ...]:
-    """(label, value) of what anybody may know of an order that was sent. What has been forgotten is left out."""
+    """Return the label and the value of each public fact of an order that was sent. What was deleted is left out."""
     place = place_key(order.method)
     facts = [(t.plain(f"receipt.at_{place}"), format_full_method(order.method))]
     if order.has_recipient:
@@ -62,19 +61,19 @@ def rows(t: Translator, order: Order, zone: tzinfo) -> tuple[tuple[str, str], ..
 
 
 def meaning(t: Translator, order: Order) -> str:
-    """What "sent" means, and what a receipt proves."""
+    """Return what "sent" means, and what a receipt proves."""
     means = t.plain(f"receipt.means_{place_key(order.method)}")
     given = t.plain("receipt.name_given") if mask_name(order.holder or "") else ""
     return " ".join(filter(None, (means, given, t.plain("receipt.proves"))))
 
 
 def caption(t: Translator, order: Order, receipt: Receipt, bot: str) -> Html:
-    """What stands under the picture, and goes with it where it is forwarded."""
+    """Return the caption of the picture, which is forwarded with it."""
     return t("receipt.caption", line=format_order_line(t, order), code=receipt.code, bot=_at(bot))
 
 
 def keyboard(t: Translator, order: Order) -> Keyboard:
-    """The same once more, or something else. Buttons stay behind where the picture is forwarded."""
+    """Return the buttons to send again. They aren't forwarded with the picture."""
     resend = order_button(t, order, "button.resend", OrderAction.RESEND)
     return ((resend,), send_row(t, "button.send_other"))
 
@@ -86,13 +85,13 @@ def _recipient(order: Order) -> str:
 
 
 def _paid(t: Translator, order: Order) -> str:
-    """What the sender's wallet was asked for: sats, or a token."""
+    """Return what the user paid: sats, or a token."""
     token, sats = TOKENS.get(order.channel), order.sats or order.expected_sats
     return f"{amount_text(token, sats)} {token.symbol}" if token else t.sats(sats)
 
 
 def _times(order: Order) -> list[tuple[str, datetime]]:
-    """When it was paid and sent. A payment seen after its end, by a bot that had been away, has no time to name."""
+    """Return when it was paid and sent. A payment that we saw only after the end of the order has no known time."""
     ended_at = order.ended_at or order.created_at
     paid = [("paid_at", order.paid_at)] if order.paid_at is not None and order.paid_at < ended_at else []
     return [*paid, ("sent_at", ended_at)]

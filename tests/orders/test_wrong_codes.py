@@ -4,35 +4,35 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.orders.receipts.guessing import Allowance, Guesses, TooManyMisses
+from bot.orders.receipts.wrong_codes import Allowance, TooManyWrongCodes, WrongCodeLimiter
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 EMMA, SARI = 1001, 1002
 
 
-def misses(guesses: Guesses, person: int, times: int, now: datetime = NOW) -> None:
+def misses(guesses: WrongCodeLimiter, person: int, times: int, now: datetime = NOW) -> None:
     for _ in range(times):
         guesses.charge(person, now)
 
 
-def again(guesses: Guesses, person: int, now: datetime = NOW) -> datetime:
+def again(guesses: WrongCodeLimiter, person: int, now: datetime = NOW) -> datetime:
     """When a person who is refused now may guess again."""
-    with pytest.raises(TooManyMisses) as refusal:
+    with pytest.raises(TooManyWrongCodes) as refusal:
         guesses.charge(person, now)
     return refusal.value.again
 
 
-def stormy(*, calm_again_after: timedelta = timedelta(minutes=10)) -> Guesses:
+def stormy(*, calm_again_after: timedelta = timedelta(minutes=10)) -> WrongCodeLimiter:
     """Persons nobody has heard of have missed as much together as all may."""
-    guesses = Guesses(everybody=Allowance(20, calm_again_after))
+    guesses = WrongCodeLimiter(for_all_users=Allowance(20, calm_again_after))
     for stranger in range(20):
         guesses.charge(stranger, NOW)
     return guesses
 
 
 def test_ten_misses_are_free_and_the_eleventh_says_when_it_is_possible() -> None:
-    guesses = Guesses()
+    guesses = WrongCodeLimiter()
     misses(guesses, EMMA, 10)
     assert again(guesses, EMMA) == NOW + MINUTE
     assert again(guesses, EMMA, NOW + MINUTE / 2) == NOW + MINUTE
@@ -41,7 +41,7 @@ def test_ten_misses_are_free_and_the_eleventh_says_when_it_is_possible() -> None
 
 
 def test_being_refused_costs_nothing_more() -> None:
-    guesses = Guesses()
+    guesses = WrongCodeLimiter()
     misses(guesses, EMMA, 10)
     for _ in range(1000):
         again(guesses, EMMA)
@@ -49,7 +49,7 @@ def test_being_refused_costs_nothing_more() -> None:
 
 
 def test_after_a_rest_all_misses_are_free_again_and_no_more_than_those() -> None:
-    guesses = Guesses()
+    guesses = WrongCodeLimiter()
     misses(guesses, EMMA, 10)
     later = NOW + timedelta(days=30)
     misses(guesses, EMMA, 10, later)
@@ -57,14 +57,14 @@ def test_after_a_rest_all_misses_are_free_again_and_no_more_than_those() -> None
 
 
 def test_hits_cost_nothing_however_many() -> None:
-    guesses = Guesses()
+    guesses = WrongCodeLimiter()
     for _ in range(1000):
         guesses.refund(EMMA, guesses.charge(EMMA, NOW))
     misses(guesses, EMMA, 10)
 
 
 def test_a_hit_gives_no_miss_back() -> None:
-    guesses = Guesses()
+    guesses = WrongCodeLimiter()
     misses(guesses, EMMA, 9)
     guesses.refund(EMMA, guesses.charge(EMMA, NOW))
     misses(guesses, EMMA, 1)
@@ -72,7 +72,7 @@ def test_a_hit_gives_no_miss_back() -> None:
 
 
 def test_guesses_at_the_same_time_are_counted_before_any_is_looked_up() -> None:
-    guesses = Guesses()
+    guesses = WrongCodeLimiter()
     under_way = [guesses.charge(EMMA, NOW) for _ in range(10)]
     again(guesses, EMMA)
     guesses.refund(EMMA, under_way[0])
@@ -80,7 +80,7 @@ def test_guesses_at_the_same_time_are_counted_before_any_is_looked_up() -> None:
 
 
 def test_one_attacker_locks_out_nobody_else() -> None:
-    guesses = Guesses()
+    guesses = WrongCodeLimiter()
     misses(guesses, EMMA, 10)
     for _ in range(1000):
         again(guesses, EMMA)
@@ -117,7 +117,7 @@ def test_the_storm_passes() -> None:
 
 
 def test_a_hundred_thousand_accounts_are_forgotten_once_they_rest() -> None:
-    guesses = Guesses()
+    guesses = WrongCodeLimiter()
     for person in range(100_000):
         guesses.charge(person, NOW + person * timedelta(milliseconds=100))
     assert len(guesses._whole_at) < 25_000
