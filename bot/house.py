@@ -120,7 +120,7 @@ def build(settings: Settings) -> House:
     staff = Staff(
         infra,
         operator_ids=settings.operator_ids,
-        agent_ids=rules.supporter_ids,
+        agent_ids=rules.agent_ids,
         chat_id=settings.support_chat_id,
         contact=settings.support_contact,
         remind_after=timedelta(seconds=settings.alarm_reminder_seconds),
@@ -135,7 +135,7 @@ def build(settings: Settings) -> House:
         market,
         rules=rules,
         budget=budget,
-        help_desk=staff.contacts,
+        contacts=staff.contacts,
         public_url=settings.public_url,
     )
     checkout = Checkout(infra, market, users=users, recipients=recipients, orders=orders)

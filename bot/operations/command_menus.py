@@ -13,7 +13,7 @@ from telegram.error import TelegramError
 
 from bot.infra.db.database import Database
 from bot.infra.i18n import LOCALES, Translations, Translator
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 
 log = structlog.get_logger(__name__)
 
@@ -90,7 +90,7 @@ class CommandMenus:
 
     def _staff_menus(self) -> dict[int, Sequence[str]]:
         """Return the menu of each member of staff in their private chat: the commands that they may use."""
-        support_ids = self._staff_chat.supporters
+        support_ids = self._staff_chat.agent_ids
         menus: dict[int, Sequence[str]] = {}
         for user_id in sorted(self._operator_ids | support_ids):
             operators = OPERATORS_COMMANDS if user_id in self._operator_ids else ()

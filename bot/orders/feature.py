@@ -27,7 +27,7 @@ from bot.orders.workers import MalformedOrderFinder, OrderWorkers
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
-from bot.staff.help import Help
+from bot.staff.staff_chat import SupportContacts
 from bot.users.feature import Users
 from bot.users.session import Session
 
@@ -44,7 +44,7 @@ class Orders:
         *,
         rules: Rules,
         budget: Budget,
-        help_desk: Help,
+        contacts: SupportContacts,
         public_url: str,
     ) -> None:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
@@ -74,7 +74,7 @@ class Orders:
             messenger=messenger,
             settlement=settlement,
             observer=self.observer,
-            help_desk=help_desk,
+            contacts=contacts,
         )
         receipt_service = ReceiptService(database, clock)
         receipts = ReceiptHandlers(database=database, messenger=messenger, receipts=receipt_service)
@@ -83,7 +83,7 @@ class Orders:
             service=self.service,
             order_history=OrderHistory(database),
             status_messages=self.status_messages,
-            help_desk=help_desk,
+            contacts=contacts,
         )
         self.show_open_orders = self._handlers.show_open_orders
         """Returns the screen with the user's open orders."""
@@ -92,7 +92,7 @@ class Orders:
         users.settings_sections.append(preferences.SECTION)
         users.sessions.on_load += [self._user_active, missed.load]
         users.sessions.after_update.append(missed.show)
-        messages = OrderMessages(help_desk=help_desk, receipts=receipt_service, public_url=public_url)
+        messages = OrderMessages(contacts=contacts, receipts=receipt_service, public_url=public_url)
         workers = OrderWorkers(self.observer, Reconciler(self.service, settlement))
         self.feature = Feature(
             name="orders",

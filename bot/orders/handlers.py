@@ -19,7 +19,7 @@ from bot.orders.screens.formatting import format_order_line
 from bot.orders.status_messages import StatusMessages
 from bot.recipients.formatting import format_method
 from bot.settlement.model import SettlementFailure
-from bot.staff.help import Help
+from bot.staff.staff_chat import SupportContacts
 from bot.users.model import pressed
 from bot.users.repository import record_user_event
 from bot.users.screens.buttons import send_row
@@ -40,13 +40,13 @@ class OrderHandlers:
         service: OrderService,
         order_history: OrderHistory,
         status_messages: StatusMessages,
-        help_desk: Help,
+        contacts: SupportContacts,
     ) -> None:
         self._database = database
         self._service = service
         self._history = order_history
         self._status_messages = status_messages
-        self._help = help_desk
+        self._contacts = contacts
         self._actions: dict[OrderAction, ActionHandler] = {
             OrderAction.REFRESH_STATUS: self._refresh_status,
             OrderAction.RESEND_STATUS: status_messages.resend_status_message,
@@ -93,7 +93,7 @@ class OrderHandlers:
             await record_user_event(tx, session.person.id, pressed(button.action), session.now, order.reference)
 
     def _handler_of(self, action: OrderAction) -> ActionHandler:
-        if action is OrderAction.HELP and not self._help.is_offered:
+        if action is OrderAction.HELP and not self._contacts.is_offered:
             return self._status_messages.show_as_decided
         return self._actions.get(action, self._status_messages.show_as_decided)
 
@@ -186,7 +186,7 @@ class OrderHandlers:
     async def _show_page_of(self, session: Session, order: Order) -> None:
         async with self._database.reading() as tx:
             events = await OrderRepository(tx).events(order.reference)
-        screen = order_page.screen(session.reader, order, events, help_offered=self._help.is_offered)
+        screen = order_page.screen(session.reader, order, events, help_offered=self._contacts.is_offered)
         await session.show(session.with_resume(screen))
 
 

@@ -37,7 +37,7 @@ class Rules:
         return self.operator_ids | self.support_ids
 
     @property
-    def supporter_ids(self) -> frozenset[int]:
+    def agent_ids(self) -> frozenset[int]:
         """The support agents, or the operators if there are none."""
         return self.support_ids or self.operator_ids
 

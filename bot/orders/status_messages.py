@@ -13,7 +13,7 @@ from bot.orders.order import Order, Phase
 from bot.orders.screens import outcome
 from bot.orders.tracking.observer import Observer
 from bot.settlement.model import Settlement, SettlementFailure
-from bot.staff.help import Help
+from bot.staff.staff_chat import SupportContacts
 from bot.users.session import Session
 
 MIN_INTERVAL: Final = timedelta(seconds=1)
@@ -24,17 +24,23 @@ class StatusMessages:
     """Show users the status of their orders."""
 
     def __init__(
-        self, *, database: Database, messenger: Messenger, settlement: Settlement, observer: Observer, help_desk: Help
+        self,
+        *,
+        database: Database,
+        messenger: Messenger,
+        settlement: Settlement,
+        observer: Observer,
+        contacts: SupportContacts,
     ) -> None:
         self._database = database
         self._messenger = messenger
         self._settlement = settlement
         self._observer = observer
-        self._help = help_desk
+        self._contacts = contacts
 
     def build_screen(self, session: Session, order: Order) -> Screen:
         """Return the status of the order, or what there is to know or decide instead."""
-        return outcome.status_screen(session.reader, order, help_offered=self._help.is_offered)
+        return outcome.status_screen(session.reader, order, help_offered=self._contacts.is_offered)
 
     async def refresh_order(self, session: Session, order: Order) -> Order:
         """Return the order after asking the service, unless it was asked a moment ago. If that fails, say so."""

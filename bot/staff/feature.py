@@ -10,9 +10,8 @@ from bot.staff.alarms import Alarms
 from bot.staff.audit import AuditLog
 from bot.staff.audit_terms import AuditTerms
 from bot.staff.handlers import AuditHandlers
-from bot.staff.help import Help
 from bot.staff.notifications import AlarmMessages
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.staff.user_data import USER_DATA
 
 
@@ -39,7 +38,7 @@ class Staff:
         remind_after: timedelta,
     ) -> None:
         self.chat = StaffChat(chat_id, agent_ids)
-        self.contacts = Help(self.chat, contact)
+        self.contacts = SupportContacts(self.chat, contact)
         self._alarm_subjects = AlarmSubjects()
         self.alarms = Alarms(
             infra.database,

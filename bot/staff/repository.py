@@ -1,4 +1,4 @@
-"""Read and write the audit log."""
+"""Read and write the audit log, and remember the new ids of staff's groups."""
 
 import itertools
 import secrets
@@ -7,12 +7,13 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, Integer, Select, bindparam, insert, select
+from sqlalchemy import BigInteger, BindParameter, Integer, Select, bindparam, insert, select
 
 from bot.infra.db import encryption as sealing
+from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
 from bot.staff.model import AuditAction, AuditEntry
-from bot.staff.tables import audit
+from bot.staff.tables import audit, moved_chats
 
 LIMIT = bindparam("limit", type_=Integer())
 
@@ -25,6 +26,8 @@ BETWEEN = (
     .order_by(audit.c.id)
     .limit(LIMIT)
 )
+
+NEW_ID = select(moved_chats.c.new_id).where(moved_chats.c.old_id == bindparam("chat", type_=BigInteger()))
 
 
 class AuditRepository:
@@ -58,6 +61,22 @@ class AuditRepository:
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[AuditEntry, ...]:
         found = (await self._connection.execute(statement, parameters)).mappings()
         return sealing.readable(self._vault, audit, found, _entry)
+
+
+class MovedChatRepository:
+    """The groups that Telegram gave another id, as it does when one becomes a supergroup."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._connection = tx.connection
+
+    async def current(self, chat_id: int) -> int:
+        """Return the id that a group has now."""
+        moved = (await self._connection.execute(NEW_ID, {"chat": chat_id})).scalar_one_or_none()
+        return chat_id if moved is None else int(moved)
+
+    async def save(self, old: int, new: int) -> None:
+        """Save the new id of a group."""
+        await writing.put(self._connection, moved_chats, {"old_id": old, "new_id": new})
 
 
 def _entry(known: dict[str, Any]) -> AuditEntry:

@@ -46,7 +46,7 @@ from tests.architecture.every_screen import (
     at_each_moment,
     sent,
 )
-from tests.support.ticket_screens import a_help_desk, a_ticket
+from tests.support.ticket_screens import a_ticket, some_contacts
 
 GOLDEN: Final = Path(__file__).with_name("golden")
 UPDATES: Final = os.environ.get("UPDATE_GOLDEN") == "1"
@@ -118,7 +118,7 @@ SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
     "receipt-caption": _receipt,
     "staff-ticket": _staff_ticket,
     "broadcast-preview": _broadcast,
-    "help": lambda t: help_screens.first_screen(t, a_help_desk(frozenset({OSCAR}), "@kirim_help")),
+    "help": lambda t: help_screens.first_screen(t, some_contacts(frozenset({OSCAR}), "@kirim_help")),
 }
 
 

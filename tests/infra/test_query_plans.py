@@ -27,8 +27,7 @@ from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.rates.repository import QuoteRepository, SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
 from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.chat_repository import MovedChatRepository
-from bot.staff.repository import AuditRepository
+from bot.staff.repository import AuditRepository, MovedChatRepository
 from bot.support import user_data as support_data
 from bot.support.lookup.model import OrderFilter
 from bot.support.lookup.repository import LookupRepository

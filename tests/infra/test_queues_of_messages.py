@@ -39,9 +39,8 @@ from bot.rates.notifications import DailyQuote, daily_quote, price_alert
 from bot.settlement.model import Quote
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.help import Help
 from bot.staff.notifications import AlarmNotification, alarm_notifications, reminders
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketNotification
 from bot.support.notifications.queueing import ticket_notification
 from bot.support.notifications.staff_chat_results import _copy_for
@@ -220,7 +219,7 @@ async def test_an_invoice_without_its_picture_is_an_alarm(house: House) -> None:
 
 def sender(house: House, telegram: object) -> Renderers[RenderContext]:
     readers = Readers(house.store, cast("Messenger", telegram), house.clock, TRANSLATIONS, "en")
-    messages = OrderMessages(help_desk=Help(StaffChat(0, frozenset())), receipts=cast("Any", None))
+    messages = OrderMessages(contacts=SupportContacts(StaffChat(0, frozenset())), receipts=cast("Any", None))
     return Renderers(readers.context, messages.renderers())
 
 

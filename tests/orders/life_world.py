@@ -47,8 +47,8 @@ from bot.settlement.model import (
     SlowDown,
 )
 from bot.staff.alarm_subjects import AlarmSubjects
-from bot.staff.help import Help
 from bot.staff.notifications import AlarmMessages
+from bot.staff.staff_chat import SupportContacts
 from bot.support.notifications.kinds import AboutEntry, TicketNotification
 from bot.users.notifications import DeletionMessage
 from bot.users.readers import Readers, RenderContext
@@ -380,7 +380,9 @@ class Bot(House):
             Readers(self.store, messenger, self.clock, TRANSLATIONS, "en").context,
             DeletionMessage(TRANSLATIONS, "en").renderers(),
             draft_notifications.RENDERERS,
-            OrderMessages(help_desk=Help(self.room), receipts=ReceiptService(self.store, self.clock)).renderers(),
+            OrderMessages(
+                contacts=SupportContacts(self.room), receipts=ReceiptService(self.store, self.clock)
+            ).renderers(),
             OrderWarnings(rules.operator_ids).renderers(),
             AlarmMessages(subjects).renderers(),
             {TicketNotification.ANSWER: file_of_support},

@@ -37,7 +37,7 @@ from bot.settlement.model import OrderReport, OrderRequest, Settlement
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.alarms import Alarms
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.support.tickets.order_tickets import TicketsOfOrders
 from tests.keys import VAULT
 from tests.settlement.fake_settlement import BCA, FakeSettlement, MovedClock

@@ -17,8 +17,7 @@ from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.orders.refused_messages import hooks
 from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages
-from bot.staff.help import Help
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.users.repository import UserRepository
 from bot.users.session_loader import SessionLoader
 from tests.architecture.every_screen import TRANSLATIONS, an_order
@@ -59,7 +58,7 @@ class World:
             messenger=cast("Any", self.telegram),
             settlement=cast("Any", None),
             observer=cast("Any", None),
-            help_desk=Help(StaffChat(0, frozenset())),
+            contacts=SupportContacts(StaffChat(0, frozenset())),
         )
         self.sessions = SessionLoader(an_infra(sqlite_store, clock, self.telegram))
         missed = MissedMessages(sqlite_store, status_messages.resend_status_message)

@@ -415,7 +415,7 @@ class Life(RuleBasedStateMachine):
     async def refreshes(self, bot: Bot, order: Order) -> None:
         none: Any = None  # neither the database nor Telegram is asked
         messages = StatusMessages(
-            database=none, messenger=none, settlement=bot.settlement, observer=bot.observer, help_desk=none
+            database=none, messenger=none, settlement=bot.settlement, observer=bot.observer, contacts=none
         )
         session = SimpleNamespace(now=self.clock.now(), t=lambda key: key)
         await messages.refresh_order(session, order)  # type: ignore[arg-type]

@@ -17,8 +17,7 @@ from bot.orders.notifications.queueing import order_notifications
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.staff.help import Help
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.users.readers import Readers, RenderContext
 from tests.architecture.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
 from tests.builders import stored
@@ -70,8 +69,8 @@ async def told(
 
 
 def messages_of(public_url: str = "https://pay.example") -> OrderMessages:
-    help_desk = Help(StaffChat(0, frozenset()))
-    return OrderMessages(help_desk=help_desk, receipts=cast("Any", None), public_url=public_url)
+    contacts = SupportContacts(StaffChat(0, frozenset()))
+    return OrderMessages(contacts=contacts, receipts=cast("Any", None), public_url=public_url)
 
 
 def renderers_of(store: Database, telegram: object, messages: OrderMessages) -> Renderers[RenderContext]:

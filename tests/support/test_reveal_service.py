@@ -15,7 +15,7 @@ from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent, Undelivera
 from bot.orders.order import Order
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.support.reveal.masking import NONE_SHOWN, Masking
 from bot.support.reveal.model import Reveal
 from bot.support.reveal.repository import RevealRepository

@@ -8,12 +8,12 @@ import pytest
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.callbacks import read_button
 from bot.orders.payout_times import PayoutTimes, format_payout_times
-from bot.staff.help import Help
+from bot.staff.staff_chat import SupportContacts
 from bot.support.user_chat.buttons import HelpButton, HelpPage
 from bot.support.user_chat.screens import help as help_screens
 from tests.architecture.every_screen import TRANSLATIONS, Seen
 from tests.architecture.test_screens_limits import check
-from tests.support.ticket_screens import a_help_desk
+from tests.support.ticket_screens import some_contacts
 from tests.texts import label, says, text
 
 STAFF, NOBODY = frozenset({2001}), frozenset[int]()
@@ -27,7 +27,7 @@ def page(topic: str, locale: str = "en", **changes: Any) -> Seen:
         "minimum": 20_000,
         "a_day": 100_000_000,
         "times": None,
-        "contacts": a_help_desk(STAFF, ""),
+        "contacts": some_contacts(STAFF, ""),
     }
     facts = help_screens.Facts(**{**known, **changes})
     return Seen(topic, help_screens.screen(TRANSLATIONS.get(locale), HelpPage(topic), facts))
@@ -36,7 +36,7 @@ def page(topic: str, locale: str = "en", **changes: Any) -> Seen:
 @pytest.mark.parametrize("locale", LOCALES)
 def test_help_leads_to_each_topic_and_each_topic_back_to_help(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    help_page = Seen("help", help_screens.first_screen(t, a_help_desk(NOBODY, "")))
+    help_page = Seen("help", help_screens.first_screen(t, some_contacts(NOBODY, "")))
     found = {button.data: button.label for button in help_page.buttons if HelpButton.read(button.data or "")}
     assert found == {f"help:{topic}": label(f"button.help_{topic}", locale) for topic in help_screens.TOPICS}
     for topic in help_screens.TOPICS:
@@ -80,12 +80,12 @@ def test_one_time_is_not_said_twice(locale: str) -> None:
 @pytest.mark.parametrize(
     ("contacts", "after"),
     [
-        (a_help_desk(STAFF, "@kirim_help"), text("help.trouble_support")),
-        (a_help_desk(NOBODY, "@kirim_help"), text("help.trouble_contact", contact="@kirim_help")),
-        (a_help_desk(NOBODY, ""), text("help.trouble_alone")),
+        (some_contacts(STAFF, "@kirim_help"), text("help.trouble_support")),
+        (some_contacts(NOBODY, "@kirim_help"), text("help.trouble_contact", contact="@kirim_help")),
+        (some_contacts(NOBODY, ""), text("help.trouble_alone")),
     ],
 )
-def test_help_after_a_failure_is_promised_only_where_somebody_is_there(contacts: Help, after: str) -> None:
+def test_help_after_a_failure_is_promised_only_where_somebody_is_there(contacts: SupportContacts, after: str) -> None:
     assert page("trouble", contacts=contacts).text == f"{text('help.trouble')}\n\n{after}"
 
 

@@ -14,7 +14,7 @@ from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
 from bot.users.provider import Provider
 from tests.architecture.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order
-from tests.support.ticket_screens import a_closed_ticket, a_help_desk, a_ticket
+from tests.support.ticket_screens import a_closed_ticket, a_ticket, some_contacts
 from tests.texts import says, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
@@ -117,7 +117,7 @@ def test_the_question_names_the_ticket_that_is_there_already() -> None:
 
 def test_help_leads_to_whoever_there_is() -> None:
     def seen(staff: frozenset[int], contact: str) -> Seen:
-        return Seen("", help_screens.first_screen(EN, a_help_desk(staff, contact)))
+        return Seen("", help_screens.first_screen(EN, some_contacts(staff, contact)))
 
     assert "t:new" in data_of(seen(STAFF, ""))
     assert seen(STAFF, "@kirim_help").text.endswith(text("help.contact_too_alone", contact="@kirim_help"))
@@ -130,13 +130,15 @@ def test_help_leads_to_whoever_there_is() -> None:
 def test_help_ends_with_who_runs_the_bot_where_that_is_set() -> None:
     named = Provider(name="A & B", terms_url="https://kirim.example/t", privacy_url="https://kirim.example/p")
     line = " · ".join((text("provider.name", name="A & B"), text("provider.terms"), text("provider.privacy")))
-    without = Seen("", help_screens.first_screen(EN, a_help_desk(STAFF, ""))).text
-    assert Seen("", help_screens.first_screen(EN, a_help_desk(STAFF, ""), run_by=named)).text == f"{without}\n\n{line}"
+    without = Seen("", help_screens.first_screen(EN, some_contacts(STAFF, ""))).text
+    assert (
+        Seen("", help_screens.first_screen(EN, some_contacts(STAFF, ""), run_by=named)).text == f"{without}\n\n{line}"
+    )
 
 
 def test_help_lists_ones_open_tickets_by_what_they_are_about() -> None:
     mine = (a_ticket(NOW), a_ticket(NOW, reference="T-22222", order_reference=""))
-    seen = Seen("", help_screens.first_screen(ID, a_help_desk(STAFF, ""), mine, {"ABC2345": ORDER}))
+    seen = Seen("", help_screens.first_screen(ID, some_contacts(STAFF, ""), mine, {"ABC2345": ORDER}))
     buttons = {button.label: button.data for button in seen.buttons}
     assert buttons["🎫 T-4F7K2 · BCA Rp500.000"] == "t:T-4F7K2:show"
     assert buttons["🎫 T-22222"] == "t:T-22222:show"
@@ -149,9 +151,9 @@ def test_where_nobody_reads_what_is_written_here_the_contact_is_named() -> None:
 
 
 def test_help_is_offered_where_there_is_anybody_at_all() -> None:
-    assert a_help_desk(STAFF, "").is_offered
-    assert a_help_desk(NOBODY, "@kirim_help").is_offered
-    assert not a_help_desk(NOBODY, "").is_offered
+    assert some_contacts(STAFF, "").is_offered
+    assert some_contacts(NOBODY, "@kirim_help").is_offered
+    assert not some_contacts(NOBODY, "").is_offered
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
-from bot.staff.chat_repository import MovedChatRepository
+from bot.staff.repository import MovedChatRepository
 from bot.support.model import PostRole, TicketPost
 from bot.support.notifications.staff_chat_results import save_moved_chat
 from bot.support.tickets.post_repository import TicketPostRepository

@@ -9,7 +9,7 @@ import pytest
 from bot.core.errors import Rejection
 from bot.infra.outbox.repository import OutboxRepository
 from bot.settlement.model import OrderReport
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.support.model import EntryKind, MediaKind, Written
 from bot.support.notifications.kinds import StaffNotification, TicketNotification
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus

@@ -9,8 +9,7 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
-from bot.staff.help import Help
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
 from bot.support.user_chat.screens import help as help_screens
 from bot.support.user_chat.screens import page as ticket_page
@@ -19,9 +18,9 @@ from bot.support.user_chat.screens import question as ticket_question
 CONTACTS = ("", "@kirim_help", "help@kirim.example", "https://kirim.example/help?a=1&b=<2>")
 
 
-def a_help_desk(staff: frozenset[int], contact: str) -> Help:
+def some_contacts(staff: frozenset[int], contact: str) -> SupportContacts:
     """Whom a person may ask."""
-    return Help(StaffChat(0, staff), contact)
+    return SupportContacts(StaffChat(0, staff), contact)
 
 
 def a_ticket(now: datetime, **changes: object) -> Ticket:
@@ -70,6 +69,6 @@ def of_tickets(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Iter
             yield (
                 "help",
                 help_screens.first_screen(
-                    t, a_help_desk(staff, contact), mine if staff else (), {order.reference: order}
+                    t, some_contacts(staff, contact), mine if staff else (), {order.reference: order}
                 ),
             )

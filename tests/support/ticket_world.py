@@ -7,7 +7,7 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.follow_ups import chain
 from bot.staff.model import AuditEntry
 from bot.staff.repository import AuditRepository
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.support.model import MediaKind, TicketEntry, Written
 from bot.support.notifications import posts
 from bot.support.notifications.reply_results import ReplyResults

@@ -30,7 +30,7 @@ from bot.recipients import screens as recipients
 from bot.recipients.model import find_saved
 from bot.recipients.repository import RecipientRepository
 from bot.settlement.steps import Step
-from bot.staff.help import Help
+from bot.staff.staff_chat import SupportContacts
 from bot.users.readers import RenderContext, Renderer
 from bot.users.screens.phrase import format_phrase_line
 
@@ -59,8 +59,8 @@ HOLDS: dict[OrderNotification, Callable[[Order], bool]] = {
 class OrderMessages:
     """The messages to users about their orders."""
 
-    def __init__(self, *, help_desk: Help, receipts: ReceiptService, public_url: str = "") -> None:
-        self._help = help_desk
+    def __init__(self, *, contacts: SupportContacts, receipts: ReceiptService, public_url: str = "") -> None:
+        self._contacts = contacts
         self._receipts = receipts
         self._public_url = public_url
         self._unsent = Counter[int]()
@@ -83,7 +83,7 @@ class OrderMessages:
         mode = delivery_mode(kind, context.user.notices if context.user else None)
         if mode is DeliveryMode.STATUS_ONLY or (kind in HOLDS and not HOLDS[kind](order)):
             return Sent()
-        offered, notified = self._help.is_offered, self._help.has_staff
+        offered, notified = self._contacts.is_offered, self._contacts.has_staff
         screen = outcome.screen(kind, context.reader, order, help_offered=offered, staff_notified=notified)
         if kind is OrderNotification.SENT:
             # The receipt that follows is made to be forwarded, so what only the sender may see stands here.
@@ -202,7 +202,7 @@ class OrderMessages:
         )
 
     def _card(self, order: Order, context: RenderContext) -> Screen:
-        return card.screen(context.reader, order, help_offered=self._help.is_offered)
+        return card.screen(context.reader, order, help_offered=self._contacts.is_offered)
 
 
 def _with_order(render: RenderOrder) -> Renderer:

@@ -10,8 +10,8 @@ from typing import Final
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Notification, NotificationKind, Queue, mark_of
 from bot.infra.outbox.repository import OutboxRepository
-from bot.staff.chat_repository import MovedChatRepository
-from bot.staff.roles import StaffChat
+from bot.staff.repository import MovedChatRepository
+from bot.staff.staff_chat import StaffChat
 from bot.support.model import TicketEntry
 from bot.support.notifications.kinds import (
     AboutTicket,

@@ -11,7 +11,7 @@ from typing import Final
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.delivery import After
 from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.support.model import PostRole, TicketEntry
 from bot.support.notifications.kinds import AboutEntry, Remark, TicketNotification
 from bot.support.notifications.posts import find_entry, save_post

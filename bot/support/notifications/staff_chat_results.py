@@ -13,8 +13,8 @@ from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliv
 from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import clear_alarm, raise_alarm
-from bot.staff.chat_repository import MovedChatRepository
-from bot.staff.roles import StaffChat
+from bot.staff.repository import MovedChatRepository
+from bot.staff.staff_chat import StaffChat
 from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketNotification
 from bot.support.notifications.queueing import update_card
 from bot.support.tickets.post_repository import TicketPostRepository
@@ -56,7 +56,7 @@ class StaffChatResults:
             if result.message_id is not None:
                 await clear_alarm(tx, AlarmKind.ROOM_LOST, "", now, self._operators)
             return
-        agents = sorted(self._staff_chat.supporters)
+        agents = sorted(self._staff_chat.agent_ids)
         await OutboxRepository(tx).add([_copy_for(agent, notification, now) for agent in agents])
         if result.whole_chat:
             await raise_alarm(tx, Alarm(kind=AlarmKind.ROOM_LOST, raised_at=now), self._operators)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.support.model import TicketPost
 from bot.support.notifications.kinds import StaffNotification, TicketWait
 from bot.support.staff.screens import waits as screens

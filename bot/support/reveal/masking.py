@@ -20,7 +20,7 @@ from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent
 from bot.orders.repository import OrderRepository
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.support.reveal.model import SHOWN_FOR, Reveal, RevealScreen
 from bot.support.reveal.repository import RevealRepository
 
@@ -72,7 +72,7 @@ class Masking:
     def is_due(self, reveal: Reveal) -> bool:
         """Return whether it has to be masked. A reveal that is asked about for the first time is timed from now on."""
         lasted = self._elapsed() - self._seen_at.setdefault(reveal.id, self._elapsed())
-        may_see = reveal.staff_id in self._staff_chat.supporters
+        may_see = reveal.staff_id in self._staff_chat.agent_ids
         is_late = lasted >= SHOWN_FOR.total_seconds() or reveal.is_over(self._clock.now())
         return is_late or not may_see
 

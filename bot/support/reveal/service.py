@@ -17,7 +17,7 @@ from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.support.reveal.masking import Masking
 from bot.support.reveal.model import SHOWN_FOR, Reveal, RevealScreen
 from bot.support.reveal.repository import RevealRepository
@@ -84,7 +84,7 @@ class RevealService:
         return True
 
     async def _allowed(self, tx: Transaction, staff_id: int, reference: str) -> Order:
-        if staff_id not in self._staff_chat.supporters:
+        if staff_id not in self._staff_chat.agent_ids:
             raise Rejection("staff.not_yours")
         order = await OrderRepository(tx).get(reference)
         if order is None:

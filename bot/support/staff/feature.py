@@ -5,7 +5,7 @@ from bot.infra.workers.loop import Wakeup
 from bot.orders.tracking.observer import Observer
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.support.lookup.handlers import LookupHandlers
 from bot.support.lookup.service import LookupService
 from bot.support.reveal.handlers import RevealHandlers

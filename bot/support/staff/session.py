@@ -19,7 +19,7 @@ from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messeng
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.users.model import Person
 from bot.users.session import Session, current_session
 
@@ -114,7 +114,7 @@ class StaffSessions:
 
     def is_agent(self, user_id: int) -> bool:
         """Return whether this user is a support agent now."""
-        return user_id in self._staff_chat.supporters
+        return user_id in self._staff_chat.agent_ids
 
     async def open(self, update: Update) -> StaffSession | None:
         """Return the session of an update; None where its user may not act as an agent, or not here."""

@@ -24,7 +24,7 @@ from bot.infra.telegram.outbound.sender import (
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.repository import OrderRepository
-from bot.staff.chat_repository import MovedChatRepository
+from bot.staff.repository import MovedChatRepository
 from bot.support.cases import Cases
 from bot.support.model import PostRole, TicketPost
 from bot.support.staff.entries import Place

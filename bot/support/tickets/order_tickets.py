@@ -10,7 +10,7 @@ import structlog
 from bot.infra.db.transaction import Transaction
 from bot.orders.events import OrderProblem
 from bot.orders.order import Order
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketNotification
 from bot.support.notifications.queueing import notify_of_step, notify_staff, notify_user, update_card
 from bot.support.ticket import Cause, Ticket

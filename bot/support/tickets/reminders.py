@@ -12,7 +12,7 @@ from typing import Final
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.support.notifications.kinds import StaffNotification, TicketWait
 from bot.support.notifications.queueing import notify_chats
 from bot.support.ticket import Ticket

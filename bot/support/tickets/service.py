@@ -13,7 +13,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.support.model import EntryKind, TicketEntry, Written
 from bot.support.notifications.queueing import ticket_subject, update_card
 from bot.support.ticket import Ticket

@@ -14,7 +14,7 @@ from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import mark_of
-from bot.staff.roles import StaffChat
+from bot.staff.staff_chat import StaffChat
 from bot.support.model import EntryKind, Written
 from bot.support.notifications.kinds import AboutTicket, StaffNotification, UserEntry
 from bot.support.notifications.queueing import notify_of_step, notify_staff

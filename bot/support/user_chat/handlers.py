@@ -15,7 +15,7 @@ from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.staff.help import Help
+from bot.staff.staff_chat import SupportContacts
 from bot.support.ticket import Rating, Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.user_service import UserTicketService
@@ -45,7 +45,7 @@ class UserTicketHandlers:
         *,
         database: Database,
         messenger: Messenger,
-        contacts: Help,
+        contacts: SupportContacts,
         tickets: UserTicketService,
         messages: UserMessageHandlers,
         help_handlers: HelpHandlers,

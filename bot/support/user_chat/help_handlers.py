@@ -6,7 +6,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.payout_times import MeasuredPayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
-from bot.staff.help import Help
+from bot.staff.staff_chat import SupportContacts
 from bot.support.tickets.repository import TicketRepository
 from bot.support.user_chat.buttons import HelpButton, HelpPage
 from bot.support.user_chat.screens import help as screens
@@ -26,7 +26,7 @@ class HelpHandlers:
         database: Database,
         rules: Rules,
         payout_times: MeasuredPayoutTimes,
-        contacts: Help,
+        contacts: SupportContacts,
         provider: Provider,
     ) -> None:
         self._database = database

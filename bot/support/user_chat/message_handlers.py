@@ -19,7 +19,7 @@ from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import REFERENCE_ALPHABET, Order
 from bot.orders.repository import OrderRepository
-from bot.staff.help import Help
+from bot.staff.staff_chat import SupportContacts
 from bot.support.model import PostRole, TicketPost, Written
 from bot.support.reply_time import ReplyTime
 from bot.support.ticket import PREFIX, REFERENCE_LENGTH, Ticket
@@ -57,7 +57,7 @@ class UserMessageHandlers:
         messenger: Messenger,
         tickets: UserTicketService,
         reply_time: ReplyTime,
-        contacts: Help,
+        contacts: SupportContacts,
     ) -> None:
         self._database = database
         self._messenger = messenger

@@ -10,7 +10,7 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.orders.payout_times import PayoutTimes, format_payout_times
 from bot.recipients.formatting import format_method
-from bot.staff.help import Help
+from bot.staff.staff_chat import SupportContacts
 from bot.support.ticket import Ticket
 from bot.support.user_chat.buttons import HelpButton, HelpPage, NewTicketButton, UserTicketAction, UserTicketButton
 from bot.support.user_chat.screens.question import contact, elsewhere
@@ -29,12 +29,12 @@ class Facts:
     minimum: int
     a_day: int
     times: PayoutTimes | None
-    contacts: Help
+    contacts: SupportContacts
 
 
 def first_screen(
     t: Translator,
-    contacts: Help,
+    contacts: SupportContacts,
     tickets: Sequence[Ticket] = (),
     orders: Mapping[str, Order] | None = None,
     run_by: Provider = UNNAMED,

@@ -1,0 +1,50 @@
+"""Where support agents work, and whom users can ask for help."""
+
+from bot.infra.db.transaction import Transaction
+from bot.staff.repository import MovedChatRepository
+
+
+class StaffChat:
+    """The group of the support agents, or their private chats where there is no group.
+
+    Args:
+        chat_id: the group's id; 0 for none.
+        agent_ids: the support agents.
+    """
+
+    def __init__(self, chat_id: int, agent_ids: frozenset[int]) -> None:
+        self.agent_ids = agent_ids
+        self._chat_id = chat_id
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether there are support agents."""
+        return bool(self.agent_ids)
+
+    async def chats(self, tx: Transaction) -> tuple[int, ...]:
+        """Return the chats in which tickets are shown and answered."""
+        if not self._chat_id:
+            return tuple(sorted(self.agent_ids))
+        return (await MovedChatRepository(tx).current(self._chat_id),)
+
+    async def group(self, tx: Transaction) -> int | None:
+        """Return the group's id as it is now; None where there is no group."""
+        return await MovedChatRepository(tx).current(self._chat_id) if self._chat_id else None
+
+
+class SupportContacts:
+    """Whom users can ask. `contact` is an address outside the bot; empty for none."""
+
+    def __init__(self, staff_chat: StaffChat, contact: str = "") -> None:
+        self.contact = contact
+        self._staff_chat = staff_chat
+
+    @property
+    def is_offered(self) -> bool:
+        """Return whether users can ask anybody, here or elsewhere."""
+        return self.has_staff or bool(self.contact)
+
+    @property
+    def has_staff(self) -> bool:
+        """Return whether support agents read what users write to the bot."""
+        return self._staff_chat.is_open
