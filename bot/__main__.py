@@ -35,11 +35,11 @@ StateFolder = Annotated[Path, typer.Option("--state", help="Folder of the sandbo
 def run() -> None:
     """Run the bot (long polling). Upgrades the database first."""
     settings = _settings()
-    from bot import app  # noqa: PLC0415  a bad setting is reported before the whole program is loaded
+    from bot import process  # noqa: PLC0415  a bad setting is reported before the whole program is loaded
 
     logs.configure(settings.log_level, settings.log_format)
     with _database_trouble(), _port_trouble():
-        sys.exit(_until_stopped(lambda stop: app.run(settings, stop)))
+        sys.exit(_until_stopped(lambda stop: process.run(settings, stop)))
 
 
 @cli.command()
@@ -87,13 +87,13 @@ def mcp() -> None:
 def migrate() -> None:
     """Upgrade the database schema."""
     settings = _settings()
-    from bot import app  # noqa: PLC0415  see run
+    from bot import process  # noqa: PLC0415  see run
 
     logs.configure(settings.log_level, settings.log_format)
     with _database_trouble():
         try:
-            typer.echo(f"The database schema is up to date: {asyncio.run(app.migrate(settings))}.")
-        except app.BotIsRunning:
+            typer.echo(f"The database schema is up to date: {asyncio.run(process.migrate(settings))}.")
+        except process.BotIsRunning:
             typer.echo(RUNNING_ON_OLDER_TABLES, err=True)
             sys.exit(1)
 
@@ -110,7 +110,7 @@ def new_key() -> None:
 def rotate_keys() -> None:
     """Re-encrypt the database with the first key in ENCRYPTION_KEYS. The bot can keep running."""
     settings = _settings()
-    from bot.house import store_of  # noqa: PLC0415  see run
+    from bot.app import store_of  # noqa: PLC0415  see run
     from bot.operations import rotate_keys as rotating  # noqa: PLC0415  see run
 
     logs.configure("error", settings.log_format)
@@ -125,7 +125,7 @@ def check(
 ) -> None:
     """Check settings, database, keys, Telegram and the service. Changes nothing."""
     settings = _settings()
-    from bot.house import store_of, telegram_application  # noqa: PLC0415  see run
+    from bot.app import store_of, telegram_application  # noqa: PLC0415  see run
     from bot.operations import check as checking  # noqa: PLC0415  see run
 
     logs.configure("error", settings.log_format)
@@ -137,8 +137,8 @@ def check(
 @cli.command()
 def routes() -> None:
     """Print every command and button with who may use it."""
-    from bot.entrance import table  # noqa: PLC0415  see run
-    from bot.house import declared_features  # noqa: PLC0415  see run
+    from bot.app import declared_features  # noqa: PLC0415  see run
+    from bot.updates import table  # noqa: PLC0415  see run
 
     for route in table(declared_features()):
         owner = f"their own {route.belongs_to}" if route.belongs_to else "-"

@@ -1,276 +1,307 @@
-"""Running the bot: the lead, the database, Telegram, then everything at once until it is to stop."""
+"""The composition root: builds every part from the settings, and introduces them to one another."""
 
-import asyncio
-import socket
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
-from typing import Any, TypeVar
+from decimal import Decimal
+from typing import Final
 
-import structlog
-from telegram import Bot
-from telegram.error import InvalidToken, TelegramError
+from pydantic import SecretStr
+from telegram.ext import Application, ApplicationBuilder
 
-from bot import entrance
+import bot.tables  # noqa: F401  every feature adds its tables to the metadata, which encryption goes through
+from bot.broadcasts import user_data as broadcasts_data
+from bot.broadcasts.feature import Broadcasts
+from bot.broadcasts.service import BroadcastRules
+from bot.checkout import user_data as checkout_data
+from bot.checkout.feature import Checkout
 from bot.config import Settings
-from bot.core.backoff import Steps
-from bot.house import House, build, store_of
-from bot.house_rules import provider_of
-from bot.house_workers import loops
-from bot.infra.telegram.errors import TokenRefused
-from bot.infra.telegram.inbound.chat_queues import ChatQueues
-from bot.infra.telegram.inbound.flood import FloodGate
-from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
+from bot.core.clock import SystemClock
+from bot.infra.db.database import Database
+from bot.infra.db.vault import Vault, new_key
+from bot.infra.feature import Feature, Infra
+from bot.infra.i18n import Translations
+from bot.infra.outbox.delivery import OutboxDelivery
+from bot.infra.outbox.follow_ups import chain
+from bot.infra.outbox.rendering import Renderers
+from bot.infra.telegram.outbound.limiter import Limits as Pace
+from bot.infra.telegram.outbound.limiter import SendLimiter
+from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.transport import TelegramRequest
-from bot.infra.workers.group import WorkerGroup, why_it_ended
-from bot.users.repository import save_chats
+from bot.infra.workers.loop import Wakeup
+from bot.operations.feature import Operations
+from bot.orders import user_data as orders_data
+from bot.orders.feature import Orders
+from bot.orders.limits import Limits
+from bot.orders.rules import Rules
+from bot.rates import user_data as rates_data
+from bot.rates.feature import Rates
+from bot.recipients import user_data as recipients_data
+from bot.recipients.feature import Recipients
+from bot.settlement.adapter import SettlementAdapter
+from bot.settlement.budget import LEAST_PER_SECOND, AdaptiveBudget
+from bot.settlement.catalogue import Market
+from bot.settlement.client.client import SettlementClient
+from bot.settlement.health import Health
+from bot.settlement.model import Settlement
+from bot.settlement.monitored import MonitoredSettlement
+from bot.staff import user_data as staff_data
+from bot.staff.feature import Staff
+from bot.support import user_data as support_data
+from bot.support.feature import Support
+from bot.users.feature import Users
+from bot.users.provider import Provider
+from bot.users.readers import Readers, RenderContext
+from bot.users.session_loader import SessionLoader
+from bot.users.user_data import UserData
 
-log = structlog.get_logger(__name__)
-T = TypeVar("T")
-
-BAD_TOKEN = 2
-LEAD_LOST = WORKER_ENDED = 1
-RECEIVER = "receiver"
-CONNECT_AGAIN = Steps((0.5, 1.0, 2.0, 5.0, 10.0))
-FINISH_UPDATES = 1.5
-FINISH_POSTS = 1.5
-FINISH_NOTIFICATIONS = 1.0
-FINISH_FEATURES = 1.0
-"""SIGTERM is to end within five seconds: what isn't done by then is taken up at the next start."""
-
-LOST_ENDS_WITHIN = 5.0
-"""For what the loss of the lead cancels. It can't send anything meanwhile: each call asks for the lead first."""
-
-OTHERS_MIGRATE_WITHIN = 10.0
-
-TAKES_OVER_WITHIN = 3.0
-"""How long to try for the port of the web server after another process was the bot: it may still be ending."""
+USER_DATA: Final[tuple[UserData, ...]] = (
+    recipients_data.USER_DATA,
+    orders_data.USER_DATA,
+    checkout_data.USER_DATA,
+    rates_data.USER_DATA,
+    support_data.USER_DATA,
+    staff_data.USER_DATA,
+    broadcasts_data.USER_DATA,
+)
+"""What the features do with a user's data, in the order in which it is shown, exported and deleted."""
 
 
-class BotIsRunning(Exception):
-    """Another process acts as the bot on this database, and its tables aren't those of this program."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class App:
+    """Every part, built and introduced; nothing has begun yet."""
+
+    settings: Settings
+    store: Database
+    client: SettlementClient
+    application: Application  # type: ignore[type-arg]
+    settlement: Settlement
+    readers: Readers
+    renderers: Renderers[RenderContext]
+    infra: Infra
+    sessions: SessionLoader
+    recipients: Recipients
+    features: Sequence[Feature]
+    orders: Orders
+    delivery: OutboxDelivery
+    wake_outbox: Wakeup
+    broadcasts: Broadcasts
+    clock: SystemClock
 
 
-async def migrate(settings: Settings) -> str:
-    """Bring the database up to date; its revision. Nobody may act as the bot meanwhile: its tables would change.
+def build(settings: Settings) -> App:
+    """Build the parts; opens no connection and no file."""
+    clock = SystemClock()
+    store = store_of(settings)
+    wake_outbox, health_changed = Wakeup(), Wakeup()
+    client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
+    health = Health(clock, patience_of(settings), health_changed)
+    budget = AdaptiveBudget(settings.service_max_requests_per_second)
+    adapter = SettlementAdapter(client, may_place=store.leads)
+    settlement = MonitoredSettlement(adapter, health, on_slow_down=budget.halve)
+    application = telegram_application(settings, lambda: store.is_leading)
+    messenger = Messenger(application.bot)
+    translations = Translations.load()
+    market, rules = Market(settlement, clock), rules_of(settings)
+    infra = Infra(
+        clock=clock,
+        database=store,
+        messenger=messenger,
+        translations=translations,
+        default_locale=settings.default_locale,
+        wake_outbox=wake_outbox,
+    )
+    provider = provider_of(settings)
+    users = Users(
+        infra,
+        provider=provider,
+        operator_ids=settings.operator_ids,
+        retention_days=settings.retention_days,
+        user_data=USER_DATA,
+    )
+    recipients = Recipients(infra, users)
+    rates = Rates(infra, users, settlement, market, record_seconds=settings.quote_record_seconds)
+    staff = Staff(
+        infra,
+        operator_ids=settings.operator_ids,
+        agent_ids=rules.agent_ids,
+        chat_id=settings.support_chat_id,
+        contact=settings.support_contact,
+        remind_after=timedelta(seconds=settings.alarm_reminder_seconds),
+    )
+    broadcasts = Broadcasts(
+        infra, market, rates.charts, rules=broadcast_rules_of(settings), paid=settings.allow_paid_broadcast
+    )
+    orders = Orders(
+        infra,
+        users,
+        settlement,
+        market,
+        rules=rules,
+        budget=budget,
+        contacts=staff.contacts,
+        public_url=settings.public_url,
+    )
+    checkout = Checkout(infra, market, users=users, recipients=recipients, orders=orders)
+    support = Support(
+        infra,
+        settlement=settlement,
+        market=market,
+        staff=staff,
+        orders=orders,
+        checkout=checkout,
+        provider=provider,
+        operator_ids=settings.operator_ids,
+        reopen_within=timedelta(seconds=settings.ticket_reopen_seconds),
+        remind_after=timedelta(seconds=settings.ticket_reminder_seconds),
+    )
+    operations = Operations(
+        infra,
+        bot=application.bot,
+        settlement=settlement,
+        market=market,
+        health=health,
+        health_changed=health_changed,
+        staff=staff,
+        poller=orders.poller,
+        show_orders=orders.show_open_orders,
+        operator_ids=settings.operator_ids,
+        backlog_after=timedelta(seconds=settings.outbox_backlog_seconds),
+        shrink_percent=Decimal(str(settings.methods_shrink_percent)),
+        poller_silence=silence_of(settings),
+    )
+    built = (users, recipients, rates, staff, orders, checkout, broadcasts, support, operations)
+    features = [each.feature for each in built]
+    for feature in features:
+        staff.add_alarm_subjects(feature.alarm_subjects)
+        if feature.audit_terms is not None:
+            staff.add_audit_terms(feature.audit_terms)
+    readers = Readers(store, messenger, clock, translations, settings.default_locale)
+    renderers = Renderers(
+        readers.context,
+        *(renderers for feature in features for renderers in feature.renderers),
+    )
+    return App(
+        settings=settings,
+        store=store,
+        client=client,
+        application=application,
+        settlement=settlement,
+        readers=readers,
+        renderers=renderers,
+        infra=infra,
+        sessions=users.sessions,
+        recipients=recipients,
+        features=features,
+        orders=orders,
+        delivery=OutboxDelivery(
+            store,
+            renderers,
+            clock,
+            on_room=wake_outbox,
+            after=chain(*(feature.after for feature in features)),
+            on_chat_unreachable=[hook for feature in features for hook in feature.on_chat_unreachable],
+            on_chat_moved=[hook for feature in features for hook in feature.on_chat_moved],
+        ),
+        broadcasts=broadcasts,
+        wake_outbox=wake_outbox,
+        clock=clock,
+    )
 
-    Raises:
-        BotIsRunning: another process still does after `OTHERS_MIGRATE_WITHIN` seconds, on older tables.
+
+def declared_features() -> Sequence[Feature]:
+    """Return the features with settings that reach nothing, to read what they declare."""
+    return build(
+        Settings(
+            _env_file=None,
+            telegram_bot_token=SecretStr("0:none"),
+            service_api_key=SecretStr("pk_live_none.none"),
+            service_base_url="http://127.0.0.1:9",
+            encryption_keys=SecretStr(new_key()),
+        )
+    ).features
+
+
+def store_of(settings: Settings) -> Database:
+    """The database, with the keys to what is sealed in it."""
+    return Database(settings.database_url, Vault(settings.sealing_keys))
+
+
+def telegram_application(settings: Settings, may_call: Callable[[], bool] = lambda: True) -> Application:  # type: ignore[type-arg]
+    """PTB's application with our transport and our limiter, and without its updater.
+
+    `infra/telegram/inbound/receiver.py` receives instead.
+
+    `may_call` is asked before each call of the Bot API.
     """
-    async with AsyncExitStack() as stack:
-        store = store_of(settings)
-        stack.push_async_callback(store.close)
-        if not await store.is_current():
-            try:
-                async with asyncio.timeout(OTHERS_MIGRATE_WITHIN):
-                    await stack.enter_async_context(store.lead())
-            except TimeoutError:
-                if not await store.is_current():
-                    raise BotIsRunning from None
-            else:
-                await store.upgrade()
-        return await store.check()
-
-
-async def run(settings: Settings, stop: asyncio.Event) -> int:
-    """Run the bot until `stop` is set; the process's exit code.
-
-    The lead comes first. Nothing is written, received or sent without it, and its loss ends all of that at once.
-    """
-    house = build(settings)
-    log.info("process_started", key_id=settings.key_id, service=settings.service_base_url)
-    async with AsyncExitStack() as stack:
-        stack.push_async_callback(house.store.close)
-        stack.push_async_callback(house.client.aclose)
-        await house.store.check_before_leading()
-        # Waiting for another process to end, or for Telegram, must not keep this one from ending.
-        stood_by = asyncio.Event()
-        leading = await _unless(stop, stack.enter_async_context(house.store.lead(partial(_standing_by, stood_by))))
-        if leading is None:
-            return 0
-        retry_seconds = TAKES_OVER_WITHIN if stood_by.is_set() else 0
-        return await _while_leading(leading.lost, _act(house, stop, retry_seconds))
-
-
-async def _while_leading(lost: asyncio.Event, work: Coroutine[Any, Any, int]) -> int:
-    """Return the exit code that `work` brings, or that of the lost lead, which cancels it."""
-    task, losing = asyncio.create_task(work), asyncio.create_task(lost.wait())
-    try:
-        await asyncio.wait({task, losing}, return_when=asyncio.FIRST_COMPLETED)
-        if not lost.is_set():
-            return await task
-        log.error("leadership_lost")
-        return LEAD_LOST
-    finally:
-        task.cancel()
-        losing.cancel()
-        await asyncio.wait({task, losing}, timeout=LOST_ENDS_WITHIN)
-
-
-async def _act(house: House, stop: asyncio.Event, retry_seconds: float) -> int:
-    """Be the bot: bring the database up to date, meet Telegram, serve. `retry_seconds` is for the web server's port."""
-    async with AsyncExitStack() as stack:
-        if await _unless(stop, _prepare(house)) is None:
-            return 0
-        listener = await _listener(house.settings, retry_seconds=retry_seconds)
-        if listener is not None:
-            stack.callback(listener.close)
-        stack.push_async_callback(house.application.bot.request.shutdown)
-        met = await _unless(stop, _connect(house, stack))
-        if met is None:
-            return 0
-        return await _serve(house, listener, stop) if met else BAD_TOKEN
-
-
-async def _prepare(house: House) -> str:
-    """Bring the tables up to date, and write down the key that seals from now on; the revision."""
-    revision = await house.store.upgrade()
-    await house.store.adopt_keys()
-    return revision
-
-
-async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
-    """Return what `work` brings; None where we are to stop before it does."""
-    task, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
-    await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
-    if task.done():
-        return task.result()
-    task.cancel()
-    await asyncio.wait({task})
-    return None
-
-
-def _standing_by(stood_by: asyncio.Event) -> None:
-    stood_by.set()
-    log.warning("standby_started", reason="another process is the bot")
-
-
-async def _listener(settings: Settings, *, retry_seconds: float) -> socket.socket | None:
-    """Return the web server's port, where it is to have one. Raises `server.PortTaken`."""
-    if not settings.http_port:
-        return None
-    from bot.infra.http import server  # noqa: PLC0415  a bot without a web server starts faster without it
-
-    return await server.bind(settings.http_host, settings.http_port, retry_seconds=retry_seconds)
-
-
-async def _connect(house: House, stack: AsyncExitStack) -> bool:
-    """Meet Telegram, however long that takes; False where it refuses the token."""
-    waits = CONNECT_AGAIN.waits()
-    while True:
-        try:
-            await house.application.initialize()
-            await house.application.bot.delete_webhook()
-        except InvalidToken:
-            log.error("bot_token_rejected", hint="TELEGRAM_BOT_TOKEN is not a token that Telegram knows")  # noqa: TRY400
-            return False
-        except TelegramError as error:
-            wait = next(waits)
-            log.warning("telegram_unreachable", error=type(error).__name__, retry_in=wait)
-            await asyncio.sleep(wait)
-        else:
-            stack.push_async_callback(house.application.shutdown)
-            entrance.register(house.application, house.features)
-            return True
-
-
-async def _serve(house: House, listener: socket.socket | None, stop: asyncio.Event) -> int:
-    bot = house.application.bot
-    staff_chats = house.orders.service.rules.staff_ids | {house.settings.support_chat_id}
-    gate = FloodGate(
-        house.settings.max_messages_per_minute,
-        house.clock,
-        house.infra.messenger,
-        house.readers.translator_for,
-        exempt=staff_chats,
-        offset=_clock_offset(bot),
+    return (
+        ApplicationBuilder()
+        .token(settings.telegram_bot_token.get_secret_value())
+        .base_url(f"{settings.telegram_api_url}/bot")
+        .base_file_url(f"{settings.telegram_api_url}/file/bot")
+        .request(TelegramRequest(may_call=may_call))
+        .get_updates_request(TelegramRequest(connections=2, may_call=may_call))
+        .rate_limiter(SendLimiter(pace_of(settings)))
+        .updater(None)
+        .build()
     )
-    queues = ChatQueues(
-        house.store,
-        entrance.processor(house.application, gate, house.sessions),
-        house.clock,
-        bot,
-        save_chats=save_chats,
+
+
+def rules_of(settings: Settings) -> Rules:
+    """The settings that orders go by."""
+    return Rules(
+        network=settings.invoice_network,
+        min_order_idr=settings.min_order_idr,
+        drift_percent=Decimal(str(settings.price_drift_percent)),
+        reconcile_for=timedelta(seconds=settings.reconcile_seconds),
+        poll_interval=timedelta(seconds=settings.poll_interval_seconds),
+        operator_ids=settings.operator_ids,
+        support_ids=settings.support_ids,
+        limits=Limits(
+            open_orders=settings.max_open_orders,
+            orders_per_hour=settings.max_orders_per_hour,
+            idr_per_day=settings.max_idr_per_day,
+        ),
+        overdue_after=timedelta(seconds=settings.stuck_seconds),
     )
-    house.infra.chat_jobs.connect(queues)
-    polls = TelegramRequest(connections=1, may_call=lambda: house.store.is_leading)
-    receiver = Receiver(UpdateFeed(bot.base_url, polls), house.store, queues, house.clock)
-    workers = WorkerGroup()
-    try:
-        await house.delivery.recover()
-        await house.broadcasts.live_messages.recover()
-        await queues.replay()
-        for name, loop in loops(house):
-            workers.start(name, loop)
-        workers.start(RECEIVER, receiver.run())
-        async with _web(house, listener, workers):
-            log.info("bot_started", bot=bot.username)
-            try:
-                ended = await _unless(stop, workers.first_ended())
-            finally:
-                await workers.cancel()
-        return 0 if ended is None else _exit_code(ended)
-    finally:
-        await _wind_up(house, queues, workers)
-        await polls.shutdown()
 
 
-def _clock_offset(bot: Bot) -> timedelta:
-    """How far Telegram's clock is ahead of ours, as its first answers have told."""
-    return bot.request.clock_offset if isinstance(bot.request, TelegramRequest) else timedelta(0)
-
-
-@asynccontextmanager
-async def _web(house: House, listener: socket.socket | None, workers: WorkerGroup) -> AsyncIterator[None]:
-    """Return the web server as one of the workers; `/healthz` tells whether they all live."""
-    if listener is None:
-        yield
-        return
-    from bot.infra.http import server  # noqa: PLC0415  as above
-    from bot.orders.pay_page.app import create_app  # noqa: PLC0415  as above
-
-    app = create_app(
-        store=house.store,
-        clock=house.clock,
-        translations=house.infra.translations,
-        default_locale=house.settings.default_locale,
-        public_url=house.settings.public_url,
-        on_viewed=house.orders.viewed.page_viewed,
-        works=lambda: workers.all_alive,
-        provider=provider_of(house.settings),
-        times=house.orders.payout_times.get,
+def broadcast_rules_of(settings: Settings) -> BroadcastRules:
+    """The settings that broadcasts go by."""
+    return BroadcastRules(
+        default_locale=settings.default_locale,
+        jump_percent=Decimal(str(settings.broadcast_jump_percent)),
+        messages_per_second=settings.broadcast_messages_per_second,
+        operator_ids=settings.operator_ids,
     )
-    async with server.serving(app, listener) as task:
-        workers.add(task)
-        yield
 
 
-def _exit_code(ended: asyncio.Task[Any]) -> int:
-    """Say which worker has ended, and why: none may, as long as the bot runs."""
-    why = why_it_ended(ended)
-    if isinstance(why, TokenRefused):
-        log.error("bot_token_rejected")
-        return BAD_TOKEN
-    log.error("worker_ended", worker=ended.get_name(), error=type(why).__name__ if why else "it returned", exc_info=why)
-    return WORKER_ENDED
+def provider_of(settings: Settings) -> Provider:
+    """Return who runs the bot, as its users are shown it."""
+    return Provider(name=settings.operator_name, terms_url=settings.terms_url, privacy_url=settings.privacy_url)
 
 
-async def _wind_up(house: House, queues: ChatQueues, workers: WorkerGroup) -> None:
-    """Stop taking in, finish what is under way within a few seconds, leave the rest to the next start.
+def patience_of(settings: Settings) -> timedelta:
+    """How long the service may bring nothing before that is an alarm: six looks at an order, a minute at the most."""
+    return min(6 * timedelta(seconds=settings.poll_interval_seconds), timedelta(minutes=1))
 
-    Without the lead nothing may be finished but requests for orders: each answer is saved, for no list may have it.
-    """
-    await workers.cancel()
-    has_time = house.store.is_leading
-    await asyncio.gather(
-        queues.drain(FINISH_UPDATES * has_time),
-        house.orders.service.submission.close(FINISH_POSTS),
-        house.delivery.close(FINISH_NOTIFICATIONS * has_time),
-        house.broadcasts.deliveries.close(FINISH_NOTIFICATIONS * has_time),
+
+def silence_of(settings: Settings) -> timedelta:
+    """How long the poller may give no sign of life: twelve looks, and what its budget makes it wait for one."""
+    slowest = min(settings.service_max_requests_per_second, LEAST_PER_SECOND)
+    return timedelta(seconds=12 * min(settings.poll_interval_seconds, 5) + 2 / slowest)
+
+
+def pace_of(settings: Settings) -> Pace:
+    """How fast Telegram is written to. Broadcasts that aren't paid for share the 30 a second with everything else."""
+    usual, broadcasts = Pace(), settings.broadcast_messages_per_second
+    in_chats = replace(
+        usual,
+        chat_gap=usual.chat_gap / settings.chat_messages_per_second,
+        edit_gap=usual.edit_gap / settings.chat_messages_per_second,
+        group_per_minute=settings.group_messages_per_minute,
+        bulk_per_second=broadcasts,
     )
-    # After the updates, none of which begins anything any more.
-    closing = [feature.close for feature in house.features if feature.close is not None]
-    await asyncio.gather(*(close(FINISH_FEATURES * has_time) for close in closing))
-    log.info("bot_stopped")
+    if settings.allow_paid_broadcast:
+        return in_chats
+    return replace(in_chats, total_per_second=max(usual.total_per_second, broadcasts))

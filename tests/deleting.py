@@ -1,7 +1,7 @@
 """Delete a user with everything that the features store about them."""
 
+from bot.app import USER_DATA
 from bot.core.clock import SystemClock
-from bot.house import USER_DATA
 from bot.infra.db.transaction import Transaction
 from bot.users import deletion
 

@@ -9,7 +9,6 @@ from bot.broadcasts.drafts import BroadcastDrafts
 from bot.broadcasts.handlers import BroadcastHandlers
 from bot.broadcasts.messages import BroadcastMessages, ChatBroadcastSender, LiveMessages
 from bot.broadcasts.service import BroadcastRules, BroadcastService
-from bot.broadcasts.user_data import USER_DATA
 from bot.broadcasts.workers import BroadcastWorker, LiveMessageWorker
 from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.workers.loop import Wakeup
@@ -68,6 +67,5 @@ class Broadcasts:
                 Worker("broadcasts", BroadcastWorker(service, self.deliveries).tick, confirmed),
                 Worker("live", self.live_messages.tick, has_changed),
             ),
-            user_data=USER_DATA,
             audit_terms=AUDIT_TERMS,
         )

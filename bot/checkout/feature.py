@@ -14,7 +14,6 @@ from bot.checkout.steps.destination import DestinationStep
 from bot.checkout.steps.holder import HolderStep
 from bot.checkout.steps.number import NumberStep
 from bot.checkout.steps.review import ReviewStep
-from bot.checkout.user_data import USER_DATA
 from bot.checkout.workers import DraftWorker
 from bot.infra.feature import Feature, Infra, Phase, Worker
 from bot.orders.buttons import OrderAction
@@ -71,5 +70,4 @@ class Checkout:
             handlers={Phase.CONVERSATION: self.conversation.handlers()},
             renderers=(RENDERERS,),
             workers=(Worker("draft-expiry", expiry.tick),),
-            user_data=USER_DATA,
         )

@@ -104,9 +104,6 @@ class Feature:
     close: Callable[[float], Awaitable[None]] | None = None
     """Finishes what may not wait for the next start, after the last update. It is given seconds for it, or none."""
 
-    user_data: Any = None
-    """The feature's `UserData`: export, deletion and retention."""
-
     alarm_subjects: Mapping[Any, Callable[..., Awaitable[Any]]] = field(default_factory=dict)
     """Kind of alarm -> what reads the thing that such alarms are about (`staff.alarm_subjects`)."""
 

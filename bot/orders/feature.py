@@ -22,7 +22,6 @@ from bot.orders.status_messages import StatusMessages
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
-from bot.orders.user_data import USER_DATA
 from bot.orders.workers import MalformedOrderFinder, OrderWorkers
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import Market
@@ -108,7 +107,6 @@ class Orders:
                 Worker("reconciler", workers.reconcile),
                 Worker("malformed-orders", MalformedOrderFinder(database, clock).tick),
             ),
-            user_data=USER_DATA,
         )
 
     async def _user_active(self, _: Transaction, session: Session) -> None:

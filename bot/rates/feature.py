@@ -10,7 +10,6 @@ from bot.rates.scheduler import RateScheduler
 from bot.rates.screens.subscription import SECTION
 from bot.rates.subscription_handlers import SubscriptionHandlers
 from bot.rates.subscription_service import SubscriptionService, end_subscription
-from bot.rates.user_data import USER_DATA
 from bot.rates.workers import QuoteRecorder, SubscriptionWorker
 from bot.settlement.catalogue import Market
 from bot.settlement.model import Settlement
@@ -47,5 +46,4 @@ class Rates:
                 Worker("subscriptions", SubscriptionWorker(scheduler).tick, recorded),
                 Worker("quotes", QuoteRecorder(self.quotes, clock, record_seconds).tick),
             ),
-            user_data=USER_DATA,
         )

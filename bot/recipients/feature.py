@@ -4,7 +4,6 @@ from bot.infra.feature import Feature, Infra
 from bot.recipients.handlers import RecipientHandlers
 from bot.recipients.screens import SECTION
 from bot.recipients.service import RecipientService
-from bot.recipients.user_data import USER_DATA
 from bot.users.feature import Users
 
 
@@ -20,5 +19,4 @@ class Recipients:
             name="recipients",
             routes=(self.handlers.routes(),),
             answers=self.handlers.answers(),
-            user_data=USER_DATA,
         )

@@ -12,7 +12,6 @@ from bot.staff.audit_terms import AuditTerms
 from bot.staff.handlers import AuditHandlers
 from bot.staff.notifications import AlarmMessages
 from bot.staff.staff_chat import StaffChat, SupportContacts
-from bot.staff.user_data import USER_DATA
 
 
 class Staff:
@@ -53,7 +52,6 @@ class Staff:
             name="staff",
             routes=(self._audit_handlers.routes(),),
             renderers=(AlarmMessages(self._alarm_subjects).renderers(),),
-            user_data=USER_DATA,
         )
 
     def add_alarm_subjects(self, loaders: Mapping[AlarmKind, LoadAlarmSubject]) -> None:

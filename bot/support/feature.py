@@ -30,7 +30,6 @@ from bot.support.user_chat.edit_handlers import EditHandlers
 from bot.support.user_chat.handlers import UserTicketHandlers
 from bot.support.user_chat.help_handlers import HelpHandlers
 from bot.support.user_chat.message_handlers import UserMessageHandlers
-from bot.support.user_data import USER_DATA
 from bot.users.provider import Provider
 
 
@@ -128,6 +127,5 @@ class Support:
             on_chat_moved=(save_moved_chat,),
             workers=(Worker("tickets", reminders.tick), agents.worker),
             close=agents.close,
-            user_data=USER_DATA,
             audit_terms=AUDIT_TERMS,
         )

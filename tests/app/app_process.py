@@ -1,4 +1,4 @@
-"""The bot as `bot.app.run` runs it, within the test's own process."""
+"""The bot as `bot.process.run` runs it, within the test's own process."""
 
 import asyncio
 from collections.abc import AsyncIterator, MutableMapping
@@ -7,7 +7,7 @@ from typing import Any
 
 from structlog.testing import capture_logs
 
-from bot import app
+from bot import process
 from bot.config import Settings, load
 from tests.keys import ENCRYPTION_KEYS
 from tests.waiting import PATIENCE, until
@@ -20,7 +20,7 @@ class Process:
 
     def __init__(self, settings: Settings, logs: list[MutableMapping[str, Any]]) -> None:
         self.stop = asyncio.Event()
-        self.task = asyncio.create_task(app.run(settings, self.stop))
+        self.task = asyncio.create_task(process.run(settings, self.stop))
         self._logs = logs
 
     def said(self, event: str) -> list[MutableMapping[str, Any]]:

@@ -9,10 +9,9 @@ import httpx
 import pytest
 from telegram import Chat, Message, Update, User
 
-from bot import app
+from bot import process
+from bot.app import App, build
 from bot.config import load
-from bot.entrance import processor
-from bot.house import House, build
 from bot.infra.http import server
 from bot.infra.outbox.model import NotificationKind, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
@@ -27,6 +26,7 @@ from bot.settlement.client.errors import RateLimited
 from bot.settlement.model import SlowDown
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
+from bot.updates import processor
 from tests.architecture.every_screen import an_order
 from tests.builders import stored
 from tests.keys import ENCRYPTION_KEYS
@@ -36,7 +36,7 @@ TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
 
 
 @pytest.fixture
-async def house(file: str) -> AsyncIterator[House]:
+async def app(file: str) -> AsyncIterator[App]:
     settings = load(
         None,
         telegram_bot_token="1:AAAA",
@@ -47,13 +47,13 @@ async def house(file: str) -> AsyncIterator[House]:
         http_port=8080,  # not listened on
         public_url="https://pay.example",
     )
-    house = build(settings)
-    yield house
-    await house.client.aclose()
-    await house.store.close()
+    app = build(settings)
+    yield app
+    await app.client.aclose()
+    await app.store.close()
 
 
-async def test_the_orders_of_a_user_who_writes_are_polled_first(house: House) -> None:
+async def test_the_orders_of_a_user_who_writes_are_polled_first(app: App) -> None:
     handled: list[Update] = []
 
     async def process_update(update: Update) -> None:
@@ -62,68 +62,66 @@ async def test_the_orders_of_a_user_who_writes_are_polled_first(house: House) ->
     chat, user = Chat(EMMA, Chat.PRIVATE), User(EMMA, "Emma", is_bot=False)
     update = Update(1, message=Message(1, datetime.now(UTC), chat, from_user=user, text="halo"))
     application = cast("Any", SimpleNamespace(process_update=process_update))
-    gate = FloodGate(0, house.clock, house.infra.messenger, house.readers.translator_for)
-    await processor(application, gate, house.sessions)(update)
+    gate = FloodGate(0, app.clock, app.infra.messenger, app.readers.translator_for)
+    await processor(application, gate, app.sessions)(update)
     assert handled == [update]
-    assert house.orders.poller._viewed.users() == (EMMA,)
+    assert app.orders.poller._viewed.users() == (EMMA,)
 
 
-async def test_an_order_whose_page_is_open_is_polled_first(house: House) -> None:
+async def test_an_order_whose_page_is_open_is_polled_first(app: App) -> None:
     order = an_order(page_token=TOKEN)
-    async with house.store.transaction() as tx:
+    async with app.store.transaction() as tx:
         assert await OrderRepository(tx).add(order)
     listener = await server.bind("127.0.0.1", 0)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    async with app._web(house, listener, WorkerGroup()), httpx.AsyncClient(base_url=address) as browser:
-        assert house.orders.poller._viewed.references() == ()
+    async with process._web(app, listener, WorkerGroup()), httpx.AsyncClient(base_url=address) as browser:
+        assert app.orders.poller._viewed.references() == ()
         (await browser.get(f"/p/{TOKEN}")).raise_for_status()
-        assert house.orders.poller._viewed.references() == (order.reference,)
+        assert app.orders.poller._viewed.references() == (order.reference,)
 
 
 async def test_a_rejection_of_anybodys_request_halves_the_budget_of_the_poller(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def reject(*_: object, **__: object) -> None:
         raise RateLimited(429, "slow down")
 
-    monkeypatch.setattr(house.client, "order", reject)
-    assert house.orders.poller._budget.per_second == 10
+    monkeypatch.setattr(app.client, "order", reject)
+    assert app.orders.poller._budget.per_second == 10
     with pytest.raises(SlowDown):
-        await house.settlement.look_up("svc-1")
-    assert house.orders.poller._budget.per_second == pytest.approx(5, abs=0.5)
+        await app.settlement.look_up("svc-1")
+    assert app.orders.poller._budget.per_second == pytest.approx(5, abs=0.5)
 
 
-def test_each_action_of_an_order_has_a_handler(house: House) -> None:
-    assert house.orders.actions == set(OrderAction)
+def test_each_action_of_an_order_has_a_handler(app: App) -> None:
+    assert app.orders.actions == set(OrderAction)
 
 
-def test_each_button_of_a_recipient_does_something(house: House) -> None:
-    assert house.recipients.handlers.actions == set(RecipientAction)
+def test_each_button_of_a_recipient_does_something(app: App) -> None:
+    assert app.recipients.handlers.actions == set(RecipientAction)
 
 
-def test_each_kind_of_message_has_a_renderer(house: House) -> None:
-    assert house.renderers.kinds == {kind for kinds in NotificationKind.__subclasses__() for kind in kinds}
+def test_each_kind_of_message_has_a_renderer(app: App) -> None:
+    assert app.renderers.kinds == {kind for kinds in NotificationKind.__subclasses__() for kind in kinds}
 
 
 @pytest.mark.parametrize("kind", [OrderNotification.PAID, OrderNotification.FAILED, OrderNotification.STUCK])
-async def test_operators_hear_of_a_message_about_money_that_telegram_refuses(
-    house: House, kind: OrderNotification
-) -> None:
-    order, now = an_order(), house.clock.now()
+async def test_operators_hear_of_a_message_about_money_that_telegram_refuses(app: App, kind: OrderNotification) -> None:
+    order, now = an_order(), app.clock.now()
     (notification,) = order_notifications(order, (kind,), now)
-    async with house.store.transaction() as tx:
+    async with app.store.transaction() as tx:
         assert await OrderRepository(tx).add(order)
-        await house.delivery._follow(tx, [stored(notification)], Undeliverable("message is too long"), now)
+        await app.delivery._follow(tx, [stored(notification)], Undeliverable("message is too long"), now)
         assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.MESSAGE_REFUSED]
 
 
-def test_no_kind_of_message_has_two_renderers(house: House) -> None:
+def test_no_kind_of_message_has_two_renderers(app: App) -> None:
     async def render(*_: object) -> Sent:
         return Sent()
 
     with pytest.raises(ValueError, match="two renderers for card"):
         Renderers(
-            house.readers.context,
+            app.readers.context,
             {OrderNotification.CARD: render, OrderNotification.SENT: render},
             {OrderNotification.CARD: render},
         )

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bot import app
+from bot import process
 from bot.core.shutdown import finish_tasks
 from bot.infra.http import server
 from tests.virtual_time import in_virtual_time, now
@@ -11,13 +11,13 @@ FIVE_SECONDS = 5.0
 
 
 def test_all_that_the_end_gives_to_unfinished_work_fits_into_five_seconds() -> None:
-    beside_one_another = max(app.FINISH_UPDATES, app.FINISH_POSTS, app.FINISH_NOTIFICATIONS)
-    assert server.ENDS_WITHIN_SECONDS + beside_one_another + app.FINISH_FEATURES < FIVE_SECONDS
+    beside_one_another = max(process.FINISH_UPDATES, process.FINISH_POSTS, process.FINISH_NOTIFICATIONS)
+    assert server.ENDS_WITHIN_SECONDS + beside_one_another + process.FINISH_FEATURES < FIVE_SECONDS
 
 
 @in_virtual_time
 async def test_work_that_never_ends_is_cut_off_after_what_it_is_given() -> None:
-    for given in (app.FINISH_POSTS, app.FINISH_NOTIFICATIONS, app.FINISH_FEATURES):
+    for given in (process.FINISH_POSTS, process.FINISH_NOTIFICATIONS, process.FINISH_FEATURES):
         work = asyncio.create_task(asyncio.Event().wait())
         began = now()
         await finish_tasks(lambda work=work: [] if work.done() else [work], given)  # type: ignore[misc]
@@ -30,5 +30,5 @@ async def test_a_start_that_hangs_is_left_at_once_when_the_bot_is_to_end() -> No
     stop = asyncio.Event()
     asyncio.get_running_loop().call_later(1, stop.set)
     began = now()
-    assert await app._unless(stop, asyncio.sleep(max(app.CONNECT_AGAIN.steps), result=True)) is None
+    assert await process._unless(stop, asyncio.sleep(max(process.CONNECT_AGAIN.steps), result=True)) is None
     assert now() - began == 1

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from bot import app
+from bot import process
+from bot.app import build
 from bot.core.money import Amount
-from bot.house import build
 from bot.infra.db import leader, migrate
 from bot.infra.db.address import address
 from bot.infra.db.database import Database
@@ -82,7 +82,7 @@ async def test_a_loss_while_telegram_is_out_of_reach_ends_the_process(database: 
     async with running(database) as bot:
         await bot.says("telegram_unreachable")
         await lose_the_lead(database)
-        assert await bot.ends() == app.LEAD_LOST
+        assert await bot.ends() == process.LEAD_LOST
         assert len(bot.said("leadership_lost")) == 1
 
 
@@ -107,17 +107,17 @@ async def test_a_loss_while_migrating_ends_the_process_before_it_meets_telegram(
     async with running(database) as bot:
         await asyncio.wait_for(reached.wait(), PATIENCE)
         await lose_the_lead(database)
-        assert await bot.ends() == app.LEAD_LOST
+        assert await bot.ends() == process.LEAD_LOST
         assert not bot.said("telegram_unreachable")
 
 
-@pytest.mark.parametrize(("part", "step"), [(OutboxDelivery, "recover"), (ChatQueues, "replay"), (app, "loops")])
+@pytest.mark.parametrize(("part", "step"), [(OutboxDelivery, "recover"), (ChatQueues, "replay"), (process, "loops")])
 async def test_a_loss_while_recovering_or_running_ends_the_process_before_it_acts(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: object, step: str
 ) -> None:
     reached = asyncio.Event()
-    if part is app:
-        monkeypatch.setattr(app, "loops", lambda *_: [("outbox", never(reached)())])
+    if part is process:
+        monkeypatch.setattr(process, "loops", lambda *_: [("outbox", never(reached)())])
     else:
         monkeypatch.setattr(part, step, never(reached))
     async with (
@@ -126,9 +126,9 @@ async def test_a_loss_while_recovering_or_running_ends_the_process_before_it_act
     ):
         await asyncio.wait_for(reached.wait(), PATIENCE)
         await lose_the_lead(database)
-        assert await bot.ends() == app.LEAD_LOST
+        assert await bot.ends() == process.LEAD_LOST
         assert len(bot.said("leadership_lost")) == 1
-        assert bool(bot.said("bot_started")) is (part is app)
+        assert bool(bot.said("bot_started")) is (part is process)
 
 
 async def test_the_command_migrates_only_where_nobody_acts_as_the_bot(
@@ -138,13 +138,13 @@ async def test_the_command_migrates_only_where_nobody_acts_as_the_bot(
     other = Database(bare_database)
     async with other.lead():
         with monkeypatch.context() as patched:
-            patched.setattr(app, "OTHERS_MIGRATE_WITHIN", 0.05)
-            with pytest.raises(app.BotIsRunning):
-                await app.migrate(settings)
+            patched.setattr(process, "OTHERS_MIGRATE_WITHIN", 0.05)
+            with pytest.raises(process.BotIsRunning):
+                await process.migrate(settings)
         assert await migrate.current(bare_database) is None
-    assert await app.migrate(settings) == migrate.head()
+    assert await process.migrate(settings) == migrate.head()
     async with other.lead():
-        assert await app.migrate(settings) == migrate.head()
+        assert await process.migrate(settings) == migrate.head()
     await other.close()
 
 

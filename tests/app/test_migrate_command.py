@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot import __main__ as command
-from bot import app
+from bot import process
 from bot.config import load
 from tests.keys import ENCRYPTION_KEYS
 
@@ -19,11 +19,11 @@ def test_a_running_bot_of_another_version_is_told_in_one_line_with_code_1(monkey
     )
 
     async def refuse(_: object) -> str:
-        raise app.BotIsRunning
+        raise process.BotIsRunning
 
     monkeypatch.setattr(command, "_settings", lambda: settings)
     monkeypatch.setattr("bot.infra.logging.configure", lambda *_: None)
-    monkeypatch.setattr(app, "migrate", refuse)
+    monkeypatch.setattr(process, "migrate", refuse)
     ended = CliRunner().invoke(command.cli, ["migrate"])
     assert ended.exit_code == 1
     assert ended.output.strip() == command.RUNNING_ON_OLDER_TABLES

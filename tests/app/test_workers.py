@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import pytest_asyncio
 
-from bot import app
+from bot import process
 from bot.core.clock import Clock
 from bot.infra.db import migrate
 from bot.infra.i18n import Translator
@@ -45,7 +45,7 @@ def groups(monkeypatch: pytest.MonkeyPatch) -> list[WorkerGroup]:
         made.append(WorkerGroup())
         return made[-1]
 
-    monkeypatch.setattr(app, "WorkerGroup", group)
+    monkeypatch.setattr(process, "WorkerGroup", group)
     return made
 
 
@@ -62,7 +62,7 @@ async def test_the_end_of_any_worker_ends_the_process_and_says_which(
                 names += list(tasks)[:: kill_every()]
                 continue
             tasks[name].cancel()
-            assert await bot.ends() == app.WORKER_ENDED, name
+            assert await bot.ends() == process.WORKER_ENDED, name
             (ended,) = bot.said("worker_ended")
             assert (ended["worker"], ended["error"], ended["log_level"]) == (name, "CancelledError", "error")
 
@@ -71,7 +71,7 @@ async def test_the_end_of_the_leads_own_watch_ends_the_process(environment: dict
     async with running(environment["DATABASE_URL"], **environment) as bot:
         await bot.says("bot_started")
         next(task for task in asyncio.all_tasks() if task.get_name() == "leader").cancel()
-        assert await bot.ends() == app.LEAD_LOST
+        assert await bot.ends() == process.LEAD_LOST
         assert len(bot.said("leadership_lost")) == 1
 
 
@@ -85,9 +85,9 @@ async def test_a_worker_that_fails_or_returns_ends_the_process_too(
         return
 
     for work, why in ((fails, "ValueError"), (returns, "it returned")):
-        monkeypatch.setattr(app, "loops", lambda *_, work=work: [("poller", work())])
+        monkeypatch.setattr(process, "loops", lambda *_, work=work: [("poller", work())])
         async with running(environment["DATABASE_URL"], **environment) as bot:
-            assert await bot.ends() == app.WORKER_ENDED
+            assert await bot.ends() == process.WORKER_ENDED
             assert [(each["worker"], each["error"]) for each in bot.said("worker_ended")] == [("poller", why)]
 
 
@@ -110,7 +110,7 @@ async def test_the_flood_gate_knows_how_far_telegrams_clock_is_ahead(
             offsets.append(offset)
             super().__init__(per_minute, clock, messenger, translator_for, exempt=exempt, offset=offset)
 
-    monkeypatch.setattr(app, "FloodGate", NotedGate)
+    monkeypatch.setattr(process, "FloodGate", NotedGate)
     monkeypatch.setattr(
         transport, "datetime", SimpleNamespace(now=lambda zone: datetime.now(zone) + timedelta(hours=1))
     )

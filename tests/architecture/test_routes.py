@@ -2,9 +2,9 @@
 
 from typer.testing import CliRunner
 
-from bot import entrance
+from bot import updates
 from bot.__main__ import cli
-from bot.house import declared_features
+from bot.app import declared_features
 from bot.infra.telegram.ui.callbacks import kinds
 
 FEATURES = declared_features()
@@ -14,16 +14,16 @@ def test_the_table_of_routes_can_be_printed() -> None:
     printed = CliRunner().invoke(cli, ["routes"])
     assert printed.exit_code == 0
     listed = [line.split()[:2] for line in printed.output.splitlines()]
-    assert listed == [[route.name, str(route.audience)] for route in entrance.table(FEATURES)]
+    assert listed == [[route.name, str(route.audience)] for route in updates.table(FEATURES)]
     assert ["/stats", "operators"] in listed
     assert ["/tickets", "support"] in listed
 
 
 def test_no_route_is_declared_twice() -> None:
-    names = [(route.name, route.audience) for route in entrance.table(FEATURES)]
+    names = [(route.name, route.audience) for route in updates.table(FEATURES)]
     assert len(names) == len(set(names))
 
 
 def test_every_kind_of_button_has_a_handler() -> None:
-    handled = {kind for routes in entrance.routes_of(FEATURES) for kind in routes.kinds()}
+    handled = {kind for routes in updates.routes_of(FEATURES) for kind in routes.kinds()}
     assert {kind for kind in kinds() if kind.__module__.startswith("bot.")} == handled

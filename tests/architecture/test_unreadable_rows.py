@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 from sqlalchemy import text
 
+from bot.app import USER_DATA
 from bot.checkout.workers import DraftWorker
-from bot.house import USER_DATA
 from bot.infra.outbox.cleanup import OutboxCleanup
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.app import declared_features
 from bot.broadcasts.buttons import BroadcastButton
 from bot.broadcasts.drafts import BroadcastPage, Preview
 from bot.broadcasts.model import (
@@ -27,7 +28,6 @@ from bot.broadcasts.screens import confirm as broadcast_confirm
 from bot.broadcasts.screens import list as broadcast_list
 from bot.broadcasts.screens.text import check_fits, keyboard_of, text_of
 from bot.core.errors import Rejection
-from bot.house import declared_features
 from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui.callbacks import read_button
 from bot.infra.telegram.ui.reader import Reader

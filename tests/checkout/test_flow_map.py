@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from telegram.ext import CommandHandler, MessageHandler
 
+from bot.app import declared_features
 from bot.checkout import conversation as flow
 from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import Ask
 from bot.checkout.flow import EDITS, STEPS, draw
-from bot.house import declared_features
 from bot.infra.feature import Phase
 from bot.users.buttons import NewOrderButton
 

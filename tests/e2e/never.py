@@ -18,7 +18,8 @@ import httpx
 from sqlalchemy import NullPool, create_engine, select
 from telegram.ext import ApplicationBuilder, BaseHandler, CallbackQueryHandler, CommandHandler, ConversationHandler
 
-from bot import entrance
+from bot import updates
+from bot.app import declared_features
 from bot.broadcasts.buttons import (
     BroadcastAction,
     BroadcastButton,
@@ -29,7 +30,6 @@ from bot.broadcasts.buttons import (
 )
 from bot.checkout.buttons import LightningButton
 from bot.core.locales import LOCALES
-from bot.house import declared_features
 from bot.infra.db.encryption import open_row
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.ui.router import Audience
@@ -109,14 +109,14 @@ class Matters:
 def handlers() -> tuple[BaseHandler[Any, Any, Any], ...]:
     """All of them, those of the conversation's states too."""
     application = ApplicationBuilder().token("1:" + "a" * 35).updater(None).build()
-    entrance.register(application, FEATURES)
+    updates.register(application, FEATURES)
     return tuple(_flat(handler for group in application.handlers.values() for handler in group))
 
 
 def patterns() -> frozenset[str]:
     """What each handler of buttons looks for."""
     found = [handler.pattern for handler in handlers() if isinstance(handler, CallbackQueryHandler)]
-    routed = {kind for routes in entrance.routes_of(FEATURES) for kind in routes.kinds()}
+    routed = {kind for routes in updates.routes_of(FEATURES) for kind in routes.kinds()}
     return frozenset(
         {pattern.pattern for pattern in found if isinstance(pattern, re.Pattern)}
         | {f"^{re.escape(kind.prefix)}(?::|$)" for kind in routed}
@@ -132,7 +132,7 @@ def commands(*, in_groups: bool = False) -> frozenset[str]:
 def prefixes(audience: Audience) -> frozenset[str]:
     """How the data of the buttons begins that are for this audience."""
     routes = (
-        route for route in entrance.table(FEATURES) if route.audience is audience and not route.name.startswith("/")
+        route for route in updates.table(FEATURES) if route.audience is audience and not route.name.startswith("/")
     )
     return frozenset(route.name.partition(":")[0] for route in routes)
 

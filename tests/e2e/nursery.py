@@ -37,12 +37,12 @@ LONGEST_REQUEST = 65_536
 MOST_FILES = 4096
 BOT = "bot.__main__"
 CODE = {
-    "run": "bot.app",
+    "run": "bot.process",
     "mcp": "bot.mcp_server.command",
     "sandbox": "bot.sandbox.run",
-    "migrate": "bot.app",
-    "check": "bot.house",
-    "rotate-keys": "bot.house",
+    "migrate": "bot.process",
+    "check": "bot.app",
+    "rotate-keys": "bot.app",
 }
 """What is read before the first bot of a kind is born."""
 

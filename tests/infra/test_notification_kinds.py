@@ -9,12 +9,12 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from structlog.testing import capture_logs
 
+from bot.app import App as Composition
+from bot.app import build
 from bot.broadcasts.model import Doubt
 from bot.broadcasts.notifications import WaitingBroadcast
 from bot.checkout.notifications import DraftPayload
 from bot.config import load
-from bot.house import House as Composition
-from bot.house import build
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import After, OutboxDelivery
 from bot.infra.outbox.model import (

@@ -2,8 +2,8 @@
 
 import pytest
 
+from bot.app import pace_of
 from bot.config import load
-from bot.house_rules import pace_of
 from bot.infra.telegram.outbound.pace import Limits
 from tests.keys import ENCRYPTION_KEYS
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.app import silence_of
 from bot.config import load
-from bot.house_rules import silence_of
 from bot.settlement.budget import LEAST_PER_SECOND, AdaptiveBudget
 from tests.infra.test_pace_of_settings import REQUIRED
 from tests.virtual_time import in_virtual_time, now

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.house import declared_features
+from bot.app import declared_features
 from bot.staff.audit_terms import STAFF_TERMS, AuditTerms, name_as_written
 from tests.staff.audit_terms import TERMS
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from bot.app import USER_DATA
 from bot.core.money import Amount
-from bot.house import USER_DATA
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.screens.privacy import OpenOrders

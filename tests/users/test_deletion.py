@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 
 import pytest
 
+from bot.app import USER_DATA
 from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
-from bot.house import USER_DATA
 from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository

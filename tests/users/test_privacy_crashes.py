@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.house import USER_DATA
+from bot.app import USER_DATA
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.repository import OrderRepository

@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 
+from bot.app import USER_DATA
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.repository import BroadcastRepository
 from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
-from bot.house import USER_DATA
 from bot.infra.db.database import Database
 from bot.orders import user_data as orders_data
 from bot.orders.missed_orders import MissedOrder, MissedOrderRepository

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import BigInteger, Column, Table, select
 
 import bot
-from bot.house import USER_DATA
+from bot.app import USER_DATA
 from bot.infra.db.database import Database
 from bot.infra.db.encryption import open_row
 from bot.infra.outbox.repository import OutboxRepository

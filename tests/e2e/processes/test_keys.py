@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from bot.app import store_of
 from bot.config import load
-from bot.house import store_of
 from bot.infra.db.vault import new_key
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
