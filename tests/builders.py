@@ -79,7 +79,7 @@ def a_ticket(reference: str = "T-2345A", **changes: Any) -> Ticket:
         "person_id": 1001,
         "order_reference": f"order of {reference}",
         "created_at": NOW,
-        "waits_since": NOW,
+        "waiting_since": NOW,
     }
     return Ticket(**{**known, "reference": reference, **changes})
 

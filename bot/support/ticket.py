@@ -53,8 +53,8 @@ class Ticket:
 
     Attributes:
         order_reference: the order that it is about; empty if it is about none.
-        waits_since: the time of the user's first message (or of the failure) that nobody has replied to yet.
-        reminded_at: when support was reminded that the user waits; None if it wasn't since `waits_since`.
+        waiting_since: the time of the user's first message (or of the failure) that nobody has replied to yet.
+        reminded_at: when support was reminded that the user waits; None if it wasn't since `waiting_since`.
         escalated_at: the same for operators.
     """
 
@@ -67,14 +67,14 @@ class Ticket:
     version: int = 0
     claimed_by: int | None = None
     claimed_at: datetime | None = None
-    waits_since: datetime | None = None
+    waiting_since: datetime | None = None
     reminded_at: datetime | None = None
     escalated_at: datetime | None = None
-    first_answer_at: datetime | None = None
+    first_reply_at: datetime | None = None
     closed_at: datetime | None = None
     closed_by: int | None = None
     close_reason: CloseReason | None = None
-    reopened: int = 0
+    reopen_count: int = 0
     rating: Rating | None = None
     rated_at: datetime | None = None
 
@@ -87,7 +87,7 @@ class Ticket:
             order_reference=order_reference,
             cause=cause,
             created_at=now,
-            waits_since=now,
+            waiting_since=now,
         )
 
     @property
@@ -106,7 +106,7 @@ class Ticket:
             Rejection: it is closed.
         """
         self._check_is_open()
-        return self if self.waits_since else replace(self, waits_since=now, reminded_at=None, escalated_at=None)
+        return self if self.waiting_since else replace(self, waiting_since=now, reminded_at=None, escalated_at=None)
 
     def claim(self, by: int, now: datetime) -> Self:
         """Return it after `by` has claimed it. Who holds it already keeps it.
@@ -131,8 +131,8 @@ class Ticket:
     def record_reply(self, by: int, now: datetime) -> Self:
         """Return it after a reply of `by`, which claims a ticket that nobody holds. Raise as `claim` does."""
         held = self.claim(by, now)
-        first = held.first_answer_at or now
-        return replace(held, first_answer_at=first, waits_since=None, reminded_at=None, escalated_at=None)
+        first = held.first_reply_at or now
+        return replace(held, first_reply_at=first, waiting_since=None, reminded_at=None, escalated_at=None)
 
     def close(self, by: int, reason: CloseReason, now: datetime) -> Self:
         """Return it after `by` has closed it. Raise as `claim` does."""
@@ -142,7 +142,7 @@ class Ticket:
             closed_at=now,
             closed_by=by,
             close_reason=reason,
-            waits_since=None,
+            waiting_since=None,
         )
 
     def reopen(self, now: datetime, within: timedelta) -> Self:
@@ -159,10 +159,10 @@ class Ticket:
             closed_at=None,
             closed_by=None,
             close_reason=None,
-            waits_since=now,
+            waiting_since=now,
             reminded_at=None,
             escalated_at=None,
-            reopened=self.reopened + 1,
+            reopen_count=self.reopen_count + 1,
             rating=None,
             rated_at=None,
         )

@@ -17,7 +17,7 @@ class TicketTimes:
     """What is measured of one ticket."""
 
     created_at: datetime
-    first_answer_at: datetime | None
+    first_reply_at: datetime | None
     closed_at: datetime | None
     rating: Rating | None
 
@@ -27,9 +27,9 @@ class TicketStatistics:
     """Tickets opened within a time: how many, their medians (None of none), and how they were rated."""
 
     opened: int = 0
-    answered: int = 0
+    replied: int = 0
     closed: int = 0
-    first_answer: timedelta | None = None
+    first_reply: timedelta | None = None
     close: timedelta | None = None
     good: int = 0
     bad: int = 0
@@ -37,20 +37,20 @@ class TicketStatistics:
     @property
     def usual_reply(self) -> timedelta | None:
         """Return the median time to the first answer, or None where too few tickets show it."""
-        return self.first_answer if self.answered >= MIN_SAMPLES else None
+        return self.first_reply if self.replied >= MIN_SAMPLES else None
 
 
 def measure_tickets(tickets: Iterable[TicketTimes]) -> TicketStatistics:
     """Return the statistics of these tickets."""
     known = list(tickets)
-    answers = [each.first_answer_at - each.created_at for each in known if each.first_answer_at]
+    answers = [each.first_reply_at - each.created_at for each in known if each.first_reply_at]
     ends = [each.closed_at - each.created_at for each in known if each.closed_at]
     ratings = [each.rating for each in known]
     return TicketStatistics(
         opened=len(known),
-        answered=len(answers),
+        replied=len(answers),
         closed=len(ends),
-        first_answer=_median(answers),
+        first_reply=_median(answers),
         close=_median(ends),
         good=ratings.count(Rating.GOOD),
         bad=ratings.count(Rating.BAD),

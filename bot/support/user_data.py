@@ -122,10 +122,10 @@ def _ticket(ticket: Ticket, entries: Sequence[TicketEntry]) -> Json:
         "opened_because": str(ticket.cause),
         "status": str(ticket.status),
         "opened_at": time_text(ticket.created_at),
-        "first_answer_at": time_text(ticket.first_answer_at),
+        "first_answer_at": time_text(ticket.first_reply_at),
         "closed_at": time_text(ticket.closed_at),
         "closed_because": str(ticket.close_reason) if ticket.close_reason else None,
-        "times_reopened": ticket.reopened,
+        "times_reopened": ticket.reopen_count,
         "rating": str(ticket.rating) if ticket.rating else None,
         "messages": [_entry(each) for each in entries if each.kind is not EntryKind.NOTE],
     }

@@ -20,7 +20,7 @@ async def keep(sqlite_store: Database, count: int, *, age: timedelta, minutes: i
     async with sqlite_store.transaction() as tx:
         for number in range(count):
             name = f"T-{age.days}-{minutes}-{number}"
-            assert await TicketRepository(tx).add(a_ticket(name, created_at=opened, first_answer_at=answered))
+            assert await TicketRepository(tx).add(a_ticket(name, created_at=opened, first_reply_at=answered))
 
 
 async def test_nothing_is_said_of_fewer_than_twenty_first_replies_of_the_last_thirty_days(

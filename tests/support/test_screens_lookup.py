@@ -29,7 +29,7 @@ EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 READER = Reader(EN, JAKARTA, NOW)
 LONGEST_TEXT = 4096
 HOUR = timedelta(hours=1)
-TIMES = TicketStatistics(opened=9, answered=8, closed=7, first_answer=timedelta(minutes=5), close=HOUR, good=3, bad=1)
+TIMES = TicketStatistics(opened=9, replied=8, closed=7, first_reply=timedelta(minutes=5), close=HOUR, good=3, bad=1)
 EMMA = Person(
     id=1001,
     language_code="en",
@@ -125,7 +125,7 @@ def test_every_list_of_tickets_fits_and_leads_to_the_others(which: TicketFilter,
     bank = PayoutMethod("014", "B" * 200, "bank", None)
     tickets = [
         ticket(cause=Cause.FAILED),
-        ticket(cause=Cause.STUCK, claimed_by=2**52, waits_since=None),
+        ticket(cause=Cause.STUCK, claimed_by=2**52, waiting_since=None),
         *(ticket().close(3001, reason, NOW) for reason in CloseReason),
     ]
     page = Page(tuple((each, an_order(method=bank)) for each in tickets), 6, has_more=True)

@@ -26,7 +26,7 @@ BEGAN = NOW - timedelta(hours=2)
 EMMA = Person(id=1001, language_code="en", created_at=BEGAN)
 TICKET = replace(Ticket.open(1001, BEGAN, order_reference="ABC2345"), reference="T-4F7K2")
 HELD = TICKET.claim(3001, BEGAN)
-ANSWERED = replace(HELD, first_answer_at=BEGAN + timedelta(minutes=7), waits_since=None)
+ANSWERED = replace(HELD, first_reply_at=BEGAN + timedelta(minutes=7), waiting_since=None)
 CLOSED = ANSWERED.close(3001, CloseReason.SOLVED, NOW)
 ENTRY = TicketEntry(
     ticket="T-4F7K2",

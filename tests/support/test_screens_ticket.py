@@ -45,7 +45,7 @@ def test_a_ticket_of_another_day_says_which() -> None:
 
 
 def test_an_answered_ticket_waits_for_nobody() -> None:
-    seen = page(a_ticket(NOW, waits_since=None))
+    seen = page(a_ticket(NOW, waiting_since=None))
     assert not says(seen.text, "ticket.waits")
     assert says(seen.text, "ticket.was_answered")
 

@@ -63,7 +63,7 @@ async def test_an_answer_claims_what_nobody_holds_and_ends_the_wait(room: Room, 
     room.clock.passes(minutes=5)
     await room.answered(ticket)
     now = await room.now(ticket)
-    assert (now.claimed_by, now.waits_since, now.first_answer_at) == (RINA, None, room.clock.now())
+    assert (now.claimed_by, now.waiting_since, now.first_reply_at) == (RINA, None, room.clock.now())
 
 
 async def test_an_answer_in_a_ticket_of_another_goes_nowhere(room: Room, ticket: Ticket) -> None:
@@ -157,7 +157,7 @@ async def test_support_opens_a_closed_ticket_again_unless_another_open_about_the
     await room.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
     room.clock.at += timedelta(days=300)
     again = await room.answers.reopen(ticket.reference, OSCAR)
-    assert (again.is_open, again.claimed_by, again.reopened) == (True, OSCAR, 1)
+    assert (again.is_open, again.claimed_by, again.reopen_count) == (True, OSCAR, 1)
     await room.answers.close(ticket.reference, OSCAR, CloseReason.SOLVED)
     await room.opens()
     with pytest.raises(Rejection, match=r"ticket\.another_open"):

@@ -16,7 +16,7 @@ from tests.builders import NOW, SECOND, a_ticket
 
 RINA, OSCAR, EMMA, SARI = 3001, 2001, 1001, 1002
 LATER = NOW + SECOND
-CLOSED: dict[str, Any] = {"status": TicketStatus.CLOSED, "closed_at": NOW, "waits_since": None}
+CLOSED: dict[str, Any] = {"status": TicketStatus.CLOSED, "closed_at": NOW, "waiting_since": None}
 
 
 async def adds(store: Database, *tickets: Ticket) -> list[bool]:
@@ -41,14 +41,14 @@ async def test_a_ticket_is_read_as_it_was_added(store: Database, cause: Cause) -
         status=TicketStatus.CLOSED,
         claimed_by=RINA,
         claimed_at=LATER,
-        waits_since=None,
+        waiting_since=None,
         reminded_at=LATER,
         escalated_at=LATER,
-        first_answer_at=LATER,
+        first_reply_at=LATER,
         closed_at=LATER,
         closed_by=RINA,
         close_reason=CloseReason.ELSEWHERE,
-        reopened=2,
+        reopen_count=2,
         rating=Rating.BAD,
         rated_at=LATER,
     )
@@ -133,7 +133,7 @@ async def test_lists_are_old_first_and_closed_ones_the_last_closed_first(store: 
     def aged(name: str, age: int, **changes: Any) -> Ticket:
         return a_ticket(name, created_at=NOW - SECOND * age, **changes)
 
-    closed = {"status": TicketStatus.CLOSED, "waits_since": None}
+    closed = {"status": TicketStatus.CLOSED, "waiting_since": None}
     await adds(
         store,
         aged("T-A", 10),
@@ -160,11 +160,11 @@ async def test_lists_are_old_first_and_closed_ones_the_last_closed_first(store: 
 async def test_those_who_wait_are_found_from_the_moment_on_the_longest_first(store: Database) -> None:
     await adds(
         store,
-        a_ticket("T-A", waits_since=NOW - SECOND * 10),
-        a_ticket("T-B", waits_since=NOW - SECOND * 20),
-        a_ticket("T-C", waits_since=NOW - SECOND * 9),
-        a_ticket("T-D", waits_since=None),
-        a_ticket("T-E", **{**CLOSED, "waits_since": NOW - SECOND * 50}),
+        a_ticket("T-A", waiting_since=NOW - SECOND * 10),
+        a_ticket("T-B", waiting_since=NOW - SECOND * 20),
+        a_ticket("T-C", waiting_since=NOW - SECOND * 9),
+        a_ticket("T-D", waiting_since=None),
+        a_ticket("T-E", **{**CLOSED, "waiting_since": NOW - SECOND * 50}),
     )
     async with store.reading() as tx:
         found = await TicketRepository(tx).waiting(NOW - SECOND * 10)
@@ -172,7 +172,7 @@ async def test_those_who_wait_are_found_from_the_moment_on_the_longest_first(sto
 
 
 async def test_times_are_of_those_opened_within_a_time_its_end_left_out(store: Database) -> None:
-    measured = {"first_answer_at": LATER, "rating": Rating.GOOD}
+    measured = {"first_reply_at": LATER, "rating": Rating.GOOD}
     await adds(
         store,
         a_ticket("T-A", **{**CLOSED, "closed_at": LATER}, **measured),

@@ -39,7 +39,7 @@ def a_ticket(**changes: Any) -> Ticket:
         ({}, 15, Reminder.SUPPORT),
         ({}, 400, Reminder.SUPPORT),
         ({"claimed_by": RINA}, 15, Reminder.SUPPORT),
-        ({"waits_since": None}, 400, None),
+        ({"waiting_since": None}, 400, None),
         ({"reminded_at": after(15)}, 16, None),
         ({"reminded_at": after(15)}, 29, None),
         ({"reminded_at": after(15)}, 30, Reminder.OPERATORS),
@@ -84,7 +84,7 @@ def test_of_no_tickets_there_is_nothing_to_say() -> None:
 def test_medians_count_only_what_has_come_to_pass() -> None:
     found = measure_tickets([times(), times(1), times(3, 9, Rating.GOOD), times(500, 7, Rating.BAD), times(None, 8)])
     assert found == TicketStatistics(
-        opened=5, answered=3, closed=3, first_answer=3 * MINUTE, close=8 * MINUTE, good=1, bad=1
+        opened=5, replied=3, closed=3, first_reply=3 * MINUTE, close=8 * MINUTE, good=1, bad=1
     )
 
 
@@ -94,15 +94,15 @@ def test_the_usual_time_to_a_reply_is_shown_by_twenty_replies(answered: int, sai
 
 
 def test_of_an_even_number_the_median_lies_between_the_middle_two() -> None:
-    assert measure_tickets([times(1), times(2), times(4), times(90)]).first_answer == 3 * MINUTE
+    assert measure_tickets([times(1), times(2), times(4), times(90)]).first_reply == 3 * MINUTE
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), min_size=1))
 def test_a_median_lies_within_what_it_is_of_in_any_order(waits: list[tuple[int, int]]) -> None:
     found = measure_tickets(times(answer, close) for answer, close in waits)
     assert found == measure_tickets(times(answer, close) for answer, close in reversed(waits))
-    assert found.first_answer is not None
-    assert min(waits)[0] * MINUTE <= found.first_answer <= max(waits)[0] * MINUTE
+    assert found.first_reply is not None
+    assert min(waits)[0] * MINUTE <= found.first_reply <= max(waits)[0] * MINUTE
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -113,7 +113,7 @@ def test_the_lines_say_times_and_ratings_where_there_are_any(locale: str) -> Non
     whole = format_ticket_times(t, measure_tickets([times(1, 180, Rating.GOOD), times(1, 180, Rating.GOOD)]))
     assert Seen("", Screen(whole)).text.split("\n") == [
         text("ticket_times.opened", locale, opened=2, closed=2),
-        text("ticket_times.first_answer", locale, median=text("figures.seconds", locale, count=60), count=2),
+        text("ticket_times.first_reply", locale, median=text("figures.seconds", locale, count=60), count=2),
         text("ticket_times.close", locale, median=t.duration(timedelta(hours=3)), count=2),
         text("ticket_times.rated", locale, good=2, bad=0),
     ]

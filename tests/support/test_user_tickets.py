@@ -136,7 +136,7 @@ async def test_a_word_after_an_answer_waits_for_the_next_one(desk: Desk) -> None
         await TicketRepository(tx).save(ticket.record_reply(RINA, desk.clock.now()))
     desk.clock.passes(minutes=5)
     taken = await desk.tickets.write(desk.person(), words("Thanks, but", 11), ticket.reference)
-    assert taken.ticket.waits_since == desk.clock.now()
+    assert taken.ticket.waiting_since == desk.clock.now()
     await desk.tells()
     assert desk.ears.heard[-2].marked_kind == f"{StaffNotification.CARD}:{taken.ticket.version}"
     async with desk.store.reading() as tx:
@@ -186,7 +186,7 @@ async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(desk: 
     assert desk.ears.kinds(RINA) == [StaffNotification.HEAD]
     async with desk.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
-    assert (ticket.cause, ticket.person_id, ticket.waits_since) == (Cause.FAILED, EMMA, desk.clock.now())
+    assert (ticket.cause, ticket.person_id, ticket.waiting_since) == (Cause.FAILED, EMMA, desk.clock.now())
 
 
 async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(desk: Desk) -> None:
@@ -210,7 +210,7 @@ async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_
         await TicketRepository(tx).save(ticket.record_reply(RINA, desk.clock.now()))
     await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
     after = await desk.ticket(ticket.reference)
-    assert (after.cause, after.waits_since) == (Cause.ASKED, desk.clock.now())
+    assert (after.cause, after.waiting_since) == (Cause.ASKED, desk.clock.now())
 
 
 async def test_where_nobody_is_there_to_help_no_ticket_opens(desk: Desk) -> None:
@@ -234,7 +234,7 @@ async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(de
 async def test_reopening_keeps_who_held_it_and_forgets_the_rating(desk: Desk) -> None:
     ticket = await desk.close((await desk.tickets.ask(desk.person(), words("Help", 10))).ticket)
     ticket = await desk.tickets.reopen(await desk.tickets.rate(ticket, Rating.BAD))
-    assert (ticket.is_open, ticket.rating, ticket.claimed_by, ticket.reopened) == (True, None, RINA, 1)
+    assert (ticket.is_open, ticket.rating, ticket.claimed_by, ticket.reopen_count) == (True, None, RINA, 1)
     with pytest.raises(Rejection, match=r"ticket\.open_already"):
         await desk.tickets.reopen(ticket)
 

@@ -27,14 +27,14 @@ def a_ticket(now: datetime, **changes: object) -> Ticket:
     """Emma's, about her order, not answered yet."""
     opened = now - timedelta(minutes=20)
     ticket = Ticket(
-        reference="T-4F7K2", person_id=1001, order_reference="ABC2345", created_at=opened, waits_since=opened
+        reference="T-4F7K2", person_id=1001, order_reference="ABC2345", created_at=opened, waiting_since=opened
     )
     return replace(ticket, **changes)  # type: ignore[arg-type]
 
 
 def a_closed_ticket(now: datetime, reason: CloseReason = CloseReason.SOLVED, **changes: object) -> Ticket:
     """The same when support has closed it."""
-    return a_ticket(now, status=TicketStatus.CLOSED, closed_at=now, close_reason=reason, waits_since=None, **changes)
+    return a_ticket(now, status=TicketStatus.CLOSED, closed_at=now, close_reason=reason, waiting_since=None, **changes)
 
 
 def of_tickets(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Iterator[tuple[str, Screen]]:
@@ -49,7 +49,7 @@ def of_tickets(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Iter
             f"opened by itself, {cause}, with the reply time",
             ticket_question.opened_for_order(t, ticket, about, soon),
         )
-        for known in (ticket, replace(ticket, waits_since=None)):
+        for known in (ticket, replace(ticket, waiting_since=None)):
             yield f"ticket, {cause}", ticket_page.screen(Reader(t, zone, now), known, about, may_reopen=False)
         for reason, rating, may_reopen in product(CloseReason, (None, *Rating), (True, False)):
             closed = a_closed_ticket(now, reason, cause=cause, rating=rating)

@@ -109,7 +109,7 @@ async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
     """A ticket about the order, with a word from either side, a note, and where they stand; and what staff did."""
     person_id, name = order.person_id, f"T-{order.person_id}.{n}"
     await TicketRepository(tx).add(
-        Ticket(reference=name, person_id=person_id, order_reference=order.reference, created_at=NOW, waits_since=NOW)
+        Ticket(reference=name, person_id=person_id, order_reference=order.reference, created_at=NOW, waiting_since=NOW)
     )
     for kind, author, chat_id in (
         (EntryKind.ASKED, person_id, person_id),

@@ -190,7 +190,7 @@ async def test_what_was_written_in_a_ticket_goes_when_it_was_closed_long_ago(sto
             assert ticket is not None
             closed_at = NOW - DAY * days
             await TicketRepository(tx).save(
-                replace(ticket, status=TicketStatus.CLOSED, closed_at=closed_at, waits_since=None)
+                replace(ticket, status=TicketStatus.CLOSED, closed_at=closed_at, waiting_since=None)
             )
         await UserEventRepository(tx).add(RecordedEvent(person_id=EMMA, at=NOW - DAY * 31, what="blocked"))
     await retention(store, 0)

@@ -56,5 +56,5 @@ async def _read(
     async with context.store.reading() as tx:
         ticket = await TicketRepository(tx).get(wait.ticket)
         head = await TicketPostRepository(tx).head(wait.ticket, chat_id) if chat_id else None
-    still_waits = ticket is not None and ticket.is_open and ticket.waits_since == wait.since
+    still_waits = ticket is not None and ticket.is_open and ticket.waiting_since == wait.since
     return (ticket if still_waits else None), head

@@ -34,7 +34,7 @@ KINDS = {Reminder.SUPPORT: StaffNotification.WAITS, Reminder.OPERATORS: StaffNot
 
 def due_reminder(ticket: Ticket, now: datetime, remind_after: timedelta) -> Reminder | None:
     """Return who has to be reminded now that the user of a ticket waits; None if nobody has to be."""
-    if not ticket.is_open or ticket.waits_since is None or now < ticket.waits_since + remind_after:
+    if not ticket.is_open or ticket.waiting_since is None or now < ticket.waiting_since + remind_after:
         return None
     if ticket.reminded_at is None:
         return Reminder.SUPPORT
@@ -80,12 +80,14 @@ class TicketReminders(TicketService):
     async def _remind(self, tx: Transaction, ticket: Ticket, now: datetime) -> bool:
         """Save the reminder and that it was sent, unless an agent has replied meanwhile."""
         reminder = due_reminder(ticket, now, self._remind_after)
-        if reminder is None or ticket.waits_since is None:
+        if reminder is None or ticket.waiting_since is None:
             return False
         saved = await self._save(tx, ticket, record_reminder(ticket, reminder, now), now)
         is_first = reminder is Reminder.SUPPORT
         chats = await self._staff_chat.chats(tx) if is_first else tuple(sorted(self._operators))
         # A ticket may wait more than once. The beginning of a wait tells it from others.
-        mark = f"{ticket.waits_since:%Y%m%dT%H%M%S%f}"
-        await notify_chats(tx, chats, KINDS[reminder], TicketWait(saved.reference, ticket.waits_since), now, mark=mark)
+        mark = f"{ticket.waiting_since:%Y%m%dT%H%M%S%f}"
+        await notify_chats(
+            tx, chats, KINDS[reminder], TicketWait(saved.reference, ticket.waiting_since), now, mark=mark
+        )
         return True

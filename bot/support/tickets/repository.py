@@ -57,11 +57,11 @@ COUNTED = {which: select(func.count()).select_from(tickets).where(WHICH[which]) 
 WAITING = (
     select(tickets)
     .where(IS_WAITING_TICKET, IS_OPEN_TICKET)
-    .where(tickets.c.waits_since <= bindparam("since", type_=tickets.c.waits_since.type))
-    .order_by(tickets.c.waits_since, tickets.c.reference)
+    .where(tickets.c.waiting_since <= bindparam("since", type_=tickets.c.waiting_since.type))
+    .order_by(tickets.c.waiting_since, tickets.c.reference)
 )
 TIMES = select(
-    tickets.c.reference, tickets.c.created_at, tickets.c.first_answer_at, tickets.c.closed_at, tickets.c.rating
+    tickets.c.reference, tickets.c.created_at, tickets.c.first_reply_at, tickets.c.closed_at, tickets.c.rating
 ).where(
     tickets.c.created_at >= bindparam("since", type_=tickets.c.created_at.type),
     tickets.c.created_at < bindparam("until", type_=tickets.c.created_at.type),
@@ -131,7 +131,7 @@ class TicketRepository:
 def _times(known: dict[str, Any]) -> TicketTimes:
     rating = known["rating"]
     return TicketTimes(
-        known["created_at"], known["first_answer_at"], known["closed_at"], Rating(rating) if rating else None
+        known["created_at"], known["first_reply_at"], known["closed_at"], Rating(rating) if rating else None
     )
 
 

@@ -13,9 +13,9 @@ def format_ticket_times(t: Translator, statistics: TicketStatistics) -> Html:
     if not statistics.opened:
         return Html("")
     found = [t("ticket_times.opened", opened=statistics.opened, closed=statistics.closed)]
-    if statistics.first_answer is not None:
-        median = format_length(t, statistics.first_answer)
-        found.append(t("ticket_times.first_answer", median=median, count=statistics.answered))
+    if statistics.first_reply is not None:
+        median = format_length(t, statistics.first_reply)
+        found.append(t("ticket_times.first_answer", median=median, count=statistics.replied))
     if statistics.close is not None:
         found.append(t("ticket_times.close", median=format_length(t, statistics.close), count=statistics.closed))
     if statistics.good or statistics.bad:

@@ -18,14 +18,14 @@ tickets = Table(
     Column("version", Integer, nullable=False),
     Column("claimed_by", BigInteger, info=STAFF),
     Column("claimed_at", Instant),
-    Column("waiting_since", Instant, key="waits_since"),
+    Column("waiting_since", Instant),
     Column("reminded_at", Instant),
     Column("escalated_at", Instant),
-    Column("first_reply_at", Instant, key="first_answer_at"),
+    Column("first_reply_at", Instant),
     Column("closed_at", Instant),
     Column("closed_by", BigInteger, info=STAFF),
     Column("close_reason", Text),
-    Column("reopen_count", Integer, key="reopened", nullable=False),
+    Column("reopen_count", Integer, nullable=False),
     Column("rating", Text),
     Column("rated_at", Instant),
     Index(None, "person_id", "created_at"),
@@ -44,10 +44,10 @@ Index(
     postgresql_where=IS_OPEN_TICKET,
 )
 Index("ix_tickets_open_created_at", tickets.c.created_at, sqlite_where=IS_OPEN_TICKET, postgresql_where=IS_OPEN_TICKET)
-IS_WAITING_TICKET = tickets.c.waits_since.is_not(None)
+IS_WAITING_TICKET = tickets.c.waiting_since.is_not(None)
 Index(
     "ix_tickets_waiting_since",
-    tickets.c.waits_since,
+    tickets.c.waiting_since,
     sqlite_where=IS_WAITING_TICKET,
     postgresql_where=IS_WAITING_TICKET,
 )

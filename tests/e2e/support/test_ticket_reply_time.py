@@ -32,7 +32,7 @@ async def has_replied(kirim: World, count: int, *, after: timedelta) -> None:
     ended = {"status": TicketStatus.CLOSED, "closed_at": opened + after, "close_reason": CloseReason.SOLVED}
     async with books(kirim) as tx:
         for number in range(count):
-            known = {"created_at": opened, "first_answer_at": opened + after, "waits_since": None, **ended}
+            known = {"created_at": opened, "first_reply_at": opened + after, "waiting_since": None, **ended}
             assert await TicketRepository(tx).add(a_ticket(f"T-{number:05}", person_id=9001, **known))
 
 

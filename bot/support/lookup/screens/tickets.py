@@ -96,8 +96,8 @@ def _status(reader: Reader, ticket: Ticket) -> str:
             at=reader.format_time(ticket.created_at, up=False),
         )
     ]
-    if ticket.waits_since is not None:
-        lines.append(t("lookup.waits", duration=t.duration(reader.now - ticket.waits_since)))
+    if ticket.waiting_since is not None:
+        lines.append(t("lookup.waits", duration=t.duration(reader.now - ticket.waiting_since)))
     if ticket.closed_at is not None and ticket.close_reason is not None:
         at = reader.format_time(ticket.closed_at, up=False)
         lines.append(t("lookup.closed", reason=t(f"staff_ticket.reason.{ticket.close_reason}"), at=at))

@@ -97,12 +97,12 @@ def _status(reader: Reader, ticket: Ticket) -> Iterator[str]:
     status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
     yield t(f"staff_ticket.{status}", reference=ticket.reference, by=str(ticket.claimed_by or ""))
     yield t(f"staff_ticket.cause.{ticket.cause}", at=when(ticket.created_at))
-    if ticket.reopened:
-        yield t("staff_ticket.reopened", count=ticket.reopened)
-    if ticket.first_answer_at is not None:
-        yield t("staff_ticket.answered", duration=t.duration(ticket.first_answer_at - ticket.created_at))
-    if ticket.waits_since is not None:
-        yield t("staff_ticket.waits", at=when(ticket.waits_since))
+    if ticket.reopen_count:
+        yield t("staff_ticket.reopen_count", count=ticket.reopen_count)
+    if ticket.first_reply_at is not None:
+        yield t("staff_ticket.answered", duration=t.duration(ticket.first_reply_at - ticket.created_at))
+    if ticket.waiting_since is not None:
+        yield t("staff_ticket.waits", at=when(ticket.waiting_since))
     if ticket.closed_at is not None and ticket.close_reason is not None:
         reason = t(f"staff_ticket.reason.{ticket.close_reason}")
         yield t("staff_ticket.ended", at=when(ticket.closed_at), by=str(ticket.closed_by or ""), reason=reason)

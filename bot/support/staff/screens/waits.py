@@ -26,6 +26,6 @@ def to_operator(t: Translator, ticket: Ticket, now: datetime, link: str | None) 
 
 
 def _text(t: Translator, key: str, ticket: Ticket, now: datetime) -> Html:
-    waited = t.duration(now - (ticket.waits_since or now))
+    waited = t.duration(now - (ticket.waiting_since or now))
     held = t("waits.unclaimed") if ticket.claimed_by is None else t("waits.held", by=mention(ticket.claimed_by))
     return Html(f"{t(key, ticket=ticket.reference, waited=waited)}\n{held}")

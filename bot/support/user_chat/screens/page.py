@@ -28,9 +28,9 @@ def screen(reader: Reader, ticket: Ticket, order: Order | None, *, may_reopen: b
 
 
 def _state(reader: Reader, ticket: Ticket) -> Html:
-    if ticket.waits_since is None:
+    if ticket.waiting_since is None:
         return reader.t("ticket.was_answered")
-    return reader.t("ticket.waits", at=reader.format_time(ticket.waits_since, up=False))
+    return reader.t("ticket.waits", at=reader.format_time(ticket.waiting_since, up=False))
 
 
 def _rating(t: Translator, ticket: Ticket) -> Html:
