@@ -13,7 +13,7 @@ class EntryKind(StrEnum):
     """Who writes to whom."""
 
     ASKED = "asked"  # the user to support
-    ANSWER = "answer"  # support to the user
+    REPLY = "reply"  # support to the user
     NOTE = "note"  # support to itself: it never leaves the chats of staff
 
 
@@ -25,7 +25,7 @@ class MediaKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class IncomingMessage:
     """What a message to the bot says; `text` is HTML with the sender's formatting, None if there is none."""
 
     chat_id: int

@@ -385,7 +385,7 @@ class Bot(House):
             ).renderers(),
             OrderWarnings(rules.operator_ids).renderers(),
             AlarmMessages(subjects).renderers(),
-            {TicketNotification.ANSWER: file_of_support},
+            {TicketNotification.REPLY: file_of_support},
         )
         after = hooks(rules.operator_ids)
         self.delivery = OutboxDelivery(self.store, Renderer(renderers, self.clock), self.clock, after=after)

@@ -88,7 +88,7 @@ AGENTS_WORST = Decimal("10.1")
 
 QUESTIONS = (OrderNotification.UNRESOLVED, OrderNotification.PRICE_MOVED, OrderNotification.RECIPIENT_MASKED)
 MONEY_ENDS = (OrderNotification.PAID, OrderNotification.PAID_LATE, OrderNotification.SENT, OrderNotification.FAILED)
-CONVENIENCES = {"receipt", "ticket_answer"}
+CONVENIENCES = {"receipt", "ticket_reply"}
 EXPECTED = (ConfirmationOutdated, MethodVanished, Rejection, SettlementFailure, StoreDown, Refusal, Crash)
 
 wishes = st.tuples(
@@ -538,7 +538,7 @@ class Life(RuleBasedStateMachine):
         now, number = self.clock.now(), len(self.chats.messages)
         async with self.sql.transaction() as tx:
             about = AboutEntry("T", number)
-            row = ticket_notification(who, TicketNotification.ANSWER, about, now, str(number))
+            row = ticket_notification(who, TicketNotification.REPLY, about, now, str(number))
             await OutboxRepository(tx).add([row])
 
     # what an agent does
@@ -705,7 +705,7 @@ class Life(RuleBasedStateMachine):
     def check_repeated(self, message: Message) -> None:
         """One copy of a message may come unmarked; all others say that they may be repetitions."""
         mark = text("news.again")
-        if message.notice in {"ticket_answer", OrderNotification.CARD_EDIT, OrderNotification.INVOICE_TEXT}:
+        if message.notice in {"ticket_reply", OrderNotification.CARD_EDIT, OrderNotification.INVOICE_TEXT}:
             return
         copies = [m for m in self.chats.messages if what(m.notification) == what(message.notification)]
         unmarked = [m for m in copies if mark not in readable(m.sent)]

@@ -1,4 +1,4 @@
-"""Written invoices read back the same, and equal the document's examples to the letter."""
+"""IncomingMessage invoices read back the same, and equal the document's examples to the letter."""
 
 import json
 from datetime import UTC, datetime, timedelta, timezone

@@ -10,7 +10,7 @@ from bot.infra.outbox.follow_ups import chain
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.sandbox.telegram import SUPPORT_GROUP_ID as GROUP
-from bot.support.model import MediaKind, PostRole, TicketEntry, TicketPost, Written
+from bot.support.model import IncomingMessage, MediaKind, PostRole, TicketEntry, TicketPost
 from bot.support.notifications import posts
 from bot.support.notifications.kinds import Remark
 from bot.support.notifications.remarks import RemarkMessages
@@ -69,13 +69,13 @@ class Desk(Room):
             )
         return ticket
 
-    async def says(self, text: str = "It is <b>on its way</b>.", **what: Any) -> Written:
+    async def says(self, text: str = "It is <b>on its way</b>.", **what: Any) -> IncomingMessage:
         """What Rina writes in the group."""
         said = await self.server.posts(
             f"/sandbox/chats/{GROUP}/send", {"from": RINA, "html": text, **what}, field="message"
         )
         photo, file = said.get("photo"), said.get("document")
-        return Written(
+        return IncomingMessage(
             chat_id=GROUP,
             message_id=said["message_id"],
             text=text or None,
@@ -83,7 +83,7 @@ class Desk(Room):
             file_id=photo[-1]["file_id"] if photo else file["file_id"] if file else None,
         )
 
-    async def answers_with(self, ticket: Ticket, written: Written) -> TicketEntry:
+    async def answers_with(self, ticket: Ticket, written: IncomingMessage) -> TicketEntry:
         """Rina's answer, told."""
         entry = await self.answers.reply(ticket.reference, RINA, written)
         assert entry is not None
@@ -168,7 +168,7 @@ async def test_who_has_blocked_the_bot_is_never_said_to_have_got_it(desk: Desk, 
 
 async def test_a_corrected_answer_is_corrected_in_its_place(desk: Desk, ticket: Ticket) -> None:
     entry = await desk.answers_with(ticket, await desk.says("It arives"))
-    corrected = Written(chat_id=GROUP, message_id=entry.source_message_id, text="It arrives")
+    corrected = IncomingMessage(chat_id=GROUP, message_id=entry.source_message_id, text="It arrives")
     assert await desk.corrections.edit(entry, RINA, corrected)
     await desk.tells()
     (told,) = await desk.emma_sees()
@@ -182,7 +182,7 @@ async def test_words_under_a_picture_or_a_file_are_corrected_in_their_place(
 ) -> None:
     written = await desk.says("The prove", **FILES[kind])
     entry = await desk.answers_with(ticket, written)
-    corrected = Written(
+    corrected = IncomingMessage(
         chat_id=GROUP,
         message_id=entry.source_message_id,
         text="The proof",
@@ -199,7 +199,7 @@ async def test_words_under_a_picture_or_a_file_are_corrected_in_their_place(
 async def test_a_correction_of_what_is_no_longer_there_is_sent_anew(desk: Desk, ticket: Ticket) -> None:
     entry = await desk.answers_with(ticket, await desk.says())
     await desk.server.bot.delete_message(EMMA, entry.message_id or 0)
-    corrected = Written(chat_id=GROUP, message_id=entry.source_message_id, text="Tomorrow")
+    corrected = IncomingMessage(chat_id=GROUP, message_id=entry.source_message_id, text="Tomorrow")
     await desk.corrections.edit(entry, RINA, corrected)
     await desk.tells()
     (told,) = await desk.emma_sees()

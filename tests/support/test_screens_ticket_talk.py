@@ -10,7 +10,7 @@ from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS
 from bot.infra.telegram.ui.screen import Screen
 from bot.sandbox.bot_api.text import html, utf16
-from bot.support.model import EntryKind, MediaKind, TicketEntry, Written
+from bot.support.model import EntryKind, IncomingMessage, MediaKind, TicketEntry
 from bot.support.notifications.kinds import EntryRemark, Remark
 from bot.support.notifications.replies import FILE_STAYS
 from bot.support.notifications.reply_results import MAYBE_ARRIVED
@@ -18,7 +18,7 @@ from bot.support.staff.entries import OWN_UNITS, too_long_by
 from bot.support.staff.screens import remarks as staff_remarks
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.ticket import CloseReason, Ticket
-from bot.support.user_chat.screens import reply as ticket_answer
+from bot.support.user_chat.screens import reply as ticket_reply
 from tests.architecture.every_screen import BCA, HOSTILE_NAMES, NOW, TRANSLATIONS, an_order
 from tests.texts import text
 
@@ -26,7 +26,7 @@ TICKET = Ticket(reference="T-4F7K2", person_id=1001, order_reference="ABC2345", 
 ENTRY = TicketEntry(
     ticket="T-4F7K2",
     number=7,
-    kind=EntryKind.ANSWER,
+    kind=EntryKind.REPLY,
     author_id=3001,
     at=NOW,
     text="It is <b>on its way</b>.",
@@ -66,9 +66,9 @@ def every(t: Translator) -> Iterator[Screen]:
             yield staff_remarks.screen(t, a_remark(what, why), ENTRY)
     yield staff_remarks.screen(t, replace(a_remark(Remark.TAKEN_OVER), before=0), ENTRY)
     for entry in (ENTRY, replace(ENTRY, text=None, media=MediaKind.PHOTO), replace(ENTRY, edited_at=NOW)):
-        yield ticket_answer.screen(t, entry, an_order())
-        yield ticket_answer.screen(t, entry, None)
-        yield ticket_answer.withdrawn(t, entry, an_order())
+        yield ticket_reply.screen(t, entry, an_order())
+        yield ticket_reply.screen(t, entry, None)
+        yield ticket_reply.withdrawn(t, entry, an_order())
 
 
 def a_remark(what: Remark, why: str = "") -> EntryRemark:
@@ -88,14 +88,14 @@ def test_the_longest_answer_fits_whole_with_all_that_stands_around_it(locale: st
     again = utf16.length(html.parse(t("news.again"), lambda _: None)[0]) + 2
     for limit, media in ((TEXT_UNITS, None), (CAPTION_UNITS, MediaKind.PHOTO)):
         text = "x" * (limit - OWN_UNITS)
-        assert too_long_by(Written(chat_id=1, message_id=1, text=text, media=media)) == 0
+        assert too_long_by(IncomingMessage(chat_id=1, message_id=1, text=text, media=media)) == 0
         entry = replace(ENTRY, text=text, media=media, edited_at=NOW)
-        shown = html.parse(ticket_answer.screen(t, entry, order).text, lambda _: None)[0]
+        shown = html.parse(ticket_reply.screen(t, entry, order).text, lambda _: None)[0]
         assert utf16.length(shown) + again <= limit
 
 
 def test_an_answer_names_its_ticket_and_its_order_and_shows_no_number() -> None:
-    shown = ticket_answer.screen(TRANSLATIONS.get("en"), ENTRY, an_order()).text
+    shown = ticket_reply.screen(TRANSLATIONS.get("en"), ENTRY, an_order()).text
     for part in ("T-4F7K2", "ABC2345", "Rp500,000", "BCA", "••••7890", "<blockquote>"):
         assert part in shown
     assert "1234567890" not in shown

@@ -81,9 +81,9 @@ async def test_an_answer_is_known_as_delivered_once_it_was_and_not_before(room: 
     await room.tells()
     delivered = await room.entry(entry)
     assert (delivered.delivered_at, delivered.failure) == (room.clock.now(), None)
-    assert room.heard(EMMA) == ["ticket_answer:1"]
+    assert room.heard(EMMA) == ["ticket_reply:1"]
     assert room.heard(GROUP, "ticket_remark") == ["ticket_remark:delivered.1.1"]
-    assert room.heard(GROUP)[-1] == "ticket_card:answer.1", "its timeline said that it was on its way"
+    assert room.heard(GROUP)[-1] == "ticket_card:reply.1", "its timeline said that it was on its way"
     async with room.store.reading() as tx:
         post = await TicketPostRepository(tx).get(EMMA, delivered.message_id or 0)
     assert post is not None
@@ -98,7 +98,7 @@ async def test_the_same_message_met_again_is_one_answer_even_after_the_ticket_wa
     await room.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
     assert await room.answers.reply(ticket.reference, RINA, written) is None
     await room.tells()
-    assert room.heard(EMMA, "ticket_answer") == ["ticket_answer:1"]
+    assert room.heard(EMMA, "ticket_reply") == ["ticket_reply:1"]
 
 
 async def test_an_answer_to_who_has_blocked_the_bot_is_told_as_failed_and_can_be_tried_again(
@@ -113,7 +113,7 @@ async def test_an_answer_to_who_has_blocked_the_bot_is_told_as_failed_and_can_be
     assert not await room.answers.retry_reply(ticket.reference, RINA, 1)
     await room.tells()
     assert (await room.entry(entry)).delivered_at is not None
-    assert len(room.heard(EMMA, "ticket_answer")) == 1
+    assert len(room.heard(EMMA, "ticket_reply")) == 1
 
 
 async def test_two_answers_that_wait_for_a_chat_that_is_lost_both_fail(room: Room, ticket: Ticket) -> None:
@@ -136,7 +136,7 @@ async def test_without_a_group_the_others_see_what_was_answered_and_its_author_w
     ticket = await rooms.opens()
     await rooms.answered(ticket)
     await rooms.tells()
-    assert rooms.heard(OSCAR, "ticket_remark") == ["ticket_remark:answered.1"]
+    assert rooms.heard(OSCAR, "ticket_remark") == ["ticket_remark:replied.1"]
     assert rooms.heard(RINA, "ticket_remark") == ["ticket_remark:delivered.1.1"]
 
 

@@ -8,7 +8,7 @@ import pytest
 from bot.core.errors import Rejection
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
-from bot.support.model import EntryKind, TicketEntry, Written
+from bot.support.model import EntryKind, IncomingMessage, TicketEntry
 from bot.support.notifications.reply_results import MAYBE_ARRIVED
 from bot.support.ticket import Ticket
 from bot.support.tickets.service import add_entry
@@ -36,8 +36,8 @@ async def answer(room: Room, ticket: Ticket) -> TicketEntry:
     return await room.entry(entry)
 
 
-def corrected(entry: TicketEntry, text: str = "It arrives tomorrow.") -> Written:
-    return Written(chat_id=entry.source_chat_id, message_id=entry.source_message_id, text=text)
+def corrected(entry: TicketEntry, text: str = "It arrives tomorrow.") -> IncomingMessage:
+    return IncomingMessage(chat_id=entry.source_chat_id, message_id=entry.source_message_id, text=text)
 
 
 async def test_a_corrected_answer_is_corrected_for_its_person(room: Room, answer: TicketEntry) -> None:
@@ -50,14 +50,14 @@ async def test_a_corrected_answer_is_corrected_for_its_person(room: Room, answer
         room.clock.now(),
         answer.message_id,
     )
-    assert [kind.partition(":")[0] for kind in room.heard(EMMA)] == ["ticket_answer", "ticket_answer_edited"]
+    assert [kind.partition(":")[0] for kind in room.heard(EMMA)] == ["ticket_reply", "ticket_reply_edited"]
     assert "corrected" in room.heard(GROUP)[-1]
 
 
 async def test_a_correction_that_changes_nothing_is_told_to_nobody(room: Room, answer: TicketEntry) -> None:
     assert not await room.corrections.edit(answer, RINA, corrected(answer, answer.text or ""))
     await room.tells()
-    assert room.heard(EMMA, "ticket_answer_edited") == []
+    assert room.heard(EMMA, "ticket_reply_edited") == []
 
 
 async def test_a_correction_that_had_to_be_sent_anew_is_the_answer_from_then_on(
@@ -73,7 +73,7 @@ async def test_a_person_s_own_correction_reaches_the_room_and_pings_who_holds_th
     room: Room, ticket: Ticket
 ) -> None:
     await room.answers.claim(ticket.reference, RINA)
-    asked = Written(chat_id=EMMA, message_id=7, text="Where is it?")
+    asked = IncomingMessage(chat_id=EMMA, message_id=7, text="Where is it?")
     async with room.store.transaction() as tx:
         entry = await add_entry(tx, ticket, asked, EntryKind.ASKED, by=EMMA, now=room.clock.now())
     assert entry is not None

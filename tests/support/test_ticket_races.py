@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.core.errors import Rejection
-from bot.support.model import EntryKind, TicketEntry, Written
+from bot.support.model import EntryKind, IncomingMessage, TicketEntry
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.service import add_entry
 from tests.settlement.fake_settlement import MovedClock
@@ -44,7 +44,7 @@ async def test_words_from_both_sides_in_the_same_moment_are_all_kept_each_under_
     room: Room, ticket: Ticket
 ) -> None:
     async def says(number: int) -> TicketEntry | None:
-        words = Written(chat_id=EMMA, message_id=number, text=str(number))
+        words = IncomingMessage(chat_id=EMMA, message_id=number, text=str(number))
         async with room.store.transaction() as tx:
             return await add_entry(tx, ticket, words, EntryKind.ASKED, by=EMMA, now=room.clock.now())
 
@@ -61,7 +61,7 @@ async def test_one_message_that_is_met_twice_in_the_same_moment_is_one_answer(ro
     done = await asyncio.gather(*(room.answers.reply(ticket.reference, RINA, written) for _ in range(MANY)))
     assert [entry.number for entry in done if entry] == [1]
     await room.tells()
-    assert room.heard(EMMA) == ["ticket_answer:1"]
+    assert room.heard(EMMA) == ["ticket_reply:1"]
 
 
 async def test_closing_and_answering_in_the_same_moment_leave_no_answer_behind_a_closed_door(
@@ -79,5 +79,5 @@ async def test_closing_and_answering_in_the_same_moment_leave_no_answer_behind_a
     if isinstance(answer, Rejection):
         assert told == [f"ticket_closed:{closed.version}"]
     else:
-        assert told[0] == "ticket_answer:1"
+        assert told[0] == "ticket_reply:1"
     assert not (await room.now(ticket)).is_open

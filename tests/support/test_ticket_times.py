@@ -113,7 +113,7 @@ def test_the_lines_say_times_and_ratings_where_there_are_any(locale: str) -> Non
     whole = format_ticket_times(t, measure_tickets([times(1, 180, Rating.GOOD), times(1, 180, Rating.GOOD)]))
     assert Seen("", Screen(whole)).text.split("\n") == [
         text("ticket_times.opened", locale, opened=2, closed=2),
-        text("ticket_times.first_reply", locale, median=text("figures.seconds", locale, count=60), count=2),
+        text("ticket_times.first_answer", locale, median=text("figures.seconds", locale, count=60), count=2),
         text("ticket_times.close", locale, median=t.duration(timedelta(hours=3)), count=2),
         text("ticket_times.rated", locale, good=2, bad=0),
     ]

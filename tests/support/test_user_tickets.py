@@ -10,7 +10,7 @@ from bot.core.errors import Rejection
 from bot.infra.outbox.repository import OutboxRepository
 from bot.settlement.model import OrderReport
 from bot.staff.staff_chat import StaffChat
-from bot.support.model import EntryKind, MediaKind, Written
+from bot.support.model import EntryKind, IncomingMessage, MediaKind
 from bot.support.notifications.kinds import StaffNotification, TicketNotification
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
 from bot.support.tickets.entry_repository import TicketEntryRepository
@@ -63,8 +63,8 @@ class Desk(House):
             ]
 
 
-def words(text: str, message_id: int, chat_id: int = EMMA) -> Written:
-    return Written(chat_id=chat_id, message_id=message_id, text=text)
+def words(text: str, message_id: int, chat_id: int = EMMA) -> IncomingMessage:
+    return IncomingMessage(chat_id=chat_id, message_id=message_id, text=text)
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(desk: 
 
 
 async def test_pictures_and_files_come_along(desk: Desk) -> None:
-    photo = Written(chat_id=EMMA, message_id=10, text="see", media=MediaKind.PHOTO, file_id="f1")
+    photo = IncomingMessage(chat_id=EMMA, message_id=10, text="see", media=MediaKind.PHOTO, file_id="f1")
     taken = await desk.tickets.ask(desk.person(), photo)
     await desk.tickets.write(
         desk.person(), replace(photo, message_id=11, media=MediaKind.DOCUMENT), taken.ticket.reference

@@ -8,7 +8,7 @@ from bot.infra.outbox.follow_ups import chain
 from bot.staff.model import AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.staff.staff_chat import StaffChat
-from bot.support.model import MediaKind, TicketEntry, Written
+from bot.support.model import IncomingMessage, MediaKind, TicketEntry
 from bot.support.notifications import posts
 from bot.support.notifications.reply_results import ReplyResults
 from bot.support.ticket import Ticket
@@ -45,11 +45,13 @@ class Room:
             assert await TicketRepository(tx).add(ticket)
         return ticket
 
-    def writes(self, text: str | None = "It is on its way.", *, by: int = 0, photo: str | None = None) -> Written:
+    def writes(
+        self, text: str | None = "It is on its way.", *, by: int = 0, photo: str | None = None
+    ) -> IncomingMessage:
         """What one of them writes in the group, or in private."""
         chat = self.group or by
         media = MediaKind.PHOTO if photo else None
-        return Written(chat_id=chat, message_id=next(self._numbers), text=text, media=media, file_id=photo)
+        return IncomingMessage(chat_id=chat, message_id=next(self._numbers), text=text, media=media, file_id=photo)
 
     async def answered(self, ticket: Ticket, by: int = RINA, text: str = "It is on its way.") -> TicketEntry:
         """An answer that was taken in."""

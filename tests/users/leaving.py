@@ -113,7 +113,7 @@ async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
     )
     for kind, author, chat_id in (
         (EntryKind.ASKED, person_id, person_id),
-        (EntryKind.ANSWER, RINA, GROUP),
+        (EntryKind.REPLY, RINA, GROUP),
         (EntryKind.NOTE, RINA, GROUP),
     ):
         entry = TicketEntry(

@@ -10,12 +10,12 @@ from bot.infra.outbox.model import NotificationKind
 class Remark(StrEnum):
     """What there is to remark about an entry."""
 
-    ANSWERED = "answered"  # in another chat than this one
+    REPLIED = "replied"  # in another chat than this one
     NOTED = "noted"  # likewise
     TAKEN_OVER = "taken_over"  # the entry is the note that came along
     DELIVERED = "delivered"
     FAILED = "failed"
-    CORRECTED = "corrected"  # the user's copy is as the edited answer
+    CORRECTED = "corrected"  # the user's copy is as the edited reply
     CORRECTION_FAILED = "correction_failed"
     TAKEN_BACK = "taken_back"  # the user's copy is deleted
     BLANKED = "blanked"  # too old to be deleted: its words were taken out
@@ -65,7 +65,7 @@ class TicketStep(AboutTicket):
 
 @dataclass(frozen=True, slots=True)
 class TicketWait(AboutTicket):
-    """Since when the ticket waits for an answer."""
+    """Since when the ticket waits for a reply."""
 
     since: datetime
 
@@ -88,7 +88,7 @@ class StaffNotification(NotificationKind):
     EDITED = "ticket_entry_edited", UserEntry  # the user has changed what they wrote
     STEP = "ticket_step", TicketStep  # the user or the order has changed the ticket, and somebody should look
     REMARK = "ticket_remark", EntryRemark  # what became of something, in one line
-    WAITS = "ticket_waits", TicketWait  # nobody has answered for too long
+    WAITS = "ticket_waits", TicketWait  # nobody has replied for too long
     WAITS_LONG = "ticket_waits_long", TicketWait  # nor after that was said: for the operators
     DELETED = "ticket_forgotten", DeletedTicket  # its user was deleted: what is shown of it here goes
 
@@ -97,7 +97,7 @@ class TicketNotification(NotificationKind):
     """Notifications for the user of a ticket."""
 
     OPENED = "ticket_opened", AboutTicket  # one was opened automatically
-    ANSWER = "ticket_answer", AboutEntry
-    ANSWER_EDITED = "ticket_answer_edited", AboutEntry
-    ANSWER_WITHDRAWN = "ticket_answer_withdrawn", AboutEntry
+    REPLY = "ticket_reply", AboutEntry
+    REPLY_EDITED = "ticket_reply_edited", AboutEntry
+    REPLY_WITHDRAWN = "ticket_reply_withdrawn", AboutEntry
     CLOSED = "ticket_closed", AboutTicket

@@ -19,7 +19,7 @@ from bot.users.readers import RenderContext, Renderer
 REACTIONS: Final[Mapping[Remark, str]] = {Remark.DELIVERED: "👌", Remark.CORRECTED: "✍"}
 """What went as it should needs no line of its own, where reactions are allowed."""
 
-SENT_ON: Final = frozenset({Remark.ANSWERED, Remark.NOTED, Remark.TAKEN_OVER})
+SENT_ON: Final = frozenset({Remark.REPLIED, Remark.NOTED, Remark.TAKEN_OVER})
 """What brings a picture or a file along, for it is in another chat than this one."""
 
 

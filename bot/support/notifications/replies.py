@@ -110,7 +110,7 @@ async def _read(notification: ReplyNotification, context: RenderContext) -> tupl
 
 
 RENDERERS: Final[Mapping[NotificationKind, Renderer]] = {
-    TicketNotification.ANSWER: render_reply,
-    TicketNotification.ANSWER_EDITED: render_edited,
-    TicketNotification.ANSWER_WITHDRAWN: render_withdrawn,
+    TicketNotification.REPLY: render_reply,
+    TicketNotification.REPLY_EDITED: render_edited,
+    TicketNotification.REPLY_WITHDRAWN: render_withdrawn,
 }

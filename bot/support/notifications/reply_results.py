@@ -35,9 +35,9 @@ class ReplyResults:
     def follow_ups(self) -> Mapping[NotificationKind, After]:
         """Return what follows for each kind of notification."""
         return {
-            TicketNotification.ANSWER: self._save_reply,
-            TicketNotification.ANSWER_EDITED: self._save_edit,
-            TicketNotification.ANSWER_WITHDRAWN: self._save_withdrawal,
+            TicketNotification.REPLY: self._save_reply,
+            TicketNotification.REPLY_EDITED: self._save_edit,
+            TicketNotification.REPLY_WITHDRAWN: self._save_withdrawal,
         }
 
     async def _save_reply(
@@ -56,7 +56,7 @@ class ReplyResults:
         # The card's timeline said that it was being sent.
         reference = notification.payload.ticket
         if await TicketRepository(tx).get(reference) is not None:
-            await update_card(tx, self._staff_chat, reference, now, "answer", notification.mark)
+            await update_card(tx, self._staff_chat, reference, now, "reply", notification.mark)
 
     async def _save_edit(self, tx: Transaction, notification: ReplyNotification, result: Result, now: datetime) -> None:
         entry = await find_entry(tx, notification)

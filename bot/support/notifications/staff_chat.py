@@ -142,7 +142,7 @@ async def _send_entry(context: RenderContext, place: Place, written: TicketEntry
 
 
 async def _save_post(context: RenderContext, place: Place, written: TicketEntry, message_id: int) -> None:
-    """Let the rest of the user's words be answered as well as their beginning."""
+    """Let the rest of a long message be replied to as well as its beginning."""
     post = TicketPost(
         chat_id=place.chat_id,
         message_id=message_id,

@@ -1,4 +1,4 @@
-"""Messages that a ticket waits for an answer for too long: to the staff's chats, and to operators."""
+"""Messages that a ticket waits for a reply for too long: to the staff's chats, and to operators."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from bot.users.readers import RenderContext, Renderer
 
 
 class WaitMessages:
-    """The reminders. A ticket that was answered before its reminder is sent needs none."""
+    """The reminders. A ticket that was replied to before its reminder is sent needs none."""
 
     def __init__(self, room: StaffChat) -> None:
         self._room = room

@@ -15,7 +15,7 @@ from bot.infra.telegram.outbound.truncate import visible_units
 from bot.infra.telegram.ui.router import Routes
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.support.model import Written
+from bot.support.model import IncomingMessage
 from bot.support.saved_replies import screens
 from bot.support.saved_replies.buttons import (
     OtherSavedRepliesButton,
@@ -255,7 +255,7 @@ class SendSavedReplyHandlers:
             return
         if staff.message_id is None:
             raise Rejection("staff.gone")
-        written = Written(chat_id=staff.chat_id, message_id=staff.message_id, text=filled)
+        written = IncomingMessage(chat_id=staff.chat_id, message_id=staff.message_id, text=filled)
         if await self._tickets.reply(ticket.reference, staff.person.id, written) is None:
             await staff.toast("answers.sent_already", alert=True)
             await self._messenger.edit_keyboard(staff.chat_id, staff.message_id, (), priority="talk")
@@ -315,7 +315,7 @@ def _fill(saved: SavedReply | None, ticket: Ticket, order: Order | None, t: Tran
     if order is None and needs_order(template):
         raise Rejection("answers.needs_order")
     filled = templates.fill(template, screens.values(t, ticket, order))
-    over = too_long_by(Written(chat_id=0, message_id=0, text=filled))
+    over = too_long_by(IncomingMessage(chat_id=0, message_id=0, text=filled))
     if over:
         raise Rejection("answers.too_long", over=over)
     return filled

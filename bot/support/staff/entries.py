@@ -12,7 +12,7 @@ from bot.infra.telegram.outbound.limiter import Priority
 from bot.infra.telegram.outbound.sender import Messenger, Outcome
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visible_units
 from bot.infra.telegram.ui.screen import Screen
-from bot.support.model import MediaKind, TicketEntry, Written
+from bot.support.model import IncomingMessage, MediaKind, TicketEntry
 
 OWN_UNITS: Final = 300
 """Kept free for our own text around a quote: whose ticket it is, and which order it is about."""
@@ -40,7 +40,7 @@ def with_quote(said: str, html: str | None) -> Html:
     return Html("\n".join(part for part in (said, quote(html)) if part))
 
 
-def too_long_by(written: Written) -> int:
+def too_long_by(written: IncomingMessage) -> int:
     """Return by how many units it is too long to be passed on. We don't cut what somebody wrote."""
     longest = (CAPTION_UNITS if written.media else TEXT_UNITS) - OWN_UNITS
     return max(visible_units(written.text or "") - longest, 0)

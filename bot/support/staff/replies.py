@@ -19,7 +19,8 @@ from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.support.model import NOTE, PostRole, TicketEntry, TicketPost, Written
+from bot.support.incoming_messages import read_message
+from bot.support.model import NOTE, IncomingMessage, PostRole, TicketEntry, TicketPost
 from bot.support.staff.entries import too_long_by
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.questions import TakeReply, ask
@@ -32,7 +33,6 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
-from bot.support.user_chat.messages import written_in
 from bot.users.session import Session, current_session
 
 SLASH: Final = "/"
@@ -203,13 +203,13 @@ class ReplyHandlers:
             return await TicketEntryRepository(tx).get(post.ticket, post.entry) if post else entry
 
 
-def passable(message: Message) -> Written:
+def passable(message: Message) -> IncomingMessage:
     """Return what a message says, if that can be passed on as it is.
 
     Raises:
         Rejection: it is of another kind, too long, or looks like a command.
     """
-    written = written_in(message)
+    written = read_message(message)
     if written is None:
         raise Rejection(staff_talk.KIND)
     if (message.text or message.caption or "").startswith(SLASH):
@@ -225,9 +225,9 @@ def is_note(message: Message) -> bool:
     return _NOTE_COMMAND.match(message.text or message.caption or "") is not None
 
 
-def note_in(message: Message) -> Written | None:
+def note_in(message: Message) -> IncomingMessage | None:
     """Return what to keep of a note; None where nothing is left without the command."""
-    written = written_in(message)
+    written = read_message(message)
     if written is None:
         return None
     words, plain = (

@@ -1,1 +1,1 @@
-"""Tickets: open, answer, relay, correct and close them."""
+"""Tickets: their services and their tables."""

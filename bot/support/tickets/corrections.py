@@ -10,7 +10,7 @@ from bot.core.errors import Rejection
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import mark_of
 from bot.staff.model import AuditAction
-from bot.support.model import EntryKind, TicketEntry, Written
+from bot.support.model import EntryKind, IncomingMessage, TicketEntry
 from bot.support.notifications.kinds import AboutEntry, StaffNotification, TicketNotification, UserEntry
 from bot.support.notifications.queueing import notify_staff, notify_user
 from bot.support.ticket import Ticket
@@ -26,7 +26,7 @@ class TicketCorrections(TicketService):
         async with self._database.reading() as tx:
             return await TicketEntryRepository(tx).of_source(chat_id, message_id)
 
-    async def edit(self, entry: TicketEntry, by: int, written: Written) -> bool:
+    async def edit(self, entry: TicketEntry, by: int, written: IncomingMessage) -> bool:
         """Save what the message says now, and show it wherever it was shown; return whether anything has changed.
 
         Raises:
@@ -57,7 +57,7 @@ class TicketCorrections(TicketService):
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> bool:
             known = await TicketEntryRepository(tx).get(entry.ticket, entry.number)
-            if known is None or known.kind is not EntryKind.ANSWER:
+            if known is None or known.kind is not EntryKind.REPLY:
                 raise Rejection("ticket.no_answer")
             if known.author_id != by:
                 raise Rejection("ticket.answer_of_another")
@@ -65,7 +65,7 @@ class TicketCorrections(TicketService):
                 return False
             await TicketEntryRepository(tx).save(replace(known, withdrawn_at=now))
             payload = AboutEntry(ticket.reference, known.number)
-            await notify_user(tx, ticket, TicketNotification.ANSWER_WITHDRAWN, payload, now, mark=mark_of(known.number))
+            await notify_user(tx, ticket, TicketNotification.REPLY_WITHDRAWN, payload, now, mark=mark_of(known.number))
             await audit_ticket(tx, ticket, AuditAction.WITHDREW, by=by, now=now, detail=f"#{known.number}")
             return True
 
@@ -73,14 +73,14 @@ class TicketCorrections(TicketService):
 
     async def _notify_of_edit(self, tx: Transaction, ticket: Ticket, edited: TicketEntry, now: datetime) -> None:
         mark = mark_of(edited.number, int(now.timestamp() * 1_000_000))
-        if edited.kind is EntryKind.ANSWER:
+        if edited.kind is EntryKind.REPLY:
             payload = AboutEntry(ticket.reference, edited.number)
-            await notify_user(tx, ticket, TicketNotification.ANSWER_EDITED, payload, now, mark=mark)
+            await notify_user(tx, ticket, TicketNotification.REPLY_EDITED, payload, now, mark=mark)
         elif edited.kind is EntryKind.ASKED:
             entry = UserEntry(ticket.reference, edited.number, ticket.claimed_by or 0)
             await notify_staff(tx, self._staff_chat, StaffNotification.EDITED, entry, now, mark=mark)
 
 
-def _is_same(entry: TicketEntry, written: Written) -> bool:
+def _is_same(entry: TicketEntry, written: IncomingMessage) -> bool:
     """Return whether nothing has changed: Telegram also reports a link's preview as an edit."""
     return (entry.text, entry.media, entry.file_id) == (written.text, written.media, written.file_id)

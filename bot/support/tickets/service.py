@@ -14,7 +14,7 @@ from bot.infra.db.transaction import Transaction
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 from bot.staff.staff_chat import StaffChat
-from bot.support.model import EntryKind, TicketEntry, Written
+from bot.support.model import EntryKind, IncomingMessage, TicketEntry
 from bot.support.notifications.queueing import ticket_subject, update_card
 from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
@@ -98,7 +98,7 @@ async def check_none_open(tx: Transaction, ticket: Ticket) -> None:
 
 
 async def add_entry(
-    tx: Transaction, ticket: Ticket, written: Written, kind: EntryKind, *, by: int, now: datetime
+    tx: Transaction, ticket: Ticket, written: IncomingMessage, kind: EntryKind, *, by: int, now: datetime
 ) -> TicketEntry | None:
     """Save what was written in a ticket; return None if that message was saved before."""
     return await TicketEntryRepository(tx).add(

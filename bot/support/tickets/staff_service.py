@@ -11,7 +11,7 @@ from typing import Final
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import mark_of
 from bot.staff.model import AuditAction
-from bot.support.model import EntryKind, TicketEntry, Written
+from bot.support.model import EntryKind, IncomingMessage, TicketEntry
 from bot.support.notifications.kinds import AboutEntry, AboutTicket, Remark, TicketNotification
 from bot.support.notifications.queueing import notify_of_remark, notify_user, other_staff_chats, staff_chats_with_source
 from bot.support.ticket import CloseReason, Ticket
@@ -37,7 +37,7 @@ class StaffTicketService(TicketService):
 
         return await self._change(reference, change)
 
-    async def take_over(self, reference: str, by: int, note: Written) -> Ticket | None:
+    async def take_over(self, reference: str, by: int, note: IncomingMessage) -> Ticket | None:
         """Take a ticket over from who holds it, who gets the note; return None if that message was saved before."""
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket | None:
@@ -54,18 +54,18 @@ class StaffTicketService(TicketService):
 
         return await self._change(reference, change)
 
-    async def reply(self, reference: str, by: int, written: Written) -> TicketEntry | None:
+    async def reply(self, reference: str, by: int, written: IncomingMessage) -> TicketEntry | None:
         """Reply to the user; return None if that message was saved before. Claim a ticket that nobody holds."""
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> TicketEntry | None:
-            entry = await add_entry(tx, ticket, written, EntryKind.ANSWER, by=by, now=now)
+            entry = await add_entry(tx, ticket, written, EntryKind.REPLY, by=by, now=now)
             if entry is None:
                 return None
             saved = await self._save(tx, ticket, ticket.record_reply(by, now), now)
             about = AboutEntry(reference, entry.number)
-            await notify_user(tx, saved, TicketNotification.ANSWER, about, now, mark=mark_of(entry.number))
+            await notify_user(tx, saved, TicketNotification.REPLY, about, now, mark=mark_of(entry.number))
             await notify_of_remark(
-                tx, await other_staff_chats(tx, self._staff_chat, entry), entry, Remark.ANSWERED, now, by=by
+                tx, await other_staff_chats(tx, self._staff_chat, entry), entry, Remark.REPLIED, now, by=by
             )
             await audit_ticket(tx, saved, AuditAction.ANSWERED, by=by, now=now, detail=f"#{entry.number}")
             return entry
@@ -78,17 +78,17 @@ class StaffTicketService(TicketService):
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> bool:
             ticket.claim(by, now)
             entry = await TicketEntryRepository(tx).get(reference, number)
-            if entry is None or entry.kind is not EntryKind.ANSWER or not entry.failure or entry.withdrawn_at:
+            if entry is None or entry.kind is not EntryKind.REPLY or not entry.failure or entry.withdrawn_at:
                 return False
             await TicketEntryRepository(tx).save(replace(entry, failure=None))
             about = AboutEntry(reference, number)
-            await notify_user(tx, ticket, TicketNotification.ANSWER, about, now, mark=mark_of(number, _stamp(now)))
+            await notify_user(tx, ticket, TicketNotification.REPLY, about, now, mark=mark_of(number, _stamp(now)))
             await audit_ticket(tx, ticket, AuditAction.ANSWERED, by=by, now=now, detail=f"#{number}")
             return True
 
         return await self._change(reference, change)
 
-    async def add_note(self, reference: str, by: int, written: Written) -> TicketEntry | None:
+    async def add_note(self, reference: str, by: int, written: IncomingMessage) -> TicketEntry | None:
         """Save what only support may read, in any ticket; return None if that message was saved before."""
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> TicketEntry | None:

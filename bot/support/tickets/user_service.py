@@ -15,7 +15,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import mark_of
 from bot.staff.staff_chat import StaffChat
-from bot.support.model import EntryKind, Written
+from bot.support.model import EntryKind, IncomingMessage
 from bot.support.notifications.kinds import AboutTicket, StaffNotification, UserEntry
 from bot.support.notifications.queueing import notify_of_step, notify_staff
 from bot.support.ticket import Rating, Ticket
@@ -55,7 +55,7 @@ class UserTicketService(TicketService):
         super().__init__(database, clock, staff_chat, wake_outbox)
         self.reopen_within = reopen_within
 
-    async def ask(self, user: Person, written: Written, order_reference: str = "") -> SavedMessage:
+    async def ask(self, user: Person, written: IncomingMessage, order_reference: str = "") -> SavedMessage:
         """Open a ticket with a message, or add it to the one that is open about the same.
 
         `user` is saved in the same transaction: the question that the message answers is no longer open.
@@ -74,7 +74,7 @@ class UserTicketService(TicketService):
 
         return await self._save_message(user, written, find)
 
-    async def write(self, user: Person, written: Written, reference: str) -> SavedMessage:
+    async def write(self, user: Person, written: IncomingMessage, reference: str) -> SavedMessage:
         """Add a message to a ticket of the user's. One that was closed not long ago is reopened by that.
 
         Where another is open about the same by now, the message belongs to that one.
@@ -130,7 +130,7 @@ class UserTicketService(TicketService):
     async def _add_message(self, tx: Transaction, ticket: Ticket, now: datetime) -> SavedMessage:
         return SavedMessage(await self._save(tx, ticket, ticket.add_message(now), now), UserEvent.SAID)
 
-    async def _save_message(self, user: Person, written: Written, find: Find) -> SavedMessage:
+    async def _save_message(self, user: Person, written: IncomingMessage, find: Find) -> SavedMessage:
         async def attempt(tx: Transaction) -> SavedMessage:
             now = self._clock.now()
             message = await _saved_before(tx, written)
@@ -142,7 +142,7 @@ class UserTicketService(TicketService):
 
         return await self._commit(attempt)
 
-    async def _add_entry(self, tx: Transaction, message: SavedMessage, written: Written, now: datetime) -> None:
+    async def _add_entry(self, tx: Transaction, message: SavedMessage, written: IncomingMessage, now: datetime) -> None:
         ticket, event = message.ticket, message.event or UserEvent.SAID
         entry = await add_entry(tx, ticket, written, EntryKind.ASKED, by=ticket.person_id, now=now)
         if entry is None:
@@ -152,7 +152,7 @@ class UserTicketService(TicketService):
         await record_user_event(tx, ticket.person_id, event, now, ticket.order_reference)
 
 
-async def _saved_before(tx: Transaction, written: Written) -> SavedMessage | None:
+async def _saved_before(tx: Transaction, written: IncomingMessage) -> SavedMessage | None:
     entry = await TicketEntryRepository(tx).of_source(written.chat_id, written.message_id)
     ticket = await TicketRepository(tx).get(entry.ticket) if entry else None
     return None if ticket is None else SavedMessage(ticket, None)

@@ -5,12 +5,12 @@ from telegram.ext import MessageHandler, filters
 
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.handling import Handler
+from bot.support.incoming_messages import read_message
 from bot.support.model import EntryKind, TicketEntry
 from bot.support.staff.replies import note_in, passable
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.session import StaffSession, StaffSessions
 from bot.support.tickets.corrections import TicketCorrections
-from bot.support.user_chat.messages import written_in
 from bot.users.session import Session, handle
 
 
@@ -31,7 +31,7 @@ class EditHandlers:
         if message is None or entry is None or entry.author_id != session.person.id:
             return
         if entry.kind is EntryKind.ASKED:
-            written = written_in(message)
+            written = read_message(message)
             if written is not None:
                 await self._corrections.edit(entry, session.person.id, written)
             return

@@ -16,6 +16,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.staff.staff_chat import SupportContacts
+from bot.support.incoming_messages import read_message
 from bot.support.ticket import Rating, Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.user_service import UserTicketService
@@ -27,7 +28,6 @@ from bot.support.user_chat.buttons import (
 )
 from bot.support.user_chat.help_handlers import HelpHandlers
 from bot.support.user_chat.message_handlers import UserMessageHandlers
-from bot.support.user_chat.messages import written_in
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
 from bot.users.session import Session
@@ -77,7 +77,7 @@ class UserTicketHandlers:
 
     async def offer_to_forward(self, session: Session, message: Message) -> bool:
         """Offer to forward a message that answers nothing to the user's open tickets; return whether there are any."""
-        if not self._contacts.has_staff or written_in(message) is None:
+        if not self._contacts.has_staff or read_message(message) is None:
             return False
         async with self._database.reading() as tx:
             known = await TicketRepository(tx).of_person(session.person.id, limit=OFFERED)
@@ -151,7 +151,7 @@ class UserTicketHandlers:
         """Forward the message that ours replies to, if the user wrote it."""
         theirs = session.pressed.reply_to_message if session.pressed is not None else None
         is_own = theirs is not None and theirs.from_user is not None and theirs.from_user.id == session.person.id
-        written = written_in(theirs) if theirs is not None and is_own else None
+        written = read_message(theirs) if theirs is not None and is_own else None
         if written is None:
             raise Rejection("ticket.nothing_to_pass_on")
         saved = await self._tickets.write(session.person, written, ticket.reference)

@@ -20,14 +20,14 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import REFERENCE_ALPHABET, Order
 from bot.orders.repository import OrderRepository
 from bot.staff.staff_chat import SupportContacts
-from bot.support.model import PostRole, TicketPost, Written
+from bot.support.incoming_messages import read_message
+from bot.support.model import IncomingMessage, PostRole, TicketPost
 from bot.support.reply_time import ReplyTime
 from bot.support.ticket import PREFIX, REFERENCE_LENGTH, Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.user_service import SavedMessage, UserTicketService
-from bot.support.user_chat.messages import written_in
 from bot.support.user_chat.screens import question as screens
 from bot.users import questions
 from bot.users.model import Person, UserEvent
@@ -44,7 +44,7 @@ SEEN: Final = "👌"
 
 TICKET_NAMED: Final = re.compile(rf"{PREFIX}[{REFERENCE_ALPHABET}]{{{REFERENCE_LENGTH}}}\b")
 OURS: Final = frozenset({PostRole.ENTRY, PostRole.REMARK})
-_Save = Callable[[Person, Written], Awaitable[SavedMessage]]
+_Save = Callable[[Person, IncomingMessage], Awaitable[SavedMessage]]
 
 
 class UserMessageHandlers:
@@ -141,7 +141,7 @@ class UserMessageHandlers:
 
     async def _answer(self, session: Session, message: Message, save: _Save) -> None:
         """Save the answer to a question, and say so."""
-        written = written_in(message)
+        written = read_message(message)
         if written is None:
             await session.show(screens.unreadable(session.t))
             return
@@ -157,7 +157,7 @@ class UserMessageHandlers:
 
     async def _reply(self, session: Session, message: Message, ticket: str) -> None:
         """Save a reply. A question that is open stays open: it wasn't answered."""
-        written = written_in(message)
+        written = read_message(message)
         if written is None:
             await session.post(Screen(session.t("ticket.unreadable")))
             return

@@ -150,7 +150,7 @@ async def test_an_answer_is_taken_back_by_its_author_alone_and_both_sides_learn_
     await case.person.sees("This is for somebody else")
     await case.rina.sees_reaction(said, "👌")
     elsewhere = await case.oscar.sees(
-        like("staff.remark.answered", by="3001") + "\nThis is for somebody else", anywhere=True
+        like("staff.remark.replied", by="3001") + "\nThis is for somebody else", anywhere=True
     )
     await case.oscar.says("/unsend", reply_to=elsewhere)
     await case.oscar.sees(like("ticket.answer_of_another"))

@@ -11,7 +11,7 @@ from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.entries import with_quote
 from bot.support.staff.screens.talk import mention
 
-QUOTED: Final = frozenset({Remark.ANSWERED, Remark.NOTED, Remark.TAKEN_OVER})
+QUOTED: Final = frozenset({Remark.REPLIED, Remark.NOTED, Remark.TAKEN_OVER})
 """Remarks that quote what was written."""
 
 REASONS: Final[Mapping[str, str]] = {

@@ -98,7 +98,7 @@ def _status(reader: Reader, ticket: Ticket) -> Iterator[str]:
     yield t(f"staff_ticket.{status}", reference=ticket.reference, by=str(ticket.claimed_by or ""))
     yield t(f"staff_ticket.cause.{ticket.cause}", at=when(ticket.created_at))
     if ticket.reopen_count:
-        yield t("staff_ticket.reopen_count", count=ticket.reopen_count)
+        yield t("staff_ticket.reopened", count=ticket.reopen_count)
     if ticket.first_reply_at is not None:
         yield t("staff_ticket.answered", duration=t.duration(ticket.first_reply_at - ticket.created_at))
     if ticket.waiting_since is not None:

@@ -2,10 +2,10 @@
 
 from telegram import Message
 
-from bot.support.model import MediaKind, Written
+from bot.support.model import IncomingMessage, MediaKind
 
 
-def written_in(message: Message) -> Written | None:
+def read_message(message: Message) -> IncomingMessage | None:
     """Return what was written; None for what can't be passed on (a sticker, a voice message, a place)."""
     if message.photo:
         return _of(message, message.caption_html, MediaKind.PHOTO, message.photo[-1].file_id)
@@ -14,7 +14,9 @@ def written_in(message: Message) -> Written | None:
     return _of(message, message.text_html) if message.text else None
 
 
-def _of(message: Message, text: str | None, media: MediaKind | None = None, file_id: str | None = None) -> Written:
-    return Written(
+def _of(
+    message: Message, text: str | None, media: MediaKind | None = None, file_id: str | None = None
+) -> IncomingMessage:
+    return IncomingMessage(
         chat_id=message.chat_id, message_id=message.message_id, text=text or None, media=media, file_id=file_id
     )
