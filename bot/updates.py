@@ -70,12 +70,7 @@ def _add_routes(application: Application, features: Sequence[Feature]) -> None: 
 
 
 def _answer_handler(features: Sequence[Feature]) -> Handler:
-    answers: dict[str, questions.Answer] = {}
-    whole_answers: dict[str, questions.WholeAnswer] = {}
-    for feature in features:
-        answers |= feature.answers
-        whole_answers |= feature.whole_answers
-    return questions.answer_handler(answers, whole_answers)
+    return questions.answer_handler({name: answer for feature in features for name, answer in feature.answers.items()})
 
 
 def _in_phases(features: Sequence[Feature]) -> Iterator[tuple[int, Handler]]:

@@ -39,7 +39,7 @@ class ComposeHandlers:
         self._broadcasts = broadcasts
         self._translations = translations
 
-    def whole_answers(self) -> Mapping[str, questions.WholeAnswer]:
+    def answers(self) -> Mapping[str, questions.Answer]:
         """Return who takes the answer to which question."""
         return {
             TEXT: self.take_text,

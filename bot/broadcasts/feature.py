@@ -61,7 +61,7 @@ class Broadcasts:
         self.feature = Feature(
             name="broadcasts",
             routes=(handlers.routes(), DeliveryHandlers(deliveries=self.deliveries).routes()),
-            whole_answers=compose.whole_answers(),
+            answers=compose.answers(),
             renderers=(notifications.RENDERERS,),
             workers=(
                 Worker("broadcasts", BroadcastWorker(service, self.deliveries).tick, confirmed),

@@ -15,7 +15,6 @@ from telegram.ext import (
     CommandHandler,
     ConversationHandler,
     MessageHandler,
-    filters,
 )
 
 from bot.checkout.buttons import DraftAction, DraftButton, LightningButton, StartOverButton
@@ -27,13 +26,13 @@ from bot.checkout.one_line_handlers import OneLineHandlers
 from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
 from bot.checkout.screens import draft as screens
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.questions import OpenQuestion, Questions
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.buttons import NewOrderButton
+from bot.users.questions import TYPED
 from bot.users.screens import start
 from bot.users.session import SESSION, Session, current_session, handle
-
-TYPED = PRIVATE & ~filters.COMMAND
 
 IdleHook = Callable[[Session, Message], Awaitable[bool]]
 """Takes a message that is no answer to anything; returns whether it did."""
@@ -101,6 +100,7 @@ class Conversation:
         self._drafts = drafts
         self._draft_handlers = draft_handlers
         self._one_line = one_line
+        self._questions = Questions(_find_question, dict.fromkeys(STEPS, self._answer), self._show_taken)
         self.on_idle_message: list[IdleHook] = []
         """Features add theirs."""
 
@@ -191,12 +191,23 @@ class Conversation:
         await self._draft_handlers.show(session)
 
     async def _take_typed(self, session: Session, update: Update) -> None:
-        text = _text_of(update)
-        if text is None:
+        if update.effective_message is not None:
+            await self._questions.take(session, update.effective_message)
+
+    async def _show_taken(self, session: Session) -> bool:
+        """Show the question that an answer has led to which was taken before."""
+        if not is_replayed(session):
+            return False
+        await self._draft_handlers.show(session)
+        return True
+
+    async def _answer(self, session: Session, _: str, message: Message) -> None:
+        """Take an answer to the draft's question, or a whole line in place of a destination."""
+        if message.text is None:
             session.notice = session.t("talk.only_text")
             await self._draft_handlers.show(session)
-        elif not await self._one_line.take_line(session, text):
-            await self._draft_handlers.take_typed(session, text)
+        elif not await self._one_line.take_line(session, message.text):
+            await self._draft_handlers.take_typed(session, message.text)
 
     async def _show_open_question(self, session: Session) -> None:
         """Show the open question. A second tap on its own message needs no second question."""
@@ -243,6 +254,11 @@ class Conversation:
         if session[DRAFT] is not None or text.startswith("/") or message is None or message.forward_origin is not None:
             return False
         return await self._one_line.is_order(session, text)
+
+
+def _find_question(session: Session) -> OpenQuestion | None:
+    draft = session[DRAFT]
+    return None if draft is None else OpenQuestion(draft.ask)
 
 
 def _press(

@@ -12,7 +12,7 @@ from bot.checkout.buttons import DraftAction, DraftButton
 from bot.checkout.draft import Ask, DraftStatus, OrderDraft
 from bot.checkout.drafts import Drafts
 from bot.checkout.flow import step_back
-from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
+from bot.checkout.open_draft import DRAFT, open_draft
 from bot.checkout.screens import draft as screens
 from bot.checkout.screens import limit_warning
 from bot.checkout.steps.handler import Answer, StepHandler
@@ -89,7 +89,7 @@ class DraftHandlers:
         """Do what a button of the open question says: one of its own, or one that every question has."""
         draft = open_draft(session)
         common = self.COMMON.get(button.action)
-        if common is not None and not is_replayed(session):
+        if common is not None:
             await common(self, session, draft)
         else:
             await self._take(session, self._steps[draft.ask].buttons[button.action], button.argument)
@@ -146,9 +146,6 @@ class DraftHandlers:
 
     async def _take(self, session: Session, answer: Answer, given: str) -> None:
         draft = open_draft(session)
-        if is_replayed(session):
-            await self.show(session)
-            return
         try:
             result = await answer(session, draft, given)
         except Rejection as rejection:

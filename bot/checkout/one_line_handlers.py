@@ -75,7 +75,7 @@ class OneLineHandlers:
         Returns False where `text` is no more than a destination's name.
         """
         draft = open_draft(session)
-        if draft.ask is not Ask.DESTINATION or draft.status is not DraftStatus.OPEN or is_replayed(session):
+        if draft.ask is not Ask.DESTINATION or draft.status is not DraftStatus.OPEN:
             return False
         try:
             methods, known = await self._list(session)

@@ -23,6 +23,7 @@ from bot.infra.outbox.model import NotificationKind
 from bot.infra.telegram.inbound.chat_queues import ChatJobs
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.handling import Handler
+from bot.infra.telegram.ui.questions import Answer
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.workers.loop import Wakeup
 
@@ -79,11 +80,8 @@ class Feature:
     """Its package below `bot`."""
 
     routes: Sequence[Routes[Any]] = ()
-    answers: Mapping[str, Callable[..., Awaitable[None]]] = field(default_factory=dict)
-    """Question -> who takes the text that is typed as its answer (`questions.Answer`)."""
-
-    whole_answers: Mapping[str, Callable[..., Awaitable[None]]] = field(default_factory=dict)
-    """The same for answers that may be more than text (`questions.WholeAnswer`)."""
+    answers: Mapping[str, Answer[Any]] = field(default_factory=dict)
+    """Question -> who takes the message that answers it."""
 
     handlers: Mapping[Phase, Sequence[Handler]] = field(default_factory=dict)
     """What isn't a command, a button or an answer: each is tried in its phase."""

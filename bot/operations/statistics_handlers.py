@@ -48,7 +48,7 @@ class StatisticsHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return who takes the typed answer to which question."""
-        return {SPAN: self.take_span}
+        return {SPAN: questions.text_only(self.take_span)}
 
     async def show_statistics(self, session: Session, _: str) -> None:
         """Show the bot's own statistics at once, and the service's as soon as it has answered."""

@@ -49,9 +49,9 @@ class SubscriptionHandlers:
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return the handler of the typed answer to each question."""
         return {
-            DAILY_TIME: self.daily_time_typed,
-            QUIET_HOURS: self.quiet_hours_typed,
-            ALERT_PRICE: self.price_typed,
+            DAILY_TIME: questions.text_only(self.daily_time_typed),
+            QUIET_HOURS: questions.text_only(self.quiet_hours_typed),
+            ALERT_PRICE: questions.text_only(self.price_typed),
         }
 
     async def subscription_button(self, session: Session, button: SubscriptionButton) -> None:

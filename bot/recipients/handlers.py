@@ -51,7 +51,7 @@ class RecipientHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return the handler of the typed answer to each question."""
-        return {NAME: self.name_typed, HOLDER: self.holder_typed}
+        return {NAME: questions.text_only(self.name_typed), HOLDER: questions.text_only(self.holder_typed)}
 
     @property
     def actions(self) -> frozenset[RecipientAction]:

@@ -106,8 +106,7 @@ class Support:
         self.feature = Feature(
             name="support",
             routes=(handlers.routes(), help_handlers.routes(), *agents.routes),
-            answers=agents.answers,
-            whole_answers={**messages.whole_answers(), **agents.whole_answers},
+            answers={**messages.answers(), **agents.answers},
             handlers={
                 Phase.CORRECTIONS: (EditHandlers(corrections=corrections, staff_sessions=agents.sessions).handler(),),
                 Phase.QUESTIONS: (*agents.handlers, messages.handler()),

@@ -50,7 +50,7 @@ class SettingsHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return the handler of the typed answer to each question."""
-        return {PLACE: self.place_typed}
+        return {PLACE: questions.text_only(self.place_typed)}
 
     async def show_start(self, session: Session, _: Update) -> None:
         """Show the welcome."""

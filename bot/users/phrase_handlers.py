@@ -32,7 +32,7 @@ class PhraseHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return the handler of the typed answer to each question."""
-        return {QUESTION: self.phrase_typed}
+        return {QUESTION: questions.text_only(self.phrase_typed)}
 
     async def show_phrase(self, session: Session, _: str) -> None:
         """Show the user's phrase, or suggest one."""

@@ -1,7 +1,7 @@
 """Questions outside of a draft whose answer is typed: a phrase, a recipient's name, a time zone.
 
-Which one is open is saved with the user, so that it survives a restart. It ends with its answer, with a press of any
-button and with any command: nothing that is meant for something else is ever taken for its answer.
+The row of the user keeps the open one. It ends with its answer, with a press of any button and with any command: so
+nothing that is meant for something else is ever taken for its answer.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,26 +12,47 @@ from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop, MessageHandler, TypeHandler, filters
 
 from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
+from bot.infra.telegram.ui.questions import Answer as AnyAnswer
+from bot.infra.telegram.ui.questions import OpenQuestion, Questions
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.model import Person
-from bot.users.session import SESSION, Session
+from bot.users.session import Session, current_session
 
 TYPED: Final = PRIVATE & ~filters.COMMAND
 
-Answer = Callable[[Session, str, str], Awaitable[None]]
-"""Takes the session, the question's argument and what was typed.
+Answer = AnyAnswer[Session]
+"""Takes the session, the question's argument and the message.
 
 It saves `answered(session)` in the transaction that saves the answer, or shows the question again.
 """
 
-WholeAnswer = Callable[[Session, str, Message], Awaitable[None]]
-"""The same for answers that may be more than text: formatted text, a picture."""
+
+def text_only(answer: Callable[[Session, str, str], Awaitable[object]]) -> Answer:
+    """Let `answer` take the text of messages. Messages of another kind are refused, and the question stays open."""
+
+    async def take(session: Session, argument: str, message: Message) -> None:
+        if message.text is None:
+            await session.show(Screen(session.t("talk.only_text")))
+        else:
+            await answer(session, argument, message.text)
+
+    return take
 
 
 async def ask(session: Session, question: str, screen: Screen, argument: str = "") -> None:
     """Show `screen`, and give what is typed next to the answer registered as `question`."""
-    await session.save_user(replace(session.person, awaits=f"{question}:{argument}"))
+    await remember_question(session, OpenQuestion(question, argument))
     await session.show(screen)
+
+
+async def remember_question(session: Session, question: OpenQuestion) -> None:
+    """Save what the user is asked."""
+    await session.save_user(replace(session.person, awaits=str(question)))
+
+
+def open_question(session: Session) -> OpenQuestion | None:
+    """Return what the user is asked outside of a draft."""
+    return OpenQuestion.read(session.person.awaits) if session.person.awaits else None
 
 
 def answered(session: Session) -> Person:
@@ -45,35 +66,28 @@ def forget_handler() -> Handler:
     return TypeHandler(Update, _forget)
 
 
-def answer_handler(answers: Mapping[str, Answer], whole: Mapping[str, WholeAnswer]) -> Handler:
+def answer_handler(answers: Mapping[str, Answer]) -> Handler:
     """Return the handler of what is typed while a question is open. It comes before the conversation."""
+    of_users = Questions(open_question, answers, _show_taken)
 
     async def typed(update: Update, _: Context) -> None:
-        session = SESSION.get()
-        if session.is_answered:
-            # It was taken before a crash. The draft must not take it for an answer to a question of its own.
-            await session.show(Screen(session.t("question.taken")))
-            raise ApplicationHandlerStop
-        question, _separator, argument = (session.person.awaits or "").partition(":")
         message = update.effective_message
-        if question in whole and message is not None:
-            await whole[question](session, argument, message)
+        if message is not None and await of_users.take(current_session(), message):
             raise ApplicationHandlerStop
-        answer = answers.get(question)
-        if answer is None:
-            return
-        text = message.text if message else None
-        if text is None:
-            await session.show(Screen(session.t("talk.only_text")))
-        else:
-            await answer(session, argument, text)
-        raise ApplicationHandlerStop
 
     return MessageHandler(TYPED, typed)
 
 
+async def _show_taken(session: Session) -> bool:
+    """Say that an answer was taken, so that the draft doesn't take it for one to its own question."""
+    if not session.is_answered:
+        return False
+    await session.show(Screen(session.t("question.taken")))
+    return True
+
+
 async def _forget(update: Update, _: Context) -> None:
-    session = SESSION.get()
+    session = current_session()
     text = update.effective_message.text if update.effective_message else None
     is_command = update.callback_query is None and text is not None and text.startswith("/")
     is_here = update.effective_chat is not None and update.effective_chat.id == session.chat_id

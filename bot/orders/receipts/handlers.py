@@ -83,7 +83,7 @@ class ReceiptHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return what takes the code that is typed after `/verify`."""
-        return {QUESTION: self.code_typed}
+        return {QUESTION: questions.text_only(self.code_typed)}
 
     def handlers(self) -> Mapping[Phase, tuple[Handler, ...]]:
         """Return the command for groups, the link, and the check of a code that is sent alone."""

@@ -7,6 +7,7 @@ from typing import Final
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.delivery import After
 from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
+from bot.infra.telegram.ui.questions import OpenQuestion
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.support.model import NOTE, PostRole, TicketEntry, TicketPost
 from bot.support.notifications.kinds import (
@@ -90,7 +91,7 @@ async def _save_entry(tx: Transaction, notification: Notification[UserEntry], re
 async def _save_remark(tx: Transaction, notification: Notification[EntryRemark], result: Result, now: datetime) -> None:
     """Save a line in a chat of staff. A reply to it is for the user, unless the line is among support agents."""
     if notification.payload.what in INTERNAL:
-        await save_post(tx, notification, result, now, PostRole.QUESTION, argument=f"{NOTE}:")
+        await save_post(tx, notification, result, now, PostRole.QUESTION, argument=str(OpenQuestion(NOTE)))
     else:
         await save_post(tx, notification, result, now, PostRole.REMARK)
 

@@ -42,7 +42,7 @@ class RevealHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return who takes the typed answer to which question."""
-        return {REASON: self.reason_typed}
+        return {REASON: questions.text_only(self.reason_typed)}
 
     async def reveal_button(self, staff: StaffSession, button: RevealButton) -> None:
         """Do what a button about a full recipient says; in a group, only ask."""

@@ -66,11 +66,7 @@ class SavedReplyHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return who takes the typed answer to which question."""
-        return {NAME: self.name_typed}
-
-    def whole_answers(self) -> Mapping[str, questions.WholeAnswer]:
-        """Return who takes the answer that is more than text to which question."""
-        return {TEXT: self.text_sent}
+        return {NAME: questions.text_only(self.name_typed), TEXT: self.text_sent}
 
     async def list_saved_replies(self, staff: StaffSession, _: str) -> None:
         """List the saved replies: to read and change them in private, or only their names in a group."""

@@ -125,7 +125,6 @@ class SupportAgents:
             lookups.routes(),
         )
         self.answers = {**reveals.answers(), **saved_replies.answers()}
-        self.whole_answers = saved_replies.whole_answers()
         self.handlers = (
             written.handler({**buttons.questions(), **written.questions()}),
             group.moved_handler(),

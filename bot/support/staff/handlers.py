@@ -15,7 +15,7 @@ from bot.infra.telegram.ui.router import Routes
 from bot.support.lookup.handlers import LookupHandlers
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.messages import TicketMessages
-from bot.support.staff.questions import TakeReply, ask
+from bot.support.staff.questions import TakeReply, TicketReply, ask
 from bot.support.staff.refresh import OrderRefresh
 from bot.support.staff.replies import passable
 from bot.support.staff.screens import talk as staff_talk
@@ -95,8 +95,9 @@ class StaffTicketHandlers:
         screen = staff_talk.take_over(staff.t, ticket, ticket.claimed_by or 0)
         await ask(self._messages, staff, ticket, TAKE_OVER, screen)
 
-    async def _take_over_with_note(self, staff: StaffSession, ticket: Ticket, _: str, message: Message) -> None:
+    async def _take_over_with_note(self, reply: TicketReply, _: str, message: Message) -> None:
         """Take over, now that there is a note. All agents are notified of the change, so nothing more is said."""
+        staff, ticket = reply.staff, reply.ticket
         try:
             await self._tickets.take_over(ticket.reference, staff.person.id, passable(message))
         except Rejection as why:
@@ -109,8 +110,9 @@ class StaffTicketHandlers:
         await staff.session.acknowledge()
         await ask(self._messages, staff, ticket, CLOSE, staff_talk.closing(staff.t, ticket))
 
-    async def _ask_reason_again(self, staff: StaffSession, ticket: Ticket, _: str, __: Message) -> None:
+    async def _ask_reason_again(self, reply: TicketReply, _: str, __: Message) -> None:
         """Ask again: a reason is tapped. What is typed instead isn't a reply to the user."""
+        staff, ticket = reply.staff, reply.ticket
         if ticket.is_open:
             await ask(self._messages, staff, ticket, CLOSE, staff_talk.closing(staff.t, ticket))
         else:

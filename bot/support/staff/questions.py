@@ -1,19 +1,36 @@
-"""Questions to support about a ticket: the answer is a reply to the question, so that any chat of theirs will do."""
+"""Questions to support agents about a ticket: an agent answers in a reply to the question, in any chat of theirs.
 
-from collections.abc import Awaitable, Callable
+The row of the question's message keeps what was asked. An answer is taken once, because its message is.
+"""
 
-from telegram import Message
+from dataclasses import dataclass
 
+from bot.infra.telegram.ui.questions import Answer, OpenQuestion
 from bot.infra.telegram.ui.screen import Screen
-from bot.support.model import PostRole
+from bot.support.model import PostRole, TicketPost
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.session import StaffSession
 from bot.support.ticket import Ticket
 
-TakeReply = Callable[[StaffSession, Ticket, str, Message], Awaitable[None]]
-"""Takes the session, the ticket, the question's argument, and the reply."""
+
+@dataclass(frozen=True, slots=True)
+class TicketReply:
+    """An agent's reply to a question about a ticket."""
+
+    staff: StaffSession
+    ticket: Ticket
+    post: TicketPost
+    """The message with the question."""
+
+    @property
+    def question(self) -> OpenQuestion:
+        """Return what was asked."""
+        return OpenQuestion.read(self.post.argument)
+
+
+TakeReply = Answer[TicketReply]
 
 
 async def ask(messages: TicketMessages, staff: StaffSession, ticket: Ticket, question: str, screen: Screen) -> None:
-    """Show `screen`; a reply to it goes to what is registered for `question`."""
-    await messages.say(staff, ticket, screen, PostRole.QUESTION, f"{question}:")
+    """Show `screen`, and give replies to it to the answer registered as `question`."""
+    await messages.say(staff, ticket, screen, PostRole.QUESTION, str(OpenQuestion(question)))

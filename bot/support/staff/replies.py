@@ -17,13 +17,14 @@ from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.questions import Questions
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.incoming_messages import read_message
 from bot.support.model import NOTE, IncomingMessage, PostRole, TicketEntry, TicketPost
 from bot.support.staff.entries import too_long_by
 from bot.support.staff.messages import TicketMessages
-from bot.support.staff.questions import TakeReply, ask
+from bot.support.staff.questions import TakeReply, TicketReply, ask
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.staff.session import NEW_MESSAGES, StaffSession, StaffSessions, replied_to, topic_of
@@ -75,10 +76,11 @@ class ReplyHandlers:
 
     def handler(self, answers: Mapping[str, TakeReply]) -> Handler:
         """Return what takes replies; `answers` says who takes the one to which question."""
+        questions = Questions[TicketReply](lambda reply: reply.question, answers)
 
         async def reply(update: Update, _: Context) -> None:
             message = update.effective_message
-            if message is not None and await self._take_reply(update, message, answers):
+            if message is not None and await self._take_reply(update, message, questions):
                 raise ApplicationHandlerStop
 
         return MessageHandler(NEW_MESSAGES & filters.REPLY & ~filters.COMMAND, reply)
@@ -107,7 +109,7 @@ class ReplyHandlers:
             if not has_changed:
                 await staff.say(Screen(staff.t("ticket.taken_back_already")))
 
-    async def _take_reply(self, update: Update, message: Message, answers: Mapping[str, TakeReply]) -> bool:
+    async def _take_reply(self, update: Update, message: Message, questions: Questions[TicketReply]) -> bool:
         """Return whether the message was a reply to a ticket's message, by an agent or somebody who believes to be."""
         session = current_session()
         post, ticket = await self._answered(message)
@@ -119,9 +121,7 @@ class ReplyHandlers:
         if staff is None:
             await self._send_away(session, message, ticket)
         elif post.role is PostRole.QUESTION:
-            question, _separator, argument = post.argument.partition(":")
-            if question in answers:
-                await answers[question](staff, ticket, argument, message)
+            await questions.take(TicketReply(staff, ticket, post), message)
         elif post.role in CAN_BE_REPLIED_TO:
             await self._reply(staff, ticket, message)
         return True
@@ -179,9 +179,9 @@ class ReplyHandlers:
         await self._tickets.add_note(ticket.reference, staff.person.id, note)
         await ask(self._messages, staff, ticket, NOTE, staff_talk.noted(staff.t, ticket))
 
-    async def _note_in_reply(self, staff: StaffSession, ticket: Ticket, _: str, message: Message) -> None:
+    async def _note_in_reply(self, reply: TicketReply, _: str, message: Message) -> None:
         """Keep a reply to a note, or to what was said of one. Whatever it says, it isn't meant for the user."""
-        await self._keep_note(staff, ticket, message)
+        await self._keep_note(reply.staff, reply.ticket, message)
 
     async def _ticket_here(self, staff: StaffSession, message: Message) -> Ticket | None:
         """Return the ticket of what the message replies to, also of an agent's own words; else that of the topic."""

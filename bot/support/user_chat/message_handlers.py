@@ -6,7 +6,6 @@ only as the answer to the question what is wrong. The further parts of an album 
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from telegram import Message, Update
@@ -16,6 +15,7 @@ from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
 from bot.infra.telegram.ui.handling import Context, Handler
+from bot.infra.telegram.ui.questions import OpenQuestion
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import REFERENCE_ALPHABET, Order
 from bot.orders.repository import OrderRepository
@@ -69,7 +69,7 @@ class UserMessageHandlers:
         """Return what takes replies. It comes before the answers to questions: a reply is meant for what it answers."""
         return MessageHandler(TYPED, self._typed)
 
-    def whole_answers(self) -> Mapping[str, questions.WholeAnswer]:
+    def answers(self) -> Mapping[str, questions.Answer]:
         """Return who takes the typed answer to which question."""
         return {NEW: self.new_typed, MORE: self.more_typed}
 
@@ -202,15 +202,17 @@ def _named(ours: Message) -> str | None:
 
 
 def _ticket_of_album(session: Session, message: Message) -> str | None:
-    question, _, argument = (session.person.awaits or "").partition(":")
-    ticket, _, album = argument.partition(":")
-    return ticket if question == ALBUM and album == message.media_group_id else None
+    question = questions.open_question(session)
+    if question is None or question.name != ALBUM:
+        return None
+    ticket, _, album = question.argument.partition(":")
+    return ticket if album == message.media_group_id else None
 
 
 async def _expect_rest(session: Session, message: Message, ticket: Ticket) -> None:
     if message.media_group_id is not None:
-        awaits = f"{ALBUM}:{ticket.reference}:{message.media_group_id}"
-        await session.save_user(replace(session.person, awaits=awaits))
+        album = OpenQuestion(ALBUM, f"{ticket.reference}:{message.media_group_id}")
+        await questions.remember_question(session, album)
 
 
 async def _show(session: Session, screen: Screen) -> int | None:
