@@ -213,7 +213,7 @@ class Settings(BaseSettings):
         if not all(part.isascii() and part.isdigit() for part in parts):
             raise ValueError("must be Telegram user ids, such as 123456789, separated by commas")
         ids = frozenset(map(int, parts))
-        if any(not 0 < person <= LARGEST_ID for person in ids):
+        if any(not 0 < user <= LARGEST_ID for user in ids):
             raise ValueError("must be Telegram user ids, such as 123456789, separated by commas")
         return ids
 

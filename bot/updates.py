@@ -40,7 +40,7 @@ DAMAGED = {
     "drafts": "draft.unreadable",
     "recipients": "recipient.unreadable",
 }
-"""Table -> what a person reads whose row of it can't be read. Trying again doesn't help with these."""
+"""Table -> what a user reads whose row of it can't be read. Trying again doesn't help with these."""
 
 
 def register(application: Application, features: Sequence[Feature]) -> None:  # type: ignore[type-arg]
@@ -141,16 +141,16 @@ async def _unknown_press(update: Update, _: Context) -> None:
 
 
 async def _apologise(_: object, context: Context) -> None:
-    """Something of ours broke: the person is told, the log gets the kind of error, and the chat goes on."""
+    """Something of ours broke: the user is told, the log gets the kind of error, and the chat goes on."""
     error, session = context.error, SESSION.get(None)
     if isinstance(error, RowUnreadable) and error.table in DAMAGED and session is not None:
         await _tell_unreadable(session, error)
         return
     if isinstance(error, StoreDown) and session is not None:
-        # The queue tries the same update again; the person need not hear of it.
+        # The queue tries the same update again; the user need not hear of it.
         session.failure = error
         return
-    # Without the exception's text, which may quote what a person wrote.
+    # Without the exception's text, which may quote what a user wrote.
     log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED) if error else [])
     if session is not None:
         await session.acknowledge()

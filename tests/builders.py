@@ -25,7 +25,7 @@ def an_order(reference: str = "R2345AB", **changes: Any) -> Order:
     """An intent of Emma's to send Rp250,000 to BCA."""
     known: dict[str, Any] = {
         "reference": reference,
-        "person_id": 1001,
+        "user_id": 1001,
         "chat_id": 1001,
         "draft_id": f"draft of {reference}",
         "attempt": 1,
@@ -48,7 +48,7 @@ def a_draft(draft_id: str = "d1", **changes: Any) -> OrderDraft:
     known: dict[str, Any] = {
         "id": draft_id,
         "chat_id": 1001,
-        "person_id": 1001,
+        "user_id": 1001,
         "ask": Ask.DESTINATION,
         "expires_at": NOW + timedelta(minutes=30),
     }
@@ -76,7 +76,7 @@ def an_update(update_id: int, **changes: Any) -> InboxItem:
 def a_ticket(reference: str = "T-2345A", **changes: Any) -> Ticket:
     """An open ticket of Emma's about her order, which waits since it was opened."""
     known: dict[str, Any] = {
-        "person_id": 1001,
+        "user_id": 1001,
         "order_reference": f"order of {reference}",
         "created_at": NOW,
         "waiting_since": NOW,

@@ -8,13 +8,13 @@ from bot.core.zones import PRESUMED
 from bot.infra.i18n import Translator, translator_for
 from bot.infra.outbox.model import DeliveryOutcome, NotificationKind, Sent, StoredNotification
 from bot.infra.outbox.rendering import Renderers
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.readers import RenderContext, Renderer
 from tests.texts import TRANSLATIONS
 
 
 def context_for(
-    user: Person | None, *, store: Any, messenger: Any, now: datetime, t: Translator | None = None
+    user: User | None, *, store: Any, messenger: Any, now: datetime, t: Translator | None = None
 ) -> RenderContext:
     """Return what a renderer is given for a message to this user."""
     return RenderContext(

@@ -171,7 +171,7 @@ class ComposeHandlers:
         await session.save_user(questions.answered(session))
         if saved is None:
             session.notice = session.t("broadcast.changed_meanwhile")
-        await self.show_draft(session, saved or await self._drafts.open(session.person.id))
+        await self.show_draft(session, saved or await self._drafts.open(session.user.id))
 
     def _check(self, changed: Broadcast) -> None:
         check_fits(replace(changed, is_rate=changed.needs_quote), self._translations)

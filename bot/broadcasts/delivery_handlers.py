@@ -48,16 +48,16 @@ class DeliveryHandlers:
         return True
 
     async def _pause(self, session: Session, broadcast_id: str) -> bool:
-        return await self._deliveries.pause(broadcast_id, session.person.id) is not None
+        return await self._deliveries.pause(broadcast_id, session.user.id) is not None
 
     async def _resume(self, session: Session, broadcast_id: str) -> bool:
-        return await self._deliveries.resume(broadcast_id, session.person.id) is not None
+        return await self._deliveries.resume(broadcast_id, session.user.id) is not None
 
     async def _stop(self, session: Session, broadcast_id: str) -> bool:
-        return await self._deliveries.stop(broadcast_id, session.person.id) is not None
+        return await self._deliveries.stop(broadcast_id, session.user.id) is not None
 
     async def _retry_unknown(self, session: Session, broadcast_id: str) -> bool:
-        return await self._deliveries.retry_unknown(broadcast_id, session.person.id) > 0
+        return await self._deliveries.retry_unknown(broadcast_id, session.user.id) > 0
 
     ACTIONS: ClassVar[Mapping[DeliveryAction, "_Action"]] = {
         DeliveryAction.SHOW: _show,

@@ -22,20 +22,20 @@ BUT: Any = bindparam("but", expanding=True)
 OF_BROADCAST = deliveries.c.broadcast_id == BROADCAST
 
 NEXT = (
-    select(deliveries.c.person_id)
-    .where(IS_TO_SEND, OF_BROADCAST, deliveries.c.person_id.not_in(BUT))
-    .order_by(deliveries.c.person_id)
+    select(deliveries.c.user_id)
+    .where(IS_TO_SEND, OF_BROADCAST, deliveries.c.user_id.not_in(BUT))
+    .order_by(deliveries.c.user_id)
     .limit(LIMIT)
 )
 CLAIM = (
     update(deliveries)
-    .where(OF_BROADCAST, deliveries.c.person_id.in_(NEXT.scalar_subquery()), IS_TO_SEND)
+    .where(OF_BROADCAST, deliveries.c.user_id.in_(NEXT.scalar_subquery()), IS_TO_SEND)
     .values(status=DeliveryStatus.SENDING, at=bindparam("now", type_=deliveries.c.at.type))
     .returning(deliveries)
 )
 RECORD = (
     update(deliveries)
-    .where(OF_BROADCAST, deliveries.c.person_id == bindparam("person", type_=deliveries.c.person_id.type))
+    .where(OF_BROADCAST, deliveries.c.user_id == bindparam("user", type_=deliveries.c.user_id.type))
     .values(
         status=bindparam("became"),
         at=bindparam("now", type_=deliveries.c.at.type),
@@ -44,7 +44,7 @@ RECORD = (
 )
 RELEASE = (
     update(deliveries)
-    .where(OF_BROADCAST, deliveries.c.person_id.in_(THESE), IS_CLAIMED_DELIVERY)
+    .where(OF_BROADCAST, deliveries.c.user_id.in_(THESE), IS_CLAIMED_DELIVERY)
     .values(status=DeliveryStatus.WAITING)
 )
 MARK_INTERRUPTED = update(deliveries).where(OF_BROADCAST, IS_CLAIMED_DELIVERY).values(status=DeliveryStatus.UNKNOWN)
@@ -57,7 +57,7 @@ COUNTS = select(deliveries.c.status, func.count()).where(OF_BROADCAST).group_by(
 WITH_STATUS = (
     select(deliveries)
     .where(OF_BROADCAST, deliveries.c.status == bindparam("status"))
-    .order_by(deliveries.c.person_id)
+    .order_by(deliveries.c.user_id)
     .limit(LIMIT)
 )
 
@@ -74,11 +74,11 @@ class DeliveryRepository:
         reads = _reads(default_locale)
         those = (
             select(literal(broadcast.id), users.c.id, reads, literal(str(DeliveryStatus.WAITING)))
-            .join_from(users, subscriptions, subscriptions.c.person_id == users.c.id)
+            .join_from(users, subscriptions, subscriptions.c.user_id == users.c.id)
             .where(*_is_in(broadcast.audience, reads, now))
         )
         written = await self._connection.execute(
-            insert(deliveries).from_select(["broadcast_id", "person_id", "locale", "status"], those)
+            insert(deliveries).from_select(["broadcast_id", "user_id", "locale", "status"], those)
         )
         return written.rowcount
 
@@ -87,7 +87,7 @@ class DeliveryRepository:
         reads = _reads(default_locale).label("reads")
         those = (
             select(reads, func.count())
-            .join_from(users, subscriptions, subscriptions.c.person_id == users.c.id)
+            .join_from(users, subscriptions, subscriptions.c.user_id == users.c.id)
             .where(*_is_in(audience, reads, now))
             .group_by(reads)
         )
@@ -100,14 +100,14 @@ class DeliveryRepository:
         known = {"broadcast": broadcast_id, "limit": limit, "now": at, "but": tuple(but)}
         found = await self._connection.execute(CLAIM, known)
         claimed = sealing.readable(self._vault, deliveries, found.mappings(), _delivery)
-        return tuple(sorted(claimed, key=lambda each: each.person_id))
+        return tuple(sorted(claimed, key=lambda each: each.user_id))
 
     async def record(self, deliveries: Sequence[Delivery]) -> None:
         """Save the results of claimed deliveries: their status, time and failure."""
         became = [
             {
                 "broadcast": each.broadcast_id,
-                "person": each.person_id,
+                "user": each.user_id,
                 "became": each.status,
                 "now": each.at,
                 "why": each.failure,
@@ -117,9 +117,9 @@ class DeliveryRepository:
         if became:
             await self._connection.execute(RECORD, became)
 
-    async def release(self, broadcast_id: str, person_ids: Collection[int]) -> None:
+    async def release(self, broadcast_id: str, user_ids: Collection[int]) -> None:
         """Sending -> waiting: these surely weren't sent."""
-        for these in writing.batches(person_ids):
+        for these in writing.batches(user_ids):
             await self._connection.execute(RELEASE, {"broadcast": broadcast_id, "these": these})
 
     async def mark_interrupted(self, broadcast_id: str) -> int:

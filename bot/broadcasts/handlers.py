@@ -61,7 +61,7 @@ class BroadcastHandlers:
     async def write_broadcast(self, session: Session, _: str) -> None:
         """Show the operator's draft."""
         session.message_id = None
-        await self._compose.show_draft(session, await self._drafts.open(session.person.id))
+        await self._compose.show_draft(session, await self._drafts.open(session.user.id))
 
     async def list_broadcasts(self, session: Session, _: str) -> None:
         """Show the newest broadcasts."""
@@ -71,7 +71,7 @@ class BroadcastHandlers:
     async def new_broadcast_button(self, session: Session, _: NewBroadcastButton) -> None:
         """Show the operator's draft in place of the list."""
         await session.acknowledge()
-        await self._compose.show_draft(session, await self._drafts.open(session.person.id))
+        await self._compose.show_draft(session, await self._drafts.open(session.user.id))
 
     async def list_button(self, session: Session, button: BroadcastListButton) -> None:
         """Show another page of the list."""
@@ -91,7 +91,7 @@ class BroadcastHandlers:
     async def _show_current(self, session: Session, broadcast: Broadcast) -> None:
         """Show the broadcast as it is now: another operator was faster, or it is an old button."""
         await session.acknowledge(session.t.plain("broadcast.changed_meanwhile"))
-        if broadcast.status is BroadcastStatus.DRAFT and broadcast.operator_id == session.person.id:
+        if broadcast.status is BroadcastStatus.DRAFT and broadcast.operator_id == session.user.id:
             await self._compose.show_draft(session, broadcast)
         else:
             await self._show_page(session, broadcast)
@@ -165,12 +165,12 @@ class BroadcastHandlers:
     async def _copy(self, session: Session, broadcast: Broadcast, _: str) -> bool:
         await session.acknowledge()
         session.message_id = None
-        return await self._compose.show_draft(session, await self._drafts.copy(broadcast, session.person.id))
+        return await self._compose.show_draft(session, await self._drafts.copy(broadcast, session.user.id))
 
     async def _cancel(self, session: Session, broadcast: Broadcast, _: str) -> bool:
         if not broadcast.can_be_cancelled:
             return False
-        stopped = await self._broadcasts.cancel(broadcast, session.person.id)
+        stopped = await self._broadcasts.cancel(broadcast, session.user.id)
         if stopped is None:
             return False
         await session.acknowledge(session.t.plain("broadcast.called_off"))
@@ -220,7 +220,7 @@ class BroadcastHandlers:
         """Confirm it: with the first press, or the second one in spite of the doubts that it names."""
         doubts = frozenset(doubt for doubt in Doubt if doubt in despite)
         try:
-            confirmed = await self._broadcasts.confirm(broadcast, session.person.id, session.zone, doubts)
+            confirmed = await self._broadcasts.confirm(broadcast, session.user.id, session.zone, doubts)
         except Rejection as rejection:
             await session.acknowledge()
             return await self._show_rejection(session, broadcast, rejection)

@@ -75,7 +75,7 @@ class DeliveryLedger:
             await DeliveryRepository(tx).record(request.results)
             for each in request.results:
                 if each.status is DeliveryStatus.BLOCKED:
-                    await self._unsubscribe(tx, each.person_id)
+                    await self._unsubscribe(tx, each.user_id)
             unsent = frozenset(request.unsent) | await self._unknown_claims(tx, request.claimed)
             if unsent:
                 await DeliveryRepository(tx).release(self._id, unsent)
@@ -95,18 +95,18 @@ class DeliveryLedger:
         claimed = await DeliveryRepository(tx).claim(self._id, request.capacity, now, but=request.postponed)
         if not claimed and request.postponed:
             claimed = await DeliveryRepository(tx).claim(self._id, request.capacity, now)
-        quiet = await SubscriptionRepository(tx).quiet([each.person_id for each in claimed], now)
-        return tuple(replace(each, silent=each.person_id in quiet) for each in claimed)
+        quiet = await SubscriptionRepository(tx).quiet([each.user_id for each in claimed], now)
+        return tuple(replace(each, silent=each.user_id in quiet) for each in claimed)
 
     async def _unknown_claims(self, tx: Transaction, claimed: Collection[int] | None) -> set[int]:
         """Return the readers that are marked as being sent although the run doesn't have them."""
         if claimed is None:
             return set()
         marked = await DeliveryRepository(tx).with_status(self._id, DeliveryStatus.SENDING, MAX_UNKNOWN_CLAIMS)
-        return {each.person_id for each in marked}.difference(claimed)
+        return {each.user_id for each in marked}.difference(claimed)
 
-    async def _unsubscribe(self, tx: Transaction, person_id: int) -> None:
-        await SubscriptionRepository(tx).delete(person_id)
-        person = await UserRepository(tx).get_if_readable(person_id)
-        if person is not None and person.blocked_at is None:
-            await UserRepository(tx).save(replace(person, blocked_at=self._clock.now()))
+    async def _unsubscribe(self, tx: Transaction, user_id: int) -> None:
+        await SubscriptionRepository(tx).delete(user_id)
+        user = await UserRepository(tx).get_if_readable(user_id)
+        if user is not None and user.blocked_at is None:
+            await UserRepository(tx).save(replace(user, blocked_at=self._clock.now()))

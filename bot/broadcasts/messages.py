@@ -20,7 +20,7 @@ from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messeng
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.rates.charts import Charts
 from bot.rates.history import Period
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 
 MAX_CACHED: Final = 8
@@ -67,7 +67,7 @@ class ChatBroadcastSender:
 
     async def _send(self, delivery: Delivery, message: _Message) -> DeliveryOutcome:
         sent = await self._messenger.mailing.send(
-            delivery.person_id,
+            delivery.user_id,
             message.text,
             message.keyboard,
             message.picture,
@@ -142,7 +142,7 @@ class LiveMessages:
             return None
         return (sent.message_id or 0) if isinstance(sent, Delivered) else 0
 
-    async def _user(self, chat_id: int) -> Person | None:
+    async def _user(self, chat_id: int) -> User | None:
         async with self._store.reading() as tx:
             return await UserRepository(tx).get_if_readable(chat_id)
 

@@ -158,7 +158,7 @@ class Delivery:
     """One row of the ledger, unique by (broadcast, user). `silent`, which isn't saved, is for quiet hours."""
 
     broadcast_id: str
-    person_id: int
+    user_id: int
     locale: str
     status: DeliveryStatus = DeliveryStatus.WAITING
     at: datetime | None = None

@@ -33,11 +33,11 @@ class PostponedReaders:
         self._deliveries += 1
         self._ids.clear()
 
-    def record_refusal(self, person_id: int) -> bool:
+    def record_refusal(self, user_id: int) -> bool:
         """Note a refusal, and return whether the reader is to be given up."""
-        refusals = self._refusals.setdefault(person_id, _Refusals())
+        refusals = self._refusals.setdefault(user_id, _Refusals())
         refusals.in_all += 1
         refusals.alone += refusals.deliveries != self._deliveries
         refusals.deliveries = self._deliveries
-        self._ids.add(person_id)
+        self._ids.add(user_id)
         return refusals.alone >= GIVE_UP_AFTER_ALONE or refusals.in_all >= GIVE_UP_AFTER

@@ -144,7 +144,7 @@ class BroadcastRun:
         return bool(self._tasks or self._results or self._unsent or (batch.is_running and request.capacity <= 0))
 
     def _batch_request(self) -> BatchRequest:
-        claimed = self._tasks.keys() | {each.person_id for each in self._results}
+        claimed = self._tasks.keys() | {each.user_id for each in self._results}
         return BatchRequest(
             capacity=self._capacity(),
             results=self._results,
@@ -170,33 +170,33 @@ class BroadcastRun:
         return min(self._claim_ahead - len(self._unrequested), MAX_REQUESTS - len(self._tasks))
 
     def _start(self, delivery: Delivery) -> None:
-        person_id = delivery.person_id
-        self._unrequested.add(person_id)
-        task = asyncio.create_task(self._deliver(delivery), name=f"broadcast-{person_id}")
-        self._tasks[person_id] = task
-        task.add_done_callback(partial(self._task_done, person_id))
+        user_id = delivery.user_id
+        self._unrequested.add(user_id)
+        task = asyncio.create_task(self._deliver(delivery), name=f"broadcast-{user_id}")
+        self._tasks[user_id] = task
+        task.add_done_callback(partial(self._task_done, user_id))
 
-    def _on_request(self, person_id: int) -> None:
-        self._unrequested.discard(person_id)
+    def _on_request(self, user_id: int) -> None:
+        self._unrequested.discard(user_id)
         if len(self._unrequested) <= self._claim_ahead // 2:
             self._wakeup.set()
 
-    def _task_done(self, person_id: int, task: asyncio.Task[None]) -> None:
-        self._tasks.pop(person_id, None)
-        if task.cancelled() and person_id in self._unrequested:
-            self._unsent.add(person_id)
-        self._unrequested.discard(person_id)
+    def _task_done(self, user_id: int, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(user_id, None)
+        if task.cancelled() and user_id in self._unrequested:
+            self._unsent.add(user_id)
+        self._unrequested.discard(user_id)
         if not self._tasks or self._pauses:
             self._wakeup.set()
 
     async def _deliver(self, delivery: Delivery) -> None:
-        on_request = partial(self._on_request, delivery.person_id)
+        on_request = partial(self._on_request, delivery.user_id)
         try:
             outcome = await self._sender.send(self._broadcast, delivery, on_request)
         except Exception as error:  # noqa: BLE001  the message to one reader must not end the broadcast
             why = type(error).__name__
             log.error("broadcast_delivery_failed", broadcast=self._broadcast.id, error=why, where=where(error))  # noqa: TRY400
-            may_be_sent = delivery.person_id not in self._unrequested
+            may_be_sent = delivery.user_id not in self._unrequested
             outcome = RetryLater(0, maybe_told=True) if may_be_sent else Undeliverable(why)
         self._handle_outcome(delivery, outcome)
 
@@ -216,10 +216,10 @@ class BroadcastRun:
                 # Each such failure leaves a reader unknown: so the pause grows with each in a row.
                 self._pause(after, grows=True)
             case RetryLater(after):
-                if self._postponed.record_refusal(delivery.person_id):
+                if self._postponed.record_refusal(delivery.user_id):
                     self._record(delivery, DeliveryStatus.FAILED, "refused too often")
                 else:
-                    self._unsent.add(delivery.person_id)
+                    self._unsent.add(delivery.user_id)
                 self._pause(after)
 
     def _record(self, delivery: Delivery, status: DeliveryStatus, failure: str | None = None) -> None:
@@ -236,8 +236,8 @@ class BroadcastRun:
         self._cancel_unrequested()
 
     def _cancel_unrequested(self) -> None:
-        for person_id in self._unrequested:
-            self._tasks[person_id].cancel()
+        for user_id in self._unrequested:
+            self._tasks[user_id].cancel()
         self._wakeup.set()
 
     async def _wait(self) -> None:

@@ -48,19 +48,19 @@ deliveries = Table(
     "deliveries",
     metadata,
     Column("broadcast_id", Text, ForeignKey("broadcasts.id", ondelete="CASCADE"), primary_key=True),
-    Column("user_id", BigId, key="person_id", primary_key=True, autoincrement=False, info=USER),
+    Column("user_id", BigId, primary_key=True, autoincrement=False, info=USER),
     Column("locale", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("at", Instant),
     Column("failure", Text),
-    Index(None, "person_id"),
+    Index(None, "user_id"),
     info=not_exported("who was sent which broadcast: the user has it in the chat"),
 )
 IS_TO_SEND = deliveries.c.status == constant(DeliveryStatus.WAITING)
 Index(
     "ix_deliveries_to_send",
     deliveries.c.broadcast_id,
-    deliveries.c.person_id,
+    deliveries.c.user_id,
     sqlite_where=IS_TO_SEND,
     postgresql_where=IS_TO_SEND,
 )

@@ -11,14 +11,14 @@ from bot.users.user_data import UserData
 KEEP_DELIVERIES = timedelta(days=30)
 """How long the bot keeps who was sent which broadcast. After that the broadcast's report still says how many."""
 
-DELETE = delete(deliveries).where(deliveries.c.person_id == bindparam("user", type_=deliveries.c.person_id.type))
+DELETE = delete(deliveries).where(deliveries.c.user_id == bindparam("user", type_=deliveries.c.user_id.type))
 OLD = (
-    select(deliveries.c.broadcast_id, deliveries.c.person_id)
+    select(deliveries.c.broadcast_id, deliveries.c.user_id)
     .join(broadcasts, broadcasts.c.id == deliveries.c.broadcast_id)
     .where(broadcasts.c.ended_at < bindparam("before", type_=broadcasts.c.ended_at.type))
     .limit(bindparam("limit", type_=Integer()))
 )
-DELETE_OLD = delete(deliveries).where(tuple_(deliveries.c.broadcast_id, deliveries.c.person_id).in_(OLD))
+DELETE_OLD = delete(deliveries).where(tuple_(deliveries.c.broadcast_id, deliveries.c.user_id).in_(OLD))
 
 
 async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:

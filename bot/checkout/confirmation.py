@@ -22,7 +22,7 @@ async def review_draft(orders: OrderService, draft: OrderDraft) -> tuple[OrderDr
     """
     if draft.amount is None:
         raise ConfirmationOutdated
-    worth = await orders.estimate_order(draft.person_id, draft.method, draft.amount)
+    worth = await orders.estimate_order(draft.user_id, draft.method, draft.amount)
     return replace(draft, quote=worth.quote), worth
 
 
@@ -48,7 +48,7 @@ def _request_of(draft: OrderDraft, phrase: str | None) -> PlaceOrder:
     if draft.amount is None or draft.quote is None:
         raise ConfirmationOutdated
     return PlaceOrder(
-        person_id=draft.person_id,
+        user_id=draft.user_id,
         chat_id=draft.chat_id,
         draft_id=draft.id,
         method=draft.method,

@@ -186,7 +186,7 @@ class Conversation:
 
     async def _begin(self, session: Session) -> None:
         if not is_replayed(session):
-            session[DRAFT] = await self._drafts.begin(session.person.id, session.chat_id, session.update_id)
+            session[DRAFT] = await self._drafts.begin(session.user.id, session.chat_id, session.update_id)
             session.notice = await self._draft_handlers.warn_of_limit(session) or session.notice
         await self._draft_handlers.show(session)
 

@@ -10,7 +10,7 @@ from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import PayoutMethod, Quote
 
 IDLE_LIMIT = timedelta(minutes=30)
-"""A draft that nobody touched for this long is put away; the person is told and may take it up again."""
+"""A draft that nobody touched for this long is put away; the user is told and may take it up again."""
 
 
 class Ask(StrEnum):
@@ -39,7 +39,7 @@ class OrderDraft:
 
     id: str
     chat_id: int
-    person_id: int
+    user_id: int
     ask: Ask
     status: DraftStatus = DraftStatus.OPEN
     revision: int = 0
@@ -69,12 +69,12 @@ def _answers(draft: OrderDraft) -> tuple[object, ...]:
     return draft.ask, draft.method and draft.method.key(), draft.number, draft.holder, draft.amount
 
 
-def new_draft(*, chat_id: int, person_id: int, now: datetime) -> OrderDraft:
+def new_draft(*, chat_id: int, user_id: int, now: datetime) -> OrderDraft:
     """An empty draft, which asks for the destination first."""
     return OrderDraft(
         id=secrets.token_hex(5),
         chat_id=chat_id,
-        person_id=person_id,
+        user_id=user_id,
         ask=Ask.DESTINATION,
         expires_at=now + IDLE_LIMIT,
     )

@@ -31,10 +31,10 @@ class Drafts:
             return await DraftRepository(tx).get(draft_id)
 
     async def begin(
-        self, person_id: int, chat_id: int, update_id: int, fill: Callable[[OrderDraft], OrderDraft] | None = None
+        self, user_id: int, chat_id: int, update_id: int, fill: Callable[[OrderDraft], OrderDraft] | None = None
     ) -> OrderDraft:
         """A new draft, empty but for what `fill` knows; an open one of this chat is cancelled by that."""
-        draft = new_draft(chat_id=chat_id, person_id=person_id, now=self._clock.now())
+        draft = new_draft(chat_id=chat_id, user_id=user_id, now=self._clock.now())
         return await self._replace_open(replace(fill(draft) if fill else draft, last_update_id=update_id))
 
     def repeat_order(self, order: Order, method: PayoutMethod | None) -> OrderDraft:
@@ -44,7 +44,7 @@ class Drafts:
         destination.
         """
         repeated = replace(
-            new_draft(chat_id=order.chat_id, person_id=order.person_id, now=self._clock.now()),
+            new_draft(chat_id=order.chat_id, user_id=order.user_id, now=self._clock.now()),
             ask=Ask.REVIEW,
             method=method,
             number=order.number,
@@ -66,7 +66,7 @@ class Drafts:
             return await DraftRepository(tx).save(draft)
 
     async def cancel(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:
-        """Put the draft away for good, as the person wished."""
+        """Put the draft away for good, as the user wished."""
         return await self.save(replace(draft, status=DraftStatus.CANCELLED), update_id)
 
     async def resume(self, draft: OrderDraft, update_id: int) -> OrderDraft | None:

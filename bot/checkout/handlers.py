@@ -126,7 +126,7 @@ class DraftHandlers:
     async def warn_of_limit(self, session: Session) -> Html | None:
         """Return what to say at the very beginning to a user who can order nothing now."""
         try:
-            await self._orders.check_person(session.person.id)
+            await self._orders.check_user(session.user.id)
         except Rejection as rejection:
             again = format_arguments(session.t, rejection, session.now, session.zone).get("again")
             return session.t("limits.foretold", again=again) if again else None

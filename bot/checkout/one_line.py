@@ -1,4 +1,4 @@
-"""An order in one line, which may also name somebody the person has sent to before ("500rb ibu")."""
+"""An order in one line, which may also name somebody the user has sent to before ("500rb ibu")."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -27,15 +27,15 @@ class Wanted:
     beginning: str = ""
 
     @property
-    def person(self) -> SavedRecipient | None:
+    def user(self) -> SavedRecipient | None:
         """Return the one recipient who is surely meant."""
         is_clear = len(self.people) == 1 and not self.beginning and not self.line.method_candidates
         return self.people[0] if is_clear else None
 
     @property
     def has_choice(self) -> bool:
-        """Return whether it is for the person to say where the money goes."""
-        return bool(self.line.method_candidates) or (bool(self.people) and self.person is None)
+        """Return whether it is for the user to say where the money goes."""
+        return bool(self.line.method_candidates) or (bool(self.people) and self.user is None)
 
     @property
     def says_more(self) -> bool:
@@ -89,10 +89,10 @@ def fill(
     Who leaves the holder's name out of a line isn't asked for it; who wrote what may be one is.
     """
     filled = apply_line(draft, wanted.line)
-    person = wanted.person
-    method = current_method(person, methods) if person is not None else None
-    if person is not None and method is not None:
-        return with_recipient(filled, person, method)
+    user = wanted.user
+    method = current_method(user, methods) if user is not None else None
+    if user is not None and method is not None:
+        return with_recipient(filled, user, method)
     has_number = wanted.line.number is not None or wanted.line.doubtful_number is not None
     if has_number and wanted.line.doubtful_holder is None:
         filled = replace(filled, holder_asked=True)
@@ -102,7 +102,7 @@ def fill(
 
 def has_vanished(wanted: Wanted, methods: Sequence[PayoutMethod]) -> bool:
     """Return whether a recipient is meant whose destination isn't in the live list any more."""
-    return wanted.person is not None and current_method(wanted.person, methods) is None
+    return wanted.user is not None and current_method(wanted.user, methods) is None
 
 
 def _is_sum_at_most(line: OneLine) -> bool:

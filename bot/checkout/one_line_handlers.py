@@ -57,7 +57,7 @@ class OneLineHandlers:
             before = session[DRAFT]
             has_replaced = before is not None and before.has_answers
             session[DRAFT] = await self._drafts.begin(
-                session.person.id,
+                session.user.id,
                 session.chat_id,
                 session.update_id,
                 lambda draft: lines.fill(draft, wanted, methods, known),
@@ -94,7 +94,7 @@ class OneLineHandlers:
 
     async def is_order(self, session: Session, text: str) -> bool:
         """Return whether a plain message outside a draft begins an order."""
-        known = await self._recipients.list_all(session.person.id)
+        known = await self._recipients.list_all(session.user.id)
         if not lines.may_be_order(text, known):
             return False
         try:
@@ -107,12 +107,12 @@ class OneLineHandlers:
         """Return the live list and the saved recipients.
 
         Raises:
-            ServiceDown: the list is empty. Without it, the name of a bank would be taken for a person's.
+            ServiceDown: the list is empty. Without it, the name of a bank would be taken for a name of somebody.
         """
         methods = await list_methods(self._market)
         if not methods:
             raise ServiceDown
-        return methods, await self._recipients.list_all(session.person.id)
+        return methods, await self._recipients.list_all(session.user.id)
 
     async def _ask(
         self, session: Session, wanted: Wanted, methods: Sequence[PayoutMethod], notices: Sequence[Html | None]
@@ -157,8 +157,8 @@ def _not_taken(t: Translator, draft: OrderDraft, wanted: Wanted, methods: Sequen
     line = wanted.line
     for rejection in line.rejections:
         yield t.tell(rejection)
-    if wanted.person is not None and lines.has_vanished(wanted, methods):
-        yield t("recipient.vanished", name=format_method(wanted.person.method))
+    if wanted.user is not None and lines.has_vanished(wanted, methods):
+        yield t("recipient.vanished", name=format_method(wanted.user.method))
     if line.leftover:
         yield t("oneline.leftover", text=quote_input(" ".join(line.leftover)))
     if line.doubtful_holder and not draft.holder_asked:

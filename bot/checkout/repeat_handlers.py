@@ -75,12 +75,12 @@ class RepeatHandlers:
             has_replaced = _has_answers(session[DRAFT])
             if method is None:
                 session.notice = session.t("recipient.vanished", name=format_method(recipient.method))
-                session[DRAFT] = await self._drafts.begin(session.person.id, session.chat_id, session.update_id)
+                session[DRAFT] = await self._drafts.begin(session.user.id, session.chat_id, session.update_id)
             else:
                 warning = await self._draft_handlers.warn_of_limit(session)
                 session.notice = _join(warning, session.t("draft.replaced") if has_replaced else None)
                 session[DRAFT] = await self._drafts.begin(
-                    session.person.id,
+                    session.user.id,
                     session.chat_id,
                     session.update_id,
                     lambda draft: with_recipient(draft, recipient, method),

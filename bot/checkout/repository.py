@@ -29,7 +29,7 @@ LAPSED = (
     .order_by(drafts.c.expires_at)
     .limit(bindparam("limit"))
 )
-OF_PERSON = select(drafts).where(drafts.c.person_id == bindparam("person")).order_by(drafts.c.expires_at)
+OF_USER = select(drafts).where(drafts.c.user_id == bindparam("user")).order_by(drafts.c.expires_at)
 SAVE = update(drafts).where(drafts.c.id == bindparam("key"), drafts.c.revision == bindparam("seen"))
 SET_ASIDE = update(drafts).where(drafts.c.id == bindparam("key"), IS_OPEN_DRAFT)
 SET_ASIDE = SET_ASIDE.values(status=constant(DraftStatus.CANCELLED))
@@ -94,9 +94,9 @@ class DraftRepository:
         """Close the open draft of a chat, which can't be read."""
         await self._connection.execute(SET_OPEN_ASIDE, {"chat": chat_id})
 
-    async def of_person(self, person_id: int) -> tuple[OrderDraft, ...]:
+    async def of_user(self, user_id: int) -> tuple[OrderDraft, ...]:
         """All that are kept and can be read, whatever their status."""
-        found = (await self._connection.execute(OF_PERSON, {"person": person_id})).mappings()
+        found = (await self._connection.execute(OF_USER, {"user": user_id})).mappings()
         return sealing.readable(self._vault, drafts, found, _draft)
 
     def _draft(self, row: Mapping[Any, Any]) -> OrderDraft:

@@ -11,7 +11,7 @@ drafts = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("chat_id", BigInteger, nullable=False, info=USER),
-    Column("user_id", BigInteger, key="person_id", nullable=False, info=USER),
+    Column("user_id", BigInteger, nullable=False, info=USER),
     Column("step", Text, key="ask", nullable=False),
     Column("status", Text, nullable=False),
     Column("revision", Integer, nullable=False),
@@ -32,7 +32,7 @@ drafts = Table(
         Text,
         info=digest(
             covers=(
-                "person_id",
+                "user_id",
                 "chat_id",
                 "revision",
                 "method",
@@ -76,4 +76,4 @@ Index(
     sqlite_where=IS_CLOSED_DRAFT,
     postgresql_where=IS_CLOSED_DRAFT,
 )
-Index("ix_drafts_user_id", drafts.c.person_id)
+Index("ix_drafts_user_id", drafts.c.user_id)

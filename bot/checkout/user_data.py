@@ -17,7 +17,7 @@ from bot.users.user_data import Json, StoredData, UserData, time_text
 KEEP_CLOSED_DRAFTS = timedelta(hours=48)
 """How long a saved draft can be resumed. Its buttons still know what happened to it."""
 
-DELETE = delete(drafts).where(drafts.c.person_id == bindparam("user", type_=drafts.c.person_id.type))
+DELETE = delete(drafts).where(drafts.c.user_id == bindparam("user", type_=drafts.c.user_id.type))
 CLOSED = (
     select(drafts.c.id)
     .where(IS_CLOSED_DRAFT, drafts.c.expires_at < bindparam("before", type_=drafts.c.expires_at.type))
@@ -41,12 +41,12 @@ class StoredDrafts(StoredData):
 
 async def stored(tx: Transaction, user_id: int) -> StoredDrafts:
     """Return the drafts of a user."""
-    return StoredDrafts(await DraftRepository(tx).of_person(user_id))
+    return StoredDrafts(await DraftRepository(tx).of_user(user_id))
 
 
 async def has_any(tx: Transaction, user_id: int) -> bool:
     """Return whether the user has a draft."""
-    return bool(await DraftRepository(tx).of_person(user_id))
+    return bool(await DraftRepository(tx).of_user(user_id))
 
 
 async def is_busy(tx: Transaction, user_id: int) -> bool:
@@ -56,7 +56,7 @@ async def is_busy(tx: Transaction, user_id: int) -> bool:
 
 async def export_user(tx: Transaction, user_id: int) -> Json:
     """Return the drafts of the exported file."""
-    return sections(await DraftRepository(tx).of_person(user_id))
+    return sections(await DraftRepository(tx).of_user(user_id))
 
 
 async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:

@@ -100,7 +100,7 @@ class StatusHandlers:
         known = KINDS.get(kind)
         if known is None:
             return False
-        settled = await self._monitor.settle(known, subject, session.person.id)
+        settled = await self._monitor.settle(known, subject, session.user.id)
         await session.acknowledge(session.t.plain("alarm.noted" if settled else "alarm.over_already"))
         return True
 

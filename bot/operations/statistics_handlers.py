@@ -118,7 +118,7 @@ class StatisticsHandlers:
         return screens.screen(session.t, period, session.t.date_time(span.since, session.zone), own, picture)
 
     async def _send_file(self, session: Session, span: Span) -> None:
-        file = await self._statistics.export_orders(span, session.person.id)
+        file = await self._statistics.export_orders(span, session.user.id)
         if file.content is None:
             await session.show(export_screens.nothing(session.t, file, span, session.zone))
             return

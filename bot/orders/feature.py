@@ -111,7 +111,7 @@ class Orders:
 
     async def _user_active(self, _: Transaction, session: Session) -> None:
         """Poll the orders of a user who has just written or pressed something before others."""
-        self.viewed.user_active(session.person.id)
+        self.viewed.user_active(session.user.id)
 
     def add_action(self, action: OrderAction, handler: ActionHandler) -> None:
         """Let `handler` do what the buttons of orders with this action say.

@@ -90,7 +90,7 @@ class OrderHandlers:
             return
         await self._handler_of(button.action)(session, order)
         async with self._database.transaction() as tx:
-            await record_user_event(tx, session.person.id, pressed(button.action), session.now, order.reference)
+            await record_user_event(tx, session.user.id, pressed(button.action), session.now, order.reference)
 
     def _handler_of(self, action: OrderAction) -> ActionHandler:
         if action is OrderAction.HELP and not self._contacts.is_offered:
@@ -151,17 +151,17 @@ class OrderHandlers:
     async def show_open_orders(self, session: Session) -> Screen:
         """Return the screen with the user's open orders."""
         async with self._database.reading() as tx:
-            orders = await OrderRepository(tx).open_of_person(session.person.id, OPEN_ORDERS_SHOWN)
+            orders = await OrderRepository(tx).open_of_user(session.user.id, OPEN_ORDERS_SHOWN)
         return status.screen(session.reader, orders)
 
     async def list_orders(self, session: Session, _: str) -> None:
         """Show the newest page of the list."""
-        await self._show_list(session, await self._history.page(session.person.id))
+        await self._show_list(session, await self._history.page(session.user.id))
 
     async def history_button(self, session: Session, button: HistoryButton) -> None:
         """Show another page of the list."""
         await session.acknowledge()
-        await self._show_list(session, await self._history.page(session.person.id, button.first))
+        await self._show_list(session, await self._history.page(session.user.id, button.first))
 
     async def _show_list_around(self, session: Session, order: Order) -> None:
         """Show the page of the list that the order is on, in place of the order's own page."""

@@ -38,35 +38,35 @@ class OrderHistory:
     def __init__(self, store: Database) -> None:
         self._store = store
 
-    async def page(self, person_id: int, first: str = NEWEST) -> HistoryPage:
+    async def page(self, user_id: int, first: str = NEWEST) -> HistoryPage:
         """Return the page that begins at the order `first`, or the newest page if that isn't an order of the user."""
         async with self._store.reading() as tx:
             order = await OrderRepository(tx).get(first) if first else None
-            if order is None or order.person_id != person_id:
-                return await _newest(tx, person_id)
+            if order is None or order.user_id != user_id:
+                return await _newest(tx, user_id)
             return await _from(tx, order)
 
     async def page_holding(self, order: Order) -> HistoryPage:
         """Return the page on which `order` is, if all pages are counted from the newest one."""
         async with self._store.reading() as tx:
             over = await OrderRepository(tx).count_newer(order) % PAGE
-            before = await OrderRepository(tx).of_person_before(order, over) if over else ()
+            before = await OrderRepository(tx).of_user_before(order, over) if over else ()
             first = before[0] if before else order
             if await OrderRepository(tx).count_newer(first) == 0:
-                return await _newest(tx, order.person_id)
+                return await _newest(tx, order.user_id)
             return await _from(tx, first)
 
 
-async def _newest(tx: Transaction, person_id: int) -> HistoryPage:
-    found = await OrderRepository(tx).of_person(person_id, limit=PAGE + 1)
-    total = await OrderRepository(tx).count_of_person(person_id)
+async def _newest(tx: Transaction, user_id: int) -> HistoryPage:
+    found = await OrderRepository(tx).of_user(user_id, limit=PAGE + 1)
+    total = await OrderRepository(tx).count_of_user(user_id)
     return HistoryPage(found[:PAGE], NEWEST, None, _reference_after(found), 0, total)
 
 
 async def _from(tx: Transaction, first: Order) -> HistoryPage:
     before = await OrderRepository(tx).count_newer(first)
-    found = await OrderRepository(tx).of_person_from(first, PAGE + 1)
-    total = await OrderRepository(tx).count_of_person(first.person_id)
+    found = await OrderRepository(tx).of_user_from(first, PAGE + 1)
+    total = await OrderRepository(tx).count_of_user(first.user_id)
     newer = await _first_of_newer(tx, first, before)
     return HistoryPage(found[:PAGE], first.reference, newer, _reference_after(found), before, total)
 
@@ -74,7 +74,7 @@ async def _from(tx: Transaction, first: Order) -> HistoryPage:
 async def _first_of_newer(tx: Transaction, first: Order, before: int) -> str | None:
     if before <= PAGE:
         return NEWEST if before else None
-    return (await OrderRepository(tx).of_person_before(first, PAGE))[0].reference
+    return (await OrderRepository(tx).of_user_before(first, PAGE))[0].reference
 
 
 def _reference_after(found: tuple[Order, ...]) -> str | None:

@@ -33,7 +33,7 @@ class MissedMessages:
     async def load(self, tx: Transaction, session: Session) -> None:
         """Note whether the user missed something."""
         if session.is_private:
-            session[HAS_MISSED] = bool(await MissedOrderRepository(tx).of_person(session.person.id))
+            session[HAS_MISSED] = bool(await MissedOrderRepository(tx).of_user(session.user.id))
 
     async def show(self, session: Session) -> None:
         """Show what the user missed."""
@@ -45,7 +45,7 @@ class MissedMessages:
         """Show the orders to which something has happened since then, unless they were just shown."""
         now = session.now
         async with self._database.reading() as tx:
-            orders = await OrderRepository(tx).of_person(session.person.id, limit=NEWEST_SHOWN)
+            orders = await OrderRepository(tx).of_user(session.user.id, limit=NEWEST_SHOWN)
         for order in reversed(orders):
             times = (order.paid_at, order.ended_at, order.expires_at)
             if order.reference not in shown and any(at is not None and since < at <= now for at in times):
@@ -60,7 +60,7 @@ class MissedMessages:
         """
         async with self._database.reading() as tx:
             # Read again: the user may just have deleted their data.
-            missed_orders = await MissedOrderRepository(tx).of_person(session.person.id)
+            missed_orders = await MissedOrderRepository(tx).of_user(session.user.id)
         older, newest = missed_orders[:-MISSED_SHOWN], missed_orders[-MISSED_SHOWN:]
         if older:
             if not isinstance(await session.send(Screen(session.t.n("talk.missed_older", len(older)))), Delivered):
@@ -78,7 +78,7 @@ class MissedMessages:
         """Show one order, and return whether that is settled: Telegram accepted it, or nothing of it can be shown."""
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).get_if_readable(missed.reference)
-        if order is None or order.person_id != session.person.id:
+        if order is None or order.user_id != session.user.id:
             return True
         session.notice = session.t("talk.missed")
         sent = await self._show_status(session, order)

@@ -12,11 +12,11 @@ from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
 from bot.orders.tables import missed_orders
 
-PERSON = missed_orders.c.person_id == bindparam("person", type_=missed_orders.c.person_id.type)
-OF_PERSON = select(missed_orders).where(PERSON).order_by(missed_orders.c.at, missed_orders.c.reference)
+USER = missed_orders.c.user_id == bindparam("user", type_=missed_orders.c.user_id.type)
+OF_USER = select(missed_orders).where(USER).order_by(missed_orders.c.at, missed_orders.c.reference)
 AT = missed_orders.c.at.type
 DELETE = delete(missed_orders).where(
-    PERSON,
+    USER,
     missed_orders.c.reference == bindparam("about"),
     missed_orders.c.at == bindparam("then", type_=AT),
 )
@@ -27,7 +27,7 @@ FORGET = delete(missed_orders).where(missed_orders.c.at < bindparam("before", ty
 class MissedOrder:
     """An order about which a user missed a message. `at` is when Telegram last refused one for good."""
 
-    person_id: int
+    user_id: int
     reference: str
     at: datetime
 
@@ -43,15 +43,15 @@ class MissedOrderRepository:
         """Insert, or replace the time of the refusal before."""
         await writing.put(self._connection, missed_orders, asdict(missed))
 
-    async def of_person(self, person_id: int) -> tuple[MissedOrder, ...]:
+    async def of_user(self, user_id: int) -> tuple[MissedOrder, ...]:
         """Return what a user has to see, oldest first."""
-        found = (await self._connection.execute(OF_PERSON, {"person": person_id})).mappings()
+        found = (await self._connection.execute(OF_USER, {"user": user_id})).mappings()
         return sealing.readable(self._vault, missed_orders, found, _missed_order)
 
     async def delete(self, seen: Sequence[MissedOrder]) -> None:
         """Delete what the user has seen, but not an order about which another message was refused since."""
         for each in seen:
-            values = {"person": each.person_id, "about": each.reference, "then": each.at}
+            values = {"user": each.user_id, "about": each.reference, "then": each.at}
             await self._connection.execute(DELETE, values)
 
     async def forget(self, before: datetime) -> int:

@@ -77,7 +77,7 @@ class Order:
     """One request of one user, from the committed intent to its end. Times are aware UTC, amounts whole units."""
 
     reference: str
-    person_id: int
+    user_id: int
     chat_id: int
     draft_id: str
     attempt: int
@@ -364,7 +364,7 @@ class EventNote(StrEnum):
 
     INTENDED = "intended"
     PRICE_ACCEPTED = "price accepted"
-    DROPPED = "dropped by the person"
+    DROPPED = "dropped by the user"
     TRIED_AGAIN = "tried again as a new order"
     OFFER_OVER = "the offer is over"
     OUTSIDE_LIMITS = "locked outside the limits"

@@ -22,7 +22,7 @@ class PreferenceHandlers:
     async def preferences_button(self, session: Session, button: PreferencesButton) -> None:
         """Show the preferences, after a reset if the button says so."""
         if button.action is PreferencesAction.RESET:
-            await session.save_user(replace(session.person, notices=None))
+            await session.save_user(replace(session.user, notices=None))
         await self._show(session)
 
     async def preference_button(self, session: Session, button: PreferenceButton) -> None:
@@ -32,9 +32,9 @@ class PreferenceHandlers:
             await session.explain("stale.button")
             return
         await session.acknowledge(session.t.plain(f"notices.way.{button.mode}"))
-        await session.save_user(replace(session.person, notices=choose(session.person.notices, topic, button.mode)))
+        await session.save_user(replace(session.user, notices=choose(session.user.notices, topic, button.mode)))
         await self._show(session)
 
     async def _show(self, session: Session) -> None:
         await session.acknowledge()
-        await session.show(session.with_resume(preferences.screen(session.t, session.person)))
+        await session.show(session.with_resume(preferences.screen(session.t, session.user)))

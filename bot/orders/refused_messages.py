@@ -43,7 +43,7 @@ def hooks(operator_ids: frozenset[int]) -> Mapping[NotificationKind, After]:
             kind = AlarmKind.MESSAGE_REFUSED
             facts = {"message": str(notification.kind), "why": how.reason}
             await raise_order_alarm(tx, kind, reference, now, operator_ids, **facts)
-            missed = MissedOrder(person_id=notification.chat_id, reference=reference, at=now)
+            missed = MissedOrder(user_id=notification.chat_id, reference=reference, at=now)
             await MissedOrderRepository(tx).save(missed)
         elif how.without_picture:
             await raise_order_alarm(tx, AlarmKind.PICTURE_REFUSED, reference, now, operator_ids)

@@ -52,21 +52,21 @@ ONE = ALL.where(orders.c.reference == bindparam("reference"))
 OF_DRAFT = ALL.where(orders.c.draft_id == bindparam("draft")).order_by(orders.c.attempt.desc()).limit(1)
 OF_PAGES = ALL.where(orders.c.page_token.in_(bindparam("tokens", expanding=True)))
 CLAIMING = ALL.where(orders.c.service_id.in_(bindparam("ids", expanding=True)))
-OF_PERSON = ALL.where(orders.c.person_id == bindparam("person")).order_by(*NEWEST_FIRST).limit(LIMIT)
-OF_PERSON_FROM = OF_PERSON.offset(bindparam("offset"))
+OF_USER = ALL.where(orders.c.user_id == bindparam("user")).order_by(*NEWEST_FIRST).limit(LIMIT)
+OF_USER_FROM = OF_USER.offset(bindparam("offset"))
 # Pages begin at an order and not at a number, so that a new order moves none of them.
 PLACE = tuple_(orders.c.created_at, orders.c.reference)
 GIVEN_PLACE = tuple_(bindparam("at", type_=orders.c.created_at.type), bindparam("reference", type_=Text()))
-IS_NEWER = (orders.c.person_id == bindparam("person")) & (GIVEN_PLACE < PLACE)
-OF_PERSON_SINCE = OF_PERSON.where(PLACE <= GIVEN_PLACE)
-OF_PERSON_NEWER = ALL.where(IS_NEWER).order_by(*OLDEST_FIRST).limit(LIMIT)
+IS_NEWER = (orders.c.user_id == bindparam("user")) & (GIVEN_PLACE < PLACE)
+OF_USER_SINCE = OF_USER.where(PLACE <= GIVEN_PLACE)
+OF_USER_NEWER = ALL.where(IS_NEWER).order_by(*OLDEST_FIRST).limit(LIMIT)
 COUNT_NEWER = select(func.count()).select_from(orders).where(IS_NEWER)
-COUNT_OF_PERSON = select(func.count()).select_from(orders).where(orders.c.person_id == bindparam("person"))
+COUNT_OF_USER = select(func.count()).select_from(orders).where(orders.c.user_id == bindparam("user"))
 PLACED_AFTER = ALL.where(
-    orders.c.person_id == bindparam("person"), orders.c.created_at > bindparam("after", type_=orders.c.created_at.type)
+    orders.c.user_id == bindparam("user"), orders.c.created_at > bindparam("after", type_=orders.c.created_at.type)
 ).order_by(*OLDEST_FIRST)
 MAY_COUNT = ALL.where(
-    orders.c.person_id == bindparam("person"),
+    orders.c.user_id == bindparam("user"),
     or_(
         orders.c.created_at > bindparam("after", type_=orders.c.created_at.type),
         orders.c.paid_at > bindparam("after", type_=orders.c.paid_at.type),
@@ -75,12 +75,12 @@ MAY_COUNT = ALL.where(
 ).order_by(*OLDEST_FIRST)
 # A lock of two numbers never conflicts with the leader's, which is one. Users with the same hash wait for each other.
 LOCK_USER = select(
-    func.pg_advisory_xact_lock(literal_column("1"), func.hashint8(bindparam("person", type_=BigInteger())))
+    func.pg_advisory_xact_lock(literal_column("1"), func.hashint8(bindparam("user", type_=BigInteger())))
 )
 LOCK_PAYMENT = select(func.pg_advisory_xact_lock(literal_column("2"), func.hashtext(bindparam("key", type_=Text()))))
 WITH_PAYMENT_HASH = ALL.where(orders.c.payment_hash == bindparam("hash")).limit(1)
 WITH_DEPOSIT_KEY = ALL.where(orders.c.deposit_key == bindparam("key")).limit(1)
-OPEN_OF_PERSON = OF_PERSON.where(IN_PHASES)
+OPEN_OF_USER = OF_USER.where(IN_PHASES)
 IS_DUE = IS_POLLED & (orders.c.next_poll_at <= NOW)
 IS_OF_CLASS = orders.c.is_paid == bindparam("paid", type_=Boolean())
 FOLLOW = select(*FOLLOWED)
@@ -95,7 +95,7 @@ IS_DUE_IF_VIEWED = IS_POLLED & (
 )
 VIEWED = FOLLOW.where(orders.c.reference.in_(bindparam("references", expanding=True)), IS_DUE_IF_VIEWED).limit(LIMIT)
 OF_USERS = (
-    FOLLOW.where(orders.c.person_id.in_(bindparam("users", expanding=True)), IS_DUE_IF_VIEWED)
+    FOLLOW.where(orders.c.user_id.in_(bindparam("users", expanding=True)), IS_DUE_IF_VIEWED)
     .order_by(orders.c.created_at.desc())
     .limit(LIMIT)
 )
@@ -150,41 +150,41 @@ class OrderRepository:
         found = await self._all(CLAIMING, ids=tuple(service_ids))
         return {order.service_id: order for order in found if order.service_id is not None}
 
-    async def of_person(self, person_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Order, ...]:
+    async def of_user(self, user_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Order, ...]:
         """Return a user's orders, the newest first."""
-        return await self._all(OF_PERSON_FROM, person=person_id, limit=limit, offset=offset)
+        return await self._all(OF_USER_FROM, user=user_id, limit=limit, offset=offset)
 
-    async def of_person_from(self, first: Order, limit: int) -> tuple[Order, ...]:
+    async def of_user_from(self, first: Order, limit: int) -> tuple[Order, ...]:
         """Return `first` and its user's older orders, the newest first."""
-        return await self._all(OF_PERSON_SINCE, limit=limit, **_place(first))
+        return await self._all(OF_USER_SINCE, limit=limit, **_place(first))
 
-    async def of_person_before(self, order: Order, limit: int) -> tuple[Order, ...]:
+    async def of_user_before(self, order: Order, limit: int) -> tuple[Order, ...]:
         """Return its user's next newer orders, the newest first."""
-        return (await self._all(OF_PERSON_NEWER, limit=limit, **_place(order)))[::-1]
+        return (await self._all(OF_USER_NEWER, limit=limit, **_place(order)))[::-1]
 
-    async def count_of_person(self, person_id: int) -> int:
+    async def count_of_user(self, user_id: int) -> int:
         """Return how many orders the user has."""
-        return int((await self._connection.execute(COUNT_OF_PERSON, {"person": person_id})).scalar_one())
+        return int((await self._connection.execute(COUNT_OF_USER, {"user": user_id})).scalar_one())
 
     async def count_newer(self, order: Order) -> int:
         """Return how many of its user's orders are newer."""
         return int((await self._connection.execute(COUNT_NEWER, _place(order))).scalar_one())
 
-    async def placed_after(self, person_id: int, after: datetime) -> tuple[Order, ...]:
+    async def placed_after(self, user_id: int, after: datetime) -> tuple[Order, ...]:
         """Return a user's orders that were created after this time, the oldest first."""
-        return await self._all(PLACED_AFTER, person=person_id, after=after)
+        return await self._all(PLACED_AFTER, user=user_id, after=after)
 
-    async def may_count(self, person_id: int, after: datetime) -> tuple[Order, ...]:
+    async def may_count(self, user_id: int, after: datetime) -> tuple[Order, ...]:
         """Return a user's orders that may count towards the limits, the oldest first.
 
         These are the orders created or paid after this time, and all that haven't ended.
         """
-        return await self._all(MAY_COUNT, person=person_id, after=after)
+        return await self._all(MAY_COUNT, user=user_id, after=after)
 
-    async def one_at_a_time(self, person_id: int) -> None:
+    async def one_at_a_time(self, user_id: int) -> None:
         """Let no other transaction pass here for the same user until this one has ended."""
         if self._connection.dialect.name == POSTGRESQL:
-            await self._connection.execute(LOCK_USER, {"person": person_id})
+            await self._connection.execute(LOCK_USER, {"user": user_id})
 
     async def lock_payment(self, key: str) -> None:
         """Let no other transaction pass here with the same key until this one has ended."""
@@ -199,9 +199,9 @@ class OrderRepository:
         """Return the order whose deposit may still come and looks the same on its chain."""
         return await self._first(WITH_DEPOSIT_KEY, key=deposit_key)
 
-    async def open_of_person(self, person_id: int, limit: int = 10) -> tuple[Order, ...]:
+    async def open_of_user(self, user_id: int, limit: int = 10) -> tuple[Order, ...]:
         """Return a user's orders that haven't ended, the newest first."""
-        return await self._all(OPEN_OF_PERSON, person=person_id, limit=limit, phases=_names(NOT_ENDED))
+        return await self._all(OPEN_OF_USER, user=user_id, limit=limit, phases=_names(NOT_ENDED))
 
     async def save(self, order: Order) -> Order | None:
         """Save the order over the same version, and return it with the next one; None if the version has changed."""
@@ -321,7 +321,7 @@ def _readable(found: Iterable[Order | None]) -> tuple[Order, ...]:
 
 
 def _place(order: Order) -> dict[str, object]:
-    return {"person": order.person_id, "at": order.created_at, "reference": order.reference}
+    return {"user": order.user_id, "at": order.created_at, "reference": order.reference}
 
 
 def _names(phases: Collection[Phase]) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ orders = Table(
     "orders",
     metadata,
     Column("reference", Text, primary_key=True),
-    Column("user_id", BigInteger, key="person_id", nullable=False, info=USER),
+    Column("user_id", BigInteger, nullable=False, info=USER),
     Column("chat_id", BigInteger, nullable=False, info=USER),
     Column("draft_id", Text, nullable=False),
     Column("attempt", Integer, nullable=False),
@@ -80,7 +80,7 @@ orders = Table(
         "payment_seal",
         Text,
         info=digest(
-            covers=("person_id", "chat_id", "page_token", "method", "channel", "sats", "bolt11", "deposit"),
+            covers=("user_id", "chat_id", "page_token", "method", "channel", "sats", "bolt11", "deposit"),
             while_any=("number", "bolt11", "deposit"),
         ),
     ),
@@ -163,7 +163,7 @@ Index(
     sqlite_where=HAS_RECIPIENT,
     postgresql_where=HAS_RECIPIENT,
 )
-Index("ix_orders_user_id_created_at", orders.c.person_id, orders.c.created_at)
+Index("ix_orders_user_id_created_at", orders.c.user_id, orders.c.created_at)
 Index("ix_orders_created_at_reference", orders.c.created_at, orders.c.reference)
 Index("ix_orders_method_code_created_at", orders.c.method_code, orders.c.created_at, orders.c.reference)
 Index("ix_orders_phase_created_at", orders.c.phase, orders.c.created_at)
@@ -196,7 +196,7 @@ receipts = Table(
 missed_orders = Table(
     "missed_orders",
     metadata,
-    Column("user_id", BigInteger, key="person_id", primary_key=True, autoincrement=False, info=USER),
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False, info=USER),
     Column("reference", Text, primary_key=True),
     Column("at", Instant, nullable=False),
     Index(None, "at"),

@@ -30,19 +30,19 @@ KEEP_NEVER_SHOWN = timedelta(days=90)
 """How long orders are kept that were rejected or never shown. Nothing was paid for them, and nothing will be."""
 
 ENDED = (Phase.DONE, Phase.REFUSED, Phase.ABANDONED)
-USER = bindparam("user", type_=orders.c.person_id.type)
+USER = bindparam("user", type_=orders.c.user_id.type)
 LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 BEFORE = bindparam("before", type_=orders.c.created_at.type)
 
 # The version increases, so that who read an order before can't write its recipient back.
 WITHOUT_RECIPIENT = {**blank(orders), "version": orders.c.version + 1}
 DELETE = (
-    delete(missed_orders).where(missed_orders.c.person_id == USER),
+    delete(missed_orders).where(missed_orders.c.user_id == USER),
     # The hash stays: a receipt that was passed on can still be told from a forged one.
     update(receipts)
-    .where(receipts.c.reference.in_(select(orders.c.reference).where(orders.c.person_id == USER)))
+    .where(receipts.c.reference.in_(select(orders.c.reference).where(orders.c.user_id == USER)))
     .values(blank(receipts)),
-    update(orders).where(orders.c.person_id == USER).values(person_id=NOBODY, chat_id=NOBODY, **WITHOUT_RECIPIENT),
+    update(orders).where(orders.c.user_id == USER).values(user_id=NOBODY, chat_id=NOBODY, **WITHOUT_RECIPIENT),
 )
 
 NEVER_SHOWN = (
@@ -77,12 +77,12 @@ async def stored(tx: Transaction, user_id: int) -> StoredOrders:
 
 async def has_any(tx: Transaction, user_id: int) -> bool:
     """Return whether the user has an order."""
-    return bool(await OrderRepository(tx).of_person(user_id, limit=1))
+    return bool(await OrderRepository(tx).of_user(user_id, limit=1))
 
 
 async def blocks_deletion(tx: Transaction, user_id: int) -> OpenOrders | None:
     """Return the orders that have to end first. While money is on its way, its sender has to be reachable."""
-    found = await OrderRepository(tx).open_of_person(user_id, NOT_ENDED)
+    found = await OrderRepository(tx).open_of_user(user_id, NOT_ENDED)
     return OpenOrders(found) if found else None
 
 
@@ -91,7 +91,7 @@ async def export_user(tx: Transaction, user_id: int) -> Json:
     found = await _all_orders(tx, user_id)
     events = {order.reference: await OrderRepository(tx).events(order.reference) for order in found}
     receipts_of = {order.reference: await ReceiptRepository(tx).of_order(order.reference) for order in found}
-    return sections(found, events, receipts_of, await MissedOrderRepository(tx).of_person(user_id))
+    return sections(found, events, receipts_of, await MissedOrderRepository(tx).of_user(user_id))
 
 
 async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
@@ -139,7 +139,7 @@ def sections(
 
 async def _all_orders(tx: Transaction, user_id: int) -> tuple[Order, ...]:
     found: list[Order] = []
-    while len(page := await OrderRepository(tx).of_person(user_id, limit=PAGE, offset=len(found))) == PAGE:
+    while len(page := await OrderRepository(tx).of_user(user_id, limit=PAGE, offset=len(found))) == PAGE:
         found += page
     return (*found, *page)
 

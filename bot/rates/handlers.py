@@ -61,4 +61,4 @@ class RateHandlers:
 
     async def _subscribed(self, session: Session) -> bool:
         """Return whether there are rate updates to stop."""
-        return not (await self._subscriptions.get_updates(session.person.id)).is_empty
+        return not (await self._subscriptions.get_updates(session.user.id)).is_empty

@@ -12,7 +12,7 @@ class Subscription:
     `daily_minute`, `quiet_from` and `quiet_until` are minutes of the user's own day (0 to 1,439), or None.
     """
 
-    person_id: int
+    user_id: int
     since: datetime
     daily_minute: int | None = None
     next_daily_at: datetime | None = None
@@ -31,7 +31,7 @@ class RateAlert:
     """
 
     id: str
-    person_id: int
+    user_id: int
     is_above: bool
     threshold: Decimal
     cool_down: int | None = None

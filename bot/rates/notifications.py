@@ -65,7 +65,7 @@ def price_alert(
 ) -> Notification[PriceReached]:
     """Return the notification that a quote has met an alert."""
     return Notification(
-        chat_id=alert.person_id,
+        chat_id=alert.user_id,
         subject=RATE_SUBJECT + subject_key("alert", alert.id, quote.fetched_at.isoformat()),
         kind=RateNotification.PRICE_ALERT,
         queue=Queue.RATE,

@@ -27,16 +27,16 @@ LATEST_QUOTE = select(quotes).order_by(QUOTE_AT.desc()).limit(1)
 DELETE_QUOTES = delete(quotes).where(bindparam("before", type_=QUOTE_AT.type) > QUOTE_AT)
 
 
-PERSON = bindparam("person", type_=subscriptions.c.person_id.type)
+USER = bindparam("user", type_=subscriptions.c.user_id.type)
 NOW = bindparam("now", type_=rate_alerts.c.expires_at.type)
-ONE = select(subscriptions).where(subscriptions.c.person_id == PERSON)
+ONE = select(subscriptions).where(subscriptions.c.user_id == USER)
 COUNT = select(func.count()).select_from(subscriptions)
 QUIET = (
-    select(subscriptions.c.person_id, users.c.time_zone, subscriptions.c.quiet_from, subscriptions.c.quiet_until)
-    .join_from(subscriptions, users, users.c.id == subscriptions.c.person_id)
+    select(subscriptions.c.user_id, users.c.time_zone, subscriptions.c.quiet_from, subscriptions.c.quiet_until)
+    .join_from(subscriptions, users, users.c.id == subscriptions.c.user_id)
     .where(
         subscriptions.c.quiet_from.is_not(None),
-        subscriptions.c.person_id.in_(bindparam("these", expanding=True)),
+        subscriptions.c.user_id.in_(bindparam("these", expanding=True)),
     )
 )
 DUE = (
@@ -46,14 +46,14 @@ DUE = (
     .limit(bindparam("limit", type_=Integer()))
 )
 ADVANCE = update(subscriptions).where(
-    subscriptions.c.person_id == PERSON,
+    subscriptions.c.user_id == USER,
     subscriptions.c.next_daily_at == bindparam("due_at", type_=subscriptions.c.next_daily_at.type),
 )
-SET_ASIDE = update(subscriptions).where(subscriptions.c.person_id == PERSON).values(next_daily_at=None)
-DELETE = delete(subscriptions).where(subscriptions.c.person_id == PERSON)
+SET_ASIDE = update(subscriptions).where(subscriptions.c.user_id == USER).values(next_daily_at=None)
+DELETE = delete(subscriptions).where(subscriptions.c.user_id == USER)
 
 ALERT = select(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
-ALERTS_OF = select(rate_alerts).where(rate_alerts.c.person_id == PERSON)
+ALERTS_OF = select(rate_alerts).where(rate_alerts.c.user_id == USER)
 ALERTS_OF = ALERTS_OF.order_by(rate_alerts.c.created_at, rate_alerts.c.id)
 IS_AWAKE = (
     rate_alerts.c.expires_at > NOW,
@@ -62,7 +62,7 @@ IS_AWAKE = (
 AWAKE = select(rate_alerts).where(*IS_AWAKE)
 REST = update(rate_alerts).where(rate_alerts.c.id == bindparam("alert", type_=rate_alerts.c.id.type), *IS_AWAKE)
 DELETE_ALERT = delete(rate_alerts).where(rate_alerts.c.id == bindparam("id"))
-DELETE_ALERTS = delete(rate_alerts).where(rate_alerts.c.person_id == PERSON)
+DELETE_ALERTS = delete(rate_alerts).where(rate_alerts.c.user_id == USER)
 DELETE_EXPIRED = delete(rate_alerts).where(rate_alerts.c.expires_at < NOW)
 
 
@@ -108,31 +108,31 @@ class SubscriptionRepository:
         self._connection = tx.connection
         self._vault = tx.vault
 
-    async def get(self, person_id: int) -> Subscription | None:
+    async def get(self, user_id: int) -> Subscription | None:
         """Return the subscription of a user, or None."""
-        row = (await self._connection.execute(ONE, {"person": person_id})).mappings().first()
+        row = (await self._connection.execute(ONE, {"user": user_id})).mappings().first()
         return sealing.read(self._vault, subscriptions, dict(row), _subscription) if row else None
 
     async def save(self, subscription: Subscription) -> None:
         """Insert or replace a subscription."""
         await writing.put(self._connection, subscriptions, asdict(subscription))
 
-    async def delete(self, person_id: int) -> bool:
+    async def delete(self, user_id: int) -> bool:
         """Delete the subscription and all alerts of a user, and return whether there were any."""
-        ended = [await self._connection.execute(end, {"person": person_id}) for end in (DELETE, DELETE_ALERTS)]
+        ended = [await self._connection.execute(end, {"user": user_id}) for end in (DELETE, DELETE_ALERTS)]
         return any(result.rowcount for result in ended)
 
     async def count(self) -> int:
         """Return the number of subscribers."""
         return int((await self._connection.execute(COUNT)).scalar_one())
 
-    async def quiet(self, person_ids: Collection[int], now: datetime) -> frozenset[int]:
+    async def quiet(self, user_ids: Collection[int], now: datetime) -> frozenset[int]:
         """Return those of these users who have quiet hours now, by their own clocks."""
         quiet = set[int]()
-        for these in writing.batches(person_ids):
-            for person_id, zone, start, end in await self._connection.execute(QUIET, {"these": these}):
+        for these in writing.batches(user_ids):
+            for user_id, zone, start, end in await self._connection.execute(QUIET, {"these": these}):
                 if is_quiet(now, zone_of(zone), start, end):
-                    quiet.add(person_id)
+                    quiet.add(user_id)
         return frozenset(quiet)
 
     async def due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
@@ -140,18 +140,18 @@ class SubscriptionRepository:
         found = await self._connection.execute(DUE, {"now": now, "limit": limit})
         return sealing.readable(self._vault, subscriptions, found.mappings(), _subscription)
 
-    async def advance(self, person_id: int, due_at: datetime, next_at: datetime | None) -> bool:
+    async def advance(self, user_id: int, due_at: datetime, next_at: datetime | None) -> bool:
         """Set the time after the daily quote that was due at `due_at`. Returns False where it was changed since."""
-        these = {"person": person_id, "due_at": due_at}
+        these = {"user": user_id, "due_at": due_at}
         return (await self._connection.execute(ADVANCE.values(next_daily_at=next_at), these)).rowcount == 1
 
-    async def set_aside(self, person_id: int) -> None:
+    async def set_aside(self, user_id: int) -> None:
         """End a daily quote that can't be sent, because a row can't be read."""
-        await self._connection.execute(SET_ASIDE, {"person": person_id})
+        await self._connection.execute(SET_ASIDE, {"user": user_id})
 
-    async def alerts_of(self, person_id: int) -> tuple[RateAlert, ...]:
+    async def alerts_of(self, user_id: int) -> tuple[RateAlert, ...]:
         """Return the alerts of a user, oldest first."""
-        found = await self._connection.execute(ALERTS_OF, {"person": person_id})
+        found = await self._connection.execute(ALERTS_OF, {"user": user_id})
         return sealing.readable(self._vault, rate_alerts, found.mappings(), _alert)
 
     async def alert(self, alert_id: str) -> RateAlert | None:

@@ -123,14 +123,14 @@ def _is_late(subscription: Subscription, now: datetime) -> bool:
 
 async def _take_up(tx: Transaction, due: Subscription, now: datetime, payload: DailyQuote | None) -> None:
     """Set the next day's time, and queue today's quote unless it is left out."""
-    person = await UserRepository(tx).get_if_readable(due.person_id)
-    if person is None or due.next_daily_at is None:
+    user = await UserRepository(tx).get_if_readable(due.user_id)
+    if user is None or due.next_daily_at is None:
         # It would be due again at once, for ever.
-        await SubscriptionRepository(tx).set_aside(due.person_id)
+        await SubscriptionRepository(tx).set_aside(due.user_id)
         return
-    upcoming = None if due.daily_minute is None else next_at(due.daily_minute, person.zone, now)
-    if await SubscriptionRepository(tx).advance(due.person_id, due.next_daily_at, upcoming) and payload is not None:
-        await OutboxRepository(tx).add([daily_quote(due.person_id, due.next_daily_at, payload, now)])
+    upcoming = None if due.daily_minute is None else next_at(due.daily_minute, user.zone, now)
+    if await SubscriptionRepository(tx).advance(due.user_id, due.next_daily_at, upcoming) and payload is not None:
+        await OutboxRepository(tx).add([daily_quote(due.user_id, due.next_daily_at, payload, now)])
 
 
 async def _ring(tx: Transaction, alert: RateAlert, quote: Quote, now: datetime) -> None:

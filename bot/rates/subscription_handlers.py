@@ -111,12 +111,12 @@ class SubscriptionHandlers:
         await self._show_overview(session)
 
     async def _show_overview(self, session: Session) -> None:
-        updates = await self._subscriptions.get_updates(session.person.id)
+        updates = await self._subscriptions.get_updates(session.user.id)
         await session.show(session.with_resume(subscription.screen(session.reader, updates)))
 
     async def _ask_daily_time(self, session: Session, _: str = "") -> bool:
         await session.acknowledge()
-        updates = await self._subscriptions.get_updates(session.person.id)
+        updates = await self._subscriptions.get_updates(session.user.id)
         shown = subscription.daily(session.reader, updates)
         await questions.ask(session, DAILY_TIME, session.with_resume(shown))
         return True
@@ -125,7 +125,7 @@ class SubscriptionHandlers:
         minute = None if argument == subscription.NONE else _minute(argument)
         if minute is None and argument != subscription.NONE:
             return False
-        await self._subscriptions.set_daily_time(session.person, minute)
+        await self._subscriptions.set_daily_time(session.user, minute)
         if minute is None:
             return await self._show(session)
         await session.acknowledge()
@@ -134,7 +134,7 @@ class SubscriptionHandlers:
 
     async def _ask_quiet_hours(self, session: Session, _: str = "") -> bool:
         await session.acknowledge()
-        shown = subscription.quiet(session.t, await self._subscriptions.get_updates(session.person.id))
+        shown = subscription.quiet(session.t, await self._subscriptions.get_updates(session.user.id))
         await questions.ask(session, QUIET_HOURS, session.with_resume(shown))
         return True
 
@@ -142,9 +142,9 @@ class SubscriptionHandlers:
         hours = tuple(minute for part in argument.split("-") if (minute := _minute(part)) is not None)
         match hours:
             case (start, end) if start != end:
-                await self._subscriptions.set_quiet_hours(session.person, (start, end))
+                await self._subscriptions.set_quiet_hours(session.user, (start, end))
             case () if argument == subscription.NONE:
-                await self._subscriptions.set_quiet_hours(session.person, None)
+                await self._subscriptions.set_quiet_hours(session.user, None)
             case _:
                 return False
         return await self._show(session)
@@ -177,7 +177,7 @@ class SubscriptionHandlers:
         if request is None:
             return False
         await session.acknowledge()
-        if await self._subscriptions.set_alert(session.person, request):
+        if await self._subscriptions.set_alert(session.user, request):
             condition = alert_screens.format_condition(session.t, request.threshold, is_above=request.is_above)
             session.notice = session.t("subscription.alert_set", condition=condition)
         else:
@@ -187,14 +187,14 @@ class SubscriptionHandlers:
 
     async def _delete_alert(self, session: Session, alert_id: str) -> bool:
         """Delete an alert. One that is gone already counts as deleted."""
-        await self._subscriptions.delete_alert(session.person.id, alert_id)
+        await self._subscriptions.delete_alert(session.user.id, alert_id)
         await session.acknowledge(session.t.plain("subscription.alert_dropped"))
         await self._show_overview(session)
         return True
 
     async def _end(self, session: Session, _: str) -> bool:
         """End everything in one tap. A user who had nothing on also reads that it is off."""
-        await self._subscriptions.end(session.person.id)
+        await self._subscriptions.end(session.user.id)
         await session.acknowledge(session.t.plain("subscription.stopped_short"))
         session.notice = session.t("subscription.stopped")
         await self._show_overview(session)

@@ -14,7 +14,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.rates.model import AlertRequest, RateAlert, RateUpdates, Subscription
 from bot.rates.repository import SubscriptionRepository
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 
 MAX_ALERTS: Final = 10
@@ -41,7 +41,7 @@ class SubscriptionService:
                 tuple(alert for alert in alerts if alert.expires_at > now),
             )
 
-    async def set_daily_time(self, user: Person, minute: int | None) -> None:
+    async def set_daily_time(self, user: User, minute: int | None) -> None:
         """Send a quote each day at this minute of the user's day (0 to 1,439); None ends that."""
         now = self._clock.now()
         async with self._database.transaction() as tx:
@@ -49,7 +49,7 @@ class SubscriptionService:
             subscription = await _find_or_create(tx, user.id, now)
             await SubscriptionRepository(tx).save(_planned(replace(subscription, daily_minute=minute), user, now))
 
-    async def set_quiet_hours(self, user: Person, hours: tuple[int, int] | None) -> None:
+    async def set_quiet_hours(self, user: User, hours: tuple[int, int] | None) -> None:
         """Send rate updates without a sound between these minutes of the user's day; None is never."""
         start, end = hours or (None, None)
         async with self._database.transaction() as tx:
@@ -57,7 +57,7 @@ class SubscriptionService:
             subscription = await _find_or_create(tx, user.id, self._clock.now())
             await SubscriptionRepository(tx).save(replace(subscription, quiet_from=start, quiet_until=end))
 
-    async def set_alert(self, user: Person, request: AlertRequest) -> bool:
+    async def set_alert(self, user: User, request: AlertRequest) -> bool:
         """Set an alert, or begin the same one again. Returns False where the user has as many as one may."""
         now, alert_id = self._clock.now(), _id_of(user.id, request)
         async with self._database.transaction() as tx:
@@ -73,7 +73,7 @@ class SubscriptionService:
         """Delete one of the user's own alerts, and return whether there was one."""
         async with self._database.transaction() as tx:
             alert = await SubscriptionRepository(tx).alert(alert_id)
-            if alert is None or alert.person_id != user_id:
+            if alert is None or alert.user_id != user_id:
                 return False
             return await SubscriptionRepository(tx).delete_alert(alert_id)
 
@@ -82,7 +82,7 @@ class SubscriptionService:
         async with self._database.transaction() as tx:
             return await SubscriptionRepository(tx).delete(user_id)
 
-    async def move_daily_quote(self, tx: Transaction, user: Person) -> None:
+    async def move_daily_quote(self, tx: Transaction, user: User) -> None:
         """Plan the daily quote of a user for the same hour in their new time zone (a hook of `UserService`)."""
         subscription = await SubscriptionRepository(tx).get(user.id)
         if subscription is not None and subscription.daily_minute is not None:
@@ -93,10 +93,10 @@ async def _find_or_create(tx: Transaction, user_id: int, now: datetime) -> Subsc
     """Return the user's subscription, or a new one with the usual quiet hours."""
     known = await SubscriptionRepository(tx).get(user_id)
     start, end = USUAL_QUIET
-    return known or Subscription(person_id=user_id, since=now, quiet_from=start, quiet_until=end)
+    return known or Subscription(user_id=user_id, since=now, quiet_from=start, quiet_until=end)
 
 
-def _planned(subscription: Subscription, user: Person, now: datetime) -> Subscription:
+def _planned(subscription: Subscription, user: User, now: datetime) -> Subscription:
     minute = subscription.daily_minute
     return replace(subscription, next_daily_at=None if minute is None else next_at(minute, user.zone, now))
 
@@ -104,7 +104,7 @@ def _planned(subscription: Subscription, user: Person, now: datetime) -> Subscri
 def _alert(alert_id: str, user_id: int, request: AlertRequest, now: datetime) -> RateAlert:
     return RateAlert(
         id=alert_id,
-        person_id=user_id,
+        user_id=user_id,
         is_above=request.is_above,
         threshold=request.threshold,
         cool_down=None if request.cool_down is None else int(timedelta(hours=request.cool_down).total_seconds()),

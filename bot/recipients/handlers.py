@@ -80,7 +80,7 @@ class RecipientHandlers:
 
     async def recipient_button(self, session: Session, button: RecipientButton) -> None:
         """Do what a button of one recipient says, if it is this user's."""
-        recipient = await self._service.get(session.person.id, button.recipient_id)
+        recipient = await self._service.get(session.user.id, button.recipient_id)
         if recipient is None:
             await self._explain_gone(session)
             return
@@ -112,7 +112,7 @@ class RecipientHandlers:
             await self._show_changed(session, changed, session.t("recipient.held"))
 
     async def _list(self, session: Session, page: int = 0) -> None:
-        known = await self._service.list_all(session.person.id)
+        known = await self._service.list_all(session.user.id)
         await session.show(session.with_resume(recipients.screen(session.t, known, page)))
 
     async def _show(self, session: Session, recipient: SavedRecipient) -> None:
@@ -139,15 +139,15 @@ class RecipientHandlers:
         await session.show(recipients.deleting(session.t, recipient))
 
     async def _remove_name(self, session: Session, recipient: SavedRecipient) -> None:
-        changed = await self._service.rename(session.person, recipient.id, None)
+        changed = await self._service.rename(session.user, recipient.id, None)
         await self._show_changed(session, changed, session.t("recipient.unnamed"))
 
     async def _remove_holder(self, session: Session, recipient: SavedRecipient) -> None:
-        changed = await self._service.set_holder(session.person, recipient.id, None)
+        changed = await self._service.set_holder(session.user, recipient.id, None)
         await self._show_changed(session, changed, session.t("recipient.held"))
 
     async def _delete(self, session: Session, recipient: SavedRecipient) -> None:
-        await self._service.delete(session.person.id, recipient.id)
+        await self._service.delete(session.user.id, recipient.id)
         session.notice = session.t("recipient.deleted")
         await self._list(session)
 
@@ -159,7 +159,7 @@ class RecipientHandlers:
         screen: Callable[[Translator, SavedRecipient], Screen],
     ) -> None:
         """Say why, and ask again. The question is still open, so there is nothing to save."""
-        recipient = await self._service.get(session.person.id, recipient_id)
+        recipient = await self._service.get(session.user.id, recipient_id)
         if recipient is None:
             await session.save_user(questions.answered(session))
             await self._explain_gone(session)

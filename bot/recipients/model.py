@@ -22,7 +22,7 @@ class SavedRecipient:
     """A recipient that is offered again, perhaps under a name that the user gave it ("Ibu")."""
 
     id: str
-    person_id: int
+    user_id: int
     method: PayoutMethod
     number: str = field(repr=False)
     holder: str | None = field(default=None, repr=False)

@@ -15,9 +15,9 @@ from bot.recipients.tables import recipients
 from bot.settlement import json_values as nested
 
 ONE = select(recipients).where(recipients.c.id == bindparam("id"))
-OF_PERSON = (
+OF_USER = (
     select(recipients)
-    .where(recipients.c.person_id == bindparam("person"))
+    .where(recipients.c.user_id == bindparam("user"))
     .order_by(recipients.c.used_at.desc(), recipients.c.id)
     .limit(bindparam("limit"))
 )
@@ -37,9 +37,9 @@ class RecipientRepository:
         row = (await self._connection.execute(ONE, {"id": recipient_id})).mappings().first()
         return sealing.read(self._vault, recipients, dict(row), _recipient) if row else None
 
-    async def of_person(self, person_id: int, *, limit: int = 100) -> tuple[SavedRecipient, ...]:
+    async def of_user(self, user_id: int, *, limit: int = 100) -> tuple[SavedRecipient, ...]:
         """Return the recipients of a user, the last used first."""
-        found = (await self._connection.execute(OF_PERSON, {"person": person_id, "limit": limit})).mappings()
+        found = (await self._connection.execute(OF_USER, {"user": user_id, "limit": limit})).mappings()
         return sealing.readable(self._vault, recipients, found, _recipient)
 
     async def save(self, recipient: SavedRecipient) -> None:

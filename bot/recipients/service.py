@@ -9,7 +9,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.recipients.model import Recipient, SavedRecipient, find_saved
 from bot.recipients.repository import RecipientRepository
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 
 MAX_UNNAMED: Final = 50
@@ -34,14 +34,14 @@ class RecipientService:
     async def list_all(self, user_id: int) -> tuple[SavedRecipient, ...]:
         """Return all of them, the last used first."""
         async with self._database.reading() as tx:
-            return await RecipientRepository(tx).of_person(user_id, limit=_ALL)
+            return await RecipientRepository(tx).of_user(user_id, limit=_ALL)
 
     async def get(self, user_id: int, recipient_id: str) -> SavedRecipient | None:
         """Return one of them; None where it was deleted, or belongs to another user."""
         async with self._database.reading() as tx:
             return await _find_own(tx, user_id, recipient_id)
 
-    async def rename(self, user: Person, recipient_id: str, label: str | None) -> SavedRecipient | None:
+    async def rename(self, user: User, recipient_id: str, label: str | None) -> SavedRecipient | None:
         """Name a recipient, or take its name away, and save `user` with it.
 
         Returns None where it was deleted meanwhile.
@@ -50,13 +50,13 @@ class RecipientService:
             TooManyNamed: nothing was saved.
         """
         async with self._database.transaction() as tx:
-            every = await RecipientRepository(tx).of_person(user.id, limit=_ALL)
+            every = await RecipientRepository(tx).of_user(user.id, limit=_ALL)
             named = sum(each.label is not None and each.id != recipient_id for each in every)
             if label is not None and named >= MAX_NAMED:
                 raise TooManyNamed
             return await _change(tx, user, recipient_id, label=label)
 
-    async def set_holder(self, user: Person, recipient_id: str, holder: str | None) -> SavedRecipient | None:
+    async def set_holder(self, user: User, recipient_id: str, holder: str | None) -> SavedRecipient | None:
         """Correct the holder's name, and save `user` with it. Returns None where it was deleted meanwhile."""
         async with self._database.transaction() as tx:
             return await _change(tx, user, recipient_id, holder=holder)
@@ -75,12 +75,12 @@ async def remember(tx: Transaction, user_id: int, recipient: Recipient, at: date
 
     A holder's name that was given is kept; an order without one doesn't remove it.
     """
-    every = await RecipientRepository(tx).of_person(user_id, limit=_ALL)
+    every = await RecipientRepository(tx).of_user(user_id, limit=_ALL)
     known = find_saved(every, recipient.method, recipient.number)
     if known is None:
         known = SavedRecipient(
             id=secrets.token_hex(8),
-            person_id=user_id,
+            user_id=user_id,
             method=recipient.method,
             number=recipient.number,
             created_at=at,
@@ -97,10 +97,10 @@ async def remember(tx: Transaction, user_id: int, recipient: Recipient, at: date
 
 async def _find_own(tx: Transaction, user_id: int, recipient_id: str) -> SavedRecipient | None:
     known = await RecipientRepository(tx).get(recipient_id)
-    return known if known is not None and known.person_id == user_id else None
+    return known if known is not None and known.user_id == user_id else None
 
 
-async def _change(tx: Transaction, user: Person, recipient_id: str, **changes: str | None) -> SavedRecipient | None:
+async def _change(tx: Transaction, user: User, recipient_id: str, **changes: str | None) -> SavedRecipient | None:
     known = await _find_own(tx, user.id, recipient_id)
     await UserRepository(tx).save(user)
     if known is None:

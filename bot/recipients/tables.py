@@ -9,7 +9,7 @@ recipients = Table(
     "recipients",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("user_id", BigInteger, key="person_id", nullable=False, info=USER),
+    Column("user_id", BigInteger, nullable=False, info=USER),
     Column("method", Json, nullable=False),
     Column("number", Text, nullable=False, info=SEALED),
     Column("holder", Text, info=SEALED),
@@ -17,7 +17,7 @@ recipients = Table(
     Column("created_at", Instant, nullable=False),
     Column("last_used_at", Instant, key="used_at", nullable=False),
     # Whose it is, and at which bank.
-    Column("payout_seal", Text, info=digest(covers=("person_id", "method"), while_any=("number", "method"))),
-    Index(None, "person_id", "used_at"),
+    Column("payout_seal", Text, info=digest(covers=("user_id", "method"), while_any=("number", "method"))),
+    Index(None, "user_id", "used_at"),
     Index(None, "used_at"),
 )

@@ -16,7 +16,7 @@ from bot.settlement.model import PayoutMethod
 from bot.users.user_data import Json, StoredData, UserData, listed, time_text
 
 ALL = 100_000
-DELETE = delete(recipients).where(recipients.c.person_id == bindparam("user", type_=recipients.c.person_id.type))
+DELETE = delete(recipients).where(recipients.c.user_id == bindparam("user", type_=recipients.c.user_id.type))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +40,17 @@ class StoredRecipients(StoredData):
 
 async def stored(tx: Transaction, user_id: int) -> StoredRecipients:
     """Return the recipients that a user has saved."""
-    return StoredRecipients(await RecipientRepository(tx).of_person(user_id, limit=ALL))
+    return StoredRecipients(await RecipientRepository(tx).of_user(user_id, limit=ALL))
 
 
 async def has_any(tx: Transaction, user_id: int) -> bool:
     """Return whether the user has saved a recipient."""
-    return bool(await RecipientRepository(tx).of_person(user_id, limit=1))
+    return bool(await RecipientRepository(tx).of_user(user_id, limit=1))
 
 
 async def export_user(tx: Transaction, user_id: int) -> Json:
     """Return the saved recipients of the exported file."""
-    return sections(await RecipientRepository(tx).of_person(user_id, limit=ALL))
+    return sections(await RecipientRepository(tx).of_user(user_id, limit=ALL))
 
 
 async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:

@@ -1,6 +1,6 @@
 """The settlement service with somebody who listens how it answers, whoever of the bot asks it.
 
-The poller notices a refused key or an outage only while it has orders to watch; a person who asks for the rate notices
+The poller notices a refused key or an outage only while it has orders to watch; a user who asks for the rate notices
 it always. Listening only notes in memory: a refusal or an answer reaches its caller before anything is told of it.
 """
 

@@ -103,7 +103,7 @@ class Alarms:
             if settled:
                 known = await self._subjects.get(tx, kind, subject)
                 whom, about = known.user_id if known else 0, subject_key("alarm", kind, subject)
-                await record_audit(tx, by, AuditAction.CHANGED, about, now, person_id=whom, detail="settled")
+                await record_audit(tx, by, AuditAction.CHANGED, about, now, user_id=whom, detail="settled")
         if settled:
             self._on_notification()
         return settled

@@ -1,7 +1,7 @@
 """The audit log: written in the transaction of what is done, read by operators, and changed by nobody.
 
 `subject` names what was looked at or changed, behind its kind: `order:R2345AB`, `ticket:T-4F7K2`, `broadcast:…`. The
-detail is a word of ours or a reason that staff have typed, never what a person wrote.
+detail is a word of ours or a reason that staff have typed, never what a user wrote.
 """
 
 import asyncio
@@ -82,11 +82,11 @@ async def record_audit(
     subject: str,
     now: datetime,
     *,
-    person_id: int = 0,
+    user_id: int = 0,
     detail: str = "",
 ) -> None:
-    """Record in this transaction what `by` does; `person_id` is whom it concerns."""
-    entry = AuditEntry(at=now, actor_id=by, action=action, subject=subject, person_id=person_id, detail=detail)
+    """Record in this transaction what `by` does; `user_id` is whom it concerns."""
+    entry = AuditEntry(at=now, actor_id=by, action=action, subject=subject, user_id=user_id, detail=detail)
     await AuditRepository(tx).add(entry)
 
 
@@ -100,7 +100,7 @@ COLUMNS: Final[dict[str, Callable[[AuditEntry], object]]] = {
     "actor_id": lambda entry: entry.actor_id,
     "action": lambda entry: entry.action,
     "subject": lambda entry: csv.format_text(entry.subject),
-    "person_id": lambda entry: entry.person_id or "",
+    "person_id": lambda entry: entry.user_id or "",
     "detail": lambda entry: csv.format_text(entry.detail),
 }
 """The columns, from the left. docs/operating.md says what each holds."""

@@ -28,7 +28,7 @@ class AlarmButton(Callback, prefix="al"):
 
 @dataclass(frozen=True)
 class AuditPageButton(Callback, prefix="au:page"):
-    """A button to the entries older than the entry `before`, of the person with the id `actor`; empty means all."""
+    """A button to the entries older than the entry `before`, of the user with the id `actor`; empty means all."""
 
     before: Annotated[str, Pattern("(?:[0-9T]{21,22}-[0-9a-f]{8})?")]
     actor: Annotated[str, Pattern("[0-9]{0,16}")]

@@ -64,7 +64,7 @@ class AuditHandlers:
         if session.is_double_tap(pressed):
             return
         span = find_span(session.now, session.zone)
-        file = await self._audit_log.export(span, session.person.id)
+        file = await self._audit_log.export(span, session.user.id)
         if file.content is None:
             await session.show(screens.nothing(session.reader, file, span))
             return

@@ -25,7 +25,7 @@ class AuditAction(StrEnum):
 class AuditEntry:
     """Who did what to whom, and when. `subject` names it ("order:R2345AB", "ticket:T-4F7K2", "broadcast:…").
 
-    `person_id` is whom it concerned, 0 for nobody. `detail` is for people to read (a reason that was typed); sealed.
+    `user_id` is whom it concerned, 0 for nobody. `detail` is for people to read (a reason that was typed); sealed.
     """
 
     id: str = ""
@@ -33,5 +33,5 @@ class AuditEntry:
     actor_id: int
     action: AuditAction
     subject: str
-    person_id: int = 0
+    user_id: int = 0
     detail: str = field(default="", repr=False)

@@ -13,10 +13,10 @@ audit = Table(
     Column("actor_id", BigInteger, nullable=False, info=STAFF),
     Column("action", Text, nullable=False),
     Column("subject", Text, nullable=False),
-    Column("user_id", BigInteger, key="person_id", nullable=False, info=USER),
+    Column("user_id", BigInteger, nullable=False, info=USER),
     Column("detail", Text, nullable=False, info=SEALED),
     Index(None, "actor_id", "id"),
-    Index(None, "person_id"),
+    Index(None, "user_id"),
     info={
         **not_exported("what staff did: it belongs to the operator"),
         **not_pruned("what staff did stays; about whom, and what they said about it, is removed with the user"),

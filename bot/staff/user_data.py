@@ -11,8 +11,8 @@ from bot.users.user_data import NOBODY, UserData
 
 BLANK = (
     update(audit)
-    .where(audit.c.person_id == bindparam("user", type_=audit.c.person_id.type))
-    .values(person_id=NOBODY, **blank(audit))
+    .where(audit.c.user_id == bindparam("user", type_=audit.c.user_id.type))
+    .values(user_id=NOBODY, **blank(audit))
 )
 
 

@@ -10,7 +10,7 @@ from bot.support.ticket import CloseReason
 
 
 def _user_id(_: Translator, entry: AuditEntry, __: str) -> str:
-    return str(entry.person_id or "…")
+    return str(entry.user_id or "…")
 
 
 AUDIT_TERMS: Final = AuditTerms(

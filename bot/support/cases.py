@@ -14,7 +14,7 @@ from bot.orders.repository import OrderRepository
 from bot.support.notifications.queueing import ticket_subject
 from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import Person, RecordedEvent
+from bot.users.model import RecordedEvent, User
 from bot.users.repository import UserEventRepository, UserRepository
 
 OTHERS = 6
@@ -67,8 +67,8 @@ class Case:
         tickets: the user's open tickets, and those about the order.
     """
 
-    person_id: int
-    person: Person | None
+    user_id: int
+    user: User | None
     order: Order | None = None
     events: tuple[OrderEvent, ...] = ()
     notifications: tuple[StoredNotification, ...] = ()
@@ -79,7 +79,7 @@ class Case:
     @property
     def anomalies(self) -> tuple[Anomaly, ...]:
         """Return what is unusual, the worst first."""
-        found = {*_of_order(self), *_of_person(self)}
+        found = {*_of_order(self), *_of_user(self)}
         return tuple(anomaly for anomaly in Anomaly if anomaly in found)
 
 
@@ -92,26 +92,26 @@ class Cases:
     async def of_order(self, order: Order) -> Case:
         """Return the case of an order as it is now."""
         async with self._database.reading() as tx:
-            return await read_case(tx, order.person_id, order.reference)
+            return await read_case(tx, order.user_id, order.reference)
 
     async def of_ticket(self, ticket: Ticket) -> Case:
         """Return the case that a ticket is about."""
         async with self._database.reading() as tx:
-            return await read_case(tx, ticket.person_id, ticket.order_reference)
+            return await read_case(tx, ticket.user_id, ticket.order_reference)
 
 
-async def read_case(tx: Transaction, person_id: int, reference: str = "") -> Case:
+async def read_case(tx: Transaction, user_id: int, reference: str = "") -> Case:
     """Return the case of a user, and of their order where `reference` names one."""
     order = await OrderRepository(tx).get(reference) if reference else None
-    tickets = await _tickets(tx, person_id, order)
-    others = await OrderRepository(tx).open_of_person(person_id, OTHERS + 1) if person_id else ()
+    tickets = await _tickets(tx, user_id, order)
+    others = await OrderRepository(tx).open_of_user(user_id, OTHERS + 1) if user_id else ()
     return Case(
-        person_id=person_id,
-        person=await UserRepository(tx).get(person_id),
+        user_id=user_id,
+        user=await UserRepository(tx).get(user_id),
         order=order,
         events=await OrderRepository(tx).events(order.reference) if order else (),
-        notifications=await _notifications(tx, person_id, order, tickets),
-        user_events=await _user_events(tx, person_id, order),
+        notifications=await _notifications(tx, user_id, order, tickets),
+        user_events=await _user_events(tx, user_id, order),
         others=tuple(other for other in others if order is None or other.reference != order.reference)[:OTHERS],
         tickets=tickets,
     )
@@ -133,15 +133,15 @@ def _edits(notification: StoredNotification) -> bool:
     return notification.kind.endswith(("_edit", "_edited", "_withdrawn", "_down"))
 
 
-async def _tickets(tx: Transaction, person_id: int, order: Order | None) -> tuple[Ticket, ...]:
-    known = await TicketRepository(tx).of_person(person_id, limit=OTHERS) if person_id else ()
+async def _tickets(tx: Transaction, user_id: int, order: Order | None) -> tuple[Ticket, ...]:
+    known = await TicketRepository(tx).of_user(user_id, limit=OTHERS) if user_id else ()
     about = await TicketRepository(tx).of_order(order.reference) if order else ()
     found = {ticket.reference: ticket for ticket in (*about, *known) if ticket.is_open or ticket in about}
     return tuple(sorted(found.values(), key=lambda ticket: (not ticket.is_open, ticket.created_at)))
 
 
 async def _notifications(
-    tx: Transaction, person_id: int, order: Order | None, tickets: Iterable[Ticket]
+    tx: Transaction, user_id: int, order: Order | None, tickets: Iterable[Ticket]
 ) -> tuple[StoredNotification, ...]:
     if order is None:
         return ()
@@ -150,17 +150,17 @@ async def _notifications(
         *(ticket_subject(ticket.reference) for ticket in tickets if _is_about(ticket, order)),
     ]
     found = [each for subject in subjects for each in await OutboxRepository(tx).of_subject(subject)]
-    return tuple(sorted((each for each in found if each.chat_id == person_id), key=lambda each: each.id))
+    return tuple(sorted((each for each in found if each.chat_id == user_id), key=lambda each: each.id))
 
 
 def _is_about(ticket: Ticket, order: Order) -> bool:
     return ticket.order_reference == order.reference
 
 
-async def _user_events(tx: Transaction, person_id: int, order: Order | None) -> tuple[RecordedEvent, ...]:
-    if not person_id or order is None:
+async def _user_events(tx: Transaction, user_id: int, order: Order | None) -> tuple[RecordedEvent, ...]:
+    if not user_id or order is None:
         return ()
-    return await UserEventRepository(tx).of_order(person_id, order.reference, order.created_at)
+    return await UserEventRepository(tx).of_order(user_id, order.reference, order.created_at)
 
 
 def _of_order(case: Case) -> Iterator[Anomaly]:
@@ -189,6 +189,6 @@ def is_not_agreed(order: Order, event: OrderEvent) -> bool:
     return event.phase is Phase.ABANDONED and not event.note and order.sats is not None
 
 
-def _of_person(case: Case) -> Iterator[Anomaly]:
-    if case.person is not None and case.person.blocked_at is not None:
+def _of_user(case: Case) -> Iterator[Anomaly]:
+    if case.user is not None and case.user.blocked_at is not None:
         yield Anomaly.AWAY

@@ -59,7 +59,7 @@ class Ticket:
     """
 
     reference: str
-    person_id: int
+    user_id: int
     order_reference: str = ""
     cause: Cause = Cause.ASKED
     status: TicketStatus = TicketStatus.OPEN
@@ -79,11 +79,11 @@ class Ticket:
     rated_at: datetime | None = None
 
     @classmethod
-    def open(cls, person_id: int, now: datetime, *, order_reference: str = "", cause: Cause = Cause.ASKED) -> Self:
+    def open(cls, user_id: int, now: datetime, *, order_reference: str = "", cause: Cause = Cause.ASKED) -> Self:
         """Return a new ticket, which waits for a reply from now on."""
         return cls(
             reference=new_ticket_reference(),
-            person_id=person_id,
+            user_id=user_id,
             order_reference=order_reference,
             cause=cause,
             created_at=now,

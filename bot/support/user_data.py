@@ -27,12 +27,12 @@ from bot.support.tickets.tables import ticket_entries, tickets
 from bot.users.user_data import LISTED, Json, StoredData, UserData, time_text
 
 ALL: Final = 100_000
-USER = bindparam("user", type_=tickets.c.person_id.type)
-SUBJECTS = select(literal(TICKET_SUBJECT) + tickets.c.reference).where(tickets.c.person_id == USER)
+USER = bindparam("user", type_=tickets.c.user_id.type)
+SUBJECTS = select(literal(TICKET_SUBJECT) + tickets.c.reference).where(tickets.c.user_id == USER)
 DELETE = (
     delete(outbox).where(outbox.c.subject.in_(SUBJECTS)),
     # With what was written in them, and with the messages that belong to them.
-    delete(tickets).where(tickets.c.person_id == USER),
+    delete(tickets).where(tickets.c.user_id == USER),
 )
 OLD_ENTRIES = (
     select(ticket_entries.c.id)
@@ -71,17 +71,17 @@ class StoredTickets(StoredData):
 
 async def stored(tx: Transaction, user_id: int) -> StoredTickets:
     """Return the tickets of a user."""
-    return StoredTickets(await TicketRepository(tx).of_person(user_id, limit=ALL))
+    return StoredTickets(await TicketRepository(tx).of_user(user_id, limit=ALL))
 
 
 async def has_any(tx: Transaction, user_id: int) -> bool:
     """Return whether the user has a ticket."""
-    return bool(await TicketRepository(tx).of_person(user_id, limit=1))
+    return bool(await TicketRepository(tx).of_user(user_id, limit=1))
 
 
 async def export_user(tx: Transaction, user_id: int) -> Json:
     """Return the tickets of the exported file: the words of both sides, but not support's own notes."""
-    found = await TicketRepository(tx).of_person(user_id, limit=ALL)
+    found = await TicketRepository(tx).of_user(user_id, limit=ALL)
     return {"tickets": [_ticket(each, await TicketEntryRepository(tx).of_ticket(each.reference)) for each in found]}
 
 

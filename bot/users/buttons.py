@@ -76,5 +76,5 @@ class PrivacyButton(Callback, prefix="pv"):
 class DeletionButton(Callback, prefix="pv:yes"):
     """The button that confirms the deletion of this user's data; `asked_at` is a `stamp` of the question's time."""
 
-    person_id: int
+    user_id: int
     asked_at: Annotated[str, Pattern("[0-9]{1,17}")]

@@ -40,7 +40,7 @@ class ChatHandlers:
         if change is None or change.chat.type != Chat.PRIVATE or change.new_chat_member.status != "kicked":
             return
         # Telegram's time: what happened between the block and this update couldn't be sent either.
-        await self._users.block(session.person, min(change.date, session.now))
+        await self._users.block(session.user, min(change.date, session.now))
         session.forget()
 
     async def offer_private_chat(self, session: Session, update: Update) -> None:

@@ -31,7 +31,7 @@ BLOCKED = (
 HAS_NOTIFICATIONS = select(exists().where(to_tell(outbox), outbox.c.chat_id == CHAT))
 DELETE_TRACES: tuple[Delete | Update, ...] = (
     delete(outbox).where(outbox.c.chat_id == CHAT),
-    delete(user_events).where(user_events.c.person_id == USER),
+    delete(user_events).where(user_events.c.user_id == USER),
     # That an update has been dealt with must be known for as long as Telegram may deliver it again.
     update(inbox).where(IS_FINISHED, inbox.c.chat_id == CHAT).values(chat_id=NOBODY),
 )

@@ -87,7 +87,7 @@ class SettingsHandlers:
         await session.show(session.with_resume(settings.place(session.t)))
 
     async def _show(self, session: Session, _: str = "") -> bool:
-        return await _replace(session, settings.screen(session.reader, session.person, self._sections))
+        return await _replace(session, settings.screen(session.reader, session.user, self._sections))
 
     async def _show_zones(self, session: Session, _: str) -> bool:
         return await _replace(session, settings.zones(session.reader))
@@ -101,8 +101,8 @@ class SettingsHandlers:
         zone = offered_zone(key, await asyncio.to_thread(names_of_zones))
         if zone is None:
             return False
-        session.person = replace(session.person, time_zone=key)
-        await self._users.change_zone(session.person)
+        session.user = replace(session.user, time_zone=key)
+        await self._users.change_zone(session.user)
         await session.acknowledge(session.t.plain("zone.changed", time=session.t.clock(session.now, zone)))
         return await self._show(session)
 
@@ -113,7 +113,7 @@ class SettingsHandlers:
         return await self._show(session)
 
     async def _change_language(self, session: Session, locale: str) -> None:
-        await session.save_user(replace(session.person, locale=locale))
+        await session.save_user(replace(session.user, locale=locale))
         session.t = self._translations.get(locale)
         await session.acknowledge(session.t.plain("language.changed"))
 

@@ -28,7 +28,7 @@ class UserNotification(NotificationKind):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class User:
     """A user who has written to the bot in private. The chat has the same id.
 
     Attributes:
@@ -69,7 +69,7 @@ class Person:
 class RecordedEvent:
     """An event of a user, never what they wrote. `what` is a `UserEvent` or the result of `pressed`."""
 
-    person_id: int
+    user_id: int
     reference: str = ""
     at: datetime
     what: str

@@ -68,15 +68,15 @@ class PhraseHandlers:
             await self._save(session, chosen)
 
     async def _save(self, session: Session, chosen: str) -> None:
-        await session.save_user(replace(session.person, phrase=chosen, suggestion=None))
+        await session.save_user(replace(session.user, phrase=chosen, suggestion=None))
         await session.show(session.with_resume(phrase.kept(session.t, chosen)))
 
     async def _screen(self, session: Session) -> Screen:
         """Return the user's phrase; a suggestion where they have none."""
-        if session.person.phrase is None:
+        if session.user.phrase is None:
             return await self._offer(session)
-        return phrase.mine(session.t, session.person.phrase)
+        return phrase.mine(session.t, session.user.phrase)
 
     async def _offer(self, session: Session, *, is_new: bool = False) -> Screen:
         suggestion = await suggest_phrase(session, is_new=is_new)
-        return phrase.offer(session.t, suggestion, has_one=session.person.phrase is not None)
+        return phrase.offer(session.t, suggestion, has_one=session.user.phrase is not None)

@@ -11,7 +11,7 @@ async def suggest_phrase(session: Session, *, is_new: bool = False) -> Suggestio
 
     It is saved, because a user who chooses no phrase finds it on their first invoice.
     """
-    user = session.person
+    user = session.user
     text = None if is_new else suggested(user.suggestion or "")
     if text is not None and user.suggestion is not None:
         return Suggestion(user.suggestion, text)

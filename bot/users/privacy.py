@@ -17,7 +17,7 @@ from bot.infra.outbox.model import Notification, subject_key
 from bot.infra.outbox.repository import OutboxRepository
 from bot.users.deletion import DeletionRepository, delete_user
 from bot.users.export import as_file
-from bot.users.model import DeletedUser, Person, UserNotification
+from bot.users.model import DeletedUser, User, UserNotification
 from bot.users.repository import UserRepository
 from bot.users.user_data import Blocker, Json, StoredData, UserData
 
@@ -28,7 +28,7 @@ READ_AT_ONCE = 100
 class Overview:
     """What is stored about a user, as `/privacy` shows it: one part for each feature."""
 
-    person: Person
+    user: User
     stored: tuple[StoredData, ...] = ()
 
 
@@ -56,56 +56,56 @@ class PrivacyService:
         self._features = features
         self._to_erase = False
 
-    async def get_overview(self, person: Person) -> Overview:
-        """Return what is stored about `person`, without what only the file contains."""
+    async def get_overview(self, user: User) -> Overview:
+        """Return what is stored about `user`, without what only the file contains."""
         async with self._store.reading() as tx:
-            known = await UserRepository(tx).get(person.id) or person
-            found = [await each.stored(tx, person.id) for each in self._features if each.stored is not None]
+            known = await UserRepository(tx).get(user.id) or user
+            found = [await each.stored(tx, user.id) for each in self._features if each.stored is not None]
             return Overview(known, tuple(found))
 
-    async def export(self, person: Person) -> bytes:
-        """Return the file with everything that is stored about `person`."""
+    async def export(self, user: User) -> bytes:
+        """Return the file with everything that is stored about `user`."""
         sections: Json = {}
         async with self._store.reading() as tx:
-            known = await UserRepository(tx).get(person.id) or person
+            known = await UserRepository(tx).get(user.id) or user
             for each in self._features:
                 if each.export_user is not None:
-                    sections |= await each.export_user(tx, person.id)
+                    sections |= await each.export_user(tx, user.id)
         return as_file(known, sections, self._clock.now())
 
-    async def find_blockers(self, person_id: int) -> DeletionBlockers:
+    async def find_blockers(self, user_id: int) -> DeletionBlockers:
         """Return what would have to end first."""
         async with self._store.reading() as tx:
-            return await self._blockers(tx, person_id)
+            return await self._blockers(tx, user_id)
 
-    async def delete(self, person: Person) -> DeletionBlockers:
-        """Delete `person` now. If something has to end first, save the request and return what that is.
+    async def delete(self, user: User) -> DeletionBlockers:
+        """Delete `user` now. If something has to end first, save the request and return what that is.
 
         Call it in the user's own chat queue.
         """
         async with self._store.transaction() as tx:
-            blockers = await self._blockers(tx, person.id)
+            blockers = await self._blockers(tx, user.id)
             if blockers.is_empty:
-                await self._delete(tx, person.id)
+                await self._delete(tx, user.id)
             else:
-                asked_at = person.delete_asked_at or self._clock.now()
-                await UserRepository(tx).save(replace(person, delete_asked_at=asked_at))
+                asked_at = user.delete_asked_at or self._clock.now()
+                await UserRepository(tx).save(replace(user, delete_asked_at=asked_at))
         if blockers.is_empty:
             await self._erase()
         return blockers
 
-    async def cancel_deletion(self, person: Person) -> Person:
+    async def cancel_deletion(self, user: User) -> User:
         """Cancel the request for deletion, and return the user without it."""
-        kept = replace(person, delete_asked_at=None)
+        kept = replace(user, delete_asked_at=None)
         async with self._store.transaction() as tx:
             await UserRepository(tx).save(kept)
         return kept
 
-    async def has_nothing(self, person_id: int) -> bool:
+    async def has_nothing(self, user_id: int) -> bool:
         """Return whether a user has left nothing, as after a deletion."""
         async with self._store.reading() as tx:
             for each in self._features:
-                if each.has_any is not None and await each.has_any(tx, person_id):
+                if each.has_any is not None and await each.has_any(tx, user_id):
                     return False
         return True
 
@@ -116,22 +116,22 @@ class PrivacyService:
             # All of them: a hundred who have to wait must not keep those behind them waiting, too.
             for skipped in count(0, READ_AT_ONCE):
                 requested = await DeletionRepository(tx).find_requested(READ_AT_ONCE, skipped)
-                ready += [person for person in requested if await self._is_deletable(tx, person)]
+                ready += [user for user in requested if await self._is_deletable(tx, user)]
                 if len(requested) < READ_AT_ONCE or len(ready) >= READ_AT_ONCE:
                     break
         return tuple(ready)
 
-    async def delete_as_requested(self, person_id: int) -> bool:
+    async def delete_as_requested(self, user_id: int) -> bool:
         """Delete a user who asked for it before, and queue one last message. Return whether that was so.
 
         Call it in the user's own chat queue: nothing of theirs is half done there.
         """
         async with self._store.transaction() as tx:
-            person = await UserRepository(tx).get(person_id)
-            if person is None or person.delete_asked_at is None or not await self._is_deletable(tx, person_id):
+            user = await UserRepository(tx).get(user_id)
+            if user is None or user.delete_asked_at is None or not await self._is_deletable(tx, user_id):
                 return False
-            await self._delete(tx, person_id)
-            await OutboxRepository(tx).add([_data_deleted(person, self._clock.now())])
+            await self._delete(tx, user_id)
+            await OutboxRepository(tx).add([_data_deleted(user, self._clock.now())])
         await self._erase()
         return True
 
@@ -142,15 +142,15 @@ class PrivacyService:
         before = self._clock.now() - timedelta(days=self.retention_days)
         async with self._store.reading() as tx:
             blocked = await DeletionRepository(tx).find_blocked(before)
-            return tuple([person for person in blocked if await self._is_deletable(tx, person)])
+            return tuple([user for user in blocked if await self._is_deletable(tx, user)])
 
-    async def delete_long_blocked(self, person_id: int) -> bool:
+    async def delete_long_blocked(self, user_id: int) -> bool:
         """Delete a user who blocked the bot long ago, without a message: none would reach them."""
         async with self._store.transaction() as tx:
-            person = await UserRepository(tx).get(person_id)
-            if person is None or person.blocked_at is None or not await self._is_deletable(tx, person_id):
+            user = await UserRepository(tx).get(user_id)
+            if user is None or user.blocked_at is None or not await self._is_deletable(tx, user_id):
                 return False
-            await self._delete(tx, person_id)
+            await self._delete(tx, user_id)
         await self._erase()
         return True
 
@@ -161,23 +161,23 @@ class PrivacyService:
         if last_messages or self._to_erase:
             await self._erase()
 
-    async def _delete(self, tx: Transaction, person_id: int) -> None:
-        await delete_user(tx, person_id, self._clock.now(), self._features)
+    async def _delete(self, tx: Transaction, user_id: int) -> None:
+        await delete_user(tx, user_id, self._clock.now(), self._features)
 
-    async def _blockers(self, tx: Transaction, person_id: int) -> DeletionBlockers:
+    async def _blockers(self, tx: Transaction, user_id: int) -> DeletionBlockers:
         asked = [each.blocks_deletion for each in self._features if each.blocks_deletion is not None]
-        found = [await blocks(tx, person_id) for blocks in asked]
+        found = [await blocks(tx, user_id) for blocks in asked]
         return DeletionBlockers(
             blockers=tuple(each for each in found if each is not None),
-            notifications=await DeletionRepository(tx).has_notifications(person_id),
+            notifications=await DeletionRepository(tx).has_notifications(user_id),
         )
 
-    async def _is_deletable(self, tx: Transaction, person_id: int) -> bool:
+    async def _is_deletable(self, tx: Transaction, user_id: int) -> bool:
         """Return whether a user can be deleted automatically: not in the middle of a conversation."""
-        if not (await self._blockers(tx, person_id)).is_empty:
+        if not (await self._blockers(tx, user_id)).is_empty:
             return False
         for each in self._features:
-            if each.is_busy is not None and await each.is_busy(tx, person_id):
+            if each.is_busy is not None and await each.is_busy(tx, user_id):
                 return False
         return True
 
@@ -185,13 +185,13 @@ class PrivacyService:
         self._to_erase = not await self._store.erase()
 
 
-def _data_deleted(person: Person, now: datetime) -> Notification[DeletedUser]:
+def _data_deleted(user: User, now: datetime) -> Notification[DeletedUser]:
     """Return the last message. The user's row is gone when it is sent, so it carries their language."""
     return Notification(
-        chat_id=person.id,
-        subject=subject_key("person", person.id),
+        chat_id=user.id,
+        subject=subject_key("person", user.id),
         kind=UserNotification.DATA_DELETED,
-        payload=DeletedUser(person.locale, person.language_code),
+        payload=DeletedUser(user.locale, user.language_code),
         due_at=now,
         created_at=now,
     )

@@ -54,12 +54,12 @@ class PrivacyHandlers:
 
     async def deletion_button(self, session: Session, button: DeletionButton) -> None:
         """Delete, if the confirmation is this user's own and still means what it said."""
-        if button.person_id != session.person.id:
+        if button.user_id != session.user.id:
             await session.acknowledge(session.t.plain("privacy.not_yours"), alert=True)
             return
         await session.acknowledge()
         asked_at = privacy.moment_of(button.asked_at)
-        if session.person.created_at > asked_at:
+        if session.user.created_at > asked_at:
             await self._explain_deleted(session)
         elif session.now - asked_at > CONFIRMATION_LASTS:
             await self._confirm(session)
@@ -67,16 +67,16 @@ class PrivacyHandlers:
             await self._delete(session)
 
     async def _show(self, session: Session) -> None:
-        is_leaving = session.person.delete_asked_at is not None
+        is_leaving = session.user.delete_asked_at is not None
         shown = privacy.screen(session.t, self._privacy.retention_days, self._provider, is_leaving=is_leaving)
         await session.show(session.with_resume(shown))
 
     async def _show_data(self, session: Session) -> None:
-        overview = await self._privacy.get_overview(session.person)
+        overview = await self._privacy.get_overview(session.user)
         await session.show(privacy.summary(session.t, overview, session.zone))
 
     async def _send_file(self, session: Session) -> None:
-        content = await self._privacy.export(session.person)
+        content = await self._privacy.export(session.user)
         sent = await self._messenger.send_document(
             session.chat_id, content, FILE_NAME, session.t("privacy.file_caption"), priority="talk"
         )
@@ -86,12 +86,12 @@ class PrivacyHandlers:
     async def _confirm(self, session: Session) -> None:
         """Ask the second question. It names what is stored now, so its button carries the time."""
         asked_at = session.now
-        overview = await self._privacy.get_overview(session.person)
-        blockers = await self._privacy.find_blockers(session.person.id)
+        overview = await self._privacy.get_overview(session.user)
+        blockers = await self._privacy.find_blockers(session.user.id)
         await session.show(privacy.confirm(session.t, overview, blockers, asked_at))
 
     async def _delete(self, session: Session) -> None:
-        blockers = await self._privacy.delete(session.person)
+        blockers = await self._privacy.delete(session.user)
         if blockers.is_empty:
             session.forget()
             await session.show(privacy.deleted(session.t))
@@ -100,15 +100,15 @@ class PrivacyHandlers:
 
     async def _explain_deleted(self, session: Session) -> None:
         """Answer a second tap, or one that a crash has replayed, after the first has deleted everything."""
-        if await self._privacy.has_nothing(session.person.id):
+        if await self._privacy.has_nothing(session.user.id):
             await self._delete(session)
         else:
             session.message_id = None
             await session.show(privacy.done_before(session.t))
 
     async def _keep(self, session: Session) -> None:
-        if session.person.delete_asked_at is not None:
-            session.person = await self._privacy.cancel_deletion(session.person)
+        if session.user.delete_asked_at is not None:
+            session.user = await self._privacy.cancel_deletion(session.user)
             session.notice = session.t("privacy.kept")
         await self._show(session)
 

@@ -15,7 +15,7 @@ from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.questions import Answer as AnyAnswer
 from bot.infra.telegram.ui.questions import OpenQuestion, Questions
 from bot.infra.telegram.ui.screen import Screen
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.session import Session, current_session
 
 TYPED: Final = PRIVATE & ~filters.COMMAND
@@ -47,18 +47,18 @@ async def ask(session: Session, question: str, screen: Screen, argument: str = "
 
 async def remember_question(session: Session, question: OpenQuestion) -> None:
     """Save what the user is asked."""
-    await session.save_user(replace(session.person, awaits=str(question)))
+    await session.save_user(replace(session.user, awaits=str(question)))
 
 
 def open_question(session: Session) -> OpenQuestion | None:
     """Return what the user is asked outside of a draft."""
-    return OpenQuestion.read(session.person.awaits) if session.person.awaits else None
+    return OpenQuestion.read(session.user.awaits) if session.user.awaits else None
 
 
-def answered(session: Session) -> Person:
+def answered(session: Session) -> User:
     """Return the user with the open question answered by this session, to be saved with what the answer changes."""
-    session.person = replace(session.person, awaits=None, answered_update_id=session.update_id)
-    return session.person
+    session.user = replace(session.user, awaits=None, answered_update_id=session.update_id)
+    return session.user
 
 
 def forget_handler() -> Handler:
@@ -91,5 +91,5 @@ async def _forget(update: Update, _: Context) -> None:
     text = update.effective_message.text if update.effective_message else None
     is_command = update.callback_query is None and text is not None and text.startswith("/")
     is_here = update.effective_chat is not None and update.effective_chat.id == session.chat_id
-    if is_here and session.person.awaits and (is_command or update.callback_query is not None):
-        await session.save_user(replace(session.person, awaits=None))
+    if is_here and session.user.awaits and (is_command or update.callback_query is not None):
+        await session.save_user(replace(session.user, awaits=None))

@@ -13,7 +13,7 @@ from bot.infra.outbox.rendering import Render, delivery_outcome, with_repeat_not
 from bot.infra.telegram.outbound.sender import Messenger, Priority
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 
 
@@ -24,7 +24,7 @@ class RenderContext:
     `user` is None where the reader is unknown, or their row can't be read.
     """
 
-    user: Person | None
+    user: User | None
     t: Translator
     zone: ZoneInfo
     now: datetime
@@ -96,6 +96,6 @@ class Readers:
         """Return the translator for the language of a private chat."""
         return translator_for(self._translations, await self._user(chat_id), self._default_locale)
 
-    async def _user(self, chat_id: int) -> Person | None:
+    async def _user(self, chat_id: int) -> User | None:
         async with self._store.reading() as tx:
             return await UserRepository(tx).get_if_readable(chat_id)

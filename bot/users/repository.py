@@ -12,7 +12,7 @@ from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.inbox import TAKE
 from bot.infra.telegram.inbound.model import TAKEN_BY_QUESTION, ChatState
-from bot.users.model import Person, RecordedEvent, UserEvent
+from bot.users.model import RecordedEvent, User, UserEvent
 from bot.users.tables import user_events, users
 
 ONE = select(users).where(users.c.id == bindparam("id"))
@@ -22,19 +22,19 @@ SAVE_CHAT = (
     .values(question_id=bindparam("question"), taps=bindparam("taps"))
 )
 
-EVENT = select(*(user_events.c[name] for name in ("id", "person_id", "reference", "at", "what")))
+EVENT = select(*(user_events.c[name] for name in ("id", "user_id", "reference", "at", "what")))
 EVENT_AT = user_events.c.at.type
 OF_ORDER = (
     EVENT.where(
-        user_events.c.person_id == bindparam("person"),
+        user_events.c.user_id == bindparam("user"),
         or_(
             user_events.c.reference == bindparam("about"),
             (user_events.c.reference == "") & (user_events.c.at >= bindparam("since", type_=EVENT_AT)),
         ),
     )
 ).order_by(user_events.c.at, user_events.c.id)
-OF_PERSON = (
-    EVENT.where(user_events.c.person_id == bindparam("person"))
+OF_USER = (
+    EVENT.where(user_events.c.user_id == bindparam("user"))
     .order_by(user_events.c.at.desc(), user_events.c.id.desc())
     .limit(bindparam("limit", type_=Integer()))
 )
@@ -48,25 +48,25 @@ class UserRepository:
         self._connection = tx.connection
         self._vault = tx.vault
 
-    async def get(self, person_id: int) -> Person | None:
+    async def get(self, user_id: int) -> User | None:
         """Return the user with this Telegram id, or None.
 
         Raises:
             RowUnreadable: the row is damaged.
         """
-        row = (await self._connection.execute(ONE, {"id": person_id})).mappings().first()
-        return sealing.read(self._vault, users, dict(row), to_person) if row else None
+        row = (await self._connection.execute(ONE, {"id": user_id})).mappings().first()
+        return sealing.read(self._vault, users, dict(row), to_user) if row else None
 
-    async def get_if_readable(self, person_id: int) -> Person | None:
+    async def get_if_readable(self, user_id: int) -> User | None:
         """Return the user, or None where there is none or the row can't be read, which is noted."""
-        row = (await self._connection.execute(ONE, {"id": person_id})).mappings().first()
-        return sealing.read_or_none(self._vault, users, dict(row), to_person) if row else None
+        row = (await self._connection.execute(ONE, {"id": user_id})).mappings().first()
+        return sealing.read_or_none(self._vault, users, dict(row), to_user) if row else None
 
-    async def save(self, person: Person) -> None:
+    async def save(self, user: User) -> None:
         """Insert or replace a user, but for the state of the chat."""
-        if person.answered_update_id is not None:
-            await self._connection.execute(TAKE, {"taken": person.answered_update_id, "by": TAKEN_BY_QUESTION})
-        row = asdict(person)
+        if user.answered_update_id is not None:
+            await self._connection.execute(TAKE, {"taken": user.answered_update_id, "by": TAKEN_BY_QUESTION})
+        row = asdict(user)
         del row["chat"]
         await writing.put(self._connection, users, sealing.seal_row(self._vault, users, row))
 
@@ -94,13 +94,13 @@ class UserEventRepository:
         """Insert an event."""
         await self._connection.execute(insert(user_events).inline(), asdict(event))
 
-    async def of_order(self, person_id: int, reference: str, since: datetime) -> tuple[RecordedEvent, ...]:
+    async def of_order(self, user_id: int, reference: str, since: datetime) -> tuple[RecordedEvent, ...]:
         """Return the events about this order, and those about none since then, oldest first."""
-        return await self._all(OF_ORDER, {"person": person_id, "about": reference, "since": since})
+        return await self._all(OF_ORDER, {"user": user_id, "about": reference, "since": since})
 
-    async def of_person(self, person_id: int, limit: int = 50) -> tuple[RecordedEvent, ...]:
+    async def of_user(self, user_id: int, limit: int = 50) -> tuple[RecordedEvent, ...]:
         """Return the events of a user, newest first."""
-        return await self._all(OF_PERSON, {"person": person_id, "limit": limit})
+        return await self._all(OF_USER, {"user": user_id, "limit": limit})
 
     async def delete_before(self, before: datetime) -> int:
         """Delete older events and return how many they were."""
@@ -117,14 +117,14 @@ async def save_chats(tx: Transaction, chats: Sequence[ChatState]) -> None:
 
 
 async def record_user_event(
-    tx: Transaction, person_id: int, event: UserEvent | str, now: datetime, order_reference: str = ""
+    tx: Transaction, user_id: int, event: UserEvent | str, now: datetime, order_reference: str = ""
 ) -> None:
     """Record what a user did, perhaps about an order. `event` is a `UserEvent` or the result of `pressed`."""
-    recorded = RecordedEvent(person_id=person_id, reference=order_reference, at=now, what=str(event))
+    recorded = RecordedEvent(user_id=user_id, reference=order_reference, at=now, what=str(event))
     await UserEventRepository(tx).add(recorded)
 
 
-def to_person(known: dict[str, Any]) -> Person:
+def to_user(known: dict[str, Any]) -> User:
     """Return the user of an opened row."""
     question_id, taps = known.pop("question_id"), known.pop("taps") or {}
     chat = ChatState(
@@ -132,7 +132,7 @@ def to_person(known: dict[str, Any]) -> Person:
         question_id=question_id,
         taps={button: datetime.fromisoformat(at) for button, at in taps.items()},
     )
-    return Person(**known, chat=chat)
+    return User(**known, chat=chat)
 
 
 def _event(known: dict[str, Any]) -> RecordedEvent:

@@ -7,10 +7,10 @@ from datetime import datetime
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.users.model import Person, UserEvent
+from bot.users.model import User, UserEvent
 from bot.users.repository import UserRepository, record_user_event
 
-ZoneHook = Callable[[Transaction, Person], Awaitable[None]]
+ZoneHook = Callable[[Transaction, User], Awaitable[None]]
 """Moves what a feature has planned for a user to their new time zone."""
 
 BlockHook = Callable[[Transaction, int, datetime], Awaitable[None]]
@@ -26,14 +26,14 @@ class UserService:
         self.on_zone_changed: list[ZoneHook] = []
         self.on_blocked: list[BlockHook] = []
 
-    async def change_zone(self, user: Person) -> None:
+    async def change_zone(self, user: User) -> None:
         """Save a user who has chosen another time zone."""
         async with self._database.transaction() as tx:
             await UserRepository(tx).save(user)
             for hook in self.on_zone_changed:
                 await hook(tx, user)
 
-    async def block(self, user: Person, blocked_at: datetime) -> None:
+    async def block(self, user: User, blocked_at: datetime) -> None:
         """Save that a user has blocked the bot."""
         now = self._clock.now()
         async with self._database.transaction() as tx:

@@ -24,7 +24,7 @@ from bot.infra.telegram.ui.formatting import format_arguments
 from bot.infra.telegram.ui.handling import Context
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Keyboard, Screen
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 
 V = TypeVar("V")
@@ -110,7 +110,7 @@ class Session:
     """One update of one user, and the ways to answer it."""
 
     services: SessionServices
-    person: Person
+    user: User
     t: Translator
     update_id: int
     chat: ChatState
@@ -172,21 +172,21 @@ class Session:
             if self.attempt is not None:
                 self.attempt.chat = chat
 
-    async def save_user(self, user: Person) -> None:
+    async def save_user(self, user: User) -> None:
         """Save the user of this session as they are now."""
-        self.person = user
+        self.user = user
         async with self.services.database.transaction() as tx:
             await UserRepository(tx).save(user)
 
     @property
     def chat_id(self) -> int:
         """The user's private chat. It has the id of the user."""
-        return self.person.id
+        return self.user.id
 
     @property
     def zone(self) -> tzinfo:
         """The user's time zone."""
-        return self.person.zone
+        return self.user.zone
 
     @property
     def reader(self) -> Reader:
@@ -201,7 +201,7 @@ class Session:
     @property
     def is_answered(self) -> bool:
         """Whether this update has answered a question already, before a crash or in an attempt that failed."""
-        return self.person.answered_update_id == self.update_id or self.taken_by == TAKEN_BY_QUESTION
+        return self.user.answered_update_id == self.update_id or self.taken_by == TAKEN_BY_QUESTION
 
     def reason(self, rejection: Rejection) -> Html:
         """Return why something can't be accepted, in the user's language and time zone."""

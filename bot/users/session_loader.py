@@ -5,14 +5,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from telegram import Chat, Message, Update, User
+from telegram import Chat, Message, Update
+from telegram import User as TelegramUser
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.i18n import translator_for
 from bot.infra.telegram.inbound.attempts import ATTEMPT
 from bot.infra.telegram.inbound.model import ChatState
-from bot.users.model import Person, UserEvent
+from bot.users.model import User, UserEvent
 from bot.users.repository import UserRepository, record_user_event
 from bot.users.session import ConversationHooks, Session, SessionServices
 
@@ -46,12 +47,12 @@ class SessionLoader:
 
     async def load(self, update: Update) -> Session | None:
         """Return the session of an update, or None where no user caused it."""
-        user, chat = update.effective_user, update.effective_chat
-        if user is None or chat is None or user.is_bot:
+        sender, chat = update.effective_user, update.effective_chat
+        if sender is None or chat is None or sender.is_bot:
             return None
         async with self._infra.database.reading() as tx:
-            known = await UserRepository(tx).get(user.id)
-            current = _current(known, user, self._infra.clock.now())
+            known = await UserRepository(tx).get(sender.id)
+            current = _current(known, sender, self._infra.clock.now())
             session = self._session(update, current, chat)
             for hook in self.on_load:
                 await hook(tx, session)
@@ -66,19 +67,19 @@ class SessionLoader:
             await hook(session)
         if session.away_since is None:
             return
-        session.person = replace(session.person, blocked_at=None)
+        session.user = replace(session.user, blocked_at=None)
         async with self._infra.database.transaction() as tx:
-            await UserRepository(tx).save(session.person)
-            await record_user_event(tx, session.person.id, UserEvent.CAME_BACK, now)
+            await UserRepository(tx).save(session.user)
+            await record_user_event(tx, session.user.id, UserEvent.CAME_BACK, now)
 
-    def _session(self, update: Update, user: Person, chat: Chat) -> Session:
+    def _session(self, update: Update, user: User, chat: Chat) -> Session:
         query = update.callback_query
         message = query.message if query else None
         is_private, attempt = chat.type == Chat.PRIVATE, ATTEMPT.get()
         shown_before = None if attempt is None else attempt.chat
         return Session(
             services=self._services,
-            person=user,
+            user=user,
             t=translator_for(self._infra.translations, user, self._infra.default_locale),
             update_id=update.update_id,
             chat=shown_before or user.chat or ChatState(user_id=user.id),
@@ -94,9 +95,11 @@ class SessionLoader:
         )
 
 
-def _current(known: Person | None, user: User, now: datetime) -> Person:
+def _current(known: User | None, sender: TelegramUser, now: datetime) -> User:
     """Return the user with the language and the public name of now, and when they were seen where that is long ago."""
-    username = user.username.lower() if user.username else None
-    current = replace(known or Person(id=user.id, created_at=now), language_code=user.language_code, username=username)
+    username = sender.username.lower() if sender.username else None
+    current = replace(
+        known or User(id=sender.id, created_at=now), language_code=sender.language_code, username=username
+    )
     is_long_ago = current.seen_at is None or now - current.seen_at > SEEN_FOR
     return replace(current, seen_at=now) if current != known or is_long_ago else current

@@ -54,11 +54,11 @@ user_events = Table(
     "user_events",
     metadata,
     Column("id", BigId, primary_key=True),
-    Column("user_id", BigInteger, key="person_id", nullable=False, info=USER),
+    Column("user_id", BigInteger, nullable=False, info=USER),
     Column("reference", Text, nullable=False),
     Column("at", Instant, nullable=False),
     Column("event", Text, key="what", nullable=False),
-    Index(None, "person_id", "at"),
+    Index(None, "user_id", "at"),
     Index(None, "at"),
     info=not_exported("which buttons were pressed, for support; what came of it is exported with the orders"),
 )

@@ -40,7 +40,7 @@ from bot.recipients.model import SavedRecipient
 from bot.sandbox.bot_api.text import html, utf16
 from bot.settlement.model import Deposit, PayoutMethod, Quote
 from bot.settlement.steps import STEP_OF_STATE, Step
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.phrase import LONGEST, Suggestion
 from bot.users.screens import phrase, settings, start
 from tests.staff.alarm_screens import of_alarms
@@ -130,7 +130,7 @@ def a_draft(method: PayoutMethod = BCA, **changes: Any) -> OrderDraft:
     known: dict[str, Any] = {
         "id": "0123456789",
         "chat_id": 1001,
-        "person_id": 1001,
+        "user_id": 1001,
         "ask": Ask.REVIEW,
         "revision": 999_999,
         "method": method,
@@ -148,7 +148,7 @@ def an_order(method: PayoutMethod = BCA, **changes: Any) -> Order:
     """An order that waits for its payment."""
     known: dict[str, Any] = {
         "reference": "ABC2345",
-        "person_id": 1001,
+        "user_id": 1001,
         "chat_id": 1001,
         "draft_id": "0123456789",
         "attempt": 1,
@@ -280,7 +280,7 @@ def a_recipient(method: PayoutMethod = BCA, **changes: Any) -> SavedRecipient:
     """Somebody whom Emma has sent to."""
     known: dict[str, Any] = {
         "id": "0123456789abcdef",
-        "person_id": 1001,
+        "user_id": 1001,
         "method": method,
         "number": "12345678901234567890",
         "holder": "BUDI & <i>SANTOSO</i>",
@@ -390,7 +390,7 @@ def _of_receipts(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Se
     yield Seen("true of the forgotten", verify.true(t, replace(order, number="", holder=None), JAKARTA), told)
 
 
-def reader_of(t: Translator, user: Person) -> Reader:
+def reader_of(t: Translator, user: User) -> Reader:
     return Reader(t, user.zone, NOW)
 
 
@@ -407,10 +407,10 @@ def _of_settings(t: Translator, typed: str) -> Iterator[Seen]:
     everything = {topic.name: str(topic.modes[-1]) for topic in CHOOSABLE}
     for zone in ("", "Asia/Jakarta", "Asia/Makassar", "America/Argentina/Buenos_Aires", "Etc/GMT-2", "Asia/Kathmandu"):
         for notices in (None, {"sent": "silent"}, everything):
-            person = Person(id=1001, created_at=NOW, time_zone=zone, notices=notices)
-            yield Seen("settings", settings.screen(reader_of(t, person), person, SECTIONS))
-            yield Seen("notices", preferences.screen(t, person))
-            yield Seen("zones", settings.zones(reader_of(t, person)))
+            user = User(id=1001, created_at=NOW, time_zone=zone, notices=notices)
+            yield Seen("settings", settings.screen(reader_of(t, user), user, SECTIONS))
+            yield Seen("notices", preferences.screen(t, user))
+            yield Seen("zones", settings.zones(reader_of(t, user)))
     yield Seen("language", settings.language(t))
     yield Seen("place asked", settings.place(t))
     for keys in (INDONESIAN, ("Asia/Tokyo",), ("America/Argentina/Buenos_Aires", "Etc/GMT+3", "Asia/Kathmandu")):

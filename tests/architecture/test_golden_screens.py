@@ -31,7 +31,7 @@ from bot.support.cases import Case
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Cause
 from bot.support.user_chat.screens import help as help_screens
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.screens import start
 from tests.architecture.every_screen import (
     JAKARTA,
@@ -94,8 +94,8 @@ def _staff_ticket(t: Translator) -> Screen:
         OrderEvent(reference="ABC2345", at=began + timedelta(minutes=minute), phase=phase, state=state, note=note)
         for minute, (phase, state, note) in enumerate(happened)
     )
-    person = Person(id=1001, language_code="en", created_at=began)
-    case = Case(person_id=1001, person=person, order=MOMENTS["failed paid"], events=events, tickets=(ticket,))
+    user = User(id=1001, language_code="en", created_at=began)
+    case = Case(user_id=1001, user=user, order=MOMENTS["failed paid"], events=events, tickets=(ticket,))
     return staff_ticket.card(Reader(t, JAKARTA, NOW), ticket, case, default_locale="id")
 
 

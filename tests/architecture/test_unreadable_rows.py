@@ -25,7 +25,7 @@ from bot.rates.scheduler import RateScheduler
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarms import add_order_alarm
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.orders.order_world import EMMA, OSCAR, SARI, House
@@ -185,12 +185,12 @@ async def test_a_damaged_draft_keeps_no_other_from_being_put_away(house: House) 
     assert (await house.drafts.begin(EMMA, EMMA, 7)).chat_id == EMMA
 
 
-async def test_a_damaged_draft_keeps_no_other_person_from_being_forgotten(house: House) -> None:
+async def test_a_damaged_draft_keeps_no_other_user_from_being_forgotten(house: House) -> None:
     bad, privacy = await house.draft(), PrivacyService(house.store, house.clock, 365, USER_DATA)
     now = house.clock.now()
     async with house.store.transaction() as tx:
-        for person_id in (EMMA, SARI):
-            await UserRepository(tx).save(Person(id=person_id, created_at=now, delete_asked_at=now))
+        for user_id in (EMMA, SARI):
+            await UserRepository(tx).save(User(id=user_id, created_at=now, delete_asked_at=now))
     await breaks(house, "UPDATE drafts SET amount = '{' WHERE id = :key", key=bad.id)
     assert await privacy.find_deletable() == (SARI,)
 
@@ -279,7 +279,7 @@ async def test_a_message_left_half_sent_that_cannot_be_read_is_given_up(house: H
 async def a_damaged_user(house: House, user_id: int) -> None:
     """A user whose phrase doesn't open."""
     async with house.store.transaction() as tx:
-        await UserRepository(tx).save(Person(id=user_id, created_at=house.clock.now(), phrase="winter stair harp"))
+        await UserRepository(tx).save(User(id=user_id, created_at=house.clock.now(), phrase="winter stair harp"))
     await breaks(house, "UPDATE users SET phrase = 's1.no.key' WHERE id = :key", key=user_id)
 
 
@@ -303,9 +303,9 @@ async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(house: Hous
     now = house.clock.now()
     async with house.store.transaction() as tx:
         for user_id in (EMMA, SARI, OSCAR):
-            await UserRepository(tx).save(Person(id=user_id, created_at=now))
+            await UserRepository(tx).save(User(id=user_id, created_at=now))
             await SubscriptionRepository(tx).save(
-                Subscription(person_id=user_id, since=now, daily_minute=480, next_daily_at=now - timedelta(minutes=1))
+                Subscription(user_id=user_id, since=now, daily_minute=480, next_daily_at=now - timedelta(minutes=1))
             )
     await a_damaged_user(house, EMMA)
     await breaks(house, "UPDATE subscriptions SET subscribed_at = 'today' WHERE user_id = :key", key=OSCAR)

@@ -27,7 +27,7 @@ from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.settlement.model import Quote
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.benchmarks import crowd
 from tests.benchmarks.crowd import Followed
@@ -105,9 +105,9 @@ async def _show_cards(hall: Stage, store: Database, paying: Sequence[Followed]) 
 async def _subscribe(store: Database, readers: Sequence[int]) -> None:
     now = datetime.now(UTC)
     async with store.transaction() as tx:
-        for number, person_id in enumerate(readers):
-            await UserRepository(tx).save(Person(id=person_id, language_code=("en", "id")[number % 2], created_at=now))
-            await SubscriptionRepository(tx).save(Subscription(person_id=person_id, since=now))
+        for number, user_id in enumerate(readers):
+            await UserRepository(tx).save(User(id=user_id, language_code=("en", "id")[number % 2], created_at=now))
+            await SubscriptionRepository(tx).save(Subscription(user_id=user_id, since=now))
 
 
 async def _watch(hall: Stage, store: Database, readers: Sequence[int], paying: Sequence[Followed]) -> Findings:

@@ -45,9 +45,9 @@ async def follow(
     hall: Stage, ids: Sequence[str], *, watched: Sequence[str], paid: bool = False, within: float = 5.0
 ) -> list[Followed]:
     """Let the bot follow orders, first looks spread over `within` seconds; those `watched` have a person."""
-    chats = {service_id: await hall.person(number) for number, service_id in enumerate(watched)}
-    for person in chats.values():
-        await hall.says(person, "/start")
+    chats = {service_id: await hall.user(number) for number, service_id in enumerate(watched)}
+    for user in chats.values():
+        await hall.says(user, "/start")
     store = Database(hall.database, VAULT)
     await store.upgrade()
     async with store.transaction() as tx:
@@ -63,7 +63,7 @@ def an_order(service_id: str, chat_id: int, *, paid: bool, within: float) -> Ord
     now = datetime.now(UTC)
     return Order(
         reference=service_id[-12:],
-        person_id=chat_id,
+        user_id=chat_id,
         chat_id=chat_id,
         draft_id=service_id,
         attempt=1,

@@ -171,7 +171,7 @@ async def _answer_times(way: Callable[[Hall, Path], Opened], people: int, texts:
     hall = Hall()
     with tempfile.TemporaryDirectory() as folder:
         async with way(hall, Path(folder)):
-            times = await asyncio.gather(*(hall.patient(FIRST_ID + person, texts) for person in range(people)))
+            times = await asyncio.gather(*(hall.patient(FIRST_ID + user, texts) for user in range(people)))
     return list(itertools.chain.from_iterable(times))
 
 
@@ -181,5 +181,5 @@ async def _kept(way: Callable[[Hall, Path], Opened], people: int) -> int:
     everybody = range(FIRST_ID, FIRST_ID + people)
     with tempfile.TemporaryDirectory() as folder:
         async with way(hall, Path(folder)) as application:
-            await asyncio.gather(*(hall.impatient(person, skeleton.SAID) for person in everybody))
-    return sum(skeleton.answers_of(application, person) == skeleton.SAID[1:] for person in everybody)
+            await asyncio.gather(*(hall.impatient(user, skeleton.SAID) for user in everybody))
+    return sum(skeleton.answers_of(application, user) == skeleton.SAID[1:] for user in everybody)

@@ -83,9 +83,9 @@ def offline(on_answer: Callable[[int], None], service_seconds: float, *, concurr
     return with_conversation(builder.concurrent_updates(concurrent or False).build(), service_seconds)
 
 
-def answers_of(application: App, person_id: int) -> tuple[str, ...]:
+def answers_of(application: App, user_id: int) -> tuple[str, ...]:
     """What the conversation has understood of a person."""
-    return tuple(application.user_data[person_id].get("answers", ()))
+    return tuple(application.user_data[user_id].get("answers", ()))
 
 
 def update(update_id: int, chat_id: int, text: str) -> Json:
@@ -112,13 +112,13 @@ def _step(state: int | None, service_seconds: float) -> Callable[[Update, Contex
     following = 0 if state is None else state + 1
 
     async def take(update: Update, context: Context) -> int:
-        said, person = update.effective_message, context.user_data
-        if said is None or person is None:
+        said, user = update.effective_message, context.user_data
+        if said is None or user is None:
             raise TypeError("the skeleton understands messages only")
-        known = list(person.get("answers", ())) if state is not None else []
+        known = list(user.get("answers", ())) if state is not None else []
         if service_seconds:
             await asyncio.sleep(service_seconds)
-        person["answers"] = known + ([said.text] if state is not None else [])
+        user["answers"] = known + ([said.text] if state is not None else [])
         await said.reply_text(QUESTIONS[following])
         return following if following < len(QUESTIONS) - 1 else ConversationHandler.END
 

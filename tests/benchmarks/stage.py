@@ -86,17 +86,17 @@ class Stage:
         """The bot's own."""
         return self.environment["DATABASE_URL"]
 
-    async def person(self, number: int) -> int:
+    async def user(self, number: int) -> int:
         """Somebody new who writes in English; their id, which is also their chat's."""
         answer = await self.telegram.post(
             "/sandbox/people", json={"first_name": f"Person {number}", "language_code": "en"}
         )
         return int(answer.raise_for_status().json()["id"])
 
-    async def says(self, person: int, text: str) -> None:
+    async def says(self, user: int, text: str) -> None:
         """Write to the bot. Before that it may not write to anybody."""
-        said = {"from": person, "text": text}
-        (await self.telegram.post(f"/sandbox/chats/{person}/send", json=said)).raise_for_status()
+        said = {"from": user, "text": text}
+        (await self.telegram.post(f"/sandbox/chats/{user}/send", json=said)).raise_for_status()
 
     @asynccontextmanager
     async def bot(self, module: str = "bot") -> AsyncIterator[Process]:

@@ -67,7 +67,7 @@ async def run(*, quick: bool) -> list[Row]:
         address = _serves_pages(hall)
         tokens = await _orders(hall, count)
         async with hall.bot() as process:
-            people = [await hall.person(number) for number in range(CHATS)]
+            people = [await hall.user(number) for number in range(CHATS)]
             alone = await _beside(hall, people, process, asyncio.sleep(lasting))
             one, many = Waits(), Waits()
             await _look(address, tokens[:1], lasting / 2, one)
@@ -138,10 +138,10 @@ async def _beside(hall: Stage, people: list[int], process: Process, work: Awaita
     working = asyncio.ensure_future(work)
     turn = cycle(people)
     while not working.done():
-        person = next(turn)
+        user = next(turn)
         said = time.perf_counter()
-        await hall.says(person, "/help")
-        sight = await hall.sights.first(person, like("help.text"), said)
+        await hall.says(user, "/help")
+        sight = await hall.sights.first(user, like("help.text"), said)
         answers.append(sight.at - said)
         await asyncio.sleep(BETWEEN_CHATS)
     await working

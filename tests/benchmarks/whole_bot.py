@@ -45,13 +45,13 @@ async def run(*, quick: bool) -> list[Row]:
     """The rows of this benchmark."""
     count = FEW_PEOPLE if quick else PEOPLE
     async with _served() as hall, hall.bot(UNLIMITED):
-        people = [await hall.person(number) for number in range(count + 3)]
-        alone = Spread.of([took for person in people[count:] for took in await _walk(hall, person, WAY)])
+        people = [await hall.user(number) for number in range(count + 3)]
+        alone = Spread.of([took for user in people[count:] for took in await _walk(hall, user, WAY)])
         began = time.perf_counter()
         answers = len(await _all_walk(hall, people[:count], WAY))
         rate = answers / (time.perf_counter() - began)
     async with _served() as hall, hall.bot():
-        people = [await hall.person(number) for number in range(2 * count)]
+        people = [await hall.user(number) for number in range(2 * count)]
         same_moment = Spread.of(await _all_walk(hall, people[:count], WAY[:1]))
         pauses = Spread.of(await _all_walk(hall, people[count:], WAY[:2], (0.5, 1.5) if quick else THINKING))
     limit = Spread.of([turn / PER_SECOND for turn in range(1, count + 1)])
@@ -97,32 +97,30 @@ async def _served() -> AsyncIterator[Stage]:
 async def _all_walk(
     hall: Stage, people: Sequence[int], way: Sequence[Step], thinking: tuple[float, float] = (0.0, 0.0)
 ) -> list[float]:
-    walks = await asyncio.gather(*(_walk(hall, person, way, thinking) for person in people))
+    walks = await asyncio.gather(*(_walk(hall, user, way, thinking) for user in people))
     return [took for walk in walks for took in walk]
 
 
-async def _walk(
-    hall: Stage, person: int, way: Sequence[Step], thinking: tuple[float, float] = (0.0, 0.0)
-) -> list[float]:
+async def _walk(hall: Stage, user: int, way: Sequence[Step], thinking: tuple[float, float] = (0.0, 0.0)) -> list[float]:
     """One person's way; the answer times."""
-    pauses, last = random.Random(person), Json()
+    pauses, last = random.Random(user), Json()
     times: list[float] = []
     for step in way:
         await asyncio.sleep(pauses.uniform(*thinking))
         began = time.perf_counter()
-        acting = asyncio.create_task(_act(hall, person, step, last))
-        sight = await hall.sights.first(person, step.sees, began)
+        acting = asyncio.create_task(_act(hall, user, step, last))
+        sight = await hall.sights.first(user, step.sees, began)
         times.append(sight.at - began)
         last = sight.message
         await acting
     return times
 
 
-async def _act(hall: Stage, person: int, step: Step, last: Json) -> None:
+async def _act(hall: Stage, user: int, step: Step, last: Json) -> None:
     if not step.does.startswith("["):
-        await hall.says(person, step.does)
+        await hall.says(user, step.does)
         return
     buttons = [button for row in last["reply_markup"]["inline_keyboard"] for button in row]
     data = next(button["callback_data"] for button in buttons if step.does.strip("[]") in button["text"])
-    press = {"from": person, "message_id": last["message_id"], "data": data, "timeout": 0}
-    (await hall.telegram.post(f"/sandbox/chats/{person}/press", json=press)).raise_for_status()
+    press = {"from": user, "message_id": last["message_id"], "data": data, "timeout": 0}
+    (await hall.telegram.post(f"/sandbox/chats/{user}/press", json=press)).raise_for_status()

@@ -23,7 +23,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.keys import VAULT
 from tests.settlement.fake_settlement import MovedClock
@@ -61,29 +61,29 @@ class FakeSender:
     async def send(self, broadcast: Broadcast, delivery: Delivery, on_request: Callable[[], None]) -> Outcome:
         del broadcast
         if self.max_requests is not None and len(self.requested) >= self.max_requests:
-            self.held_back.append(delivery.person_id)
+            self.held_back.append(delivery.user_id)
             await self.gate.wait()
         on_request()
-        self.requested.append(delivery.person_id)
-        self.silently |= {delivery.person_id} if delivery.silent else set()
+        self.requested.append(delivery.user_id)
+        self.silently |= {delivery.user_id} if delivery.silent else set()
         self.at_once += 1
         self.most_at_once = max(self.at_once, self.most_at_once)
         try:
             await asyncio.sleep(0.001)
         finally:
             self.at_once -= 1
-        script = self.outcomes[delivery.person_id]
+        script = self.outcomes[delivery.user_id]
         outcome = script.popleft() if script else Sent()
         if isinstance(outcome, Exception):
             raise outcome
         if isinstance(outcome, Sent):
-            self.reached.append(delivery.person_id)
+            self.reached.append(delivery.user_id)
         return outcome
 
-    def script(self, persons: Iterable[int], *outcomes: Outcome | Exception) -> None:
+    def script(self, users: Iterable[int], *outcomes: Outcome | Exception) -> None:
         """What comes of the next messages to each of these."""
-        for person_id in persons:
-            self.outcomes[person_id].extend(outcomes)
+        for user_id in users:
+            self.outcomes[user_id].extend(outcomes)
 
 
 class FailingDatabase:
@@ -135,8 +135,8 @@ class BotProcess:
         now = self.clock.now()
         async with self.store.transaction() as tx:
             for number in people:
-                await UserRepository(tx).save(Person(id=number, created_at=now, language_code="en"))
-                await SubscriptionRepository(tx).save(Subscription(person_id=number, since=now))
+                await UserRepository(tx).save(User(id=number, created_at=now, language_code="en"))
+                await SubscriptionRepository(tx).save(Subscription(user_id=number, since=now))
         return people
 
     async def confirmed(self, broadcast_id: str = "b1") -> Broadcast:

@@ -45,10 +45,10 @@ async def test_everybody_is_told_once_and_the_report_is_kept(bot: BotProcess) ->
 
 async def test_where_it_is_quiet_it_comes_without_a_sound(bot: BotProcess) -> None:
     people = await bot.add_subscribers(30)
-    night = replace(Subscription(person_id=7, since=bot.clock.now()), quiet_from=16 * 60, quiet_until=17 * 60)
+    night = replace(Subscription(user_id=7, since=bot.clock.now()), quiet_from=16 * 60, quiet_until=17 * 60)
     async with bot.store.transaction() as tx:
         await SubscriptionRepository(tx).save(night)  # it is four in the afternoon in Jakarta
-        await SubscriptionRepository(tx).save(replace(night, person_id=8, quiet_from=17 * 60, quiet_until=16 * 60))
+        await SubscriptionRepository(tx).save(replace(night, user_id=8, quiet_from=17 * 60, quiet_until=16 * 60))
     await bot.begin()
     await bot.deliveries.wait_until_idle()
     assert sorted(bot.sender.reached) == list(people)
@@ -108,7 +108,7 @@ async def test_those_who_blocked_the_bot_are_unsubscribed(bot: BotProcess) -> No
     async with bot.store.reading() as tx:
         assert await SubscriptionRepository(tx).count() == 95
         people = [await UserRepository(tx).get(number) for number in blocked]
-    assert all(person is not None and person.blocked_at is not None for person in people)
+    assert all(user is not None and user.blocked_at is not None for user in people)
     assert await bot.deliveries.begin(await bot.confirmed("b2")) is not None
     await bot.deliveries.wait_until_idle()
     assert (await bot.broadcast("b2")).report == {"delivered": 95}

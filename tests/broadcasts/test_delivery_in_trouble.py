@@ -85,7 +85,7 @@ async def test_a_crash_leaves_nobody_out_and_tells_nobody_twice_except_those_lis
     told = Counter(first.sender.reached) + Counter(second.sender.reached)
     assert set(told.values()) == {1}
     async with second.store.reading() as tx:
-        listed = {each.person_id for each in await DeliveryRepository(tx).with_status("b1", UNKNOWN)}
+        listed = {each.user_id for each in await DeliveryRepository(tx).with_status("b1", UNKNOWN)}
     assert set(people) - told.keys() <= listed
     await second.stop()
 

@@ -14,7 +14,7 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import choose
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.builders import NOW, SECOND
 from tests.examples import examples
@@ -30,11 +30,11 @@ def a_broadcast(broadcast_id: str = "b1", **changes: Any) -> Broadcast:
     return Broadcast(**{**known, "id": broadcast_id, **changes})
 
 
-async def subscriber(store: Database, person_id: int, **changes: Any) -> None:
-    person = Person(**{"id": person_id, "created_at": LONG_AGO, "language_code": "en", **changes})
+async def subscriber(store: Database, user_id: int, **changes: Any) -> None:
+    user = User(**{"id": user_id, "created_at": LONG_AGO, "language_code": "en", **changes})
     async with store.transaction() as tx:
-        await UserRepository(tx).save(person)
-        await SubscriptionRepository(tx).save(Subscription(person_id=person_id, since=LONG_AGO))
+        await UserRepository(tx).save(user)
+        await SubscriptionRepository(tx).save(Subscription(user_id=user_id, since=LONG_AGO))
 
 
 async def snapshot(store: Database, broadcast: Broadcast | None = None) -> int:
@@ -46,7 +46,7 @@ async def snapshot(store: Database, broadcast: Broadcast | None = None) -> int:
 
 async def of(store: Database, status: DeliveryStatus) -> list[int]:
     async with store.reading() as tx:
-        return [each.person_id for each in await DeliveryRepository(tx).with_status("b1", status)]
+        return [each.user_id for each in await DeliveryRepository(tx).with_status("b1", status)]
 
 
 async def test_the_audience_is_every_subscriber_who_can_be_reached_and_wishes_to_stay(store: Database) -> None:
@@ -55,7 +55,7 @@ async def test_the_audience_is_every_subscriber_who_can_be_reached_and_wishes_to
     await subscriber(store, 4, blocked_at=NOW)
     await subscriber(store, 5, delete_asked_at=NOW)
     async with store.transaction() as tx:
-        await UserRepository(tx).save(Person(id=6, created_at=NOW))
+        await UserRepository(tx).save(User(id=6, created_at=NOW))
     assert await snapshot(store) == 3
     assert await of(store, WAITING) == [1, 2, 3]
 
@@ -72,7 +72,7 @@ async def test_each_is_written_to_in_the_language_they_read(store: Database) -> 
     assert await snapshot(store, a_broadcast(audience=Audience(locale="en"))) == 1
     async with store.transaction() as tx:
         (only,) = await DeliveryRepository(tx).claim("b1", 9, NOW)
-    assert (only.person_id, only.locale) == (1, "en")
+    assert (only.user_id, only.locale) == (1, "en")
 
 
 async def test_a_broadcast_and_all_other_messages_have_the_same_language_whatever_an_app_calls_it(
@@ -86,9 +86,9 @@ async def test_a_broadcast_and_all_other_messages_have_the_same_language_whateve
     users = list(enumerate(product([*others, *codes, *map(str.upper, codes)], [*others, *tags])))
     async with store.transaction() as tx:
         for number, (chosen, of_app) in users:
-            person = Person(id=number + 1, created_at=LONG_AGO, locale=chosen, language_code=of_app)
-            await UserRepository(tx).save(person)
-            await SubscriptionRepository(tx).save(Subscription(person_id=person.id, since=LONG_AGO))
+            user = User(id=number + 1, created_at=LONG_AGO, locale=chosen, language_code=of_app)
+            await UserRepository(tx).save(user)
+            await SubscriptionRepository(tx).save(Subscription(user_id=user.id, since=LONG_AGO))
     for default in LOCALES:
         written = a_broadcast(default)
         async with store.transaction() as tx:
@@ -97,7 +97,7 @@ async def test_a_broadcast_and_all_other_messages_have_the_same_language_whateve
             claimed = await DeliveryRepository(tx).claim(default, len(users) + 1, NOW)
             counted = await DeliveryRepository(tx).count_readers(Audience(), default, NOW)
         expected = [choose(chosen, of_app, default) for _, (chosen, of_app) in users]
-        found = [(users[each.person_id - 1], each.locale) for each in claimed]
+        found = [(users[each.user_id - 1], each.locale) for each in claimed]
         assert found == list(zip(users, expected, strict=True))
         assert counted == Counter(expected)
 
@@ -128,7 +128,7 @@ async def test_each_is_taken_in_hand_once_in_the_order_of_their_ids(store: Datab
         async with store.transaction() as tx:
             claimed = await DeliveryRepository(tx).claim("b1", 2, NOW)
         assert all(each.status is SENDING and each.at == NOW for each in claimed)
-        taken += [each.person_id for each in claimed]
+        taken += [each.user_id for each in claimed]
     assert taken == [1, 2, 3, 4, 5]
 
 
@@ -137,7 +137,7 @@ async def test_some_can_be_passed_over(store: Database) -> None:
         await subscriber(store, number)
     await snapshot(store)
     async with store.transaction() as tx:
-        assert [each.person_id for each in await DeliveryRepository(tx).claim("b1", 9, NOW, but=[1, 3])] == [2]
+        assert [each.user_id for each in await DeliveryRepository(tx).claim("b1", 9, NOW, but=[1, 3])] == [2]
         assert await DeliveryRepository(tx).claim("b1", 9, NOW, but=[1, 3]) == ()
 
 
@@ -150,13 +150,13 @@ async def test_what_becomes_of_them_is_kept_and_counted(store: Database) -> None
         blocked = replace(b, status=DeliveryStatus.BLOCKED, at=NOW + SECOND, failure="bot was blocked by the user")
         await DeliveryRepository(tx).record([replace(a, status=DELIVERED), blocked, replace(c, status=UNKNOWN)])
         await DeliveryRepository(tx).record([])
-        await DeliveryRepository(tx).release("b1", [e.person_id])
+        await DeliveryRepository(tx).release("b1", [e.user_id])
     async with store.reading() as tx:
         counts = await DeliveryRepository(tx).counts("b1")
         assert await DeliveryRepository(tx).with_status("b1", DeliveryStatus.BLOCKED) == (blocked,)
     assert counts == {DELIVERED: 1, DeliveryStatus.BLOCKED: 1, UNKNOWN: 1, SENDING: 1, WAITING: 2}
     async with store.transaction() as tx:
-        assert [each.person_id for each in await DeliveryRepository(tx).claim("b1", 9, NOW)] == [5, 6]
+        assert [each.user_id for each in await DeliveryRepository(tx).claim("b1", 9, NOW)] == [5, 6]
 
 
 async def test_only_who_is_in_hand_can_be_put_back(store: Database) -> None:
@@ -191,8 +191,8 @@ async def test_thousands_are_written_and_taken_at_once(store: Database) -> None:
     now, size = NOW, examples(3_000)
     async with store.transaction() as tx:
         for number in range(1, size + 1):
-            await UserRepository(tx).save(Person(id=number, created_at=now))
-            await SubscriptionRepository(tx).save(Subscription(person_id=number, since=now))
+            await UserRepository(tx).save(User(id=number, created_at=now))
+            await SubscriptionRepository(tx).save(Subscription(user_id=number, since=now))
     assert await snapshot(store) == size
     async with store.transaction() as tx:
         claimed = await DeliveryRepository(tx).claim("b1", size, NOW)
@@ -201,9 +201,9 @@ async def test_thousands_are_written_and_taken_at_once(store: Database) -> None:
         assert await DeliveryRepository(tx).counts("b1") == {DELIVERED: size}
 
 
-async def test_a_ledger_has_one_row_for_each_person(store: Database) -> None:
+async def test_a_ledger_has_one_row_for_each_user(store: Database) -> None:
     await subscriber(store, 1)
     await snapshot(store)
     async with store.transaction() as tx:
         (one,) = await DeliveryRepository(tx).claim("b1", 9, NOW)
-    assert one == Delivery(broadcast_id="b1", person_id=1, locale="en", status=SENDING, at=NOW)
+    assert one == Delivery(broadcast_id="b1", user_id=1, locale="en", status=SENDING, at=NOW)

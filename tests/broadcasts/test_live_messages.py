@@ -10,7 +10,7 @@ from bot.broadcasts.run import Progress
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
 from bot.infra.telegram.outbound.sender import Delivered, Messenger, Outcome
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.broadcasts.builders import OPERATOR, a_broadcast
 from tests.settlement.fake_settlement import MovedClock
@@ -30,7 +30,7 @@ class SentMessages:
 async def test_the_progress_is_shown_to_an_operator_who_cannot_be_read(sqlite_store: Database) -> None:
     sent, now = SentMessages(), MovedClock().now()
     async with sqlite_store.transaction() as tx:
-        await UserRepository(tx).save(Person(id=OPERATOR, created_at=now, phrase="winter stair harp"))
+        await UserRepository(tx).save(User(id=OPERATOR, created_at=now, phrase="winter stair harp"))
     async with sqlite_store._writer.begin() as connection:
         await connection.execute(text("UPDATE users SET phrase = 's1.no.key' WHERE id = :key"), {"key": OPERATOR})
     live = LiveMessages(sqlite_store, cast("Messenger", sent), Translations.load(strict=True), "en")

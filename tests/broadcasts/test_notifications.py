@@ -12,7 +12,7 @@ from bot.broadcasts.repository import BroadcastRepository
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Outcome, Unreachable
-from bot.users.model import Person
+from bot.users.model import User
 from tests.keys import VAULT
 from tests.rendering import context_for
 from tests.settlement.fake_settlement import MovedClock
@@ -43,7 +43,7 @@ async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe
     async with store.transaction() as tx:
         await BroadcastRepository(tx).add(replace(waiting, status=status))
     (notification,) = waiting_notifications(waiting, [OSCAR], (Doubt.STALE, Doubt.JUMPED), now)
-    reader = Person(id=OSCAR, created_at=now, language_code="en")
+    reader = User(id=OSCAR, created_at=now, language_code="en")
     context = context_for(reader, store=store, messenger=sent, now=now)
     told = await render_waiting(replace(notification, maybe_told=maybe_told), context)
     await store.close()

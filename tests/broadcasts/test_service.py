@@ -25,7 +25,7 @@ from bot.rates.repository import QuoteRepository, SubscriptionRepository
 from bot.settlement.catalogue import Market
 from bot.settlement.model import OutOfReach
 from bot.staff.repository import AuditRepository
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.keys import VAULT
 from tests.settlement.fake_settlement import RATE, FakeSettlement
@@ -63,11 +63,11 @@ class Office:
     def _nudge(self) -> None:
         self.nudges += 1
 
-    async def subscribes(self, person_id: int, language: str = "en") -> None:
+    async def subscribes(self, user_id: int, language: str = "en") -> None:
         now = self.clock.now()
         async with self.store.transaction() as tx:
-            await UserRepository(tx).save(Person(id=person_id, created_at=now, language_code=language, seen_at=now))
-            await SubscriptionRepository(tx).save(Subscription(person_id=person_id, since=now))
+            await UserRepository(tx).save(User(id=user_id, created_at=now, language_code=language, seen_at=now))
+            await SubscriptionRepository(tx).save(Subscription(user_id=user_id, since=now))
 
     async def previewed(self, **changes: object) -> Broadcast:
         draft = await self.drafts.open(OSCAR)
@@ -331,7 +331,7 @@ async def test_a_daily_one_begets_one_a_day_until_it_is_ended(office: Office) ->
 
 async def test_a_daily_one_begins_though_its_operator_cannot_be_read(office: Office) -> None:
     async with office.store.transaction() as tx:
-        await UserRepository(tx).save(Person(id=OSCAR, created_at=office.clock.now(), phrase="winter stair harp"))
+        await UserRepository(tx).save(User(id=OSCAR, created_at=office.clock.now(), phrase="winter stair harp"))
     daily = await office.confirmed(daily_minute=17 * 60)
     async with office.store._writer.begin() as connection:
         await connection.execute(text("UPDATE users SET phrase = 's1.no.key' WHERE id = :key"), {"key": OSCAR})

@@ -27,7 +27,7 @@ from tests.architecture.every_screen import a_draft
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 BCA = PayoutMethod("014", "BANK BCA", "bank", None)
 OVO = PayoutMethod("ovo", "OVO", "ewallet", None)
-EMPTY = new_draft(chat_id=1, person_id=2, now=NOW)
+EMPTY = new_draft(chat_id=1, user_id=2, now=NOW)
 WHOLE = replace(
     EMPTY,
     ask=Ask.REVIEW,
@@ -51,7 +51,7 @@ drafts = st.builds(
 
 def test_a_new_draft_is_open_and_asks_for_the_destination_first() -> None:
     assert (EMPTY.ask, EMPTY.status, EMPTY.expires_at) == (Ask.DESTINATION, DraftStatus.OPEN, NOW + IDLE_LIMIT)
-    assert EMPTY.id != new_draft(chat_id=1, person_id=2, now=NOW).id
+    assert EMPTY.id != new_draft(chat_id=1, user_id=2, now=NOW).id
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ async def test_a_draft_that_was_left_is_closed_for_good(house: House) -> None:
     assert await house.drafts.resume(cancelled, 3) is None
 
 
-async def test_an_idle_draft_is_put_away_and_its_person_told_once(house: House) -> None:
+async def test_an_idle_draft_is_put_away_and_its_user_told_once(house: House) -> None:
     draft = await house.drafts.begin(EMMA, EMMA, 1)
     house.clock.passes(minutes=29)
     assert await house.drafts.lapsed() == ()

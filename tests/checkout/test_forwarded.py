@@ -14,9 +14,9 @@ ORIGIN = {"type": "hidden_user", "sender_user_name": "Somebody", "date": 1_790_0
 
 
 def written(text: str, **more: Any) -> Update:
-    person = {"id": 1, "is_bot": False, "first_name": "Emma"}
+    user = {"id": 1, "is_bot": False, "first_name": "Emma"}
     chat = {"id": 1, "type": "private"}
-    message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": person, "text": text, **more}
+    message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": user, "text": text, **more}
     update = Update.de_json({"update_id": 3, "message": message}, None)
     assert update is not None
     return update
@@ -31,7 +31,7 @@ def written(text: str, **more: Any) -> Update:
         (f"/nonsense {LINE}", {}, None, False),
     ],
 )
-async def test_only_what_a_person_writes_themselves_outside_a_draft_may_begin_one(
+async def test_only_what_a_user_writes_themselves_outside_a_draft_may_begin_one(
     text: str, more: dict[str, Any], draft: str | None, *, begins: bool
 ) -> None:
     async def always(*_: object) -> bool:

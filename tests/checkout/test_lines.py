@@ -26,7 +26,7 @@ HALF_A_MILLION = Amount("IDR", 500_000)
 def somebody(label: str | None, **changes: Any) -> SavedRecipient:
     known: dict[str, Any] = {
         "id": f"id of {label}",
-        "person_id": 1,
+        "user_id": 1,
         "method": BCA,
         "number": "1234567890",
         "holder": "Siti Aminah",
@@ -49,12 +49,12 @@ def read(text: str, known: tuple[SavedRecipient, ...] = KNOWN) -> Wanted:
 def filled(
     text: str, methods: tuple[PayoutMethod, ...] = METHODS, known: tuple[SavedRecipient, ...] = KNOWN
 ) -> OrderDraft:
-    draft = new_draft(chat_id=1, person_id=1, now=NOW)
+    draft = new_draft(chat_id=1, user_id=1, now=NOW)
     return lines.fill(draft, lines.read(text, methods, known), methods, known)
 
 
 @pytest.mark.parametrize(
-    ("text", "person"),
+    ("text", "user"),
     [
         ("500rb ibu", IBU),
         ("IBU 500 ribu", IBU),
@@ -66,11 +66,11 @@ def filled(
         ("budi santoso 500rb", UNNAMED),
     ],
 )
-def test_a_recipients_whole_name_stands_for_them(text: str, person: SavedRecipient) -> None:
-    assert read(text).person == person
+def test_a_recipients_whole_name_stands_for_them(text: str, user: SavedRecipient) -> None:
+    assert read(text).user == user
     draft = filled(text)
     assert (draft.ask, draft.amount) == (Ask.REVIEW, HALF_A_MILLION)
-    assert (draft.method, draft.number, draft.holder) == (person.method, person.number, person.holder)
+    assert (draft.method, draft.number, draft.holder) == (user.method, user.number, user.holder)
     assert lines.may_be_order(text, KNOWN)
     assert lines.is_order(text, METHODS, KNOWN)
 
@@ -84,7 +84,7 @@ def test_beside_a_number_it_is_a_holders_name_and_nobody_is_guessed() -> None:
 
 def test_a_name_that_is_a_destinations_too_is_a_choice() -> None:
     wanted = read("500rb dana")
-    assert (wanted.person, wanted.people, wanted.line.method_candidates) == (None, (DANA_DARURAT,), (DANA,))
+    assert (wanted.user, wanted.people, wanted.line.method_candidates) == (None, (DANA_DARURAT,), (DANA,))
     assert wanted.has_choice
     draft = filled("500rb dana")
     assert (draft.ask, draft.method, draft.amount) == (Ask.DESTINATION, None, HALF_A_MILLION)
@@ -93,13 +93,13 @@ def test_a_name_that_is_a_destinations_too_is_a_choice() -> None:
 def test_two_of_the_same_name_are_a_choice() -> None:
     twins = (IBU, replace(IBU, id="another", number="3333333333"))
     wanted = read("500rb ibu", twins)
-    assert (wanted.person, wanted.people, wanted.has_choice) == (None, twins, True)
+    assert (wanted.user, wanted.people, wanted.has_choice) == (None, twins, True)
 
 
 @pytest.mark.parametrize(("text", "people"), [("500rb ib", (IBU, IBU_KOS)), ("500rb budi", (UNNAMED,))])
 def test_the_beginning_of_a_name_is_offered_and_never_taken(text: str, people: tuple[SavedRecipient, ...]) -> None:
     wanted = read(text)
-    assert (wanted.person, wanted.people, wanted.has_choice) == (None, people, True)
+    assert (wanted.user, wanted.people, wanted.has_choice) == (None, people, True)
     assert (filled(text).ask, filled(text).holder) == (Ask.DESTINATION, None)
     assert not lines.is_order(text, METHODS, KNOWN)
 
@@ -138,8 +138,8 @@ def test_without_the_list_a_line_is_known_for_an_order_by_its_figures() -> None:
 def test_whatever_is_written_is_read_without_a_fault(text: str, labels: list[str]) -> None:
     known = tuple(somebody(label) for label in labels)
     wanted = read(text, known)
-    assert wanted.person is None or wanted.person in known
-    draft = lines.fill(new_draft(chat_id=1, person_id=1, now=NOW), wanted, METHODS, known)
+    assert wanted.user is None or wanted.user in known
+    draft = lines.fill(new_draft(chat_id=1, user_id=1, now=NOW), wanted, METHODS, known)
     assert draft.ask in Ask
     lines.is_order(text, METHODS, known)
 
@@ -178,4 +178,4 @@ def test_a_sum_in_doubt_beside_a_recipients_name_is_asked(text: str) -> None:
 
 def test_a_doubted_sum_beside_a_recipients_name_is_offered() -> None:
     wanted = read("ibu ~500rb")
-    assert (wanted.person, wanted.line.amount_readings) == (IBU, (HALF_A_MILLION,))
+    assert (wanted.user, wanted.line.amount_readings) == (IBU, (HALF_A_MILLION,))

@@ -256,7 +256,7 @@ def test_an_uncertain_destination_is_offered_and_not_taken(text: str, labels: li
         ("500rb 1234567890 Andi", "Andi"),
     ],
 )
-def test_a_persons_name_is_not_swallowed_by_a_bank_that_is_called_alike(text: str, holder: str) -> None:
+def test_a_users_name_is_not_swallowed_by_a_bank_that_is_called_alike(text: str, holder: str) -> None:
     line = read(text)
     assert (line.method, line.holder) == (None, holder)
 

@@ -17,7 +17,7 @@ MANDIRI = PayoutMethod("008", "BANK MANDIRI", "bank", 100_000_000)
 GOPAY = PayoutMethod("gopay", "GOPAY", "ewallet", 20_000_000)
 HSBC = PayoutMethod("087", "BANK HSBC INDONESIA", "bank", 100_000_000)
 METHODS = [BCA, MANDIRI, HSBC, GOPAY]
-EMPTY = new_draft(chat_id=1, person_id=2, now=datetime(2026, 11, 21, 9, 0, tzinfo=UTC))
+EMPTY = new_draft(chat_id=1, user_id=2, now=datetime(2026, 11, 21, 9, 0, tzinfo=UTC))
 HALF_A_MILLION = Amount("IDR", 500_000)
 
 

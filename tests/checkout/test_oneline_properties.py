@@ -22,7 +22,7 @@ MEGA = PayoutMethod("426", "BANK MEGA", "bank", 100_000_000)
 GOPAY = PayoutMethod("gopay", "GOPAY", "ewallet", 20_000_000)
 DANA = PayoutMethod("dana", "DANA", "ewallet", 20_000_000)
 METHODS = [BCA, JAGO, MEGA, GOPAY, DANA]
-EMPTY = new_draft(chat_id=1, person_id=2, now=datetime(2026, 11, 21, 9, 0, tzinfo=UTC))
+EMPTY = new_draft(chat_id=1, user_id=2, now=datetime(2026, 11, 21, 9, 0, tzinfo=UTC))
 
 BANKS = {BCA: ["bca", "BCA", "bank bca", "bank central asia", "ke bca"], JAGO: ["jago", "bank jago", "Bank Jago"]}
 NAMES = [

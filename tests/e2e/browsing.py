@@ -27,7 +27,7 @@ class Onlooker:
     """Whose chat it is, in which language, and the screen it is looked at on."""
 
     name: str
-    person: int
+    user: int
     screen: ViewportSize
     dark: bool = False
     locale: str = "en"
@@ -57,7 +57,7 @@ async def shows(page: Page, kirim: World, place: int) -> None:
 async def pays_in_the_wallet(page: Page, who: Onlooker) -> None:
     if who.screen == PHONE:
         await page.get_by_test_id("tab-wallet").click()
-    wallet = page.get_by_test_id(f"wallet-{who.person}")
+    wallet = page.get_by_test_id(f"wallet-{who.user}")
     await wallet.get_by_test_id("wallet-scan").click()
     await expect(wallet.get_by_test_id("wallet-pay")).to_be_enabled()
     await picture(page, who, "wallet")

@@ -32,10 +32,10 @@ class NotSeen(AssertionError):
 class Chatter:
     """One person in their private chat with the bot (or in a group, if `chat_id` says so)."""
 
-    def __init__(self, http: httpx.AsyncClient, person_id: int, chat_id: int | None = None) -> None:
+    def __init__(self, http: httpx.AsyncClient, user_id: int, chat_id: int | None = None) -> None:
         self._http = http
-        self.id = person_id
-        self.chat_id = chat_id or person_id
+        self.id = user_id
+        self.chat_id = chat_id or user_id
         self._known: set[tuple[int, str, str]] = set()
         self._seen_until: int | None = None
         self._shown: list[Json] = []
@@ -101,9 +101,9 @@ class Chatter:
         source = {"chat_id": message["chat"]["id"], "message_id": message["message_id"]}
         return await self.sends(forward=source, thread_id=how.get("topic"))
 
-    async def forwards_of(self, person: "Chatter", text: str) -> Json:
+    async def forwards_of(self, user: "Chatter", text: str) -> Json:
         """Send on what somebody has written elsewhere."""
-        return await self.sends(forward_from=person.id, text=text)
+        return await self.sends(forward_from=user.id, text=text)
 
     async def edits(self, message: Json, text: str) -> None:
         """Correct what one wrote, also under a picture or a file."""

@@ -32,8 +32,8 @@ class Sender:
 async def newcomer(world: World, *, language: str = "en") -> Sender:
     """A person whom the bot has never met."""
     answer = await world.telegram.post("/sandbox/people", json={"first_name": "Nadia", "language_code": language})
-    person_id = answer.raise_for_status().json()["id"]
-    return Sender(Chatter(world.telegram, person_id), str(next(NUMBERS)), world)
+    user_id = answer.raise_for_status().json()["id"]
+    return Sender(Chatter(world.telegram, user_id), str(next(NUMBERS)), world)
 
 
 async def newcomer_at_review(world: World) -> Sender:

@@ -137,10 +137,10 @@ def _chats(box: "Sandbox", start: Start, waited_in: int | None) -> Iterator[Sect
 
 
 def _title(box: "Sandbox", chat_id: int) -> str:
-    person = box.world.people.get(chat_id)
-    if person is None:
+    user = box.world.people.get(chat_id)
+    if user is None:
         return f"Chat {chat_id} ({box.world.chats[chat_id].title})"
-    return f"Chat {chat_id} ({person.first_name}, app in {person.language_code or 'no language'})"
+    return f"Chat {chat_id} ({user.first_name}, app in {user.language_code or 'no language'})"
 
 
 def _message(view: dict[str, Any]) -> str:

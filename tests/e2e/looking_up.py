@@ -15,7 +15,7 @@ from tests.builders import an_order
 from tests.e2e.people import Newcomer, bot_knows, row_of, taps_to_invoice
 from tests.e2e.world import Json, World
 
-COMMANDS = ("/order {reference}", "/order {service_id}", "/person {person}", "/find bca today", "/tickets")
+COMMANDS = ("/order {reference}", "/order {service_id}", "/person {user}", "/find bca today", "/tickets")
 
 
 async def rina_of(shared_world: World, language: str = "en") -> Newcomer:
@@ -25,9 +25,9 @@ async def rina_of(shared_world: World, language: str = "en") -> Newcomer:
     return rina
 
 
-async def orders(shared_world: World, person: Newcomer) -> tuple[str, Json]:
+async def orders(shared_world: World, user: Newcomer) -> tuple[str, Json]:
     """An order of Rp500,000 to BCA that waits for its payment; its reference and the service's order."""
-    _, order = await taps_to_invoice(shared_world, person)
+    _, order = await taps_to_invoice(shared_world, user)
     await bot_knows(shared_world, order, phase="open")
     return str(row_of(shared_world, order)["reference"]), order
 
@@ -42,11 +42,11 @@ async def books(shared_world: World) -> AsyncIterator[Transaction]:
     await store.close()
 
 
-async def has_ordered(shared_world: World, person: Newcomer, count: int) -> None:
+async def has_ordered(shared_world: World, user: Newcomer, count: int) -> None:
     """Orders that have ended, more than a person may have open at once."""
     async with books(shared_world) as tx:
         for number in range(count):
-            facts: Json = {"phase": Phase.DONE, "state": "FAILED", "person_id": person.id, "chat_id": person.id}
+            facts: Json = {"phase": Phase.DONE, "state": "FAILED", "user_id": user.id, "chat_id": user.id}
             created_at = datetime.now(UTC) - timedelta(days=40, minutes=number)
             assert await OrderRepository(tx).add(
                 an_order(new_reference(), number="1234567890", created_at=created_at, **facts)

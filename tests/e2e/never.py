@@ -93,7 +93,7 @@ FEATURES = declared_features()
 class Matters:
     """What is somebody's, and nobody else's: their orders and tickets, and the words that give them away."""
 
-    person_id: int
+    user_id: int
     orders: tuple[str, ...]
     tickets: tuple[str, ...]
     secrets: frozenset[str]
@@ -150,7 +150,7 @@ def lines(matters: Matters, wanted: Iterable[str]) -> Iterator[str]:
     """These commands, as whoever is curious would try them."""
     about: Mapping[str, tuple[str, ...]] = {
         "order": (matters.orders[0], matters.tickets[0]),
-        "person": (str(matters.person_id), "@newcomer"),
+        "person": (str(matters.user_id), "@newcomer"),
         "find": ("bca",),
         "send": (),  # it says back whatever it doesn't understand
         "start": (f"v_{matters.orders[0]}",),
@@ -280,10 +280,10 @@ def _made_up(matters: Matters) -> Iterator[str]:
     yield from (
         AlarmButton(action, AlarmKind.ORDER_FAILED, order).pack() for action in AlarmAction for order in matters.orders
     )
-    yield from (AuditPageButton("", actor).pack() for actor in ("", str(matters.person_id)))
+    yield from (AuditPageButton("", actor).pack() for actor in ("", str(matters.user_id)))
     yield from (AuditExportButton().pack(), AuditFileButton("week").pack(), "au:page", "au:csv", "au:nothing")
     yield from (StatisticsButton(action, "week").pack() for action in StatisticsAction)
-    yield from (DeletionButton(matters.person_id, "1").pack(), PrivacyButton(PrivacyAction.SEE).pack())
+    yield from (DeletionButton(matters.user_id, "1").pack(), PrivacyButton(PrivacyAction.SEE).pack())
     yield from (PreferencesButton(PreferencesAction.SHOW).pack(), PreferenceButton("sent", DeliveryMode.SILENT).pack())
     yield from (NewBroadcastButton().pack(), BroadcastListButton(0).pack())
     yield from (RecipientsButton().pack(), f"d:{'0' * 8}:1:confirm", NewTicketButton().pack())
@@ -301,8 +301,8 @@ def _looked_up(matters: Matters) -> Iterator[str]:
         LookupPage.ORDER: matters.orders,
         LookupPage.ORDERS_LIKE: tuple(order[:4] for order in matters.orders),
     }
-    persons = (str(matters.person_id), f"{matters.person_id}:0")
-    yield from (LookupButton(page, query).pack() for page in LookupPage for query in queries.get(page, persons))
+    users = (str(matters.user_id), f"{matters.user_id}:0")
+    yield from (LookupButton(page, query).pack() for page in LookupPage for query in queries.get(page, users))
     yield "lu:nothing:1"
 
 

@@ -21,9 +21,9 @@ def page_settings() -> dict[str, str]:
     return {"PUBLIC_URL": f"http://127.0.0.1:{port}", "HTTP_PORT": str(port)}
 
 
-async def page_address(person: Newcomer) -> str | None:
+async def page_address(user: Newcomer) -> str | None:
     """Where the newest invoice's button leads."""
-    photo = next(message for message in reversed(await person.messages()) if message.get("photo"))
+    photo = next(message for message in reversed(await user.messages()) if message.get("photo"))
     rows = (photo.get("reply_markup") or {}).get("inline_keyboard", [])
     addresses = [str(button["url"]) for row in rows for button in row if "url" in button]
     return addresses[0] if addresses else None

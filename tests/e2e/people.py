@@ -63,7 +63,7 @@ async def newcomer(world: World, language: str | None = "en") -> Newcomer:
     return Newcomer(world.telegram, answer.raise_for_status().json()["id"])
 
 
-STAFF = [person for person in default_people() if person.role != "sender"]
+STAFF = [user for user in default_people() if user.role != "sender"]
 CALM: Json = {
     "speedSeconds": None,
     "invoiceExpirySeconds": 3600,
@@ -91,8 +91,8 @@ async def calm(world: World) -> None:
     await world.telegram_heals()
     await world.service.does("settings", **CALM)
     assert await _not_as_usual(world) == {}, "a story that changes this needs a world of its own"
-    for person in STAFF:
-        await Chatter(world.telegram, person.id).speaks(person.language_code)
+    for user in STAFF:
+        await Chatter(world.telegram, user.id).speaks(user.language_code)
 
 
 async def _not_as_usual(world: World) -> Json:
@@ -113,16 +113,16 @@ def row_of(world: World, order: Json) -> dict[str, object]:
     return dict(row) if row else {}
 
 
-async def order_of(world: World, person: Chatter) -> Json:
+async def order_of(world: World, user: Chatter) -> Json:
     """The newest order of this person, as the service has it. The bot's own row says which: others order as well."""
 
     async def service_id() -> str | None:
         newest = "SELECT service_id FROM orders WHERE user_id = ? ORDER BY created_at DESC LIMIT 1"
         with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
-            row = database.execute(newest, (person.id,)).fetchone()
+            row = database.execute(newest, (user.id,)).fetchone()
         return str(row[0]) if row and row[0] else None
 
-    return await world.service.order(str(await found(service_id, bool, what=f"an order of {person.id}")))
+    return await world.service.order(str(await found(service_id, bool, what=f"an order of {user.id}")))
 
 
 async def expires(world: World, order: Json) -> None:
@@ -148,14 +148,14 @@ async def bot_knows(world: World, order: Json, **facts: object) -> None:
     await found(row, lambda known: facts.items() <= known.items(), what=str(facts))
 
 
-async def could_not_be_told(world: World, person: Chatter) -> None:
+async def could_not_be_told(world: World, user: Chatter) -> None:
     """Wait until the bot has given up the notifications of this chat, all that there are."""
-    await _notifications_become(world, person.chat_id, {"undeliverable"})
+    await _notifications_become(world, user.chat_id, {"undeliverable"})
 
 
-async def all_is_told(world: World, person: Chatter) -> None:
+async def all_is_told(world: World, user: Chatter) -> None:
     """Wait until the bot has saved that it sent all notifications of this chat: a kill repeats none."""
-    await _notifications_become(world, person.chat_id, set())
+    await _notifications_become(world, user.chat_id, set())
 
 
 async def _notifications_become(world: World, chat_id: int, wished: set[str]) -> None:
@@ -168,37 +168,37 @@ async def _notifications_become(world: World, chat_id: int, wished: set[str]) ->
     await found(statuses, lambda now: now == wished, what=f"{wished or 'told'} in the outbox")
 
 
-def let_drafts_lapse(world: World, person: Chatter) -> None:
+def let_drafts_lapse(world: World, user: Chatter) -> None:
     """Make it seem that this person has been quiet for longer than a draft waits."""
     with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
         changed = database.execute(
             "UPDATE drafts SET expires_at = '2026-01-01 00:00:00.000000' WHERE chat_id = ? AND status = 'open'",
-            (person.id,),
+            (user.id,),
         ).rowcount
         database.commit()
     assert changed == 1
 
 
-async def taps_to_review(person: Chatter, *, amount: str = "Rp500,000", number: str = "1234567890") -> Json:
+async def taps_to_review(user: Chatter, *, amount: str = "Rp500,000", number: str = "1234567890") -> Json:
     """The quick way to a review, mostly by buttons, in English: BCA, no name."""
-    await person.says("/send")
-    await person.sees(WHERE)
-    await person.taps("BCA")
-    await person.sees(like("number.ask_bank"))
-    await person.says(number)
-    await person.sees(like("holder.ask"))
-    await person.taps(label("holder.skip"))
-    await person.sees(like("amount.ask"))
-    await person.taps(amount)
-    return await person.sees(like("review.title"))
+    await user.says("/send")
+    await user.sees(WHERE)
+    await user.taps("BCA")
+    await user.sees(like("number.ask_bank"))
+    await user.says(number)
+    await user.sees(like("holder.ask"))
+    await user.taps(label("holder.skip"))
+    await user.sees(like("amount.ask"))
+    await user.taps(amount)
+    return await user.sees(like("review.title"))
 
 
-async def taps_to_invoice(world: World, person: Chatter, *, number: str = "1234567890") -> tuple[Json, Json]:
+async def taps_to_invoice(world: World, user: Chatter, *, number: str = "1234567890") -> tuple[Json, Json]:
     """On to the card; its message, and the service's order."""
-    await taps_to_review(person, number=number)
-    await person.taps(label("review.confirm"))
-    card = await person.sees(like("card.pay_before"))
-    return card, await order_of(world, person)
+    await taps_to_review(user, number=number)
+    await user.taps(label("review.confirm"))
+    card = await user.sees(like("card.pay_before"))
+    return card, await order_of(world, user)
 
 
 async def completes(world: World, order: Json) -> None:

@@ -12,7 +12,7 @@ from bot.broadcasts.repository import BroadcastRepository
 from bot.infra.db.database import Database
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.e2e.world import World
 from tests.keys import VAULT
@@ -29,9 +29,9 @@ async def subscribers(world: World, count: int, *, blocked: int = 0) -> list[int
     now = datetime.now(UTC)
     store = opened(world)
     async with store.transaction() as tx:
-        for number, person_id in enumerate(ids):
-            await UserRepository(tx).save(Person(id=person_id, language_code=("en", "id")[number % 2], created_at=now))
-            await SubscriptionRepository(tx).save(Subscription(person_id=person_id, since=now))
+        for number, user_id in enumerate(ids):
+            await UserRepository(tx).save(User(id=user_id, language_code=("en", "id")[number % 2], created_at=now))
+            await SubscriptionRepository(tx).save(Subscription(user_id=user_id, since=now))
     await store.close()
     return ids
 
@@ -103,7 +103,7 @@ async def listed(world: World, broadcast: Broadcast, status: DeliveryStatus) -> 
     async with store.reading() as tx:
         deliveries = await DeliveryRepository(tx).with_status(broadcast.id, status, 1_000)
     await store.close()
-    return {each.person_id for each in deliveries}
+    return {each.user_id for each in deliveries}
 
 
 async def still_subscribed(world: World) -> int:

@@ -6,28 +6,28 @@ from tests.texts import label, like
 
 
 async def reaches_review(
-    person: Chatter, *, bank: str = "bca", number: str = "1234567890", amount: str = "500rb"
+    user: Chatter, *, bank: str = "bca", number: str = "1234567890", amount: str = "500rb"
 ) -> Json:
     """From /send to the review, by typing, in English."""
-    await person.says("/send")
-    await person.sees(WHERE)
-    await person.says(bank)
-    await person.sees(f"{like('number.ask_bank')}|{like('number.ask_ewallet')}")
-    await person.says(number)
-    await person.sees(like("holder.ask"))
-    await person.taps(label("holder.skip"))
-    await person.sees(like("amount.ask"))
-    await person.says(amount)
-    return await person.sees(like("review.title"))
+    await user.says("/send")
+    await user.sees(WHERE)
+    await user.says(bank)
+    await user.sees(f"{like('number.ask_bank')}|{like('number.ask_ewallet')}")
+    await user.says(number)
+    await user.sees(like("holder.ask"))
+    await user.taps(label("holder.skip"))
+    await user.sees(like("amount.ask"))
+    await user.says(amount)
+    return await user.sees(like("review.title"))
 
 
-async def reaches_invoice(world: World, person: Chatter, **answers: str) -> tuple[Json, Json]:
+async def reaches_invoice(world: World, user: Chatter, **answers: str) -> tuple[Json, Json]:
     """On to the invoice and the card; the card's message and the service's order."""
-    await reaches_review(person, **answers)
-    await person.taps(label("review.confirm"))
-    await person.sees("lnbcrt")
-    card = await person.sees(like("card.pay_before"))
-    return card, await order_of(world, person)
+    await reaches_review(user, **answers)
+    await user.taps(label("review.confirm"))
+    await user.sees("lnbcrt")
+    card = await user.sees(like("card.pay_before"))
+    return card, await order_of(world, user)
 
 
 async def goes_through(world: World, order: Json) -> None:

@@ -20,7 +20,7 @@ class Case:
     """One person's ticket: `rina` and `oscar` where they work, `head` is the ticket's card before Rina."""
 
     world: World
-    person: Newcomer
+    user: Newcomer
     rina: Chatter
     oscar: Chatter
     reference: str
@@ -44,7 +44,7 @@ class Case:
 
     async def got(self) -> list[str]:
         """What support has said to the person."""
-        return [words_of(each) for each in await self.person.messages() if self._is_of_support(each)]
+        return [words_of(each) for each in await self.user.messages() if self._is_of_support(each)]
 
     async def presses(self, label: str, by: Chatter | None = None) -> Json:
         """A button of the card."""
@@ -64,23 +64,23 @@ async def a_case(world: World, language: str = "en", group: int | None = GROUP) 
 
     Everybody has been told of it, so what is held up next is what a test causes.
     """
-    person = await newcomer(world)
-    _, order = await taps_to_invoice(world, person)
+    user = await newcomer(world)
+    _, order = await taps_to_invoice(world, user)
     if language == "id":
-        await person.speaks(language)
-        await person.says("/help")
-        await person.sees(like("help.text", language))
+        await user.speaks(language)
+        await user.says("/help")
+        await user.sees(like("help.text", language))
     await world.service.pays(order)
     await world.service.does("fail", orderId=order["id"])
     rina, oscar = (Chatter(world.telegram, staff, group) for staff in (3001, 2001))
-    head = await rina.waits_for(lambda message: _is_card_of(message, person), anywhere=True, what="the card")
+    head = await rina.waits_for(lambda message: _is_card_of(message, user), anywhere=True, what="the card")
     await is_at_rest(world)
     reference = re.findall("T-[0-9A-Z]{5}", words_of(head))[0]
-    return Case(world, person, rina, oscar, reference, head)
+    return Case(world, user, rina, oscar, reference, head)
 
 
-def _is_card_of(message: Json, person: Newcomer) -> bool:
+def _is_card_of(message: Json, user: Newcomer) -> bool:
     return (
         bool(message["from"]["is_bot"])
-        and re.search(in_any_language("case.person", id=str(person.id)), words_of(message)) is not None
+        and re.search(in_any_language("case.person", id=str(user.id)), words_of(message)) is not None
     )

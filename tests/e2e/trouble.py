@@ -42,12 +42,12 @@ def calls_of(world: World, method: str) -> Calls:
 
 
 @asynccontextmanager
-async def held(calls: Calls, person: Chatter | None = None, fault: str = "delay") -> AsyncIterator[None]:
+async def held(calls: Calls, user: Chatter | None = None, fault: str = "delay") -> AsyncIterator[None]:
     """Hold the next of these calls (to this person's chat); the block causes it, and at its end the call hangs.
 
     `delay` holds the call itself, so that nothing of it has happened; `delay_after` only its answer.
     """
-    where = {} if person is None else {"chat_id": person.chat_id}
+    where = {} if user is None else {"chat_id": user.chat_id}
     known = await calls.count(**where)
     await calls.world.telegram_fails(fault, calls.method, seconds=FOR_LONG, times=1, **where)
     yield
@@ -117,9 +117,9 @@ async def posts(world: World) -> int:
     return asked[f"POST {ORDERS}"]
 
 
-async def invoices_in(person: Chatter) -> set[str]:
+async def invoices_in(user: Chatter) -> set[str]:
     """The different invoices that stand in a chat."""
-    return {found for message in await person.messages() for found in INVOICE.findall(words_of(message))}
+    return {found for message in await user.messages() for found in INVOICE.findall(words_of(message))}
 
 
 async def _is_taken(world: World) -> bool:

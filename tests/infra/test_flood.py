@@ -99,7 +99,7 @@ async def test_what_is_within_the_limit_is_let_in_and_one_more_is_told_when_agai
     assert chats.sent == [(EMMA, text("limits.messages", count=40))]
 
 
-async def test_a_spell_of_refusals_is_told_once_and_looks_its_person_up_once(chats: Chats) -> None:
+async def test_a_spell_of_refusals_is_told_once_and_looks_its_user_up_once(chats: Chats) -> None:
     refused = await chats.types(100)
     assert refused == [False] * 3 + [True] * 97
     assert len(chats.sent) == 1
@@ -181,7 +181,7 @@ async def test_nobody_waits_for_a_clock_that_was_put_back(chats: Chats) -> None:
     assert len(chats.answered) == 1
 
 
-async def test_a_wait_of_our_own_is_not_counted_against_the_person(chats: Chats) -> None:
+async def test_a_wait_of_our_own_is_not_counted_against_the_user(chats: Chats) -> None:
     received = [chats.clock.now() + timedelta(seconds=25 * turn) for turn in range(10)]
     chats.clock.passes(minutes=10)
     assert not any([await chats.refuses(pressed(EMMA), received=at) for at in received])

@@ -136,7 +136,7 @@ def test_a_rejection_and_a_remark_are_told_alike() -> None:
         ("fr", "id", "en", "id"),
     ],
 )
-def test_a_person_is_spoken_to_in_the_language_they_chose_or_else_in_their_apps(
+def test_a_user_is_spoken_to_in_the_language_they_chose_or_else_in_their_apps(
     chosen: str | None, telegram: str | None, default: str, expected: str
 ) -> None:
     assert choose(chosen, telegram, default) == expected

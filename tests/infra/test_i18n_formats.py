@@ -78,7 +78,7 @@ def test_percentages_are_read_at_a_glance(value: str, english: str, indonesian: 
         ("UTC", "03.05 UTC"),
     ],
 )
-def test_the_clock_is_the_persons_own_and_names_its_zone(zone: str, clock: str) -> None:
+def test_the_clock_is_the_users_own_and_names_its_zone(zone: str, clock: str) -> None:
     assert ID.clock(NOON, ZoneInfo(zone)) == clock
     assert EN.clock(NOON, ZoneInfo(zone)) == clock.replace(".", ":")
 

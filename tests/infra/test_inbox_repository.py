@@ -8,7 +8,7 @@ from sqlalchemy import select
 from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.infra.telegram.inbound.tables import inbox
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.builders import NOW, SECOND, an_update
 from tests.examples import examples
@@ -85,8 +85,8 @@ async def test_finished_updates_are_forgotten_in_time(store: Database) -> None:
         assert await InboxRepository(tx).add([an_update(1), an_update(2)]) == {1}
 
 
-async def test_a_person_is_kept_and_replaced(store: Database) -> None:
-    emma = Person(id=7_234_567_890, language_code="en", created_at=NOW)
+async def test_a_user_is_kept_and_replaced(store: Database) -> None:
+    emma = User(id=7_234_567_890, language_code="en", created_at=NOW)
     moved = replace(emma, locale="id", time_zone="Asia/Makassar", blocked_at=NOW + SECOND)
     async with store.transaction() as tx:
         assert await UserRepository(tx).get(emma.id) is None

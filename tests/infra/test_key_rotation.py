@@ -34,7 +34,7 @@ async def old(database: str) -> AsyncIterator[Database]:
             await OrderRepository(tx).add(an_order(f"R{n:04}", number=f"86201{n:05}"))
         for n in range(RECIPIENTS):
             await RecipientRepository(tx).save(
-                SavedRecipient(id=f"r{n}", person_id=1001, method=BCA, number=f"8720{n}", created_at=NOW, used_at=NOW)
+                SavedRecipient(id=f"r{n}", user_id=1001, method=BCA, number=f"8720{n}", created_at=NOW, used_at=NOW)
             )
         await DraftRepository(tx).add(a_draft(number="8820", doubtful_number="8821"))
         await InboxRepository(tx).add([an_update(5)])
@@ -61,7 +61,7 @@ async def waiting(store: Database) -> int:
 
 async def numbers(store: Database) -> list[str]:
     async with store.reading() as tx:
-        return sorted(order.number for order in await OrderRepository(tx).of_person(1001, limit=10_000))
+        return sorted(order.number for order in await OrderRepository(tx).of_user(1001, limit=10_000))
 
 
 async def test_everything_is_sealed_anew_and_the_older_key_is_needed_no_more(
@@ -164,7 +164,7 @@ async def test_orders_are_saved_all_the_while_and_none_is_lost(old: Database, bo
     assert saved > 3
     assert await both.finish_rotation() == 0
     async with both.reading() as tx:
-        orders = await OrderRepository(tx).of_person(1001, limit=1000)
+        orders = await OrderRepository(tx).of_user(1001, limit=1000)
     assert sum(order.version for order in orders) == saved
     assert sorted(order.number for order in orders) == [f"86201{n:05}" for n in range(ORDERS)]
 

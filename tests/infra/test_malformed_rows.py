@@ -34,7 +34,7 @@ from bot.users.repository import UserRepository
 from tests.builders import NOW, SECOND, a_notification, a_post, a_ticket, an_entry, an_order, an_update
 from tests.harness.databases import on_sqlite
 from tests.rates.test_subscription_repository import an_alert, wished
-from tests.users.leaving import DAY, EMMA, SARI, a_person
+from tests.users.leaving import DAY, EMMA, SARI, a_user
 
 LATER = NOW + DAY
 
@@ -50,8 +50,8 @@ class Case:
 
 
 async def two_people(tx: Transaction) -> None:
-    for person_id in (EMMA, SARI):
-        await UserRepository(tx).save(a_person(person_id, username="her"))
+    for user_id in (EMMA, SARI):
+        await UserRepository(tx).save(a_user(user_id, username="her"))
 
 
 async def two_orders(tx: Transaction) -> None:
@@ -73,8 +73,8 @@ async def two_alerts(tx: Transaction) -> None:
 
 async def two_subscriptions(tx: Transaction) -> None:
     await two_people(tx)
-    for person_id in (EMMA, SARI):
-        await SubscriptionRepository(tx).save(wished(person_id, next_daily_at=NOW))
+    for user_id in (EMMA, SARI):
+        await SubscriptionRepository(tx).save(wished(user_id, next_daily_at=NOW))
 
 
 async def two_tickets(tx: Transaction) -> None:
@@ -139,7 +139,7 @@ ANYWHERE = {
     "infinite rate": Case(
         two_orders,
         "UPDATE orders SET btc_idr = 'Infinity' WHERE reference = 'BAD'",
-        lambda tx: OrderRepository(tx).of_person(1001),
+        lambda tx: OrderRepository(tx).of_user(1001),
         "orders BAD",
     ),
     "exported rate": Case(
@@ -316,4 +316,4 @@ async def test_one_row_that_is_asked_for_by_its_key_is_refused(store: Database) 
         with pytest.raises(RowUnreadable):  # None would say that the user is new
             await UserRepository(tx).get(EMMA)
         assert await UserRepository(tx).get_if_readable(EMMA) is None
-        assert await UserRepository(tx).get_if_readable(SARI) == a_person(SARI, username="her")
+        assert await UserRepository(tx).get_if_readable(SARI) == a_user(SARI, username="her")

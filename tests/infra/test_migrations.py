@@ -19,7 +19,7 @@ from bot.users.repository import UserRepository
 from tests.e2e.nursery import nursery
 from tests.infra.next_version import REVISION, become_the_next_version
 from tests.keys import VAULT
-from tests.users.leaving import EMMA, a_person
+from tests.users.leaving import EMMA, a_user
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,7 +109,7 @@ async def test_tables_of_an_older_program_are_brought_up_to_date(
     store = Database(bare_database, VAULT)
     older = await store.upgrade()
     async with store.transaction() as tx:
-        await UserRepository(tx).save(a_person())
+        await UserRepository(tx).save(a_user())
     become_the_next_version(tmp_path, monkeypatch)
     assert not await store.is_current()
     with pytest.raises(SchemaMismatch) as caught:

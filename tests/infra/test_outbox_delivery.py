@@ -23,7 +23,7 @@ from bot.infra.outbox.model import (
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.orders.notifications.queueing import IN_EXTRA
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.keys import VAULT
 from tests.orders.order_world import EMMA, SARI, Ears, House
@@ -374,7 +374,7 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(house: House
 
 async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(house: House) -> None:
     async def mistaken(tx: Any, *_: object) -> None:
-        await UserRepository(tx).save(Person(id=7, created_at=house.clock.now()))
+        await UserRepository(tx).save(User(id=7, created_at=house.clock.now()))
         raise KeyError
 
     delivery = OutboxDelivery(house.store, house.ears, house.clock, after={OrderNotification.PAID: mistaken})

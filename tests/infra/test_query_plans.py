@@ -55,7 +55,7 @@ def listed(tx: Transaction, which: TicketFilter) -> Awaitable[object]:
 
 
 A_BROADCAST = Broadcast(id="b1", operator_id=2001, status=BroadcastStatus.RUNNING, created_at=NOW)
-A_DELIVERY = Delivery(broadcast_id="b1", person_id=1001, locale="en", at=NOW)
+A_DELIVERY = Delivery(broadcast_id="b1", user_id=1001, locale="en", at=NOW)
 ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "due": (lambda tx: OrderRepository(tx).due(NOW, is_paid=False), "ix_orders_due (is_paid=? AND next_poll_at"),
     "count_due": (
@@ -76,21 +76,21 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "placed_after": (lambda tx: OrderRepository(tx).placed_after(1001, NOW), "ix_orders_user_id_created_at"),
     "may_count": (lambda tx: OrderRepository(tx).may_count(1001, NOW), "ix_orders_user_id_created_at"),
     "stuck": (lambda tx: OrderRepository(tx).overdue(NOW), "ix_orders_overdue"),
-    "of_person": (lambda tx: OrderRepository(tx).of_person(1001), "ix_orders_user_id_created_at"),
-    "of_person_from": (lambda tx: OrderRepository(tx).of_person_from(an_order(), 7), "ix_orders_user_id_created_at"),
+    "of_person": (lambda tx: OrderRepository(tx).of_user(1001), "ix_orders_user_id_created_at"),
+    "of_person_from": (lambda tx: OrderRepository(tx).of_user_from(an_order(), 7), "ix_orders_user_id_created_at"),
     "of_person_before": (
-        lambda tx: OrderRepository(tx).of_person_before(an_order(), 6),
+        lambda tx: OrderRepository(tx).of_user_before(an_order(), 6),
         "ix_orders_user_id_created_at",
     ),
     "count_newer": (lambda tx: OrderRepository(tx).count_newer(an_order()), "ix_orders_user_id_created_at"),
-    "count_of_person": (lambda tx: OrderRepository(tx).count_of_person(1001), "ix_orders_user_id_created_at"),
+    "count_of_person": (lambda tx: OrderRepository(tx).count_of_user(1001), "ix_orders_user_id_created_at"),
     "in_phase": (lambda tx: OrderRepository(tx).in_phase([Phase.UNKNOWN]), "ix_orders_phase_created_at"),
     "of_draft": (lambda tx: OrderRepository(tx).of_draft("d1"), "uq_orders_draft_id_attempt"),
     "by_service_id": (lambda tx: OrderRepository(tx).by_service_id(["cm1"]), "uq_orders_service_id"),
     "by_page_token": (lambda tx: OrderRepository(tx).by_page_token(["t1", "t2"]), "uq_orders_page_token"),
     "open_of": (lambda tx: DraftRepository(tx).open_of(1001), "uq_drafts_open_chat"),
     "lapsed": (lambda tx: DraftRepository(tx).lapsed(NOW), "ix_drafts_open_expires_at"),
-    "missed of_person": (lambda tx: MissedOrderRepository(tx).of_person(1001), "pk_missed_orders"),
+    "missed of_person": (lambda tx: MissedOrderRepository(tx).of_user(1001), "pk_missed_orders"),
     "forget missed": (lambda tx: MissedOrderRepository(tx).forget(NOW), "ix_missed_orders_at"),
     "waiting": (lambda tx: InboxRepository(tx).waiting(1001), "ix_inbox_unfinished"),
     "chats_waiting": (lambda tx: InboxRepository(tx).chats_waiting(), "ix_inbox_unfinished"),
@@ -115,7 +115,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "people called": (lambda tx: LookupRepository(tx).people_called("emma"), "ix_users_username"),
     "tally": (lambda tx: LookupRepository(tx).tally(1001), "ix_orders_user_id_created_at"),
     "ticket open_of": (lambda tx: TicketRepository(tx).open_of(1001, "R1"), "uq_tickets_open"),
-    "tickets of_person": (lambda tx: TicketRepository(tx).of_person(1001), "ix_tickets_user_id_created_at"),
+    "tickets of_person": (lambda tx: TicketRepository(tx).of_user(1001), "ix_tickets_user_id_created_at"),
     "tickets of_order": (lambda tx: TicketRepository(tx).of_order("R1"), "ix_tickets_order_reference"),
     "tickets waiting": (lambda tx: TicketRepository(tx).waiting(NOW), "ix_tickets_waiting_since"),
     "tickets of a time": (lambda tx: TicketRepository(tx).times(NOW, NOW + SECOND), "ix_tickets_created_at"),
@@ -137,7 +137,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "posts in_staff_chats": (lambda tx: TicketPostRepository(tx).in_staff_chats(1001), "ix_tickets_user_id_created_at"),
     "where a chat is now": (lambda tx: MovedChatRepository(tx).current(-1001), "pk_moved_chats"),
     "acts of_order": (lambda tx: UserEventRepository(tx).of_order(1001, "R1", NOW), "ix_user_events_user_id_at"),
-    "acts of_person": (lambda tx: UserEventRepository(tx).of_person(1001), "ix_user_events_user_id_at"),
+    "acts of_person": (lambda tx: UserEventRepository(tx).of_user(1001), "ix_user_events_user_id_at"),
     "forget acts": (lambda tx: UserEventRepository(tx).delete_before(NOW), "ix_user_events_at"),
     "trail": (lambda tx: AuditRepository(tx).page(before="2026"), "pk_audit"),
     "trail of one": (lambda tx: AuditRepository(tx).page(before="2026", actor_id=2001), "ix_audit_actor_id_id"),
@@ -154,7 +154,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "old entries": (lambda tx: support_data.delete_entries(tx, NOW, 9), "ix_tickets_closed_at"),
     "closed_drafts": (lambda tx: checkout_data.delete_closed(tx, NOW, 9), "ix_drafts_closed_expires_at"),
     "farewells": (lambda tx: DeletionRepository(tx).delete_last_messages(), "ix_outbox_last_messages"),
-    "drafts of_person": (lambda tx: DraftRepository(tx).of_person(1001), "ix_drafts_user_id"),
+    "drafts of_person": (lambda tx: DraftRepository(tx).of_user(1001), "ix_drafts_user_id"),
     "delete_unused": (lambda tx: RecipientRepository(tx).delete_unused(NOW), "ix_recipients_last_used_at"),
     "orders of a time": (
         lambda tx: StatisticsRepository(tx).orders((NOW, NOW + SECOND)),

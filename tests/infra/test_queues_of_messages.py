@@ -45,7 +45,7 @@ from bot.support.notifications.kinds import AboutTicket, StaffNotification, Tick
 from bot.support.notifications.queueing import ticket_notification
 from bot.support.notifications.staff_chat_results import _copy_for
 from bot.support.user_data import _removal
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.privacy import _data_deleted
 from bot.users.readers import Readers, RenderContext
 from bot.users.repository import UserRepository
@@ -91,7 +91,7 @@ def test_each_kind_of_message_has_one_queue() -> None:
         Queue.MONEY
     }
     quote, threshold = Quote(Decimal(1_700_000_000), NOW), Decimal(1_800_000_000)
-    alert = RateAlert(id="a", person_id=EMMA, is_above=True, threshold=threshold, created_at=NOW, expires_at=NOW)
+    alert = RateAlert(id="a", user_id=EMMA, is_above=True, threshold=threshold, created_at=NOW, expires_at=NOW)
     about_rate = daily_quote(EMMA, NOW, DailyQuote(quote, None), NOW), price_alert(alert, quote, None, NOW)
     assert {notification.queue for notification in about_rate} == {Queue.RATE}
     talk = [*StaffNotification, *(kind for kind in TicketNotification if kind is not TicketNotification.OPENED)]
@@ -104,7 +104,7 @@ def test_each_kind_of_message_has_one_queue() -> None:
     alarm = Alarm(kind=AlarmKind.SERVICE_DOWN, raised_at=NOW)
     broadcast = Broadcast(id="0123456789", operator_id=OSCAR, created_at=NOW)
     others: list[Notification[object]] = [
-        _data_deleted(Person(id=EMMA, created_at=NOW), NOW),
+        _data_deleted(User(id=EMMA, created_at=NOW), NOW),
         draft_expired_notification(a_draft(), NOW),
         *operator_notifications([OSCAR], OrderWarning.STUCK, order, NOW),
         *alarm_notifications([OSCAR], AlarmNotification.RAISED, alarm, NOW),
@@ -182,7 +182,7 @@ async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_sh
     house: House, kind: OrderNotification
 ) -> None:
     async with house.sql.transaction() as tx:
-        await UserRepository(tx).save(Person(id=EMMA, created_at=house.clock.now()))
+        await UserRepository(tx).save(User(id=EMMA, created_at=house.clock.now()))
     order = await house.place()
     await house.tells()
     house.delivery = telling(house)
@@ -193,7 +193,7 @@ async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_sh
     await tells(house)
     async with house.store.reading() as tx:
         alarms = await AlarmRepository(tx).open()
-        missed = await MissedOrderRepository(tx).of_person(EMMA)
+        missed = await MissedOrderRepository(tx).of_user(EMMA)
     assert [(alarm.kind, alarm.subject) for alarm in alarms] == [(AlarmKind.MESSAGE_REFUSED, order.reference)]
     assert [each.reference for each in missed] == [order.reference]
     assert house.ears.kinds(OSCAR)[-1] == "alarm_raised"
@@ -238,7 +238,7 @@ class Sending:
 
 async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(house: House) -> None:
     async with house.sql.transaction() as tx:
-        await UserRepository(tx).save(Person(id=EMMA, created_at=house.clock.now(), phrase="winter stair harp"))
+        await UserRepository(tx).save(User(id=EMMA, created_at=house.clock.now(), phrase="winter stair harp"))
     async with house.sql._writer.begin() as connection:
         await connection.execute(text("UPDATE users SET phrase = 's1.no.key'"))
     order, telegram = await house.place(), Sending()

@@ -40,7 +40,7 @@ QUOTES = st.builds(Quote, RATES, TIMES, st.none() | RATES, ANY_TEXT)
 ORDERS = st.builds(
     Order,
     reference=TEXT,
-    person_id=BIG,
+    user_id=BIG,
     chat_id=BIG,
     draft_id=TEXT,
     attempt=st.integers(1, 1000),
@@ -74,7 +74,7 @@ DRAFTS = st.builds(
     OrderDraft,
     id=TEXT,
     chat_id=BIG,
-    person_id=BIG,
+    user_id=BIG,
     ask=st.sampled_from(Ask),
     status=st.sampled_from(DraftStatus),
     revision=st.integers(0, 10**6),

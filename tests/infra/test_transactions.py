@@ -69,7 +69,7 @@ async def test_a_transaction_cancelled_at_any_step_is_whole_or_absent(store: Dat
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
     async with store.reading() as tx:
-        orders = {order.reference for order in await OrderRepository(tx).of_person(1001, limit=1000)}
+        orders = {order.reference for order in await OrderRepository(tx).of_user(1001, limit=1000)}
         notifications = {str(head.chat_id) for head in await OutboxRepository(tx).heads(NOW, limit=1000)}
     assert orders == notifications
     await write("1000")

@@ -7,7 +7,7 @@ from bot.checkout.drafts import Drafts
 from bot.checkout.repository import DraftRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.infra.telegram.inbound.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, InboxItem
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.order_world import EMMA, House
 
@@ -42,7 +42,7 @@ async def test_a_save_that_lost_marks_nothing(house: House) -> None:
 async def test_the_update_that_has_answered_a_question_is_marked_with_it(house: House) -> None:
     async with house.sql.transaction() as tx:
         await InboxRepository(tx).add([update(house, 5), update(house, 6)])
-        await UserRepository(tx).save(Person(id=EMMA, created_at=house.clock.now(), answered_update_id=5))
+        await UserRepository(tx).save(User(id=EMMA, created_at=house.clock.now(), answered_update_id=5))
     async with house.sql.reading() as tx:
         assert [item.taken_by for item in await InboxRepository(tx).waiting(EMMA)] == [TAKEN_BY_QUESTION, None]
 

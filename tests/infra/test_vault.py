@@ -25,7 +25,7 @@ def test_what_was_sealed_opens_in_its_place(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["\ud800", "8620\udfff123", "🏦" * 4096, "\x00", "s1.not.sealed"])
-def test_whatever_a_person_may_send_can_be_sealed(text: str) -> None:
+def test_whatever_a_user_may_send_can_be_sealed(text: str) -> None:
     sealed = VAULT.seal(text, HERE)
     assert sealed.isascii()
     assert VAULT.open(sealed, HERE) == text

@@ -56,7 +56,7 @@ def test_an_order_is_counted_where_it_stands() -> None:
 
 def test_a_deposit_that_failed_without_evidence_counts_neither_as_unpaid_nor_as_paid() -> None:
     failed = replace(a_deposit("btcb"), state="FAILED", phase=Phase.DONE)
-    forgotten = replace(failed, deposit=None, person_id=0)  # with its sender
+    forgotten = replace(failed, deposit=None, user_id=0)  # with its sender
     for order in (failed, forgotten):
         assert outcome_of(order) is Outcome.FAILED_UNKNOWN
     assert outcome_of(replace(failed, paid_at=NOW)) is Outcome.FAILED
@@ -119,6 +119,6 @@ def test_whatever_is_in_it_the_table_keeps_its_shape(name: str, state: str) -> N
     assert rows[1]["reference"] == "ABC2345"
 
 
-def test_no_column_tells_of_a_person() -> None:
+def test_no_column_tells_of_a_user() -> None:
     forbidden = ("person", "chat", "number", "holder", "recipient", "name_given", "user")
     assert [name for name in exporting.COLUMNS for word in forbidden if word in name] == []

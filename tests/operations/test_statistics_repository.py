@@ -27,7 +27,7 @@ from bot.orders.repository import OrderRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.settlement.steps import Step
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.builders import BCA, NOW, OVO, SECOND, an_order
 
@@ -45,10 +45,10 @@ async def keep(store: Database, orders: Iterable[Order]) -> None:
             assert await OrderRepository(tx).add(order)
 
 
-async def keep_people(store: Database, people: Iterable[Person]) -> None:
+async def keep_people(store: Database, people: Iterable[User]) -> None:
     async with store.transaction() as tx:
-        for person in people:
-            await UserRepository(tx).save(person)
+        for user in people:
+            await UserRepository(tx).save(user)
 
 
 def any_orders(chance: random.Random, count: int) -> list[Order]:
@@ -61,7 +61,7 @@ def any_facts(chance: random.Random) -> dict[str, Any]:
     took = chance.choice([SECOND, -SECOND, timedelta(0), chance.random() * HOUR, 400 * 24 * HOUR + MICROSECOND])
     locked = chance.choice([(None, None), (chance.randrange(LARGEST), chance.randrange(LARGEST)), (LARGEST, LARGEST)])
     return {
-        "person_id": chance.randrange(6),
+        "user_id": chance.randrange(6),
         "method": chance.choice([BCA, OVO]),
         "channel": chance.choice(["lightning", "cbbtc", "btcb"]),
         "phase": chance.choice(list(Phase)),
@@ -181,7 +181,7 @@ async def test_people_are_counted_as_one_by_one(store: Database) -> None:
     chance = random.Random(7)
     moments = [*NEAR_EDGES, NOW - 100 * HOUR]
     people = [
-        Person(
+        User(
             id=number,
             created_at=chance.choice(moments),
             seen_at=chance.choice([None, *moments]),
@@ -189,19 +189,19 @@ async def test_people_are_counted_as_one_by_one(store: Database) -> None:
         )
         for number in range(1, 60)
     ]
-    orders = [an_order(f"R{number}", **any_facts(chance) | {"person_id": chance.randrange(60)}) for number in range(80)]
+    orders = [an_order(f"R{number}", **any_facts(chance) | {"user_id": chance.randrange(60)}) for number in range(80)]
     await keep_people(store, people)
     await keep(store, orders)
     since, until = EDGES[0], EDGES[3]
-    new = {person.id for person in people if since <= person.created_at < until}
+    new = {user.id for user in people if since <= user.created_at < until}
     async with store.reading() as tx:
         assert await StatisticsRepository(tx).users(since, until) == UserStatistics(
             known=59,
-            away=sum(person.blocked_at is not None for person in people),
-            active=sum(person.seen_at is not None and person.seen_at >= since for person in people),
+            away=sum(user.blocked_at is not None for user in people),
+            active=sum(user.seen_at is not None and user.seen_at >= since for user in people),
             new=len(new),
-            ordered=len(new & {order.person_id for order in orders}),
-            paid=len(new & {order.person_id for order in orders if order.is_paid}),
+            ordered=len(new & {order.user_id for order in orders}),
+            paid=len(new & {order.user_id for order in orders if order.is_paid}),
         )
 
 
@@ -209,13 +209,13 @@ async def test_subscribers_and_alerts_are_counted(store: Database) -> None:
     since, until = EDGES[0], EDGES[3]
     async with store.transaction() as tx:
         for number, at in enumerate(NEAR_EDGES, start=1):
-            await UserRepository(tx).save(Person(id=number, created_at=NOW))
+            await UserRepository(tx).save(User(id=number, created_at=NOW))
             daily = 480 if number % 3 else None
-            await SubscriptionRepository(tx).save(Subscription(person_id=number, since=at, daily_minute=daily))
+            await SubscriptionRepository(tx).save(Subscription(user_id=number, since=at, daily_minute=daily))
             for above in (True, False):
                 alert = RateAlert(
                     id=f"{number} {above}",
-                    person_id=number,
+                    user_id=number,
                     is_above=above,
                     threshold=Decimal(1),
                     created_at=NOW,

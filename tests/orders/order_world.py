@@ -195,10 +195,10 @@ class House:
         assert order is not None
         return order
 
-    async def all_orders(self, person_id: int = EMMA) -> tuple[Order, ...]:
+    async def all_orders(self, user_id: int = EMMA) -> tuple[Order, ...]:
         """Newest first."""
         async with self.sql.reading() as tx:
-            return await OrderRepository(tx).of_person(person_id, limit=100)
+            return await OrderRepository(tx).of_user(user_id, limit=100)
 
     async def tells(self) -> None:
         """Tell all that is due now, and what that makes room for; the watch hears of the service at once."""

@@ -10,11 +10,11 @@ from tests.builders import NOW, SECOND, an_order
 from tests.orders.order_world import EMMA, SARI, House
 
 
-async def ordered(house: House, *places: int, person_id: int = EMMA, apart: timedelta = SECOND) -> None:
+async def ordered(house: House, *places: int, user_id: int = EMMA, apart: timedelta = SECOND) -> None:
     """Orders R000, R001 and so on of these places, each a while after the one before."""
     async with house.store.transaction() as tx:
         for place in places:
-            order = an_order(f"R{place:03}", person_id=person_id, chat_id=person_id, created_at=NOW + place * apart)
+            order = an_order(f"R{place:03}", user_id=user_id, chat_id=user_id, created_at=NOW + place * apart)
             assert await OrderRepository(tx).add(order)
 
 
@@ -60,7 +60,7 @@ async def test_orders_that_arrive_while_somebody_leafs_move_no_page(house: House
 
 async def test_a_page_of_nobody_or_of_somebody_else_is_ones_own_newest(house: House) -> None:
     await ordered(house, *range(8))
-    await ordered(house, *range(100, 120), person_id=SARI)
+    await ordered(house, *range(100, 120), user_id=SARI)
     history = OrderHistory(house.store)
     newest = await history.page(EMMA)
     assert on(newest) == [7, 6, 5, 4, 3, 2]
@@ -88,8 +88,8 @@ async def test_the_way_back_to_the_newest_page_has_what_is_new_on_it(house: Hous
     assert on(await history.page_holding(older)) == [2, 1, 0]
 
 
-async def test_an_order_that_its_person_has_deleted_is_on_no_page(house: House) -> None:
+async def test_an_order_that_its_user_has_deleted_is_on_no_page(house: House) -> None:
     await ordered(house, 0)
-    await ordered(house, 1, person_id=0)
+    await ordered(house, 1, user_id=0)
     history = OrderHistory(house.store)
     assert on(await history.page(EMMA, "R001")) == [0]

@@ -92,9 +92,9 @@ class World:
     async def session(self, chat_id: int = EMMA, language: str = "en", does: Does | None = None) -> list[str]:
         """Let Emma write something, which `does` something, and return the new messages in her chat."""
         before = len(self.telegram.chat)
-        person = {"id": EMMA, "is_bot": False, "first_name": "Emma", "language_code": language}
+        user = {"id": EMMA, "is_bot": False, "first_name": "Emma", "language_code": language}
         chat = {"id": chat_id, "type": "private" if chat_id == EMMA else "supergroup"}
-        message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": person, "text": "halo"}
+        message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": user, "text": "halo"}
         update = Update.de_json({"update_id": 3, "message": message}, None)
         assert update is not None
         session = await self.sessions.load(update)

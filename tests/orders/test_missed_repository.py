@@ -8,8 +8,8 @@ from tests.builders import NOW, SECOND
 from tests.users.leaving import EMMA, SARI
 
 
-def missed(reference: str, at: datetime = NOW, person_id: int = EMMA) -> MissedOrder:
-    return MissedOrder(person_id=person_id, reference=reference, at=at)
+def missed(reference: str, at: datetime = NOW, user_id: int = EMMA) -> MissedOrder:
+    return MissedOrder(user_id=user_id, reference=reference, at=at)
 
 
 async def keep(store: Database, *kept: MissedOrder) -> None:
@@ -18,24 +18,24 @@ async def keep(store: Database, *kept: MissedOrder) -> None:
             await MissedOrderRepository(tx).save(each)
 
 
-async def of_person(store: Database, person_id: int = EMMA) -> tuple[MissedOrder, ...]:
+async def of_user(store: Database, user_id: int = EMMA) -> tuple[MissedOrder, ...]:
     async with store.reading() as tx:
-        return await MissedOrderRepository(tx).of_person(person_id)
+        return await MissedOrderRepository(tx).of_user(user_id)
 
 
 async def test_each_order_of_a_user_is_kept_once_oldest_first(store: Database) -> None:
     await keep(store, missed("R2", NOW + SECOND), missed("R1"), missed("R1", NOW, SARI), missed("R3", NOW + SECOND))
-    assert await of_person(store) == (missed("R1"), missed("R2", NOW + SECOND), missed("R3", NOW + SECOND))
+    assert await of_user(store) == (missed("R1"), missed("R2", NOW + SECOND), missed("R3", NOW + SECOND))
     await keep(store, missed("R1", NOW + SECOND * 2))
-    assert [each.reference for each in await of_person(store)] == ["R2", "R3", "R1"]
-    assert await of_person(store, SARI) == (missed("R1", NOW, SARI),)
+    assert [each.reference for each in await of_user(store)] == ["R2", "R3", "R1"]
+    assert await of_user(store, SARI) == (missed("R1", NOW, SARI),)
 
 
 async def test_what_was_refused_again_since_it_was_shown_is_not_deleted(store: Database) -> None:
     await keep(store, missed("R1"), missed("R2"), missed("R1", NOW, SARI))
-    shown = await of_person(store)
+    shown = await of_user(store)
     await keep(store, missed("R2", NOW + SECOND))
     async with store.transaction() as tx:
         await MissedOrderRepository(tx).delete(shown)
-    assert await of_person(store) == (missed("R2", NOW + SECOND),)
-    assert await of_person(store, SARI) == (missed("R1", NOW, SARI),)
+    assert await of_user(store) == (missed("R2", NOW + SECOND),)
+    assert await of_user(store, SARI) == (missed("R1", NOW, SARI),)

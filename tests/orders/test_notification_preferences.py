@@ -8,7 +8,7 @@ from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.orders.notifications.kinds import OrderNotification
 from bot.settlement.model import OrderReport
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.order_world import EMMA, SARI, House
 from tests.settlement.fake_settlement import FakeSettlement
@@ -16,27 +16,27 @@ from tests.settlement.fake_settlement import FakeSettlement
 STEPS = (OrderNotification.CONVERTING, OrderNotification.SENDING)
 
 
-async def lives(house: House, person_id: int = EMMA, **changes: Any) -> Person:
-    person = Person(id=person_id, created_at=house.clock.now(), **changes)
+async def lives(house: House, user_id: int = EMMA, **changes: Any) -> User:
+    user = User(id=user_id, created_at=house.clock.now(), **changes)
     async with house.store.transaction() as tx:
-        await UserRepository(tx).save(person)
-    return person
+        await UserRepository(tx).save(user)
+    return user
 
 
-async def phrase_of(house: House, person_id: int = EMMA) -> str | None:
+async def phrase_of(house: House, user_id: int = EMMA) -> str | None:
     async with house.store.reading() as tx:
-        person = await UserRepository(tx).get(person_id)
-    assert person
-    return person.phrase
+        user = await UserRepository(tx).get(user_id)
+    assert user
+    return user.phrase
 
 
-async def goes_through(house: House, person_id: int = EMMA) -> list[str]:
+async def goes_through(house: House, user_id: int = EMMA) -> list[str]:
     """Place an order, have it paid and carried out, and list what of the small steps is told."""
-    order = await house.place(person_id)
+    order = await house.place(user_id)
     for state in ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"):
         await house.observes(order.reference, OrderReport(service_id=order.service_id or "", state=state))
         await house.tells()
-    return [kind for kind in house.ears.kinds(person_id) if kind in STEPS]
+    return [kind for kind in house.ears.kinds(user_id) if kind in STEPS]
 
 
 @pytest.mark.parametrize("notices", [None, {"sent": "silent"}, {"steps": "card"}, {"steps": "loud"}])

@@ -53,7 +53,7 @@ from bot.payments import bolt11
 from bot.settlement.model import SettlementFailure
 from bot.support.notifications.kinds import AboutEntry, TicketNotification
 from bot.support.notifications.queueing import ticket_notification
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.keys import VAULT
 from tests.orders.crashing import Crash
@@ -170,7 +170,7 @@ class Life(RuleBasedStateMachine):
     async def meet(self) -> None:
         async with self.sql.transaction() as tx:
             for each in (EMMA, SARI, OSCAR):
-                await UserRepository(tx).save(Person(id=each, created_at=self.clock.now(), language_code="en"))
+                await UserRepository(tx).save(User(id=each, created_at=self.clock.now(), language_code="en"))
 
     def begin_bot(self, name: str) -> Bot:
         return Bot(Mortal(name, self.hanging), self.sql, self.service, self.chats, self.kept)
@@ -351,7 +351,7 @@ class Life(RuleBasedStateMachine):
     # what people do
 
     @rule(ordered=st.tuples(*ORDERED))
-    def a_person_orders(self, ordered: Any) -> None:
+    def a_user_orders(self, ordered: Any) -> None:
         self.orders_something(*ordered)
 
     def orders_something(  # noqa: PLR0917  they are drawn together
@@ -609,7 +609,7 @@ class Life(RuleBasedStateMachine):
 
     async def _orders(self) -> list[Order]:
         async with self.sql.reading() as tx:
-            found = [order for who in (EMMA, SARI) for order in await OrderRepository(tx).of_person(who, limit=100)]
+            found = [order for who in (EMMA, SARI) for order in await OrderRepository(tx).of_user(who, limit=100)]
         return sorted(found, key=lambda order: order.reference, reverse=True)
 
     def payable(self) -> list[str]:
@@ -724,7 +724,7 @@ class Life(RuleBasedStateMachine):
 
     @invariant()
     def nobody_has_more_open_than_they_may(self) -> None:
-        waiting = Counter(o.person_id for o in self.orders() if waits_for_payment(o, self.clock.now()))
+        waiting = Counter(o.user_id for o in self.orders() if waits_for_payment(o, self.clock.now()))
         assert all(count <= OPEN_AT_ONCE for count in waiting.values())
 
     # how it ends
@@ -772,7 +772,7 @@ class Life(RuleBasedStateMachine):
             self.is_told(order)
             self.is_taken_down(order)
         for who in (EMMA, SARI):
-            self.loop.does(self.bots[1].orders.check_person(who))
+            self.loop.does(self.bots[1].orders.check_user(who))
 
     def is_resolved(self, order: Order) -> None:
         ends = {Phase.REFUSED, Phase.ABANDONED, Phase.DONE}

@@ -55,7 +55,7 @@ def at(clock: str, key: str) -> str:
     return text("timeline.line", at=f"{clock} WIB", what=text(key))
 
 
-def test_a_whole_way_is_told_in_the_five_steps_with_the_time_of_each_in_the_persons_zone() -> None:
+def test_a_whole_way_is_told_in_the_five_steps_with_the_time_of_each_in_the_users_zone() -> None:
     order, events = lived(*WAY)
     assert told(order, events) == [
         at("09:35", "timeline.confirmed"),

@@ -162,13 +162,13 @@ def test_a_page_stops_looking_when_there_is_nothing_to_come() -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
-def test_no_person_recipient_or_reference_stands_on_a_page(name: str) -> None:
+def test_no_user_recipient_or_reference_stands_on_a_page(name: str) -> None:
     method = replace(BCA, name=name, code=name)
     for moment, order in at_each_moment(method):
         secret = replace(order, holder=f"HOLDER {name}", number="1234567890", refusal=name)
         for locale in LOCALES:
             page = page_of(secret, locale)
-            assert page == page_of(replace(secret, method=BCA, holder=None, number="", person_id=0, chat_id=0), locale)
+            assert page == page_of(replace(secret, method=BCA, holder=None, number="", user_id=0, chat_id=0), locale)
             for private in ("ABC2345", "1234567890", "HOLDER", "1001", "0123456789", "cm1"):
                 assert private not in page.replace(SECRET, "").replace(INVOICE, ""), moment
 

@@ -164,7 +164,7 @@ async def test_a_post_that_surely_made_nothing_is_said_to_have_failed(
     assert house.ears.kinds() == [OrderNotification.REFUSED]
 
 
-async def test_the_person_does_not_wait_for_the_service(house: House, service: FakeSettlement) -> None:
+async def test_the_user_does_not_wait_for_the_service(house: House, service: FakeSettlement) -> None:
     service.gate = asyncio.Event()
     order = await house.confirm(await house.draft())
     assert order.phase is Phase.INTENDED
@@ -196,4 +196,4 @@ async def test_the_timeline_says_what_was_known_when(house: House, service: Fake
     async with house.store.reading() as tx:
         events = await OrderRepository(tx).events(order.reference)
     assert [event.phase for event in events] == [Phase.INTENDED, Phase.UNKNOWN, Phase.OPEN]
-    assert order.person_id == EMMA
+    assert order.user_id == EMMA

@@ -15,7 +15,7 @@ from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.receipts.service import PEPPER, ReceiptService
 from bot.orders.receipts.wrong_codes import Allowance, TooManyWrongCodes, WrongCodeLimiter
 from bot.orders.repository import OrderRepository
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.builders import NOW, SECOND, an_order
 from tests.deleting import delete_user
@@ -121,11 +121,11 @@ async def test_genuine_codes_may_be_verified_all_day(store: Database) -> None:
         assert await receipts.verify(STRANGER, code) is not None
 
 
-async def test_a_forgotten_persons_receipt_stays_true_of_what_is_left(store: Database) -> None:
+async def test_a_forgotten_users_receipt_stays_true_of_what_is_left(store: Database) -> None:
     order, receipts = await sent(store), ReceiptService(store, CLOCK)
     code = (await receipt_of(receipts, order)).code
     async with store.transaction() as tx:
-        await UserRepository(tx).save(Person(id=EMMA, created_at=NOW))
+        await UserRepository(tx).save(User(id=EMMA, created_at=NOW))
         await delete_user(tx, EMMA)
     found = await receipts.verify(STRANGER, code)
     assert found is not None
@@ -138,7 +138,7 @@ async def test_a_forgotten_persons_receipt_stays_true_of_what_is_left(store: Dat
 async def test_no_receipt_is_made_once_the_recipient_is_forgotten(store: Database) -> None:
     order = await sent(store)
     async with store.transaction() as tx:
-        await UserRepository(tx).save(Person(id=EMMA, created_at=NOW))
+        await UserRepository(tx).save(User(id=EMMA, created_at=NOW))
         await delete_user(tx, EMMA)
     assert await ReceiptService(store, CLOCK).of(order) is None
     async with store.reading() as tx:

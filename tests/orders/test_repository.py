@@ -96,41 +96,41 @@ async def test_an_order_of_the_service_belongs_to_one_intent(store: Database) ->
         assert await OrderRepository(tx).get("R2") == an_order("R2")
 
 
-async def test_a_person_sees_the_newest_first(store: Database) -> None:
+async def test_a_user_sees_the_newest_first(store: Database) -> None:
     async with store.transaction() as tx:
         for n in range(5):
             await OrderRepository(tx).add(an_order(f"R{n}", created_at=NOW + n * SECOND))
-        await OrderRepository(tx).add(an_order("R9", person_id=1002))
+        await OrderRepository(tx).add(an_order("R9", user_id=1002))
     async with store.reading() as tx:
-        assert [order.reference for order in await OrderRepository(tx).of_person(1001)] == [
+        assert [order.reference for order in await OrderRepository(tx).of_user(1001)] == [
             "R4",
             "R3",
             "R2",
             "R1",
             "R0",
         ]
-        page = await OrderRepository(tx).of_person(1001, limit=2, offset=2)
+        page = await OrderRepository(tx).of_user(1001, limit=2, offset=2)
         assert [order.reference for order in page] == ["R2", "R1"]
 
 
-async def test_a_persons_orders_are_read_on_from_one_of_them_in_both_directions(store: Database) -> None:
+async def test_a_users_orders_are_read_on_from_one_of_them_in_both_directions(store: Database) -> None:
     # Of three in one moment the reference decides; another person's stand between them.
     places = {"R0": 0, "RA": 1, "RB": 1, "RC": 1, "R5": 2}
     async with store.transaction() as tx:
         for reference, second in places.items():
             await OrderRepository(tx).add(an_order(reference, created_at=NOW + second * SECOND))
-            await OrderRepository(tx).add(an_order(f"{reference}X", person_id=1002, created_at=NOW + second * SECOND))
+            await OrderRepository(tx).add(an_order(f"{reference}X", user_id=1002, created_at=NOW + second * SECOND))
     middle = an_order("RB", created_at=NOW + SECOND)
     async with store.reading() as tx:
-        assert [order.reference for order in await OrderRepository(tx).of_person_from(middle, 10)] == ["RB", "RA", "R0"]
-        assert [order.reference for order in await OrderRepository(tx).of_person_from(middle, 2)] == ["RB", "RA"]
-        assert [order.reference for order in await OrderRepository(tx).of_person_before(middle, 10)] == ["R5", "RC"]
-        assert [order.reference for order in await OrderRepository(tx).of_person_before(middle, 1)] == ["RC"]
-        assert (await OrderRepository(tx).count_newer(middle), await OrderRepository(tx).count_of_person(1001)) == (
+        assert [order.reference for order in await OrderRepository(tx).of_user_from(middle, 10)] == ["RB", "RA", "R0"]
+        assert [order.reference for order in await OrderRepository(tx).of_user_from(middle, 2)] == ["RB", "RA"]
+        assert [order.reference for order in await OrderRepository(tx).of_user_before(middle, 10)] == ["R5", "RC"]
+        assert [order.reference for order in await OrderRepository(tx).of_user_before(middle, 1)] == ["RC"]
+        assert (await OrderRepository(tx).count_newer(middle), await OrderRepository(tx).count_of_user(1001)) == (
             2,
             5,
         )
-        assert await OrderRepository(tx).count_of_person(4711) == 0
+        assert await OrderRepository(tx).count_of_user(4711) == 0
 
 
 async def test_orders_that_have_ended_are_not_open(store: Database) -> None:
@@ -138,8 +138,8 @@ async def test_orders_that_have_ended_are_not_open(store: Database) -> None:
         for n, phase in enumerate(Phase):
             await OrderRepository(tx).add(an_order(phase.value, phase=phase, created_at=NOW + n * SECOND))
     async with store.reading() as tx:
-        found = [order.phase for order in await OrderRepository(tx).open_of_person(1001)]
-        limited = [order.phase for order in await OrderRepository(tx).open_of_person(1001, limit=1)]
+        found = [order.phase for order in await OrderRepository(tx).open_of_user(1001)]
+        limited = [order.phase for order in await OrderRepository(tx).open_of_user(1001, limit=1)]
     assert found == [Phase.OPEN, Phase.NEEDS_CONFIRMATION, Phase.UNRESOLVED, Phase.UNKNOWN, Phase.INTENDED]
     assert limited == [Phase.OPEN]
 
@@ -191,8 +191,8 @@ async def test_what_somebody_looks_at_is_due_before_its_stretched_time(store: Da
         "page": {"last_polled_at": NOW - 5 * SECOND, "next_poll_at": later},
         "seen just now": {"last_polled_at": NOW - SECOND, "next_poll_at": later},
         "never seen": {"next_poll_at": NOW},
-        "theirs": {"last_polled_at": NOW - 9 * SECOND, "next_poll_at": later, "person_id": 7},
-        "theirs, done": {"last_polled_at": NOW - 9 * SECOND, "person_id": 7},
+        "theirs": {"last_polled_at": NOW - 9 * SECOND, "next_poll_at": later, "user_id": 7},
+        "theirs, done": {"last_polled_at": NOW - 9 * SECOND, "user_id": 7},
         "other": {"last_polled_at": NOW - 9 * SECOND, "next_poll_at": NOW},
     }
     async with store.transaction() as tx:
@@ -226,7 +226,7 @@ async def test_the_intents_an_order_could_be_mistaken_for(store: Database) -> No
     looked_for = an_order("R1")
     others: dict[str, dict[str, Any]] = {
         "same": {},
-        "abandoned": {"phase": Phase.ABANDONED, "person_id": 5},
+        "abandoned": {"phase": Phase.ABANDONED, "user_id": 5},
         "refused": {"phase": Phase.REFUSED},
         "claimed": {"service_id": "cm1"},
         "elsewhere": {"method": replace(looked_for.method, code="015")},
@@ -270,10 +270,10 @@ async def test_an_event_without_its_order_is_refused(store: Database) -> None:
             await OrderRepository(tx).add_event(OrderEvent(reference="none", at=NOW, phase=Phase.OPEN, state=""))
 
 
-async def test_a_persons_orders_after_a_moment_come_oldest_first_and_without_others(store: Database) -> None:
+async def test_a_users_orders_after_a_moment_come_oldest_first_and_without_others(store: Database) -> None:
     orders = [an_order(f"R{n}", created_at=NOW + n * SECOND) for n in (3, 1, 2, 0)]
     async with store.transaction() as tx:
-        for order in (*orders, an_order("R9", created_at=NOW + SECOND, person_id=1002)):
+        for order in (*orders, an_order("R9", created_at=NOW + SECOND, user_id=1002)):
             await OrderRepository(tx).add(order)
     async with store.reading() as tx:
         assert [order.reference for order in await OrderRepository(tx).placed_after(1001, NOW)] == ["R1", "R2", "R3"]
@@ -289,7 +289,7 @@ async def test_orders_that_may_count_were_created_or_paid_lately_or_are_not_over
         an_order("R3", created_at=long_ago, paid_at=NOW - DAY, **done),
         an_order("R4", created_at=long_ago, phase=Phase.ABANDONED),
         an_order("R5", created_at=NOW, phase=Phase.REFUSED),
-        an_order("R6", created_at=NOW, person_id=1002),
+        an_order("R6", created_at=NOW, user_id=1002),
     )
     async with store.transaction() as tx:
         for order in orders:
@@ -319,12 +319,12 @@ async def test_what_was_paid_long_ago_and_not_told_to_be_stuck_is_found_the_long
 
 
 @on_postgresql  # SQLite has one writer
-async def test_one_person_is_served_one_at_a_time_and_others_meanwhile(store: Database, other_store: Database) -> None:
+async def test_one_user_is_served_one_at_a_time_and_others_meanwhile(store: Database, other_store: Database) -> None:
     passed: list[str] = []
 
-    async def comes(name: str, person: int) -> None:
+    async def comes(name: str, user: int) -> None:
         async with other_store.transaction() as tx:
-            await OrderRepository(tx).one_at_a_time(person)
+            await OrderRepository(tx).one_at_a_time(user)
             passed.append(name)
 
     async with store.transaction() as tx:

@@ -113,7 +113,7 @@ def test_a_lapsed_order_offers_a_new_quote_and_a_paid_one_never_does() -> None:
         assert label("button.requote") not in labels(order), "it may have been paid"
 
 
-def test_a_failed_order_leads_to_a_person_where_there_is_one() -> None:
+def test_a_failed_order_leads_to_a_user_where_there_is_one() -> None:
     assert labels(MOMENTS["failed paid"]) == [label("button.help")]
     assert labels(MOMENTS["failed paid"], help_offered=False) == []
 

@@ -61,7 +61,7 @@ def test_a_refusal_quotes_the_service_as_text_and_says_that_nothing_is_to_be_pai
     assert told(OrderNotification.REFUSED, MOMENTS["refused"]).text == text("news.refused", line=LINE)
 
 
-def test_an_unknown_outcome_asks_for_patience_and_the_decision_is_the_persons() -> None:
+def test_an_unknown_outcome_asks_for_patience_and_the_decision_is_the_users() -> None:
     checking = told(OrderNotification.CHECKING, MOMENTS["unknown"])
     assert checking.text == text("news.checking", line=LINE)
     assert labels(checking) == []

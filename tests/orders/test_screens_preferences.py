@@ -11,14 +11,14 @@ from bot.orders.buttons import PreferenceButton, PreferencesAction, PreferencesB
 from bot.orders.preferences import CHOOSABLE, chosen_mode
 from bot.orders.screens import preferences
 from bot.users.buttons import SettingsAction, SettingsButton
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.screens import settings
 from tests.architecture.every_screen import NOW, SECTIONS, TRANSLATIONS, Seen, reader_of
 from tests.texts import says, text
 
 
-def user(**changes: object) -> Person:
-    return Person(id=1001, created_at=NOW, **changes)  # type: ignore[arg-type]
+def user(**changes: object) -> User:
+    return User(id=1001, created_at=NOW, **changes)  # type: ignore[arg-type]
 
 
 def topics(screen: Screen) -> list[tuple[str, PreferenceButton]]:

@@ -50,7 +50,7 @@ def test_a_payment_of_another_day_says_which() -> None:
 
 
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
-def test_it_has_one_button_and_that_leads_to_a_person(notice: OrderNotification, moment: str) -> None:
+def test_it_has_one_button_and_that_leads_to_a_user(notice: OrderNotification, moment: str) -> None:
     assert [button.data for button in told(notice, moment).buttons] == ["o:ABC2345:help"]
     assert [button.data for button in told(notice, moment, staff=False).buttons] == ["o:ABC2345:help"]
 

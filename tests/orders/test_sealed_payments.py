@@ -78,8 +78,8 @@ async def test_an_order_that_is_paid_elsewhere_than_it_was_written_is_set_aside(
         assert caught.value.is_of_order
         assert await OrderRepository(tx).get_if_readable("BAD") is None
         assert await OrderRepository(tx).by_page_token(["page of BAD", "token of a thief"]) == {}
-        assert await OrderRepository(tx).of_person(6666) == ()
-        assert await OrderRepository(tx).of_person(1001) == (shown("GOOD"),)
+        assert await OrderRepository(tx).of_user(6666) == ()
+        assert await OrderRepository(tx).of_user(1001) == (shown("GOOD"),)
         assert await OrderRepository(tx).get("GOOD") == shown("GOOD")
     assert store.unreadable_rows() == {"orders BAD"}
 
@@ -101,7 +101,7 @@ async def test_what_was_sealed_for_another_order_is_refused(store: Database, col
     values = ", ".join(f"{name} = (SELECT {name} FROM orders WHERE reference = 'R2')" for name in copied)  # noqa: S608
     await execute(store, f"UPDATE orders SET {values} WHERE reference = 'R1'")  # noqa: S608
     async with store.reading() as tx:
-        assert [order.reference for order in await OrderRepository(tx).of_person(1001)] == ["R3", "R2"]
+        assert [order.reference for order in await OrderRepository(tx).of_user(1001)] == ["R3", "R2"]
 
 
 async def test_a_digest_that_somebody_computes_without_the_key_is_refused(store: Database) -> None:

@@ -33,7 +33,7 @@ DRAFT_CHANGES = {
     "quote_malformed": "quote = 'NaN'",
     "channel": "channel = 'bsc'",
     "revision": "revision = revision + 1",
-    "person_id": "user_id = 6666",
+    "user_id": "user_id = 6666",
     "seal_taken_away": "payout_seal = NULL",
     "seal_emptied": "payout_seal = ''",
     "unknown_question": "step = 'money'",
@@ -41,7 +41,7 @@ DRAFT_CHANGES = {
 RECIPIENT_CHANGES = {
     "method": "method = replace(method, 'BANK BCA', 'BANK BRI')",
     "method_malformed": "method = '{'",
-    "person_id": "user_id = 6666",
+    "user_id": "user_id = 6666",
     "seal_taken_away": "payout_seal = NULL",
 }
 LATER = NOW.replace(year=2027)
@@ -63,7 +63,7 @@ def reviewed(draft_id: str = "d1", **changes: Any) -> OrderDraft:
 
 def saved(recipient_id: str = "r1", **changes: Any) -> SavedRecipient:
     """A recipient of Emma's at BCA."""
-    known: dict[str, Any] = {"person_id": 1001, "method": BCA, "number": "8620123456", "label": "Ibu"}
+    known: dict[str, Any] = {"user_id": 1001, "method": BCA, "number": "8620123456", "label": "Ibu"}
     return SavedRecipient(id=recipient_id, **{**known, "created_at": NOW, "used_at": NOW, **changes})
 
 
@@ -85,8 +85,8 @@ async def test_a_draft_that_was_changed_since_its_review_is_set_aside_alone(stor
             with pytest.raises(RowUnreadable) as caught:
                 await read
             assert caught.value.is_of_draft
-        assert await DraftRepository(tx).of_person(6666) == ()
-        assert await DraftRepository(tx).of_person(1001) == (reviewed("GOOD", chat_id=1002),)
+        assert await DraftRepository(tx).of_user(6666) == ()
+        assert await DraftRepository(tx).of_user(1001) == (reviewed("GOOD", chat_id=1002),)
         lapsed = await DraftRepository(tx).lapsed(LATER)
         assert set(lapsed) == {ExpiredDraft(id="BAD", chat_id=1001), ExpiredDraft(id="GOOD", chat_id=1002)}
     assert store.unreadable_rows() == {"drafts BAD"}
@@ -137,8 +137,8 @@ async def test_a_recipient_that_was_changed_is_never_offered(store: Database, co
     await keep(store, saved("BAD"), saved("GOOD", number="1111"))
     await execute(store, f"UPDATE recipients SET {RECIPIENT_CHANGES[column]} WHERE id = 'BAD'")  # noqa: S608
     async with store.reading() as tx:
-        assert await RecipientRepository(tx).of_person(6666) == ()
-        assert await RecipientRepository(tx).of_person(1001) == (saved("GOOD", number="1111"),)
+        assert await RecipientRepository(tx).of_user(6666) == ()
+        assert await RecipientRepository(tx).of_user(1001) == (saved("GOOD", number="1111"),)
         with pytest.raises(RowUnreadable) as caught:
             await RecipientRepository(tx).get("BAD")
     assert caught.value.table == "recipients"
@@ -151,7 +151,7 @@ async def test_what_was_sealed_for_another_recipient_is_refused(store: Database)
     values = ", ".join(f"{name} = (SELECT {name} FROM recipients WHERE id = 'r2')" for name in columns)  # noqa: S608
     await execute(store, f"UPDATE recipients SET {values} WHERE id = 'r1'")  # noqa: S608
     async with store.reading() as tx:
-        assert [each.id for each in await RecipientRepository(tx).of_person(1001)] == ["r2"]
+        assert [each.id for each in await RecipientRepository(tx).of_user(1001)] == ["r2"]
 
 
 async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
@@ -193,7 +193,7 @@ async def test_a_malformed_order_keeps_no_other_from_being_read(store: Database,
         assert (
             {order.reference for order in due} - {"BAD"} == {order.reference for order in viewed} - {"BAD"} == {"GOOD"}
         )
-        assert await OrderRepository(tx).of_person(1001) == (good,)
+        assert await OrderRepository(tx).of_user(1001) == (good,)
         assert await OrderRepository(tx).by_service_id(["BAD", "GOOD"]) == {"GOOD": good}
         assert await LookupRepository(tx).orders_named_like("D", limit=5, offset=0) == (good,)
         await LookupRepository(tx).methods()

@@ -42,7 +42,7 @@ async def keep_all(store: Database) -> None:
         await RecipientRepository(tx).save(
             SavedRecipient(
                 id="r1",
-                person_id=1001,
+                user_id=1001,
                 method=BCA,
                 number="8620100003",
                 holder="SARI DEWI",

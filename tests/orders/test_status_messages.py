@@ -207,7 +207,7 @@ async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(house: House
     assert (await house.order(reference)).phase is Phase.ABANDONED
     assert house.ears.kinds() == [OrderNotification.PRICE_MOVED]
     async with house.store.reading() as tx:
-        assert await OrderRepository(tx).open_of_person(EMMA) == ()
+        assert await OrderRepository(tx).open_of_user(EMMA) == ()
 
 
 async def test_an_offer_without_an_expiry_of_its_own_stands_for_a_day(house: House, service: FakeSettlement) -> None:

@@ -10,7 +10,7 @@ from tests.orders.order_world import EMMA, House, rules, seconds, unresolved
 from tests.settlement.fake_settlement import BRI, FakeSettlement
 
 
-async def test_a_person_who_was_asked_still_gets_an_order_that_is_found_later(
+async def test_a_user_who_was_asked_still_gets_an_order_that_is_found_later(
     house: House, service: FakeSettlement
 ) -> None:
     service.places.append("lost_after")
@@ -56,7 +56,7 @@ async def test_an_abandoned_intent_found_later_is_never_shown(house: House, serv
     assert (await house.order(lost.reference)).phase is Phase.ABANDONED
 
 
-async def test_the_answer_that_comes_after_the_person_tried_again_shows_no_second_invoice(
+async def test_the_answer_that_comes_after_the_user_tried_again_shows_no_second_invoice(
     house: House, other_house: House, service: FakeSettlement
 ) -> None:
     service.gate = held_back = asyncio.Event()
@@ -147,4 +147,4 @@ async def test_a_question_that_nobody_answers_is_closed_after_a_day(house: House
     assert (await house.order(lost.reference)).phase is Phase.ABANDONED
     assert await house.orders.try_again(lost.reference) is None
     async with house.store.reading() as tx:
-        assert await OrderRepository(tx).open_of_person(EMMA) == ()
+        assert await OrderRepository(tx).open_of_user(EMMA) == ()

@@ -51,12 +51,12 @@ async def test_one_order_too_many_is_refused_before_anything_is_asked_and_its_dr
 
 async def test_a_limit_is_foretold_by_the_review_and_at_the_beginning(file: str, service: FakeSettlement) -> None:
     house = with_limits(file, service, open_orders=1)
-    await house.orders.check_person(EMMA)
+    await house.orders.check_user(EMMA)
     await house.place()
-    for asked in (review_draft(house.orders, await house.draft()), house.orders.check_person(EMMA)):
+    for asked in (review_draft(house.orders, await house.draft()), house.orders.check_user(EMMA)):
         with pytest.raises(Rejection, match=r"limits\.open"):
             await asked
-    await house.orders.check_person(SARI)
+    await house.orders.check_user(SARI)
     await house.leave()
 
 
@@ -190,7 +190,7 @@ async def race(first: House, second: House) -> None:
 
 
 async def one_of_emmas(house: House, chat_id: int) -> Any:
-    return await house.draft(chat_id, person_id=EMMA)
+    return await house.draft(chat_id, user_id=EMMA)
 
 
 async def test_without_limits_nobody_is_looked_up(house: House) -> None:

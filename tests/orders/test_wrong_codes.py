@@ -11,15 +11,15 @@ MINUTE = timedelta(minutes=1)
 EMMA, SARI = 1001, 1002
 
 
-def misses(guesses: WrongCodeLimiter, person: int, times: int, now: datetime = NOW) -> None:
+def misses(guesses: WrongCodeLimiter, user: int, times: int, now: datetime = NOW) -> None:
     for _ in range(times):
-        guesses.charge(person, now)
+        guesses.charge(user, now)
 
 
-def again(guesses: WrongCodeLimiter, person: int, now: datetime = NOW) -> datetime:
+def again(guesses: WrongCodeLimiter, user: int, now: datetime = NOW) -> datetime:
     """When a person who is refused now may guess again."""
     with pytest.raises(TooManyWrongCodes) as refusal:
-        guesses.charge(person, now)
+        guesses.charge(user, now)
     return refusal.value.again
 
 
@@ -118,6 +118,6 @@ def test_the_storm_passes() -> None:
 
 def test_a_hundred_thousand_accounts_are_forgotten_once_they_rest() -> None:
     guesses = WrongCodeLimiter()
-    for person in range(100_000):
-        guesses.charge(person, NOW + person * timedelta(milliseconds=100))
+    for user in range(100_000):
+        guesses.charge(user, NOW + user * timedelta(milliseconds=100))
     assert len(guesses._whole_at) < 25_000

@@ -17,7 +17,7 @@ from bot.rates.scheduler import AT_ONCE, RateScheduler
 from bot.rates.subscription_service import MAX_ALERTS, SubscriptionService
 from bot.rates.workers import EVERY_SECONDS, SOON_SECONDS, SubscriptionWorker
 from bot.settlement.model import Quote, ServiceDown, payload_of, quote_in
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from bot.users.service import UserService
 from tests.builders import a_notification
@@ -36,17 +36,17 @@ class World:
     scheduler: RateScheduler
     subscribing: SubscriptionService
 
-    async def person(self, person_id: int = EMMA, **changes: str) -> Person:
-        person = Person(id=person_id, created_at=BEGINNING, **changes)  # type: ignore[arg-type]
+    async def user(self, user_id: int = EMMA, **changes: str) -> User:
+        user = User(id=user_id, created_at=BEGINNING, **changes)  # type: ignore[arg-type]
         async with self.house.sql.transaction() as tx:
-            await UserRepository(tx).save(person)
-        return person
+            await UserRepository(tx).save(user)
+        return user
 
-    async def wakes(self, person_id: int = EMMA, minute: int = MORNING) -> Person:
+    async def wakes(self, user_id: int = EMMA, minute: int = MORNING) -> User:
         """Somebody who wishes for a daily quote."""
-        person = await self.person(person_id)
-        await self.subscribing.set_daily_time(person, minute)
-        return person
+        user = await self.user(user_id)
+        await self.subscribing.set_daily_time(user, minute)
+        return user
 
     async def works(self) -> float:
         pause = await SubscriptionWorker(self.scheduler).tick()
@@ -60,8 +60,8 @@ class World:
         self.house.service.rate = Decimal(rate)
         return await self.scheduler.check(Quote(Decimal(rate), self.house.clock.now()))
 
-    def heard(self, kind: str, person_id: int = EMMA) -> int:
-        return self.house.ears.kinds(person_id).count(kind)
+    def heard(self, kind: str, user_id: int = EMMA) -> int:
+        return self.house.ears.kinds(user_id).count(kind)
 
 
 @pytest.fixture
@@ -123,8 +123,8 @@ async def test_without_a_rate_it_waits_and_comes_a_little_later(world: World) ->
 
 
 async def test_a_crowd_is_told_a_few_at_a_time(world: World) -> None:
-    for person_id in range(1, AT_ONCE * 2 + 11):
-        await world.wakes(person_id)
+    for user_id in range(1, AT_ONCE * 2 + 11):
+        await world.wakes(user_id)
     world.goes_to(eight(1))
     queued = []
     for _ in range(4):
@@ -151,22 +151,22 @@ async def test_a_message_about_money_in_the_same_chat_does_not_wait_behind_it(wo
 
 
 async def test_another_hour_or_another_zone_moves_it(world: World) -> None:
-    person = await world.wakes()
-    await world.subscribing.set_daily_time(person, 18 * 60)
+    user = await world.wakes()
+    await world.subscribing.set_daily_time(user, 18 * 60)
     world.goes_to(BEGINNING.replace(hour=11))
     await world.works()
     assert world.heard(RateNotification.DAILY_QUOTE) == 1
     users = UserService(world.house.sql, world.house.clock)
     users.on_zone_changed.append(world.subscribing.move_daily_quote)
-    await users.change_zone(replace(person, time_zone="Asia/Tokyo"))
+    await users.change_zone(replace(user, time_zone="Asia/Tokyo"))
     world.goes_to(BEGINNING.replace(hour=9) + timedelta(days=1))
     await world.works()
     assert world.heard(RateNotification.DAILY_QUOTE) == 2
 
 
 async def test_one_who_stopped_hears_nothing_more(world: World) -> None:
-    person = await world.wakes()
-    assert await world.subscribing.set_alert(person, ABOVE)
+    user = await world.wakes()
+    assert await world.subscribing.set_alert(user, ABOVE)
     assert await world.subscribing.end(EMMA)
     assert not await world.subscribing.end(EMMA)
     world.goes_to(eight(1))
@@ -176,7 +176,7 @@ async def test_one_who_stopped_hears_nothing_more(world: World) -> None:
 
 
 async def test_an_alert_rings_when_its_price_has_come_and_once(world: World) -> None:
-    assert await world.subscribing.set_alert(await world.person(), ABOVE)
+    assert await world.subscribing.set_alert(await world.user(), ABOVE)
     assert await world.quoted(RATE) == 0
     await world.works()
     assert world.heard(RateNotification.PRICE_ALERT) == 0
@@ -190,7 +190,7 @@ async def test_an_alert_rings_when_its_price_has_come_and_once(world: World) -> 
 
 async def test_one_that_may_ring_again_rests_first(world: World) -> None:
     wish = replace(ABOVE, is_above=False, threshold=RATE - 1, cool_down=6)
-    assert await world.subscribing.set_alert(await world.person(), wish)
+    assert await world.subscribing.set_alert(await world.user(), wish)
     for hours, heard in ((0, 1), (5.9, 1), (0.2, 2), (24 * 31, 2)):
         world.house.clock.passes(hours=hours)
         await world.quoted(RATE - 2)
@@ -200,7 +200,7 @@ async def test_one_that_may_ring_again_rests_first(world: World) -> None:
 
 
 async def test_a_recorded_quote_is_looked_at_by_itself_and_a_stale_one_rings_nothing(world: World) -> None:
-    assert await world.subscribing.set_alert(await world.person(), ABOVE)
+    assert await world.subscribing.set_alert(await world.user(), ABOVE)
     async with world.house.sql.transaction() as tx:
         await QuoteRepository(tx).add(Quote(RATE * 2, BEGINNING - timedelta(minutes=11)))
     await world.works()
@@ -212,8 +212,8 @@ async def test_a_recorded_quote_is_looked_at_by_itself_and_a_stale_one_rings_not
 
 
 async def test_many_alerts_ring_a_few_at_a_time_even_if_the_price_leaves_again(world: World) -> None:
-    for person_id in range(1, AT_ONCE * 2 + 1):
-        assert await world.subscribing.set_alert(await world.person(person_id), ABOVE)
+    for user_id in range(1, AT_ONCE * 2 + 1):
+        assert await world.subscribing.set_alert(await world.user(user_id), ABOVE)
     await world.quoted(RATE * 2)
     assert await world.works() == SOON_SECONDS
     await world.quoted(RATE)
@@ -222,7 +222,7 @@ async def test_many_alerts_ring_a_few_at_a_time_even_if_the_price_leaves_again(w
 
 
 async def test_one_deleted_at_the_last_moment_does_not_ring(world: World) -> None:
-    assert await world.subscribing.set_alert(await world.person(), ABOVE)
+    assert await world.subscribing.set_alert(await world.user(), ABOVE)
     await world.quoted(RATE * 2)
     (alert,) = (await world.subscribing.get_updates(EMMA)).alerts
     assert not await world.subscribing.delete_alert(SARI, alert.id)
@@ -232,32 +232,32 @@ async def test_one_deleted_at_the_last_moment_does_not_ring(world: World) -> Non
 
 
 async def test_the_same_wish_twice_is_one_alert_and_there_is_an_end_of_them(world: World) -> None:
-    person = await world.person()
-    assert await world.subscribing.set_alert(person, ABOVE)
-    assert await world.subscribing.set_alert(person, ABOVE)
+    user = await world.user()
+    assert await world.subscribing.set_alert(user, ABOVE)
+    assert await world.subscribing.set_alert(user, ABOVE)
     assert len((await world.subscribing.get_updates(EMMA)).alerts) == 1
     for more in range(1, MAX_ALERTS):
-        assert await world.subscribing.set_alert(person, replace(ABOVE, threshold=RATE + 1 + more))
-    assert not await world.subscribing.set_alert(person, replace(ABOVE, threshold=RATE * 2))
-    assert await world.subscribing.set_alert(person, ABOVE)
+        assert await world.subscribing.set_alert(user, replace(ABOVE, threshold=RATE + 1 + more))
+    assert not await world.subscribing.set_alert(user, replace(ABOVE, threshold=RATE * 2))
+    assert await world.subscribing.set_alert(user, ABOVE)
     world.house.clock.passes(days=31)
-    assert await world.subscribing.set_alert(person, replace(ABOVE, threshold=RATE * 2))
+    assert await world.subscribing.set_alert(user, replace(ABOVE, threshold=RATE * 2))
 
 
 async def test_the_first_wish_brings_quiet_nights_and_they_can_be_changed(world: World) -> None:
-    person = await world.wakes()
+    user = await world.wakes()
     kept = (await world.subscribing.get_updates(EMMA)).subscription
     assert kept is not None
     assert (kept.quiet_from, kept.quiet_until) == (22 * 60, 7 * 60)
     for hours in (None, (60, 120)):
-        await world.subscribing.set_quiet_hours(person, hours)
+        await world.subscribing.set_quiet_hours(user, hours)
         changed = (await world.subscribing.get_updates(EMMA)).subscription
         assert changed == replace(kept, quiet_from=hours and hours[0], quiet_until=hours and hours[1])
 
 
 async def test_whoever_cannot_be_reached_is_no_subscriber_any_more(world: World) -> None:
-    person = await world.wakes()
-    assert await world.subscribing.set_alert(person, ABOVE)
+    user = await world.wakes()
+    assert await world.subscribing.set_alert(user, ABOVE)
     world.house.ears.outcomes[EMMA].append(Undeliverable("bot was blocked", whole_chat=True))
     world.goes_to(eight(1))
     await world.works()
@@ -265,7 +265,7 @@ async def test_whoever_cannot_be_reached_is_no_subscriber_any_more(world: World)
 
 
 async def test_a_lost_database_costs_no_alert(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert await world.subscribing.set_alert(await world.person(), ABOVE)
+    assert await world.subscribing.set_alert(await world.user(), ABOVE)
     await world.quoted(RATE * 2)
 
     def lost() -> None:

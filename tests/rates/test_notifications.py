@@ -20,7 +20,7 @@ from bot.rates.notifications import RENDERERS, DailyQuote, RateNotification, dai
 from bot.rates.scheduler import RateScheduler
 from bot.rates.subscription_service import SubscriptionService
 from bot.settlement.model import Quote
-from bot.users.model import Person
+from bot.users.model import User
 from tests.builders import a_notification
 from tests.infra.test_outbox_delivery import SlowEars
 from tests.orders.order_world import EMMA, House
@@ -68,23 +68,23 @@ class Reader:
     """Emma, who wishes to hear of the rate, with her phone."""
 
     house: House
-    person: Person
+    user: User
     phone: Phone
     subscribing: SubscriptionService
 
     async def reads(self, notification: StoredNotification) -> DeliveryOutcome:
         house = self.house
-        context = context_for(self.person, store=house.store, messenger=self.phone, now=house.clock.now(), t=ENGLISH)
+        context = context_for(self.user, store=house.store, messenger=self.phone, now=house.clock.now(), t=ENGLISH)
         return await renderers_for(context, RENDERERS).send(notification)
 
 
 @pytest.fixture
 async def emma(house: House) -> Reader:
-    person, subscribing = Person(id=EMMA, created_at=BEGINNING), SubscriptionService(house.store, house.clock)
-    await subscribing.set_daily_time(person, 8 * 60)
+    user, subscribing = User(id=EMMA, created_at=BEGINNING), SubscriptionService(house.store, house.clock)
+    await subscribing.set_daily_time(user, 8 * 60)
     wish = AlertRequest(is_above=True, threshold=Decimal(1_800_000_000), cool_down=6, days=30)
-    assert await subscribing.set_alert(person, wish)
-    return Reader(house, person, Phone(), subscribing)
+    assert await subscribing.set_alert(user, wish)
+    return Reader(house, user, Phone(), subscribing)
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ async def test_at_night_it_comes_without_a_sound(emma: Reader, told: dict[str, S
     emma.house.clock.at = EIGHT.replace(hour=23)  # six in the morning, in Jakarta
     await emma.reads(told[RateNotification.PRICE_ALERT])
     assert emma.phone.taken[0]["silent"]
-    await emma.subscribing.set_quiet_hours(emma.person, None)
+    await emma.subscribing.set_quiet_hours(emma.user, None)
     await emma.reads(told[RateNotification.PRICE_ALERT])
     assert not emma.phone.taken[1]["silent"]
 
@@ -147,7 +147,7 @@ async def test_a_daily_quote_that_comes_through_too_late_is_dropped(
 async def test_whoever_has_stopped_or_wishes_to_be_forgotten_reads_nothing(
     emma: Reader, told: dict[str, StoredNotification]
 ) -> None:
-    leaving = replace(emma, person=replace(emma.person, delete_asked_at=EIGHT))
+    leaving = replace(emma, user=replace(emma.user, delete_asked_at=EIGHT))
     assert await leaving.reads(told[RateNotification.DAILY_QUOTE]) == Sent()
     await emma.subscribing.end(EMMA)
     for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
@@ -177,5 +177,5 @@ async def test_a_slow_crowd_of_them_holds_up_no_message_about_money(house: House
 
 
 def test_an_alert_knows_its_side() -> None:
-    alert = RateAlert(id="a", person_id=1, is_above=False, threshold=RATE, created_at=BEGINNING, expires_at=BEGINNING)
+    alert = RateAlert(id="a", user_id=1, is_above=False, threshold=RATE, created_at=BEGINNING, expires_at=BEGINNING)
     assert (alert.is_met_by(RATE), alert.is_met_by(RATE + 1), alert.is_met_by(RATE - 1)) == (True, False, True)

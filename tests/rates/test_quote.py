@@ -31,7 +31,7 @@ def test_sats_given_bring_rupiah_rounded_down() -> None:
 
 
 @given(st.integers(1, 10**12), rates)
-def test_what_a_person_asks_to_arrive_arrives(idr: int, rate: Decimal) -> None:
+def test_what_a_user_asks_to_arrive_arrives(idr: int, rate: Decimal) -> None:
     sats = estimate(Amount("IDR", idr), Quote(rate, NOW)).sats
     assert estimate(Amount("SAT", sats), Quote(rate, NOW)).idr >= idr
 

@@ -27,13 +27,13 @@ from tests.texts import says, text
 QUOTE = Quote(Decimal("1700123456.78"), NOW, Decimal("16345.5"), "binance")
 ALERT = RateAlert(
     id="0123456789abcdef",
-    person_id=1001,
+    user_id=1001,
     is_above=True,
     threshold=Decimal(1_750_000_000),
     created_at=NOW,
     expires_at=NOW + timedelta(days=30),
 )
-SUBSCRIBED = Subscription(person_id=1001, since=NOW, daily_minute=450, quiet_from=1320, quiet_until=420)
+SUBSCRIBED = Subscription(user_id=1001, since=NOW, daily_minute=450, quiet_from=1320, quiet_until=420)
 ALL_UPDATES = (
     RateUpdates(),
     RateUpdates(SUBSCRIBED),

@@ -13,30 +13,30 @@ from bot.rates.repository import SubscriptionRepository
 from bot.users.repository import UserRepository
 from tests.builders import NOW, SECOND
 from tests.deleting import delete_user
-from tests.users.leaving import DAY, EMMA, SARI, a_person
+from tests.users.leaving import DAY, EMMA, SARI, a_user
 
 HOUR = timedelta(hours=1)
 
 
-def wished(person_id: int = EMMA, **changes: Any) -> Subscription:
-    return Subscription(person_id=person_id, since=NOW, **changes)
+def wished(user_id: int = EMMA, **changes: Any) -> Subscription:
+    return Subscription(user_id=user_id, since=NOW, **changes)
 
 
-def an_alert(alert_id: str = "a1", person_id: int = EMMA, **changes: Any) -> RateAlert:
+def an_alert(alert_id: str = "a1", user_id: int = EMMA, **changes: Any) -> RateAlert:
     known: dict[str, Any] = {
         "is_above": True,
         "threshold": Decimal("1750000000.500"),
         "created_at": NOW,
         "expires_at": NOW + 30 * DAY,
     }
-    return RateAlert(id=alert_id, person_id=person_id, **{**known, **changes})
+    return RateAlert(id=alert_id, user_id=user_id, **{**known, **changes})
 
 
 @pytest.fixture
 async def peopled(store: Database) -> Database:
     async with store.transaction() as tx:
-        await UserRepository(tx).save(a_person(EMMA))
-        await UserRepository(tx).save(a_person(SARI))
+        await UserRepository(tx).save(a_user(EMMA))
+        await UserRepository(tx).save(a_user(SARI))
     return store
 
 
@@ -55,11 +55,11 @@ async def test_what_is_due_comes_the_longest_waiting_first(peopled: Database) ->
     async with peopled.transaction() as tx:
         await SubscriptionRepository(tx).save(wished(EMMA, daily_minute=1, next_daily_at=NOW))
         await SubscriptionRepository(tx).save(wished(SARI, daily_minute=1, next_daily_at=NOW - SECOND))
-        assert [each.person_id for each in await SubscriptionRepository(tx).due(NOW)] == [SARI, EMMA]
-        assert [each.person_id for each in await SubscriptionRepository(tx).due(NOW, 1)] == [SARI]
-        assert [each.person_id for each in await SubscriptionRepository(tx).due(NOW - SECOND)] == [SARI]
+        assert [each.user_id for each in await SubscriptionRepository(tx).due(NOW)] == [SARI, EMMA]
+        assert [each.user_id for each in await SubscriptionRepository(tx).due(NOW, 1)] == [SARI]
+        assert [each.user_id for each in await SubscriptionRepository(tx).due(NOW - SECOND)] == [SARI]
         await SubscriptionRepository(tx).save(wished(SARI))
-        assert [each.person_id for each in await SubscriptionRepository(tx).due(NOW + DAY)] == [EMMA]
+        assert [each.user_id for each in await SubscriptionRepository(tx).due(NOW + DAY)] == [EMMA]
 
 
 async def test_a_daily_quote_is_taken_up_once_and_not_after_a_change(peopled: Database) -> None:
@@ -112,25 +112,25 @@ async def test_only_an_alert_that_is_awake_is_laid_to_rest(peopled: Database) ->
         assert not await SubscriptionRepository(tx).rest("a2", NOW, NOW + HOUR)
 
 
-async def test_it_is_quiet_by_each_persons_own_clock(store: Database) -> None:
+async def test_it_is_quiet_by_each_users_own_clock(store: Database) -> None:
     zones = {1: "Asia/Tokyo", 2: "", 3: "Asia/Tokyo", 4: "Asia/Tokyo"}
     async with store.transaction() as tx:
-        for person_id, zone in zones.items():
-            await UserRepository(tx).save(a_person(person_id, time_zone=zone))
+        for user_id, zone in zones.items():
+            await UserRepository(tx).save(a_user(user_id, time_zone=zone))
         # 18:30 in Tokyo, 16:30 in Jakarta
-        for person_id, hours in {1: (18, 19), 2: (18, 19), 3: (None, None)}.items():
+        for user_id, hours in {1: (18, 19), 2: (18, 19), 3: (None, None)}.items():
             start, end = (None if hour is None else hour * 60 for hour in hours)
-            await SubscriptionRepository(tx).save(wished(person_id, quiet_from=start, quiet_until=end))
+            await SubscriptionRepository(tx).save(wished(user_id, quiet_from=start, quiet_until=end))
         assert await SubscriptionRepository(tx).quiet([1, 2, 3, 4, 5], NOW) == {1}
         assert await SubscriptionRepository(tx).quiet([2, 3], NOW) == frozenset()
         assert await SubscriptionRepository(tx).quiet([], NOW) == frozenset()
 
 
-async def test_stopping_ends_all_of_one_person_alone(peopled: Database) -> None:
+async def test_stopping_ends_all_of_one_user_alone(peopled: Database) -> None:
     async with peopled.transaction() as tx:
-        for person_id in (EMMA, SARI):
-            await SubscriptionRepository(tx).save(wished(person_id))
-            await SubscriptionRepository(tx).save_alert(an_alert(f"a{person_id}", person_id))
+        for user_id in (EMMA, SARI):
+            await SubscriptionRepository(tx).save(wished(user_id))
+            await SubscriptionRepository(tx).save_alert(an_alert(f"a{user_id}", user_id))
         assert await SubscriptionRepository(tx).delete(EMMA)
         assert not await SubscriptionRepository(tx).delete(EMMA)
         assert await SubscriptionRepository(tx).get(EMMA) is None
@@ -145,7 +145,7 @@ async def test_an_alert_alone_is_something_to_stop(peopled: Database) -> None:
         assert await SubscriptionRepository(tx).delete(EMMA)
 
 
-async def test_a_forgotten_person_wishes_for_nothing(peopled: Database) -> None:
+async def test_a_forgotten_user_wishes_for_nothing(peopled: Database) -> None:
     async with peopled.transaction() as tx:
         await SubscriptionRepository(tx).save(wished(daily_minute=1, next_daily_at=NOW))
         await SubscriptionRepository(tx).save_alert(an_alert())
@@ -159,10 +159,10 @@ async def test_a_forgotten_person_wishes_for_nothing(peopled: Database) -> None:
         assert await SubscriptionRepository(tx).count() == 0
 
 
-async def test_keeping_a_person_keeps_their_wishes(peopled: Database) -> None:
+async def test_keeping_a_user_keeps_their_wishes(peopled: Database) -> None:
     async with peopled.transaction() as tx:
         await SubscriptionRepository(tx).save(wished())
         await SubscriptionRepository(tx).save_alert(an_alert())
-        await UserRepository(tx).save(a_person(EMMA, locale="id"))
+        await UserRepository(tx).save(a_user(EMMA, locale="id"))
         assert await SubscriptionRepository(tx).get(EMMA) == wished()
         assert await SubscriptionRepository(tx).alerts_of(EMMA) == (an_alert(),)

@@ -10,7 +10,7 @@ from bot.orders.order import Order
 from bot.recipients.model import Recipient, SavedRecipient
 from bot.recipients.repository import RecipientRepository
 from bot.recipients.service import MAX_NAMED, MAX_UNNAMED, RecipientService, TooManyNamed, remember
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.builders import BCA, NOW, OVO, SECOND, an_order
 
@@ -22,7 +22,7 @@ async def has_ordered(store: Database, *orders: Order) -> tuple[SavedRecipient, 
     for order in orders:
         async with store.transaction() as tx:
             recipient = Recipient(order.method, order.number, order.holder)
-            await remember(tx, order.person_id, recipient, order.created_at)
+            await remember(tx, order.user_id, recipient, order.created_at)
     return await RecipientService(store).list_all(EMMA)
 
 
@@ -35,7 +35,7 @@ async def test_the_same_number_at_the_same_destination_is_one_recipient(store: D
 
 async def test_another_number_destination_or_name_of_it_is_another_recipient(store: Database) -> None:
     renamed = replace(BCA, name="BANK CENTRAL ASIA")
-    others = (an_order(number="1"), an_order(method=OVO), an_order(method=renamed), an_order(person_id=SARI))
+    others = (an_order(number="1"), an_order(method=OVO), an_order(method=renamed), an_order(user_id=SARI))
     assert len(await has_ordered(store, an_order(), *others)) == 4
 
 
@@ -56,7 +56,7 @@ async def test_the_last_used_stands_first(store: Database) -> None:
 async def test_of_many_the_longest_unused_go_but_never_one_with_a_name(store: Database) -> None:
     known = RecipientService(store)
     oldest = (await has_ordered(store, an_order(number="named")))[0]
-    await known.rename(Person(id=EMMA, created_at=NOW), oldest.id, "Ibu")
+    await known.rename(User(id=EMMA, created_at=NOW), oldest.id, "Ibu")
     orders = [an_order(number=f"{place}", created_at=NOW + place * SECOND) for place in range(1, MAX_UNNAMED + 3)]
     kept = await has_ordered(store, *orders)
     assert [each.number for each in kept] == [*(order.number for order in reversed(orders[2:])), "named"]
@@ -67,7 +67,7 @@ async def test_of_many_the_longest_unused_go_but_never_one_with_a_name(store: Da
 async def test_a_name_a_holder_and_the_end_are_the_owners_alone(store: Database) -> None:
     known = RecipientService(store)
     kept = (await has_ordered(store, an_order()))[0]
-    emma, sari = Person(id=EMMA, created_at=NOW), Person(id=SARI, created_at=NOW)
+    emma, sari = User(id=EMMA, created_at=NOW), User(id=SARI, created_at=NOW)
     assert await known.get(SARI, kept.id) is None
     assert await known.rename(sari, kept.id, "Mine") is None
     assert await known.set_holder(sari, kept.id, "SARI") is None
@@ -84,7 +84,7 @@ async def test_a_name_a_holder_and_the_end_are_the_owners_alone(store: Database)
 async def test_the_question_is_answered_together_with_its_change(store: Database) -> None:
     known = RecipientService(store)
     kept = (await has_ordered(store, an_order()))[0]
-    emma = Person(id=EMMA, created_at=NOW, answered_update_id=7)
+    emma = User(id=EMMA, created_at=NOW, answered_update_id=7)
     await known.rename(emma, kept.id, "Ibu")
     async with store.reading() as tx:
         assert await UserRepository(tx).get(EMMA) == emma
@@ -92,14 +92,14 @@ async def test_the_question_is_answered_together_with_its_change(store: Database
 
 async def test_more_names_than_are_kept_are_refused_and_nothing_is_saved(store: Database) -> None:
     known = RecipientService(store)
-    emma = Person(id=EMMA, created_at=NOW)
+    emma = User(id=EMMA, created_at=NOW)
     async with store.transaction() as tx:
         for place in range(MAX_NAMED + 1):
             label = f"name {place}" if place else None
             await RecipientRepository(tx).save(
                 SavedRecipient(
                     id=f"{place:04}",
-                    person_id=EMMA,
+                    user_id=EMMA,
                     method=BCA,
                     number=f"{place}",
                     label=label,

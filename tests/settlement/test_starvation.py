@@ -40,13 +40,13 @@ async def placed(house: House, people: Iterable[int], *, paid: bool = False) -> 
     """Orders that have been placed a while ago, without all that placing one takes."""
     made, now = [], house.clock.now()
     async with house.store.transaction() as tx:
-        for person in people:
+        for user in people:
             service_id, state = f"svc-{len(house.service.records) + 1}", "LN_INVOICE_PAID" if paid else "ROUTE_SHOWN"
             house.service.records[service_id] = OrderReport(service_id=service_id, state=state)
             order = an_order(
-                f"R{person}",
-                person_id=person,
-                chat_id=person,
+                f"R{user}",
+                user_id=user,
+                chat_id=user,
                 phase=Phase.OPEN,
                 service_id=service_id,
                 state=state,
@@ -73,7 +73,7 @@ async def test_five_who_pay_older_invoices_are_told_though_120_paid_orders_do_no
         service.becomes(order.service_id or "", "LN_INVOICE_PAID")
     await polls_for(house, 15)
     await house.tells()
-    assert [person for person in FIVE_PEOPLE if OrderNotification.PAID in house.ears.kinds(person)] == [*FIVE_PEOPLE]
+    assert [user for user in FIVE_PEOPLE if OrderNotification.PAID in house.ears.kinds(user)] == [*FIVE_PEOPLE]
 
 
 @pytest.mark.parametrize("how", ["page", "message"])

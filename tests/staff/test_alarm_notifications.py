@@ -17,7 +17,7 @@ from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.notifications import AlarmMessages
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.readers import RenderContext
 from tests.builders import stored
 from tests.orders.order_world import OSCAR, House, rules
@@ -63,7 +63,7 @@ def alarms_in(
 ) -> Renderers[RenderContext]:
     """What tells operators of alarms, in the language of the notification's reader."""
     chat_id = notification.chat_id
-    reader = Person(id=chat_id, created_at=notification.created_at, locale="id" if chat_id == OLGA else "en")
+    reader = User(id=chat_id, created_at=notification.created_at, locale="id" if chat_id == OLGA else "en")
     context = context_for(reader, store=house.store, messenger=chats, now=house.clock.now())
     subjects = AlarmSubjects()
     subjects.add(ALARM_SUBJECTS)

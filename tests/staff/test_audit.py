@@ -35,7 +35,7 @@ async def looks_at(house: House, count: int, *, by: int = RINA) -> None:
         async with house.store.transaction() as tx:
             subject = f"order:R{number:06}"
             now, why = house.clock.now(), f"={number}"
-            await record_audit(tx, by, AuditAction.LOOKED, subject, now, person_id=EMMA, detail=why)
+            await record_audit(tx, by, AuditAction.LOOKED, subject, now, user_id=EMMA, detail=why)
 
 
 async def raises(house: House, reference: str) -> None:
@@ -125,7 +125,7 @@ async def test_an_alarm_settled_by_hand_is_written_down_once_with_whom_it_concer
     assert not await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
     (entry,) = await all_of(house)
     assert entry.subject == f"alarm:order_failed:{order.reference}"
-    assert (entry.actor_id, entry.person_id, entry.detail) == (OSCAR, EMMA, "settled")
+    assert (entry.actor_id, entry.user_id, entry.detail) == (OSCAR, EMMA, "settled")
 
 
 async def test_what_cant_be_written_down_isnt_done(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,13 +140,13 @@ async def test_what_cant_be_written_down_isnt_done(house: House, monkeypatch: py
     assert len(await house.alarms.open()) == 1
 
 
-async def test_a_person_who_is_forgotten_is_in_it_no_more_but_what_staff_did_is(house: House, trail: AuditLog) -> None:
+async def test_a_user_who_is_forgotten_is_in_it_no_more_but_what_staff_did_is(house: House, trail: AuditLog) -> None:
     await looks_at(house, 2)
     async with house.store.transaction() as tx:
         await delete_user(tx, EMMA)
     entries = (await trail.page()).entries
     assert [(entry.actor_id, entry.subject) for entry in entries] == [(RINA, "order:R000001"), (RINA, "order:R000000")]
-    assert {(entry.person_id, entry.detail) for entry in entries} == {(0, "")}
+    assert {(entry.user_id, entry.detail) for entry in entries} == {(0, "")}
     made = await trail.export(last(Period.DAY, house.clock.now() + HOUR, PRESUMED), OSCAR)
     assert made.content is not None
     assert str(EMMA) not in made.content.decode()

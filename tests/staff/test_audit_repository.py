@@ -17,7 +17,7 @@ RINA, OSCAR, EMMA, SARI = 3001, 2001, 1001, 1002
 
 
 def noted(second: int = 0, **changes: Any) -> AuditEntry:
-    known: dict[str, Any] = {"actor_id": RINA, "action": AuditAction.LOOKED, "subject": "order:R1", "person_id": EMMA}
+    known: dict[str, Any] = {"actor_id": RINA, "action": AuditAction.LOOKED, "subject": "order:R1", "user_id": EMMA}
     return AuditEntry(**{**known, "at": NOW + SECOND * second, **changes})
 
 

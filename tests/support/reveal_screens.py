@@ -14,7 +14,7 @@ from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.screens import audit
 from bot.support.reveal import screens as staff_reveal
 from bot.support.reveal.model import Reveal
-from bot.users.model import Person
+from bot.users.model import User
 from tests.staff.audit_terms import TERMS
 
 SUBJECTS = (
@@ -41,7 +41,7 @@ def an_entry(now: datetime, **changes: object) -> AuditEntry:
         actor_id=3001,
         action=AuditAction.REVEALED,
         subject="order:R2345AB",
-        person_id=1001,
+        user_id=1001,
         detail="trace",
     )
     return replace(known, **changes)  # type: ignore[arg-type]
@@ -58,12 +58,12 @@ def of_seeing_more(
 ) -> Iterator[tuple[str, Screen, tuple[str, ...]]]:
     """Each with what it must say."""
     reveal, forgotten = a_reveal(order, now), replace(order, number="", holder=None)
-    rina = Person(id=3001, created_at=now, time_zone="Asia/Tokyo")
+    rina = User(id=3001, created_at=now, time_zone="Asia/Tokyo")
     yield "why", staff_reveal.asking(t, order), (order.reference,)
     yield "type why", staff_reveal.typing(t, order), (order.reference,)
     yield "opened", staff_reveal.opened(t, order), (order.reference,)
-    for person in (rina, None):
-        yield "revealed", staff_reveal.shown(t, reveal, order, person), (order.reference, order.number)
+    for user in (rina, None):
+        yield "revealed", staff_reveal.shown(t, reveal, order, user), (order.reference, order.number)
     yield "revealed, nameless", staff_reveal.shown(t, reveal, replace(order, holder=None), rina), (order.number,)
     for left in (order, forgotten, None):
         yield "masked", staff_reveal.masked(t, reveal, left), (order.reference,)

@@ -30,7 +30,7 @@ async def says(house: House, order: Order, state: str, **more: object) -> Order:
     return seen
 
 
-async def test_a_case_holds_what_was_told_to_the_person_what_they_did_and_nothing_of_others(house: House) -> None:
+async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_of_others(house: House) -> None:
     mine, other = await house.place(), await house.place()
     theirs = await house.place(SARI)
     now = house.clock.now()
@@ -114,7 +114,7 @@ async def test_another_address_for_tokens_is_noted_just_so(house: House) -> None
     assert Anomaly.REPLACED in (await Cases(house.store).of_order(order)).anomalies
 
 
-async def test_what_did_not_reach_the_person_is_unusual(house: House) -> None:
+async def test_what_did_not_reach_the_user_is_unusual(house: House) -> None:
     order = await house.place()
     await house.tells()
     paid = await says(house, order, "LN_INVOICE_PAID")
@@ -130,7 +130,7 @@ async def test_what_did_not_reach_the_person_is_unusual(house: House) -> None:
     assert case.anomalies == (Anomaly.UNTOLD,)
 
 
-async def test_a_forgotten_persons_order_is_a_case_of_nobody(house: House) -> None:
+async def test_a_forgotten_users_order_is_a_case_of_nobody(house: House) -> None:
     order = await house.place()
     async with house.store.transaction() as tx:
         ended = await OrderRepository(tx).save(
@@ -142,7 +142,7 @@ async def test_a_forgotten_persons_order_is_a_case_of_nobody(house: House) -> No
     async with house.store.transaction() as tx:
         await delete_user(tx, EMMA)
     case = await Cases(house.store).of_order(await _current(house, order))
-    assert (case.person_id, case.person, case.notifications, case.user_events, case.others) == (0, None, (), (), ())
+    assert (case.user_id, case.user, case.notifications, case.user_events, case.others) == (0, None, (), (), ())
     assert Anomaly.FORGOTTEN in case.anomalies
 
 

@@ -18,7 +18,7 @@ from bot.support.lookup.service import LookupService
 from bot.support.model import TicketFilter
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from bot.users.session_loader import SessionLoader
 from tests.builders import an_order
@@ -36,7 +36,7 @@ def lookups(sqlite_store: Database, service: FakeSettlement) -> LookupService:
     return LookupService(sqlite_store, Market(service, service.clock), service.clock)
 
 
-async def keep(sqlite_store: Database, *rows: Order | Ticket | Person) -> None:
+async def keep(sqlite_store: Database, *rows: Order | Ticket | User) -> None:
     async with sqlite_store.transaction() as tx:
         for row in rows:
             if isinstance(row, Order):
@@ -50,14 +50,14 @@ async def keep(sqlite_store: Database, *rows: Order | Ticket | Person) -> None:
 async def trail(sqlite_store: Database) -> list[tuple[int, AuditAction, str, int]]:
     async with sqlite_store.reading() as tx:
         entries = await AuditRepository(tx).page(limit=50)
-    return [(each.actor_id, each.action, each.subject, each.person_id) for each in reversed(entries)]
+    return [(each.actor_id, each.action, each.subject, each.user_id) for each in reversed(entries)]
 
 
-async def test_pages_of_an_order_a_ticket_and_a_person_are_written_down_and_lists_are_not(
+async def test_pages_of_an_order_a_ticket_and_a_user_are_written_down_and_lists_are_not(
     sqlite_store: Database, lookups: LookupService, service: FakeSettlement
 ) -> None:
     ticket = Ticket.open(EMMA, service.clock.now(), order_reference="R2345AB")
-    await keep(sqlite_store, an_order(), ticket, Person(id=EMMA, created_at=service.clock.now()))
+    await keep(sqlite_store, an_order(), ticket, User(id=EMMA, created_at=service.clock.now()))
     assert await lookups.find_order("r2345ab")
     assert (await lookups.find_orders_like("345A")).items
     assert (await lookups.find_orders(OrderFilter(code="014"))).items
@@ -82,7 +82,7 @@ async def test_pages_of_an_order_a_ticket_and_a_person_are_written_down_and_list
 
 
 async def test_what_is_not_there_is_not_written_down(sqlite_store: Database, lookups: LookupService) -> None:
-    await keep(sqlite_store, an_order(person_id=0, number="", holder=None))
+    await keep(sqlite_store, an_order(user_id=0, number="", holder=None))
     assert await lookups.view_order(RINA, "NOSUCH2") is None
     assert await lookups.view_user(RINA, EMMA) is None
     assert await lookups.view_user(RINA, 0) is None, "the place of those who were deleted is nobody"
@@ -137,7 +137,7 @@ async def test_lists_of_tickets_say_how_many_the_others_hold(
     sqlite_store: Database, lookups: LookupService, service: FakeSettlement
 ) -> None:
     now = service.clock.now()
-    waits, mine, others, over = (Ticket.open(person, now) for person in (EMMA, SARI, 1003, 1004))
+    waits, mine, others, over = (Ticket.open(user, now) for user in (EMMA, SARI, 1003, 1004))
     mine, others = mine.record_reply(RINA, now), others.record_reply(3002, now)
     over = over.close(RINA, CloseReason.SOLVED, now)
     await keep(sqlite_store, waits, mine, others, over)
@@ -155,26 +155,26 @@ async def test_lists_of_tickets_say_how_many_the_others_hold(
 async def test_a_name_is_taken_however_it_is_written(
     sqlite_store: Database, lookups: LookupService, called: str
 ) -> None:
-    await keep(sqlite_store, Person(id=EMMA, created_at=an_order().created_at, username="emma_w"))
+    await keep(sqlite_store, User(id=EMMA, created_at=an_order().created_at, username="emma_w"))
     assert await lookups.find_users(called) == (EMMA,)
 
 
 @pytest.mark.parametrize("called", ["", "@", "0", "-1", "99999999999999999999", "9223372036854775808", "emma%"])
 async def test_what_is_nobodys_name_finds_nobody(sqlite_store: Database, lookups: LookupService, called: str) -> None:
-    await keep(sqlite_store, Person(id=EMMA, created_at=an_order().created_at, username="emma_w"))
+    await keep(sqlite_store, User(id=EMMA, created_at=an_order().created_at, username="emma_w"))
     assert await lookups.find_users(called) == ()
 
 
-async def test_a_public_name_is_known_as_it_was_when_its_person_was_last_here(
+async def test_a_public_name_is_known_as_it_was_when_its_user_was_last_here(
     sqlite_store: Database, lookups: LookupService, service: FakeSettlement
 ) -> None:
     sessions = SessionLoader(an_infra(sqlite_store, service.clock))
     for name in ("Emma_W", "Emma_Baru", None, "emma_baru"):
         session = await sessions.load(written_by(EMMA, name))
         assert session is not None
-        assert session.person.username == (name and name.lower())
+        assert session.user.username == (name and name.lower())
         async with sqlite_store.reading() as tx:
-            assert await UserRepository(tx).get(EMMA) == session.person
+            assert await UserRepository(tx).get(EMMA) == session.user
     assert await lookups.find_users("@emma_w") == ()
     assert await lookups.find_users("@emma_baru") == (EMMA,)
 
@@ -186,13 +186,13 @@ async def test_a_name_that_stays_costs_no_write(sqlite_store: Database, service:
     second = await sessions.load(written_by(EMMA, "Emma"))
     assert first is not None
     assert second is not None
-    assert second.person == first.person
+    assert second.user == first.user
 
 
-def written_by(person_id: int, username: str | None) -> Update:
-    person = {"id": person_id, "is_bot": False, "first_name": "Emma", **({"username": username} if username else {})}
-    chat = {"id": person_id, "type": "private"}
-    message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": person, "text": "halo"}
+def written_by(user_id: int, username: str | None) -> Update:
+    user = {"id": user_id, "is_bot": False, "first_name": "Emma", **({"username": username} if username else {})}
+    chat = {"id": user_id, "type": "private"}
+    message = {"message_id": 7, "date": 1_790_000_000, "chat": chat, "from": user, "text": "halo"}
     update = Update.de_json({"update_id": 3, "message": message}, None)
     assert update is not None
     return update

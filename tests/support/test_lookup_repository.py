@@ -10,9 +10,9 @@ from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import Step
-from bot.support.lookup.model import OrderFilter, PersonTally
+from bot.support.lookup.model import OrderFilter, UserTally
 from bot.support.lookup.repository import LookupRepository
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.builders import BCA, NOW, OVO, an_order
 
@@ -101,31 +101,31 @@ async def test_where_orders_went_is_named_once_a_code(store: Database) -> None:
 
 async def test_people_are_found_by_their_name_the_last_seen_first(store: Database) -> None:
     people = [
-        Person(id=1001, created_at=NOW, username="emma", seen_at=NOW, phrase="kopi tubruk"),
-        Person(id=1002, created_at=NOW, username="emma", seen_at=NOW + DAY),
-        Person(id=1003, created_at=NOW, username="emmanuel", seen_at=NOW + DAY),
-        Person(id=1004, created_at=NOW),
+        User(id=1001, created_at=NOW, username="emma", seen_at=NOW, phrase="kopi tubruk"),
+        User(id=1002, created_at=NOW, username="emma", seen_at=NOW + DAY),
+        User(id=1003, created_at=NOW, username="emmanuel", seen_at=NOW + DAY),
+        User(id=1004, created_at=NOW),
     ]
     async with store.transaction() as tx:
-        for person in people:
-            await UserRepository(tx).save(person)
+        for user in people:
+            await UserRepository(tx).save(user)
     async with store.reading() as tx:
         assert await LookupRepository(tx).people_called("emma") == (people[1], people[0])
         assert await LookupRepository(tx).people_called("") == ()
 
 
-async def test_a_tally_counts_one_person_alone(store: Database) -> None:
+async def test_a_tally_counts_one_user_alone(store: Database) -> None:
     all_facts: tuple[dict[str, Any], ...] = (
         {"phase": Phase.OPEN},
         {"phase": Phase.OPEN, "paid_at": NOW, "step": Step.PAID, "state": "LN_INVOICE_PAID"},
         {"phase": Phase.DONE, "paid_at": NOW, "step": Step.SENT, "state": "COMPLETED"},
         {"phase": Phase.DONE, "paid_at": NOW, "step": Step.PAID, "state": "FAILED"},
         {"phase": Phase.DONE, "state": "FAILED"},
-        {"phase": Phase.OPEN, "person_id": 1002},
+        {"phase": Phase.OPEN, "user_id": 1002},
     )
     async with store.transaction() as tx:
         for number, facts in enumerate(all_facts):
             assert await OrderRepository(tx).add(an_order(f"R{number}", **facts))
     async with store.reading() as tx:
-        assert await LookupRepository(tx).tally(1001) == PersonTally(orders=5, under_way=2, paid=3, failed=1)
-        assert await LookupRepository(tx).tally(1003) == PersonTally()
+        assert await LookupRepository(tx).tally(1001) == UserTally(orders=5, under_way=2, paid=3, failed=1)
+        assert await LookupRepository(tx).tally(1003) == UserTally()

@@ -19,7 +19,7 @@ from bot.support.notifications.reply_results import ReplyResults
 from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.readers import Readers
 from bot.users.repository import UserRepository
 from tests.e2e.chatter import in_base64
@@ -61,7 +61,7 @@ class Desk(Room):
         card = await self.server.bot.send_message(GROUP, "the card")
         now = self.clock.now()
         async with self.store.transaction() as tx:
-            await UserRepository(tx).save(Person(id=EMMA, created_at=now, language_code="en"))
+            await UserRepository(tx).save(User(id=EMMA, created_at=now, language_code="en"))
             await TicketPostRepository(tx).add(
                 TicketPost(
                     chat_id=GROUP, message_id=card.message_id, ticket=ticket.reference, role=PostRole.HEAD, at=now
@@ -131,7 +131,7 @@ async def ticket(desk: Desk) -> Ticket:
     return await desk.opens_with_card()
 
 
-async def test_an_answer_reaches_its_person_as_a_quote_in_the_bots_name(desk: Desk, ticket: Ticket) -> None:
+async def test_an_answer_reaches_its_user_as_a_quote_in_the_bots_name(desk: Desk, ticket: Ticket) -> None:
     entry = await desk.answers_with(ticket, await desk.says())
     (told,) = await desk.emma_sees()
     assert told["text"] == f"{of_support(ticket)}\nIt is on its way."

@@ -20,7 +20,7 @@ from bot.support.reveal.masking import NONE_SHOWN, Masking
 from bot.support.reveal.model import Reveal
 from bot.support.reveal.repository import RevealRepository
 from bot.support.reveal.service import RevealService
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.deleting import delete_user
 from tests.orders.order_world import EMMA, NUMBER, OSCAR, House
@@ -153,7 +153,7 @@ async def test_it_is_seen_for_a_minute_and_written_down_with_who_why_and_whom(bo
     assert bot.chat.calls == ["open", "show", "mask"]
     (entry,) = await trail(bot)
     assert (entry.actor_id, entry.action, entry.subject) == (RINA, AuditAction.REVEALED, f"order:{order.reference}")
-    assert (entry.person_id, entry.detail) == (EMMA, "trace")
+    assert (entry.user_id, entry.detail) == (EMMA, "trace")
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ async def test_a_pause_that_telegram_asks_for_is_kept(bot: Bot, order: Order) ->
     assert not bot.chat.shows_it
 
 
-async def test_a_person_who_is_forgotten_meanwhile_is_masked_at_once_and_for_good(bot: Bot, order: Order) -> None:
+async def test_a_user_who_is_forgotten_meanwhile_is_masked_at_once_and_for_good(bot: Bot, order: Order) -> None:
     await bot.revealing.reveal(RINA, order.reference, "trace")
     async with bot.house.store.transaction() as tx:
         await delete_user(tx, EMMA)
@@ -329,7 +329,7 @@ async def test_a_person_who_is_forgotten_meanwhile_is_masked_at_once_and_for_goo
         await bot.revealing.reveal(RINA, order.reference, "trace")
 
 
-async def test_a_person_who_is_forgotten_before_it_is_shown_is_not_shown(bot: Bot, order: Order) -> None:
+async def test_a_user_who_is_forgotten_before_it_is_shown_is_not_shown(bot: Bot, order: Order) -> None:
     class Forgetful(Chat):
         async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
             async with bot.house.store.transaction() as tx:
@@ -383,7 +383,7 @@ async def test_nothing_is_written_down_where_nothing_could_be_sent(bot: Bot, ord
 
 
 async def test_who_typed_the_reason_is_kept_with_it(bot: Bot, order: Order) -> None:
-    rina = Person(id=RINA, created_at=bot.house.clock.now(), answered_update_id=77)
+    rina = User(id=RINA, created_at=bot.house.clock.now(), answered_update_id=77)
     await bot.revealing.reveal(RINA, order.reference, "the bank asks", answered=rina)
     async with bot.house.store.reading() as tx:
         kept = await UserRepository(tx).get(RINA)

@@ -12,7 +12,7 @@ from bot.support.ticket import Ticket
 from tests.architecture.every_screen import HOSTILE_NAMES, NOW, TRANSLATIONS, Seen, an_order
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
-TICKET = Ticket(reference="T-4F7K2", person_id=1001, order_reference="ABC2345", created_at=NOW)
+TICKET = Ticket(reference="T-4F7K2", user_id=1001, order_reference="ABC2345", created_at=NOW)
 WIDE = "w" * 20
 
 
@@ -81,7 +81,7 @@ def test_every_screen_of_them_is_markup_that_telegram_takes_and_fits(t: object, 
         assert len(seen.buttons) <= 100
 
 
-def test_only_answers_in_the_persons_language_are_offered() -> None:
+def test_only_answers_in_the_users_language_are_offered() -> None:
     both = SavedReply(name="both", texts={"en": "a", "id": "b"}, updated_at=NOW, updated_by=1)
     english = replace(both, name="english", texts={"en": "a"})
     labels = [button.label for button in Seen("", screens.choosing(EN, TICKET, (both, english), "id")).buttons]

@@ -7,7 +7,7 @@ from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
 from bot.support.saved_replies.model import MOST
 from bot.support.saved_replies.service import SavedReplies
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.order_world import House
 
@@ -19,8 +19,8 @@ def answers(house: House) -> SavedReplies:
     return SavedReplies(house.store, house.clock)
 
 
-def by(house: House, person_id: int = RINA, update: int = 7) -> Person:
-    return Person(id=person_id, created_at=house.clock.now(), answered_update_id=update)
+def by(house: House, user_id: int = RINA, update: int = 7) -> User:
+    return User(id=user_id, created_at=house.clock.now(), answered_update_id=update)
 
 
 async def trail(house: House) -> list[tuple[int, str, str]]:

@@ -20,7 +20,7 @@ from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import timeline as staff_timeline
 from bot.support.ticket import Cause, Ticket
-from bot.users.model import Person, RecordedEvent, UserEvent, pressed
+from bot.users.model import RecordedEvent, User, UserEvent, pressed
 from tests.architecture.every_screen import (
     HOSTILE_NAMES,
     JAKARTA,
@@ -36,7 +36,7 @@ from tests.texts import name_of, says, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 BEGAN = NOW - timedelta(minutes=30)
-EMMA = Person(id=1001, language_code="en", created_at=BEGAN)
+EMMA = User(id=1001, language_code="en", created_at=BEGAN)
 BLOCKED = "Forbidden: bot was blocked by the user"
 
 
@@ -52,11 +52,11 @@ def notification(seconds: int, kind: str, **more: Any) -> StoredNotification:
 
 
 def act(seconds: int, what: str) -> RecordedEvent:
-    return RecordedEvent(person_id=1001, reference="ABC2345", at=BEGAN + timedelta(seconds=seconds), what=what)
+    return RecordedEvent(user_id=1001, reference="ABC2345", at=BEGAN + timedelta(seconds=seconds), what=what)
 
 
 def a_case(order: Order | None = None, **more: Any) -> Case:
-    return Case(person_id=1001, person=EMMA, order=order or an_order(), **more)
+    return Case(user_id=1001, user=EMMA, order=order or an_order(), **more)
 
 
 def shown(case: Case, locale: str = "en", before: str = "") -> Seen:
@@ -83,7 +83,7 @@ def timeline_in(said: str) -> list[str]:
     return said.partition(f"{heading}\n")[2].split("\n")
 
 
-def test_a_case_tells_what_the_service_said_what_the_person_was_told_and_what_they_did_in_one_order() -> None:
+def test_a_case_tells_what_the_service_said_what_the_user_was_told_and_what_they_did_in_one_order() -> None:
     clock = BEGAN - timedelta(seconds=3)
     paid = an_order(state="LN_INVOICE_PAID", step=Step.PAID, paid_at=BEGAN + timedelta(seconds=40))
     case = a_case(
@@ -185,7 +185,7 @@ def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_r
             },
             Anomaly.UNTOLD,
         ),
-        ({}, {"person": replace(EMMA, blocked_at=NOW)}, Anomaly.AWAY),
+        ({}, {"user": replace(EMMA, blocked_at=NOW)}, Anomaly.AWAY),
         ({"number": ""}, {}, Anomaly.FORGOTTEN),
     ],
 )
@@ -213,11 +213,11 @@ def test_neither_number_nor_holder_nor_what_the_service_said_of_them_stands_in_a
     assert "BCA ••••7890" in seen.text
 
 
-def test_the_language_to_write_in_is_the_one_that_the_person_reads() -> None:
+def test_the_language_to_write_in_is_the_one_that_the_user_reads() -> None:
     english, indonesian = name_of("en"), name_of("id")
     assert says(shown(a_case()).text, "case.person", id="1001", language=english)
     sari = replace(EMMA, language_code="ms", locale="id")
-    assert says(shown(replace(a_case(), person=sari)).text, "case.person", id="1001", language=indonesian)
+    assert says(shown(replace(a_case(), user=sari)).text, "case.person", id="1001", language=indonesian)
     in_indonesian = shown(a_case(), "id").text
     assert says(in_indonesian, "case.person", "id", language=name_of("en", "id"))
 
@@ -249,7 +249,7 @@ def test_where_even_the_unusual_is_too_much_the_newest_of_it_stays() -> None:
     assert seen.text.endswith(done_by_user("came_back"))
 
 
-def test_other_orders_and_tickets_of_the_person_are_named_and_more_of_them_are_not_hidden() -> None:
+def test_other_orders_and_tickets_of_the_user_are_named_and_more_of_them_are_not_hidden() -> None:
     others = tuple(an_order(reference=f"DEF234{number}") for number in range(6))
     mine = replace(Ticket.open(1001, NOW, order_reference="ABC2345"), reference="T-22222")
     claimed = replace(Ticket.open(1001, NOW, cause=Cause.STUCK), reference="T-33333", claimed_by=3001)
@@ -262,10 +262,10 @@ def test_other_orders_and_tickets_of_the_person_are_named_and_more_of_them_are_n
     assert staff_case.others(Reader(EN, JAKARTA, NOW), a_case()) == ""
 
 
-def test_a_person_without_an_order_and_an_order_without_a_person_are_cases_too() -> None:
-    alone = Case(person_id=1001, person=EMMA)
+def test_a_user_without_an_order_and_an_order_without_a_user_are_cases_too() -> None:
+    alone = Case(user_id=1001, user=EMMA)
     assert shown(alone).text == text("case.person", id="1001", language=name_of("en"))
-    forgotten = Case(person_id=0, person=None, order=an_order(number="", holder=None, person_id=0))
+    forgotten = Case(user_id=0, user=None, order=an_order(number="", holder=None, user_id=0))
     assert says(shown(forgotten).text, "case.person_forgotten")
 
 

@@ -13,15 +13,15 @@ from bot.orders.order import Phase
 from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
 from bot.support.lookup.buttons import LookupButton, LookupPage, format_page, format_search, parse_page, parse_search
-from bot.support.lookup.model import PAGE, OrderFilter, Page, PersonTally, TicketPage, UserOverview
+from bot.support.lookup.model import PAGE, OrderFilter, Page, TicketPage, UserOverview, UserTally
 from bot.support.lookup.screens import orders as staff_lookup
 from bot.support.lookup.screens import tickets as staff_lookup_tickets
-from bot.support.lookup.screens import user as staff_lookup_person
+from bot.support.lookup.screens import user as staff_lookup_user
 from bot.support.model import TicketFilter
 from bot.support.ticket import Cause, CloseReason, Ticket
 from bot.support.ticket_statistics import TicketStatistics
 from bot.support.tickets.screens import format_ticket_times
-from bot.users.model import Person
+from bot.users.model import User
 from tests.architecture.every_screen import BCA, HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 from tests.texts import label, name_of, says, text
 
@@ -30,7 +30,7 @@ READER = Reader(EN, JAKARTA, NOW)
 LONGEST_TEXT = 4096
 HOUR = timedelta(hours=1)
 TIMES = TicketStatistics(opened=9, replied=8, closed=7, first_reply=timedelta(minutes=5), close=HOUR, good=3, bad=1)
-EMMA = Person(
+EMMA = User(
     id=1001,
     language_code="en",
     created_at=NOW - 50 * HOUR,
@@ -75,15 +75,15 @@ def test_only_pages_that_there_are_can_be_turned_to(offset: int, has_more: bool,
 
 
 def test_an_order_of_somebody_who_was_deleted_names_nobody() -> None:
-    assert says(list_of(1, person_id=0, number="").text, "lookup.order_forgotten")
-    case = Case(person_id=0, person=None, order=an_order(person_id=0, number="", holder=None))
+    assert says(list_of(1, user_id=0, number="").text, "lookup.order_forgotten")
+    case = Case(user_id=0, user=None, order=an_order(user_id=0, number="", holder=None))
     page = Seen("order", staff_lookup.order(READER, case, "id"))
     assert [button.data for button in page.buttons] == ["lu:order:ABC2345"], "nobody to look up, nothing to reveal"
 
 
-def test_an_orders_page_leads_to_its_person_its_tickets_and_its_full_recipient() -> None:
+def test_an_orders_page_leads_to_its_user_its_tickets_and_its_full_recipient() -> None:
     about, other = ticket(), ticket(order_reference="")
-    case = Case(person_id=1001, person=EMMA, order=an_order(), tickets=(about, other))
+    case = Case(user_id=1001, user=EMMA, order=an_order(), tickets=(about, other))
     buttons = Seen("order", staff_lookup.order(READER, case, "id")).buttons
     assert [button.data for button in buttons] == [
         f"tk:{about.reference}:show",
@@ -94,25 +94,25 @@ def test_an_orders_page_leads_to_its_person_its_tickets_and_its_full_recipient()
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_a_persons_page_says_how_they_stand_and_nothing_of_their_own(locale: str) -> None:
+def test_a_users_page_says_how_they_stand_and_nothing_of_their_own(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     about = UserOverview(
-        person_id=1001,
-        person=EMMA,
-        tally=PersonTally(orders=9, under_way=2, paid=5, failed=1),
+        user_id=1001,
+        user=EMMA,
+        tally=UserTally(orders=9, under_way=2, paid=5, failed=1),
         orders=(an_order(), an_order(reference="DEF2345", phase=Phase.DONE)),
         tickets=(ticket(),),
     )
-    seen = Seen("person", staff_lookup_person.screen(Reader(t, JAKARTA, NOW), about, "id"))
+    seen = Seen("person", staff_lookup_user.screen(Reader(t, JAKARTA, NOW), about, "id"))
     said = ["1001", "WITA", "ABC2345", "DEF2345", about.tickets[0].reference]
     assert [each for each in said if each not in seen.text] == []
     assert not any(secret in seen.text for secret in ("kopi tubruk", "emma_w", "1234567890", "SANTOSO"))
     assert seen.units <= LONGEST_TEXT
 
 
-def test_a_person_of_whom_only_orders_are_left_has_a_page() -> None:
-    about = UserOverview(person_id=7, person=None, tally=PersonTally(orders=1), orders=(an_order(),), tickets=())
-    seen = Seen("person", staff_lookup_person.screen(READER, about, "id"))
+def test_a_user_of_whom_only_orders_are_left_has_a_page() -> None:
+    about = UserOverview(user_id=7, user=None, tally=UserTally(orders=1), orders=(an_order(),), tickets=())
+    seen = Seen("person", staff_lookup_user.screen(READER, about, "id"))
     assert says(seen.text, "case.person", id="7", language=name_of("id"))
     assert label("lookup.all_orders") in [button.label for button in seen.buttons]
     assert label("lookup.all_tickets") not in [button.label for button in seen.buttons]
@@ -141,16 +141,16 @@ def test_every_list_of_tickets_fits_and_leads_to_the_others(which: TicketFilter,
 
 def test_a_ticket_about_no_order_and_a_list_of_none_say_so() -> None:
     page = Page(((ticket(order_reference=""), None),))
-    assert says(Seen("tickets", _of_person(page)).text, "lookup.ticket_without")
-    assert Seen("tickets", _of_person(Page(()))).text.endswith(text("lookup.no_tickets"))
+    assert says(Seen("tickets", _of_user(page)).text, "lookup.ticket_without")
+    assert Seen("tickets", _of_user(Page(()))).text.endswith(text("lookup.no_tickets"))
 
 
-def _of_person(page: Page[Any]) -> Screen:
-    return staff_lookup_tickets.of_person(READER, 1001, page, turn)
+def _of_user(page: Page[Any]) -> Screen:
+    return staff_lookup_tickets.of_user(READER, 1001, page, turn)
 
 
 def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
-    case, shown = Case(person_id=1001, person=EMMA, order=an_order()), ticket()
+    case, shown = Case(user_id=1001, user=EMMA, order=an_order()), ticket()
     about = shown.reference
     link = "https://t.me/c/2000000001/7/8"
     seen = Seen(

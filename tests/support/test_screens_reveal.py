@@ -53,7 +53,7 @@ def test_what_was_forgotten_cant_be_asked_for_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "subject", "person", "why"),
+    ("changes", "subject", "user", "why"),
     [
         ({}, text("audit.of_order", name="R2345AB"), "1001", text("audit.word_trace")),
         ({"detail": "bank <b>asks</b>"}, text("audit.of_order", name="R2345AB"), "1001", "bank <b>asks</b>"),
@@ -64,7 +64,7 @@ def test_what_was_forgotten_cant_be_asked_for_again() -> None:
             "",
         ),
         (
-            {"action": AuditAction.LOOKED, "subject": "person:", "detail": "", "person_id": 0},
+            {"action": AuditAction.LOOKED, "subject": "person:", "detail": "", "user_id": 0},
             text("audit.of_person", name="…"),
             "",
             "",
@@ -76,13 +76,13 @@ def test_what_was_forgotten_cant_be_asked_for_again() -> None:
             text("audit.word_settled"),
         ),
         (
-            {"action": AuditAction.BROADCAST, "subject": "broadcast:0123456789", "detail": "running", "person_id": 0},
+            {"action": AuditAction.BROADCAST, "subject": "broadcast:0123456789", "detail": "running", "user_id": 0},
             text("audit.of_broadcast", name="0123456789"),
             "",
             text("audit.word_running"),
         ),
         (
-            {"action": AuditAction.EXPORTED, "subject": "trail:", "detail": "", "person_id": 0},
+            {"action": AuditAction.EXPORTED, "subject": "trail:", "detail": "", "user_id": 0},
             text("audit.of_trail"),
             "",
             "",
@@ -90,12 +90,12 @@ def test_what_was_forgotten_cant_be_asked_for_again() -> None:
     ],
 )
 def test_an_entry_says_who_did_what_to_whom_when_and_why(
-    changes: dict[str, object], subject: str, person: str, why: str
+    changes: dict[str, object], subject: str, user: str, why: str
 ) -> None:
     entry = an_entry(NOW - timedelta(seconds=5), **changes)
     seen = Seen("", audit.screen(Reader(EN, JAKARTA, NOW), AuditPage((entry,)), TERMS)).text
     said = text(f"audit.{entry.action}", subject=subject)
-    said = text("audit.about", said=said, person=person) if person else said
+    said = text("audit.about", said=said, user=user) if user else said
     said = text("audit.why", said=said, detail=why) if why else said
     line = text("audit.entry", day=text("time.today"), time="10:04:55", actor="3001", said=said)
     assert seen == f"{text('audit.title')}\n\n{line}"

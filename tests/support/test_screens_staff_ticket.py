@@ -17,13 +17,13 @@ from bot.support.staff.entries import with_quote
 from bot.support.staff.screens import refresh as staff_afresh
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket
-from bot.users.model import Person
+from bot.users.model import User
 from tests.architecture.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 from tests.texts import label, says, text
 
 EN = TRANSLATIONS.get("en")
 BEGAN = NOW - timedelta(hours=2)
-EMMA = Person(id=1001, language_code="en", created_at=BEGAN)
+EMMA = User(id=1001, language_code="en", created_at=BEGAN)
 TICKET = replace(Ticket.open(1001, BEGAN, order_reference="ABC2345"), reference="T-4F7K2")
 HELD = TICKET.claim(3001, BEGAN)
 ANSWERED = replace(HELD, first_reply_at=BEGAN + timedelta(minutes=7), waiting_since=None)
@@ -41,7 +41,7 @@ ENTRY = TicketEntry(
 
 
 def a_case(**changes: object) -> Case:
-    known = {"person_id": 1001, "person": EMMA, "order": an_order(), "tickets": (TICKET,)}
+    known = {"user_id": 1001, "user": EMMA, "order": an_order(), "tickets": (TICKET,)}
     return Case(**{**known, **changes})  # type: ignore[arg-type]
 
 
@@ -151,7 +151,7 @@ def test_a_topic_is_named_after_the_ticket_and_the_sum_and_nobody(name: str) -> 
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_what_the_person_wrote_stands_as_a_quote_with_a_call_to_whoever_holds_the_ticket(locale: str) -> None:
+def test_what_the_user_wrote_stands_as_a_quote_with_a_call_to_whoever_holds_the_ticket(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     for media in (None, *MediaKind):
         written = replace(ENTRY, media=media)
@@ -218,7 +218,7 @@ def test_what_the_service_says_now_is_told_as_a_difference(
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_a_card_and_what_the_person_wrote_are_known_by_the_ticket_they_name_first(locale: str) -> None:
+def test_a_card_and_what_the_user_wrote_are_known_by_the_ticket_they_name_first(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     for ticket in (TICKET, HELD, CLOSED):
         assert staff_ticket.named_in(card(ticket, locale).text) == "T-4F7K2"

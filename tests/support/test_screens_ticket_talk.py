@@ -22,7 +22,7 @@ from bot.support.user_chat.screens import reply as ticket_reply
 from tests.architecture.every_screen import BCA, HOSTILE_NAMES, NOW, TRANSLATIONS, an_order
 from tests.texts import text
 
-TICKET = Ticket(reference="T-4F7K2", person_id=1001, order_reference="ABC2345", created_at=NOW, claimed_by=3001)
+TICKET = Ticket(reference="T-4F7K2", user_id=1001, order_reference="ABC2345", created_at=NOW, claimed_by=3001)
 ENTRY = TicketEntry(
     ticket="T-4F7K2",
     number=7,

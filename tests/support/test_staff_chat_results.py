@@ -71,7 +71,7 @@ async def alarms(room: Room) -> list[AlarmKind]:
         return [alarm.kind for alarm in await AlarmRepository(tx).open()]
 
 
-async def test_what_the_person_wrote_can_be_answered_where_it_stands(room: Room) -> None:
+async def test_what_the_user_wrote_can_be_answered_where_it_stands(room: Room) -> None:
     ticket = await room.opens()
     room.ears.outcomes[GROUP] = deque([Sent(77, topic_id=5)])
     await writes_in(room, ticket)
@@ -142,7 +142,7 @@ async def test_a_group_that_has_moved_is_told_at_its_new_id_and_nothing_twice(ro
 
 async def test_what_stands_there_of_a_ticket_that_is_gone_is_not_remembered(room: Room) -> None:
     ticket = await room.opens()
-    gone = Ticket(reference="T-22222", person_id=EMMA, created_at=room.clock.now())
+    gone = Ticket(reference="T-22222", user_id=EMMA, created_at=room.clock.now())
     async with room.store.transaction() as tx:
         entry = UserEntry(gone.reference, 1)
         await notify_staff(tx, room.room, StaffNotification.ENTRY, entry, room.clock.now(), mark="1")

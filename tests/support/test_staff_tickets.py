@@ -140,7 +140,7 @@ async def test_without_a_group_the_others_see_what_was_answered_and_its_author_w
     assert rooms.heard(RINA, "ticket_remark") == ["ticket_remark:delivered.1.1"]
 
 
-async def test_closing_tells_the_person_why_and_a_closed_ticket_takes_no_answer(room: Room, ticket: Ticket) -> None:
+async def test_closing_tells_the_user_why_and_a_closed_ticket_takes_no_answer(room: Room, ticket: Ticket) -> None:
     closed = await room.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
     assert (closed.status, closed.closed_by, closed.close_reason) == (TicketStatus.CLOSED, RINA, "solved")
     with pytest.raises(Rejection, match=r"ticket\.closed"):
@@ -184,7 +184,7 @@ async def test_the_audit_trail_names_the_ticket_and_quotes_nobody(room: Room, ti
     room.clock.passes(seconds=1)
     await room.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
     trail = await room.trail()
-    assert [(each.action, each.subject, each.person_id) for each in trail] == [
+    assert [(each.action, each.subject, each.user_id) for each in trail] == [
         (action, f"ticket:{ticket.reference}", EMMA)
         for action in (AuditAction.ANSWERED, AuditAction.NOTED, AuditAction.CLOSED)
     ]
@@ -202,7 +202,7 @@ async def test_a_line_about_an_answer_can_be_replied_to_like_the_rest_of_the_tic
     assert (post.ticket, post.role, post.topic_id, post.entry) == (ticket.reference, "remark", 9, 1)
 
 
-async def test_a_reply_to_what_is_among_support_is_never_an_answer_to_the_person(rooms: Room) -> None:
+async def test_a_reply_to_what_is_among_support_is_never_an_answer_to_the_user(rooms: Room) -> None:
     ticket = await rooms.opens()
     await rooms.answers.claim(ticket.reference, RINA)
     await rooms.answers.take_over(ticket.reference, OSCAR, rooms.writes("Rina is off today", by=OSCAR))

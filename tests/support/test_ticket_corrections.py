@@ -40,7 +40,7 @@ def corrected(entry: TicketEntry, text: str = "It arrives tomorrow.") -> Incomin
     return IncomingMessage(chat_id=entry.source_chat_id, message_id=entry.source_message_id, text=text)
 
 
-async def test_a_corrected_answer_is_corrected_for_its_person(room: Room, answer: TicketEntry) -> None:
+async def test_a_corrected_answer_is_corrected_for_its_user(room: Room, answer: TicketEntry) -> None:
     room.ears.outcomes[EMMA].append(Sent(answer.message_id))
     assert await room.corrections.edit(answer, RINA, corrected(answer))
     await room.tells()
@@ -69,7 +69,7 @@ async def test_a_correction_that_had_to_be_sent_anew_is_the_answer_from_then_on(
     assert (await room.entry(answer)).message_id == 900
 
 
-async def test_a_person_s_own_correction_reaches_the_room_and_pings_who_holds_the_ticket(
+async def test_a_user_s_own_correction_reaches_the_room_and_pings_who_holds_the_ticket(
     room: Room, ticket: Ticket
 ) -> None:
     await room.answers.claim(ticket.reference, RINA)

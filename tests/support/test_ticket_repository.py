@@ -58,14 +58,14 @@ async def test_a_ticket_is_read_as_it_was_added(store: Database, cause: Cause) -
     assert await got(store, "T-NONE2") is None
 
 
-async def test_one_is_open_for_a_person_and_a_matter_at_a_time(store: Database) -> None:
+async def test_one_is_open_for_a_user_and_a_matter_at_a_time(store: Database) -> None:
     about: dict[str, Any] = {"order_reference": "R2345AB"}
     none: dict[str, Any] = {"order_reference": ""}
     assert await adds(
         store,
         a_ticket("T-A", **about),
         a_ticket("T-B", **about),  # the same
-        a_ticket("T-C", **about, person_id=SARI),
+        a_ticket("T-C", **about, user_id=SARI),
         a_ticket("T-D", **none),
         a_ticket("T-E", **none),  # the same
         a_ticket("T-A", order_reference="another"),  # a reference that is taken
@@ -107,13 +107,13 @@ async def test_two_who_open_the_same_at_once_open_one(store: Database, other_sto
     assert sorted(await asyncio.gather(*both)) == [[False], [True]]
 
 
-async def test_a_persons_open_ones_come_first_then_the_newest(store: Database) -> None:
+async def test_a_users_open_ones_come_first_then_the_newest(store: Database) -> None:
     ages = {"T-A": 30, "T-B": 20, "T-C": 10}
     closed = [a_ticket(name, created_at=NOW - SECOND * age, **CLOSED) for name, age in ages.items()]
-    await adds(store, *closed, a_ticket("T-D", created_at=NOW - SECOND * 99), a_ticket("T-E", person_id=SARI))
+    await adds(store, *closed, a_ticket("T-D", created_at=NOW - SECOND * 99), a_ticket("T-E", user_id=SARI))
     async with store.reading() as tx:
-        page = [ticket.reference for ticket in await TicketRepository(tx).of_person(EMMA, limit=3)]
-        rest = [ticket.reference for ticket in await TicketRepository(tx).of_person(EMMA, limit=3, offset=3)]
+        page = [ticket.reference for ticket in await TicketRepository(tx).of_user(EMMA, limit=3)]
+        rest = [ticket.reference for ticket in await TicketRepository(tx).of_user(EMMA, limit=3, offset=3)]
     assert (page, rest) == (["T-D", "T-C", "T-B"], ["T-A"])
 
 

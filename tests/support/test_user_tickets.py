@@ -17,7 +17,7 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.order_tickets import open_order_ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.user_service import UserTicketService
-from bot.users.model import Person, UserEvent
+from bot.users.model import User, UserEvent
 from bot.users.repository import UserEventRepository, UserRepository
 from tests.orders.order_world import EMMA, SARI, House, rules
 from tests.settlement.fake_settlement import FakeSettlement
@@ -34,8 +34,8 @@ class Desk(House):
         super().__init__(file, service, rules=STAFFED, **others)
         self.tickets = UserTicketService(self.store, self.clock, self.room, reopen_within=WITHIN)
 
-    def person(self, person_id: int = EMMA) -> Person:
-        return Person(id=person_id, created_at=self.clock.now())
+    def user(self, user_id: int = EMMA) -> User:
+        return User(id=user_id, created_at=self.clock.now())
 
     async def close(self, ticket: Ticket) -> Ticket:
         async with self.store.transaction() as tx:
@@ -79,8 +79,8 @@ async def _leaves(desk: Desk) -> Any:
 
 
 async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(desk: Desk) -> None:
-    first = await desk.tickets.ask(desk.person(), words("My money is gone", 10), "R1")
-    second = await desk.tickets.ask(desk.person(), words("Hello?", 11), "R1")
+    first = await desk.tickets.ask(desk.user(), words("My money is gone", 10), "R1")
+    second = await desk.tickets.ask(desk.user(), words("Hello?", 11), "R1")
     assert (first.event, second.event) == (UserEvent.ASKED, UserEvent.SAID)
     assert second.ticket.reference == first.ticket.reference
     assert (first.ticket.order_reference, first.ticket.cause) == ("R1", Cause.ASKED)
@@ -97,16 +97,16 @@ async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(desk: 
 
 async def test_each_matter_has_a_ticket_of_its_own(desk: Desk) -> None:
     found = [
-        (await desk.tickets.ask(desk.person(person), words("?", number, person), reference)).ticket.reference
-        for number, (person, reference) in enumerate([(EMMA, "R1"), (EMMA, "R2"), (EMMA, ""), (SARI, "")], 1)
+        (await desk.tickets.ask(desk.user(user), words("?", number, user), reference)).ticket.reference
+        for number, (user, reference) in enumerate([(EMMA, "R1"), (EMMA, "R2"), (EMMA, ""), (SARI, "")], 1)
     ]
     assert len(set(found)) == 4
 
 
 async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(desk: Desk) -> None:
-    person = replace(desk.person(), awaits="ticket:R1")
-    first = await desk.tickets.ask(person, words("Help", 10), "R1")
-    again = await desk.tickets.ask(replace(person, awaits=None), words("Help", 10), "R1")
+    user = replace(desk.user(), awaits="ticket:R1")
+    first = await desk.tickets.ask(user, words("Help", 10), "R1")
+    again = await desk.tickets.ask(replace(user, awaits=None), words("Help", 10), "R1")
     assert (again.ticket, again.event) == (first.ticket, None)
     assert await desk.texts(first.ticket) == ["Help"]
     assert await desk.deeds("R1") == [UserEvent.ASKED]
@@ -118,9 +118,9 @@ async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(desk: 
 
 async def test_pictures_and_files_come_along(desk: Desk) -> None:
     photo = IncomingMessage(chat_id=EMMA, message_id=10, text="see", media=MediaKind.PHOTO, file_id="f1")
-    taken = await desk.tickets.ask(desk.person(), photo)
+    taken = await desk.tickets.ask(desk.user(), photo)
     await desk.tickets.write(
-        desk.person(), replace(photo, message_id=11, media=MediaKind.DOCUMENT), taken.ticket.reference
+        desk.user(), replace(photo, message_id=11, media=MediaKind.DOCUMENT), taken.ticket.reference
     )
     async with desk.store.reading() as tx:
         entries = await TicketEntryRepository(tx).of_ticket(taken.ticket.reference)
@@ -131,11 +131,11 @@ async def test_pictures_and_files_come_along(desk: Desk) -> None:
 
 
 async def test_a_word_after_an_answer_waits_for_the_next_one(desk: Desk) -> None:
-    ticket = (await desk.tickets.ask(desk.person(), words("Help", 10))).ticket
+    ticket = (await desk.tickets.ask(desk.user(), words("Help", 10))).ticket
     async with desk.store.transaction() as tx:
         await TicketRepository(tx).save(ticket.record_reply(RINA, desk.clock.now()))
     desk.clock.passes(minutes=5)
-    taken = await desk.tickets.write(desk.person(), words("Thanks, but", 11), ticket.reference)
+    taken = await desk.tickets.write(desk.user(), words("Thanks, but", 11), ticket.reference)
     assert taken.ticket.waiting_since == desk.clock.now()
     await desk.tells()
     assert desk.ears.heard[-2].marked_kind == f"{StaffNotification.CARD}:{taken.ticket.version}"
@@ -148,30 +148,30 @@ async def test_a_word_after_an_answer_waits_for_the_next_one(desk: Desk) -> None
 
 @pytest.mark.parametrize("reference", ["T-NONE2", "another's"])
 async def test_nobody_writes_into_anothers_ticket(desk: Desk, reference: str) -> None:
-    others = (await desk.tickets.ask(desk.person(SARI), words("Mine", 10, SARI))).ticket
+    others = (await desk.tickets.ask(desk.user(SARI), words("Mine", 10, SARI))).ticket
     with pytest.raises(Rejection, match=r"ticket\.gone"):
         await desk.tickets.write(
-            desk.person(), words("?", 11), others.reference if reference == "another's" else reference
+            desk.user(), words("?", 11), others.reference if reference == "another's" else reference
         )
     assert await desk.texts(others) == ["Mine"]
 
 
 async def test_a_word_reopens_what_was_closed_lately_and_not_what_was_closed_long_ago(desk: Desk) -> None:
-    ticket = await desk.close((await desk.tickets.ask(desk.person(), words("Help", 10))).ticket)
+    ticket = await desk.close((await desk.tickets.ask(desk.user(), words("Help", 10))).ticket)
     desk.clock.passes(days=6.9)
-    taken = await desk.tickets.write(desk.person(), words("Still", 11), ticket.reference)
+    taken = await desk.tickets.write(desk.user(), words("Still", 11), ticket.reference)
     assert (taken.event, taken.ticket.status, taken.ticket.claimed_by) == (UserEvent.REOPENED, TicketStatus.OPEN, RINA)
     await desk.close(await desk.ticket(ticket.reference))
     desk.clock.passes(days=7)
     with pytest.raises(Rejection, match=r"ticket\.closed_too_long_ago"):
-        await desk.tickets.write(desk.person(), words("Still!", 12), ticket.reference)
+        await desk.tickets.write(desk.user(), words("Still!", 12), ticket.reference)
     assert await desk.texts(ticket) == ["Help", "Still"]
 
 
 async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same(desk: Desk) -> None:
-    ticket = await desk.close((await desk.tickets.ask(desk.person(), words("Help", 10), "R1")).ticket)
-    other = (await desk.tickets.ask(desk.person(), words("Again", 11), "R1")).ticket
-    taken = await desk.tickets.write(desk.person(), words("Here", 12), ticket.reference)
+    ticket = await desk.close((await desk.tickets.ask(desk.user(), words("Help", 10), "R1")).ticket)
+    other = (await desk.tickets.ask(desk.user(), words("Again", 11), "R1")).ticket
+    taken = await desk.tickets.write(desk.user(), words("Here", 12), ticket.reference)
     assert (taken.ticket.reference, taken.event) == (other.reference, UserEvent.SAID)
     assert await desk.texts(other) == ["Again", "Here"]
     with pytest.raises(Rejection, match=r"ticket\.another_open"):
@@ -186,7 +186,7 @@ async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(desk: 
     assert desk.ears.kinds(RINA) == [StaffNotification.HEAD]
     async with desk.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
-    assert (ticket.cause, ticket.person_id, ticket.waiting_since) == (Cause.FAILED, EMMA, desk.clock.now())
+    assert (ticket.cause, ticket.user_id, ticket.waiting_since) == (Cause.FAILED, EMMA, desk.clock.now())
 
 
 async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(desk: Desk) -> None:
@@ -205,7 +205,7 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(desk: Desk) -> 
 
 async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_again(desk: Desk) -> None:
     order = await _paid(desk)
-    ticket = (await desk.tickets.ask(desk.person(), words("Where is it?", 10), order)).ticket
+    ticket = (await desk.tickets.ask(desk.user(), words("Where is it?", 10), order)).ticket
     async with desk.store.transaction() as tx:
         await TicketRepository(tx).save(ticket.record_reply(RINA, desk.clock.now()))
     await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
@@ -221,7 +221,7 @@ async def test_where_nobody_is_there_to_help_no_ticket_opens(desk: Desk) -> None
 
 
 async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(desk: Desk) -> None:
-    ticket = (await desk.tickets.ask(desk.person(), words("Help", 10))).ticket
+    ticket = (await desk.tickets.ask(desk.user(), words("Help", 10))).ticket
     with pytest.raises(Rejection, match=r"ticket\.still_open"):
         await desk.tickets.rate(ticket, Rating.GOOD)
     ticket = await desk.tickets.rate(await desk.close(ticket), Rating.GOOD)
@@ -232,7 +232,7 @@ async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(de
 
 
 async def test_reopening_keeps_who_held_it_and_forgets_the_rating(desk: Desk) -> None:
-    ticket = await desk.close((await desk.tickets.ask(desk.person(), words("Help", 10))).ticket)
+    ticket = await desk.close((await desk.tickets.ask(desk.user(), words("Help", 10))).ticket)
     ticket = await desk.tickets.reopen(await desk.tickets.rate(ticket, Rating.BAD))
     assert (ticket.is_open, ticket.rating, ticket.claimed_by, ticket.reopen_count) == (True, None, RINA, 1)
     with pytest.raises(Rejection, match=r"ticket\.open_already"):

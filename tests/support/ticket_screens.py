@@ -27,7 +27,7 @@ def a_ticket(now: datetime, **changes: object) -> Ticket:
     """Emma's, about her order, not answered yet."""
     opened = now - timedelta(minutes=20)
     ticket = Ticket(
-        reference="T-4F7K2", person_id=1001, order_reference="ABC2345", created_at=opened, waiting_since=opened
+        reference="T-4F7K2", user_id=1001, order_reference="ABC2345", created_at=opened, waiting_since=opened
     )
     return replace(ticket, **changes)  # type: ignore[arg-type]
 

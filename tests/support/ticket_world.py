@@ -38,9 +38,9 @@ class Room:
         )
         self._numbers = itertools.count(500)
 
-    async def opens(self, person_id: int = EMMA, order: str = "R2345AB") -> Ticket:
+    async def opens(self, user_id: int = EMMA, order: str = "R2345AB") -> Ticket:
         """A ticket of this person's."""
-        ticket = Ticket.open(person_id, self.clock.now(), order_reference=order)
+        ticket = Ticket.open(user_id, self.clock.now(), order_reference=order)
         async with self.store.transaction() as tx:
             assert await TicketRepository(tx).add(ticket)
         return ticket

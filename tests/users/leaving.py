@@ -31,7 +31,7 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata
-from bot.users.model import Person, RecordedEvent
+from bot.users.model import RecordedEvent, User
 from bot.users.repository import UserEventRepository, UserRepository
 from tests.builders import BCA, NOW, a_draft, a_notification, an_order, an_update
 
@@ -41,47 +41,47 @@ RINA, GROUP = 3001, -100_3001
 DONE = {"phase": Phase.DONE, "state": "COMPLETED", "ended_at": NOW, "paid_at": NOW}
 
 
-def a_person(person_id: int = EMMA, **changes: object) -> Person:
-    return Person(id=person_id, created_at=NOW, language_code="en", **changes)  # type: ignore[arg-type]
+def a_user(user_id: int = EMMA, **changes: object) -> User:
+    return User(id=user_id, created_at=NOW, language_code="en", **changes)  # type: ignore[arg-type]
 
 
-def a_recipient(recipient_id: str, person_id: int = EMMA, **changes: object) -> SavedRecipient:
+def a_recipient(recipient_id: str, user_id: int = EMMA, **changes: object) -> SavedRecipient:
     known = {"method": BCA, "number": "7731004455", "holder": "SARI DEWI", "created_at": NOW, "used_at": NOW}
-    return SavedRecipient(id=recipient_id, person_id=person_id, **{**known, **changes})  # type: ignore[arg-type]
+    return SavedRecipient(id=recipient_id, user_id=user_id, **{**known, **changes})  # type: ignore[arg-type]
 
 
-async def live(store: Database, person_id: int, n: int = 0) -> Order:
+async def live(store: Database, user_id: int, n: int = 0) -> Order:
     """A person who has left something in every table; their sent order."""
     deposit = Deposit("cbbtc", 8453, "Base", "cbBTC", "0xcb", "0xto", 8)
     order = an_order(
-        f"R{person_id}N{n}",
-        person_id=person_id,
-        chat_id=person_id,
+        f"R{user_id}N{n}",
+        user_id=user_id,
+        chat_id=user_id,
         number="7731004455",
-        service_id=f"cm{person_id}.{n}",
+        service_id=f"cm{user_id}.{n}",
         bolt11="lnbc1kopi",
         deposit=deposit,
         refusal="no 7731004455",
-        page_token=f"t{person_id}.{n}",
+        page_token=f"t{user_id}.{n}",
         **DONE,
     )
     async with store.transaction() as tx:
         chosen: dict[str, object] = {"locale": "id", "time_zone": "Asia/Makassar", "notices": {"converting": "sound"}}
-        named = {"phrase": "MANGO LAUT", "suggestion": "MANGO-77", "username": f"u{person_id}"}
-        await UserRepository(tx).save(a_person(person_id, **chosen, **named))
-        await RecipientRepository(tx).save(a_recipient(f"r{person_id}.{n}", person_id, label="Ibu Kost"))
-        await SubscriptionRepository(tx).save(Subscription(person_id=person_id, since=NOW))
+        named = {"phrase": "MANGO LAUT", "suggestion": "MANGO-77", "username": f"u{user_id}"}
+        await UserRepository(tx).save(a_user(user_id, **chosen, **named))
+        await RecipientRepository(tx).save(a_recipient(f"r{user_id}.{n}", user_id, label="Ibu Kost"))
+        await SubscriptionRepository(tx).save(Subscription(user_id=user_id, since=NOW))
         await SubscriptionRepository(tx).save_alert(
             RateAlert(
-                id=f"alert {person_id}.{n}",
-                person_id=person_id,
+                id=f"alert {user_id}.{n}",
+                user_id=user_id,
                 is_above=True,
                 threshold=Decimal(10**9),
                 created_at=NOW,
                 expires_at=NOW + DAY,
             )
         )
-        broadcast = Broadcast(id=f"b{person_id}.{n}", operator_id=2001, created_at=NOW)
+        broadcast = Broadcast(id=f"b{user_id}.{n}", operator_id=2001, created_at=NOW)
         await BroadcastRepository(tx).add(broadcast)
         await DeliveryRepository(tx).create(broadcast, "en", NOW)
         await OrderRepository(tx).add(order)
@@ -89,30 +89,30 @@ async def live(store: Database, person_id: int, n: int = 0) -> Order:
             OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED")
         )
         await ReceiptRepository(tx).add(
-            Receipt(reference=order.reference, code=f"CODE-{person_id}", code_hash=f"{person_id}.{n}", created_at=NOW)
+            Receipt(reference=order.reference, code=f"CODE-{user_id}", code_hash=f"{user_id}.{n}", created_at=NOW)
         )
-        await MissedOrderRepository(tx).save(MissedOrder(person_id=person_id, reference=order.reference, at=NOW))
+        await MissedOrderRepository(tx).save(MissedOrder(user_id=user_id, reference=order.reference, at=NOW))
         answers = {"number": "7731004455", "doubtful_number": "7731004456", "holder": "SARI DEWI"}
-        placed = a_draft(f"d{person_id}.{n}", chat_id=person_id, person_id=person_id, **answers)
+        placed = a_draft(f"d{user_id}.{n}", chat_id=user_id, user_id=user_id, **answers)
         await DraftRepository(tx).add(replace(placed, status=DraftStatus.PLACED))
-        await OutboxRepository(tx).add([a_notification(f"order:{order.reference}", chat_id=person_id)])
+        await OutboxRepository(tx).add([a_notification(f"order:{order.reference}", chat_id=user_id)])
         await _writes_to_support(tx, order, n)
         for notification in await OutboxRepository(tx).heads(NOW):
             await OutboxRepository(tx).told(notification.id, 5, NOW)
-        update = person_id * 10 + n
-        await InboxRepository(tx).add([an_update(update, chat_id=person_id)])
+        update = user_id * 10 + n
+        await InboxRepository(tx).add([an_update(update, chat_id=user_id)])
         await InboxRepository(tx).finish([update], NOW)
     return order
 
 
 async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
     """A ticket about the order, with a word from either side, a note, and where they stand; and what staff did."""
-    person_id, name = order.person_id, f"T-{order.person_id}.{n}"
+    user_id, name = order.user_id, f"T-{order.user_id}.{n}"
     await TicketRepository(tx).add(
-        Ticket(reference=name, person_id=person_id, order_reference=order.reference, created_at=NOW, waiting_since=NOW)
+        Ticket(reference=name, user_id=user_id, order_reference=order.reference, created_at=NOW, waiting_since=NOW)
     )
     for kind, author, chat_id in (
-        (EntryKind.ASKED, person_id, person_id),
+        (EntryKind.ASKED, user_id, user_id),
         (EntryKind.REPLY, RINA, GROUP),
         (EntryKind.NOTE, RINA, GROUP),
     ):
@@ -123,18 +123,18 @@ async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
             author_id=author,
             at=NOW,
             text="about 7731004455",
-            file_id=f"AgAC-{person_id}",
+            file_id=f"AgAC-{user_id}",
             source_chat_id=chat_id,
-            source_message_id=person_id * 1_000 + n * 3 + list(EntryKind).index(kind),
+            source_message_id=user_id * 1_000 + n * 3 + list(EntryKind).index(kind),
         )
         assert await TicketEntryRepository(tx).add(entry)
-    for chat_id, message_id in ((person_id, 900 + n), (GROUP, person_id * 10_000 + n)):
+    for chat_id, message_id in ((user_id, 900 + n), (GROUP, user_id * 10_000 + n)):
         await TicketPostRepository(tx).add(
             TicketPost(chat_id=chat_id, message_id=message_id, ticket=name, role=PostRole.REMARK, topic_id=n, at=NOW)
         )
     await OutboxRepository(tx).add([a_notification(f"ticket:{name}", chat_id=GROUP)])
     await UserEventRepository(tx).add(
-        RecordedEvent(person_id=person_id, reference=order.reference, at=NOW, what="pressed.look")
+        RecordedEvent(user_id=user_id, reference=order.reference, at=NOW, what="pressed.look")
     )
     await AuditRepository(tx).add(
         AuditEntry(
@@ -142,18 +142,18 @@ async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
             actor_id=RINA,
             action=AuditAction.LOOKED,
             subject=f"ticket:{name}",
-            person_id=person_id,
+            user_id=user_id,
             detail="they asked about 7731004455",
         )
     )
 
 
-async def rows_that_name(store: Database, person_id: int) -> list[str]:
+async def rows_that_name(store: Database, user_id: int) -> list[str]:
     """The tables in which a person's id stands in any column."""
     found = []
     async with store._reader.connect() as connection:
         for name, table in metadata.tables.items():
             rows = (await connection.execute(table.select())).all()
-            if any(str(value) in {str(person_id), f"person:{person_id}"} for row in rows for value in row):
+            if any(str(value) in {str(user_id), f"person:{user_id}"} for row in rows for value in row):
                 found.append(name)
     return found

@@ -11,7 +11,7 @@ from bot.core.money import Amount
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.orders.screens.privacy import OpenOrders
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.orders.order_world import EMMA, SARI, House, unresolved
@@ -87,8 +87,8 @@ async def test_a_deposit_whose_sender_is_still_asked_keeps_its_sum_from_others(
     assert len(house.ears.shown()) == 1
 
 
-async def emma(house: House) -> Person:
-    user = Person(id=EMMA, created_at=house.clock.now())
+async def emma(house: House) -> User:
+    user = User(id=EMMA, created_at=house.clock.now())
     async with house.store.transaction() as tx:
         await UserRepository(tx).save(user)
     return user

@@ -31,7 +31,7 @@ from tests.examples import examples
 from tests.harness.databases import on_sqlite
 from tests.infra.on_disk import every_text, found_in
 from tests.settlement.fake_settlement import MovedClock
-from tests.users.leaving import DAY, EMMA, GROUP, RINA, SARI, a_person, live, rows_that_name
+from tests.users.leaving import DAY, EMMA, GROUP, RINA, SARI, a_user, live, rows_that_name
 
 
 @pytest.fixture
@@ -39,27 +39,27 @@ def privacy(store: Database) -> PrivacyService:
     return PrivacyService(store, MovedClock(), 365, USER_DATA)
 
 
-async def test_nothing_leads_to_a_forgotten_person_and_everybody_else_keeps_theirs(
+async def test_nothing_leads_to_a_forgotten_user_and_everybody_else_keeps_theirs(
     store: Database, privacy: PrivacyService, database: str
 ) -> None:
     mine, theirs = await live(store, EMMA), await live(store, SARI)
     sealed = [each for each in await every_text(database) if each.startswith("s1.")]
     async with store.reading() as tx:
-        others = (await OrderRepository(tx).get(theirs.reference), await RecipientRepository(tx).of_person(SARI))
-    assert (await privacy.delete(a_person())).is_empty
+        others = (await OrderRepository(tx).get(theirs.reference), await RecipientRepository(tx).of_user(SARI))
+    assert (await privacy.delete(a_user())).is_empty
     assert await rows_that_name(store, EMMA) == []
     async with store.reading() as tx:
         kept = await OrderRepository(tx).get(mine.reference)
         receipt = await ReceiptRepository(tx).of_order(mine.reference)
         assert (
             await OrderRepository(tx).get(theirs.reference),
-            await RecipientRepository(tx).of_person(SARI),
+            await RecipientRepository(tx).of_user(SARI),
         ) == others
         assert len(await OrderRepository(tx).events(mine.reference)) == 1
         assert not await OrderRepository(tx).by_page_token("t1001.0")
-        assert await OrderRepository(tx).of_person(EMMA) == ()
+        assert await OrderRepository(tx).of_user(EMMA) == ()
     assert kept is not None
-    forgotten = {"person_id": 0, "chat_id": 0, "number": "", "version": 1} | dict.fromkeys(
+    forgotten = {"user_id": 0, "chat_id": 0, "number": "", "version": 1} | dict.fromkeys(
         ("holder", "refusal", "bolt11", "deposit", "page_token")
     )
     skeleton = {field.name: getattr(mine, field.name) for field in fields(Order)}
@@ -81,7 +81,7 @@ async def test_among_thousands_of_rows_no_file_keeps_a_trace(
         await live(store, EMMA, n)
         await live(store, SARI, n)
     every = {each for each in await every_text(database) if each.startswith("s1.")}
-    await privacy.delete(a_person())
+    await privacy.delete(a_user())
     left = set(await every_text(database))
     assert found_in(database, every - left) == {}
 
@@ -95,7 +95,7 @@ async def test_a_reader_in_the_way_only_puts_the_erasing_off(
     with closing(sqlite3.connect(database.removeprefix("sqlite:///"), isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM orders").fetchone()
-        await privacy.delete(a_person())
+        await privacy.delete(a_user())
         assert found_in(database, sealed)
     await privacy.clean_up()
     assert found_in(database, sealed) == {}
@@ -114,7 +114,7 @@ async def test_a_crash_between_deletion_and_erasing_is_made_up_for_at_the_next_s
     with monkeypatch.context() as patched:
         patched.setattr(Database, "erase", crashes)
         with pytest.raises(KeyboardInterrupt):
-            await privacy.delete(a_person())
+            await privacy.delete(a_user())
     assert await rows_that_name(store, EMMA) == []
     assert found_in(database, sealed), "the log has them, or this test shows nothing"
     await store.upgrade()
@@ -154,15 +154,15 @@ async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(
 )
 async def test_every_phase_that_is_no_end_is_waited_for(store: Database, privacy: PrivacyService, phase: Phase) -> None:
     async with store.transaction() as tx:
-        await UserRepository(tx).save(a_person())
+        await UserRepository(tx).save(a_user())
         await OrderRepository(tx).add(an_order(phase=phase))
-    assert not (await privacy.delete(a_person())).is_empty
+    assert not (await privacy.delete(a_user())).is_empty
 
 
-async def test_the_farewell_outlives_the_person_until_it_is_told(store: Database, privacy: PrivacyService) -> None:
+async def test_the_farewell_outlives_the_user_until_it_is_told(store: Database, privacy: PrivacyService) -> None:
     await live(store, EMMA)
     async with store.transaction() as tx:
-        await UserRepository(tx).save(a_person(delete_asked_at=NOW, locale="id"))
+        await UserRepository(tx).save(a_user(delete_asked_at=NOW, locale="id"))
         await OutboxRepository(tx).add([a_notification("order:LAST", "sent")])
     assert await privacy.find_deletable() == (), "the last notification about money comes first"
     async with store.transaction() as tx:
@@ -201,7 +201,7 @@ async def test_whoever_read_an_order_before_cannot_write_its_recipient_back(
     async with other_store.reading() as tx:
         read_before = await OrderRepository(tx).get(order.reference)
     assert read_before is not None
-    await privacy.delete(a_person())
+    await privacy.delete(a_user())
     async with other_store.transaction() as tx:
         assert await OrderRepository(tx).save(read_before) is None
     async with store.reading() as tx:
@@ -212,40 +212,40 @@ async def test_updates_that_wait_are_still_answered(store: Database, privacy: Pr
     await live(store, EMMA)
     async with store.transaction() as tx:
         await InboxRepository(tx).add([an_update(99_999)])
-    await privacy.delete(a_person())
+    await privacy.delete(a_user())
     async with store.reading() as tx:
         assert [item.update_id for item in await InboxRepository(tx).waiting(EMMA)] == [99_999]
 
 
-async def test_what_support_s_chats_show_of_a_forgotten_person_is_to_be_taken_away(
+async def test_what_support_s_chats_show_of_a_forgotten_user_is_to_be_taken_away(
     store: Database, privacy: PrivacyService
 ) -> None:
     await live(store, EMMA)
     await live(store, SARI)
-    await privacy.delete(a_person())
+    await privacy.delete(a_user())
     async with store.reading() as tx:
         (removal,) = await OutboxRepository(tx).of_subject(f"ticket:T-{EMMA}.0")
         assert len(await OutboxRepository(tx).of_subject(f"ticket:T-{SARI}.0")) == 1, "its own notifications stay"
-        (trail, hers) = sorted(await AuditRepository(tx).page(), key=lambda entry: entry.person_id)
+        (trail, hers) = sorted(await AuditRepository(tx).page(), key=lambda entry: entry.user_id)
     assert (removal.chat_id, removal.kind, dict(removal.payload)) == (
         GROUP,
         StaffNotification.DELETED,
         {"ticket": f"T-{EMMA}.0", "chat": GROUP, "topics": [0], "messages": [EMMA * 10_000]},
     )
-    assert (trail.actor_id, trail.person_id, trail.detail) == (RINA, 0, "")
-    assert (hers.person_id, hers.detail) == (SARI, "they asked about 7731004455")
+    assert (trail.actor_id, trail.user_id, trail.detail) == (RINA, 0, "")
+    assert (hers.user_id, hers.detail) == (SARI, "they asked about 7731004455")
 
 
 async def test_an_unanswered_ticket_alone_is_something_to_be_forgotten(
     store: Database, privacy: PrivacyService
 ) -> None:
-    ticket = Ticket(reference="T-22222", person_id=EMMA, created_at=NOW)
+    ticket = Ticket(reference="T-22222", user_id=EMMA, created_at=NOW)
     async with store.transaction() as tx:
-        await UserRepository(tx).save(a_person())
+        await UserRepository(tx).save(a_user())
         await TicketRepository(tx).add(ticket)
     assert not await privacy.has_nothing(EMMA)
-    assert StoredTickets((ticket,)) in (await privacy.get_overview(a_person())).stored
-    await privacy.delete(a_person())
+    assert StoredTickets((ticket,)) in (await privacy.get_overview(a_user())).stored
+    await privacy.delete(a_user())
     assert await privacy.has_nothing(EMMA)
 
 
@@ -253,7 +253,7 @@ async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(
     store: Database, privacy: PrivacyService
 ) -> None:
     await live(store, EMMA)
-    taken = json.loads(await privacy.export(a_person()))
+    taken = json.loads(await privacy.export(a_user()))
     assert list(taken) == [
         "about",
         "made_at",

@@ -11,7 +11,7 @@ EMMA, SARI = 1001, 1002
 
 
 def an_event(what: str, second: int = 0, **changes: Any) -> RecordedEvent:
-    return RecordedEvent(**{"person_id": EMMA, "reference": "R1", "at": NOW + SECOND * second, "what": what, **changes})
+    return RecordedEvent(**{"user_id": EMMA, "reference": "R1", "at": NOW + SECOND * second, "what": what, **changes})
 
 
 async def record(store: Database, *events: RecordedEvent) -> None:
@@ -29,11 +29,11 @@ async def test_an_orders_events_come_with_those_about_none_from_its_beginning_on
         an_event("blocked", -1, **none),  # before the order
         an_event("pressed.early", -1),  # of the order itself, whenever
         an_event("pressed.other", 1, reference="R2"),
-        an_event("pressed.hers", 1, person_id=SARI),
+        an_event("pressed.hers", 1, user_id=SARI),
     )
     async with store.reading() as tx:
         found = await UserEventRepository(tx).of_order(EMMA, "R1", NOW)
-        newest = await UserEventRepository(tx).of_person(EMMA, 2)
+        newest = await UserEventRepository(tx).of_user(EMMA, 2)
     assert [event.what for event in found] == ["pressed.early", "blocked", "pressed.look"]
     assert found[-1] == an_event("pressed.look", 3)
     assert [event.what for event in newest] == ["pressed.look", "blocked"]
@@ -51,4 +51,4 @@ async def test_old_events_are_deleted(store: Database) -> None:
     await record(store, an_event("old", -2), an_event("older", -9), an_event("new"))
     async with store.transaction() as tx:
         assert await UserEventRepository(tx).delete_before(NOW) == 2
-        assert [event.what for event in await UserEventRepository(tx).of_person(EMMA)] == ["new"]
+        assert [event.what for event in await UserEventRepository(tx).of_user(EMMA)] == ["new"]

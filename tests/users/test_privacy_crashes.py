@@ -12,7 +12,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.repository import OrderRepository
 from bot.users.deletion import DeletionRepository
-from bot.users.model import Person, UserNotification
+from bot.users.model import User, UserNotification
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.examples import kill_every
@@ -43,7 +43,7 @@ class Departure:
     async def begins(self) -> None:
         house = House(self.file, self.service)
         async with house.store.transaction() as tx:
-            await UserRepository(tx).save(Person(id=EMMA, created_at=house.clock.now()))
+            await UserRepository(tx).save(User(id=EMMA, created_at=house.clock.now()))
         order = await house.place()
         await house.tells()
         self.service.becomes(order.service_id or "", "LN_INVOICE_PAID")
@@ -62,8 +62,8 @@ class Departure:
             house.clock.passes(seconds=20)
             await house.poller.tick()
             await self.hears(house)
-            for person_id in await privacy.find_deletable():
-                await privacy.delete_as_requested(person_id)
+            for user_id in await privacy.find_deletable():
+                await privacy.delete_as_requested(user_id)
             await self.hears(house)
             await privacy.clean_up()
 
@@ -109,6 +109,6 @@ async def ends_well(leaving: Departure, house: House, told_as: str) -> None:
     assert farewells in ([False], [False, True], [True]), told_as
     async with house.store.reading() as tx:
         assert await UserRepository(tx).get(EMMA) is None, told_as
-        assert await OrderRepository(tx).of_person(EMMA) == (), told_as
+        assert await OrderRepository(tx).of_user(EMMA) == (), told_as
         assert await OutboxRepository(tx).next_due() is None, told_as
         assert not await DeletionRepository(tx).has_notifications(EMMA), told_as

@@ -31,7 +31,7 @@ from bot.users.repository import UserEventRepository, UserRepository
 from bot.users.retention import AT_ONCE, Retention
 from tests.builders import NOW, SECOND, a_draft, an_order
 from tests.settlement.fake_settlement import MovedClock
-from tests.users.leaving import DAY, DONE, EMMA, SARI, a_person, a_recipient, live, rows_that_name
+from tests.users.leaving import DAY, DONE, EMMA, SARI, a_recipient, a_user, live, rows_that_name
 
 
 async def aged(store: Database, reference: str, days: float, **changes: object) -> None:
@@ -43,9 +43,7 @@ async def aged(store: Database, reference: str, days: float, **changes: object) 
 
 async def with_recipient(store: Database) -> set[str]:
     async with store.reading() as tx:
-        return {
-            order.reference for order in await OrderRepository(tx).of_person(EMMA, limit=5000) if order.has_recipient
-        }
+        return {order.reference for order in await OrderRepository(tx).of_user(EMMA, limit=5000) if order.has_recipient}
 
 
 async def retention(store: Database, days: int) -> int:
@@ -72,13 +70,13 @@ async def test_recipients_delete_themselves_after_the_set_time(store: Database) 
     assert await retention(store, 30) == 3
     assert await with_recipient(store) == {"NEW", "LATE", "OPEN", "NEEDS_CONFIRMATION", "UNRESOLVED"}
     async with store.reading() as tx:
-        assert [each.id for each in await RecipientRepository(tx).of_person(EMMA)] == ["new"]
+        assert [each.id for each in await RecipientRepository(tx).of_user(EMMA)] == ["new"]
         old, refused = await OrderRepository(tx).get("OLD"), await OrderRepository(tx).get("REFUSED")
         receipt = await ReceiptRepository(tx).of_order("OLD")
     assert old is not None
     assert refused is not None
     assert receipt is not None
-    assert (old.person_id, old.requested_amount, old.refusal, refused.refusal) == (
+    assert (old.user_id, old.requested_amount, old.refusal, refused.refusal) == (
         EMMA,
         an_order().requested_amount,
         None,
@@ -94,10 +92,10 @@ async def test_missed_orders_that_nobody_came_to_see_delete_themselves(
 ) -> None:
     async with store.transaction() as tx:
         for reference, age in (("old", 31), ("new", 29)):
-            await MissedOrderRepository(tx).save(MissedOrder(person_id=EMMA, reference=reference, at=NOW - DAY * age))
+            await MissedOrderRepository(tx).save(MissedOrder(user_id=EMMA, reference=reference, at=NOW - DAY * age))
     await retention(store, days)
     async with store.reading() as tx:
-        assert [each.reference for each in await MissedOrderRepository(tx).of_person(EMMA)] == left
+        assert [each.reference for each in await MissedOrderRepository(tx).of_user(EMMA)] == left
 
 
 async def test_zero_days_keep_them_for_ever(store: Database) -> None:
@@ -119,13 +117,13 @@ async def test_closed_drafts_are_kept_two_days_at_the_most(store: Database, days
         await DraftRepository(tx).add(a_draft("open", expires_at=old))
     await retention(store, days)
     async with store.reading() as tx:
-        assert {draft.id for draft in await DraftRepository(tx).of_person(EMMA)} == left
+        assert {draft.id for draft in await DraftRepository(tx).of_user(EMMA)} == left
 
 
 async def test_who_was_sent_a_broadcast_is_forgotten_after_thirty_days_and_the_report_stays(store: Database) -> None:
     async with store.transaction() as tx:
-        await UserRepository(tx).save(a_person(EMMA))
-        await SubscriptionRepository(tx).save(Subscription(person_id=EMMA, since=NOW))
+        await UserRepository(tx).save(a_user(EMMA))
+        await SubscriptionRepository(tx).save(Subscription(user_id=EMMA, since=NOW))
         for name, ended_at in (("old", NOW - DAY * 31), ("young", NOW - DAY * 29), ("open", None)):
             ended = Broadcast(id=name, operator_id=2001, created_at=NOW, ended_at=ended_at, report={"delivered": 1})
             await BroadcastRepository(tx).add(ended)
@@ -169,14 +167,14 @@ async def test_whoever_blocked_the_bot_that_long_ago_is_forgotten_without_a_word
     await live(store, EMMA)
     await live(store, SARI)
     async with store.transaction() as tx:
-        await UserRepository(tx).save(a_person(EMMA, blocked_at=NOW - DAY * 31))
-        await UserRepository(tx).save(a_person(SARI, blocked_at=NOW - DAY * 29))
+        await UserRepository(tx).save(a_user(EMMA, blocked_at=NOW - DAY * 31))
+        await UserRepository(tx).save(a_user(SARI, blocked_at=NOW - DAY * 29))
     assert await privacy.find_long_blocked() == (EMMA,)
     assert await PrivacyService(store, clock, 0, USER_DATA).find_long_blocked() == ()
     assert await privacy.delete_long_blocked(EMMA)
     assert await rows_that_name(store, EMMA) == []
     async with store.transaction() as tx:
-        await UserRepository(tx).save(a_person(SARI))
+        await UserRepository(tx).save(a_user(SARI))
     assert not await privacy.delete_long_blocked(SARI), "she has come back meanwhile"
 
 
@@ -192,13 +190,13 @@ async def test_what_was_written_in_a_ticket_goes_when_it_was_closed_long_ago(sto
             await TicketRepository(tx).save(
                 replace(ticket, status=TicketStatus.CLOSED, closed_at=closed_at, waiting_since=None)
             )
-        await UserEventRepository(tx).add(RecordedEvent(person_id=EMMA, at=NOW - DAY * 31, what="blocked"))
+        await UserEventRepository(tx).add(RecordedEvent(user_id=EMMA, at=NOW - DAY * 31, what="blocked"))
     await retention(store, 0)
     assert await _entries(store) == [3, 3, 3], "for ever, where nothing deletes itself"
     assert await retention(store, 30) == 4
     assert await _entries(store) == [0, 3, 3]
     async with store.reading() as tx:
-        assert [act.what for act in await UserEventRepository(tx).of_person(EMMA)] == ["pressed.look"] * 3
+        assert [act.what for act in await UserEventRepository(tx).of_user(EMMA)] == ["pressed.look"] * 3
 
 
 async def _entries(store: Database) -> list[int]:
@@ -215,17 +213,17 @@ async def test_orders_that_were_never_shown_are_deleted_after_ninety_days(store:
     await aged(store, "DONE111", 91, draft_id="4", service_id="s4")
     assert await retention(store, 0) == 2
     async with store.reading() as tx:
-        assert {order.reference for order in await OrderRepository(tx).of_person(EMMA)} == {"NEW1111", "DONE111"}
+        assert {order.reference for order in await OrderRepository(tx).of_user(EMMA)} == {"NEW1111", "DONE111"}
 
 
 async def test_a_hundred_who_have_to_wait_keep_nobody_else_from_being_forgotten(store: Database) -> None:
     async with store.transaction() as tx:
         for number in range(101):
-            person = a_person(5_000 + number, delete_asked_at=NOW + SECOND * number)
-            await UserRepository(tx).save(person)
+            user = a_user(5_000 + number, delete_asked_at=NOW + SECOND * number)
+            await UserRepository(tx).save(user)
             if number < 100:
                 await OrderRepository(tx).add(
-                    an_order(f"OPEN{number:03}", person_id=person.id, chat_id=person.id, draft_id=f"o{number}")
+                    an_order(f"OPEN{number:03}", user_id=user.id, chat_id=user.id, draft_id=f"o{number}")
                 )
     clock = MovedClock()
     clock.at = NOW + DAY

@@ -26,7 +26,7 @@ from bot.support.ticket import Ticket
 from bot.support.user_data import StoredTickets
 from bot.users.buttons import DeletionButton, PrivacyButton
 from bot.users.export import as_file
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.privacy import DeletionBlockers, Overview
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import privacy
@@ -51,7 +51,7 @@ NUMBER = "7731004455"
 
 def a_recipient(method: PayoutMethod, typed: str) -> SavedRecipient:
     return SavedRecipient(
-        id="r", person_id=1, method=method, number=NUMBER, label=typed, holder=typed, created_at=NOW, used_at=NOW
+        id="r", user_id=1, method=method, number=NUMBER, label=typed, holder=typed, created_at=NOW, used_at=NOW
     )
 
 
@@ -68,7 +68,7 @@ def overview(
     orders: tuple[Order, ...], method: PayoutMethod = BCA, typed: str = "Ibu", times: int = 1, **about: Any
 ) -> Overview:
     return Overview(
-        Person(id=2**52, created_at=NOW, **about),
+        User(id=2**52, created_at=NOW, **about),
         (
             StoredRecipients((a_recipient(method, typed),) * times),
             StoredOrders(orders),
@@ -88,7 +88,7 @@ def exported(typed: str, **about: Any) -> bytes:
         **orders_data.sections([order], {order.reference: (event,)}, {order.reference: receipt}),
         **checkout_data.sections([a_draft(BCA, number=NUMBER, holder=typed)]),
     }
-    return as_file(Person(id=2**52, created_at=NOW, **about), sections, NOW)
+    return as_file(User(id=2**52, created_at=NOW, **about), sections, NOW)
 
 
 def waiting_for(*orders: Order) -> DeletionBlockers:
@@ -127,10 +127,10 @@ def test_every_button_is_one_that_is_answered(locale: str) -> None:
             assert type(read_button(button.data or "")) in {PrivacyButton, DeletionButton}, button
 
 
-def test_the_confirmation_bears_its_person_and_its_moment() -> None:
+def test_the_confirmation_bears_its_user_and_its_moment() -> None:
     shown = Seen("asked", privacy.confirm(TRANSLATIONS.get("en"), stored(), DeletionBlockers(), NOW))
-    kind, action, person, stamped = (shown.buttons[0].data or "").split(":")
-    assert (kind, action, int(person)) == ("pv", "yes", 2**52)
+    kind, action, user, stamped = (shown.buttons[0].data or "").split(":")
+    assert (kind, action, int(user)) == ("pv", "yes", 2**52)
     assert privacy.moment_of(stamped) == NOW
 
 
@@ -164,9 +164,9 @@ def test_a_public_name_that_is_kept_is_shown(username: str | None) -> None:
 
 
 def test_what_is_set_up_follows_what_is_stored() -> None:
-    ticket, alert = Ticket(reference="T-22222", person_id=1, created_at=NOW), Subscription(person_id=1, since=NOW)
+    ticket, alert = Ticket(reference="T-22222", user_id=1, created_at=NOW), Subscription(user_id=1, since=NOW)
     parts = (StoredRateMessages(alert, ()), StoredTickets((ticket,)))
-    shown = privacy.summary(TRANSLATIONS.get("en"), Overview(Person(id=1, created_at=NOW), parts), JAKARTA)
+    shown = privacy.summary(TRANSLATIONS.get("en"), Overview(User(id=1, created_at=NOW), parts), JAKARTA)
     daily = text("subscription.none")
     assert shown.text.split("\n\n")[1:] == [
         TRANSLATIONS.get("en").n("privacy.tickets", 1),

@@ -10,7 +10,7 @@ from bot.infra.i18n.cities import names_of_zones
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.buttons import PhraseAction, PhraseButton, SettingsAction, SettingsButton
 from bot.users.handlers import SettingsHandlers
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.phrase import suggest, suggested
 from bot.users.screens import phrase
 from bot.users.screens import settings as shown
@@ -18,8 +18,8 @@ from tests.architecture.every_screen import NOW, SECTIONS, TRANSLATIONS, Seen, r
 from tests.texts import says, text
 
 
-def person(**changes: object) -> Person:
-    return Person(id=1001, created_at=NOW, **changes)  # type: ignore[arg-type]
+def user(**changes: object) -> User:
+    return User(id=1001, created_at=NOW, **changes)  # type: ignore[arg-type]
 
 
 def read(screen: Screen) -> str:
@@ -35,7 +35,7 @@ def pressed(screen: Screen) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> None:
-    t, somebody = TRANSLATIONS.get(locale), person(notices={"sent": "silent"})
+    t, somebody = TRANSLATIONS.get(locale), user(notices={"sent": "silent"})
     screens = (
         shown.screen(reader_of(t, somebody), somebody, SECTIONS),
         shown.zones(reader_of(t, somebody)),
@@ -52,7 +52,7 @@ def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> No
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_sections_of_the_settings_are_in_their_order(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    rows = shown.screen(reader_of(t, person()), person(), SECTIONS).keyboard[1:]
+    rows = shown.screen(reader_of(t, user()), user(), SECTIONS).keyboard[1:]
     assert [[button.label for button in row] for row in rows] == [
         [text("settings.zone", locale), text("settings.notices", locale)],
         [text("settings.phrase", locale), text("settings.recipients", locale)],
@@ -74,16 +74,16 @@ def test_the_sections_of_the_settings_are_in_their_order(locale: str) -> None:
 )
 def test_a_time_zone_is_shown_as_its_clock_and_its_place(zone: str, time: str) -> None:
     t = TRANSLATIONS.get("en")
-    user = person(time_zone=zone)
-    reader = reader_of(t, user)
-    assert says(read(shown.screen(reader, user, SECTIONS)), "settings.text", time=time)
+    emma = user(time_zone=zone)
+    reader = reader_of(t, emma)
+    assert says(read(shown.screen(reader, emma, SECTIONS)), "settings.text", time=time)
     assert read(shown.zones(reader)) == text("zone.ask", time=time)
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_indonesias_zones_are_one_tap_away_with_the_time_there(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    three = pressed(shown.zones(reader_of(t, person())))[:3]
+    three = pressed(shown.zones(reader_of(t, user())))[:3]
     assert [argument for _, _, argument in three] == list(INDONESIAN)
     for label, _, argument in three:
         assert label == t.clock(NOW, ZoneInfo(argument))

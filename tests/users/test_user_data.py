@@ -27,7 +27,7 @@ from tests.builders import NOW
 from tests.deleting import delete_user
 from tests.keys import VAULT
 from tests.settlement.fake_settlement import MovedClock
-from tests.users.leaving import DAY, EMMA, SARI, a_person, live
+from tests.users.leaving import DAY, EMMA, SARI, a_user, live
 
 SOMEBODY = re.compile(r"(person|user|chat|customer|sender|author|staff|actor|operator)_id$|_by$")
 OF_THE_KERNEL = {"inbox", "outbox"}
@@ -144,7 +144,7 @@ async def test_a_deletion_touches_nobody_else_s(store: Database) -> None:
 
 async def test_the_exported_file_has_everything_personal(store: Database) -> None:
     await live(store, EMMA)
-    exported = (await PrivacyService(store, MovedClock(), 365, USER_DATA).export(a_person())).decode()
+    exported = (await PrivacyService(store, MovedClock(), 365, USER_DATA).export(a_user())).decode()
     assert isinstance(json.loads(exported), dict)
     async with store._reader.connect() as connection:
         for table in {column.table for column in PERSONAL}:
@@ -159,7 +159,7 @@ async def test_the_exported_file_has_everything_personal(store: Database) -> Non
 async def test_what_is_old_is_pruned_but_for_what_says_why_it_stays(store: Database) -> None:
     await live(store, EMMA)
     async with store.transaction() as tx:
-        (ticket,) = await TicketRepository(tx).of_person(EMMA)
+        (ticket,) = await TicketRepository(tx).of_user(EMMA)
         await TicketRepository(tx).save(replace(ticket, status=TicketStatus.CLOSED, closed_at=NOW))
     clock = MovedClock()
     clock.at = LATER

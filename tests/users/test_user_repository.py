@@ -6,7 +6,7 @@ from sqlalchemy import text
 
 from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.model import ChatState
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.builders import NOW
 
@@ -25,7 +25,7 @@ async def test_postgresql_writes_in_read_committed_and_to_the_disk(store: Databa
 
 
 async def test_saving_a_user_leaves_the_state_of_their_chat_as_it_is(store: Database) -> None:
-    emma = Person(id=EMMA, created_at=NOW)
+    emma = User(id=EMMA, created_at=NOW)
     chat = ChatState(user_id=EMMA, question_id=17, taps={"sub:end": NOW})
     async with store.transaction() as tx:
         await UserRepository(tx).save(emma)

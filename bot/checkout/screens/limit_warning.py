@@ -1,4 +1,4 @@
-"""Where a person has reached a limit of orders: why, when again, and the draft kept for then."""
+"""Where a user has reached a limit of orders: why, when again, and the draft kept for then."""
 
 from bot.checkout.buttons import DraftAction, draft_data
 from bot.checkout.draft import OrderDraft

@@ -24,7 +24,7 @@ def screen(
 
 
 def confirmed(t: Translator, draft: OrderDraft, reference: str, zone: tzinfo, *, phrase: str | None = None) -> Screen:
-    """What stays in the review's place for good: what was agreed to, the order's name, perhaps the person's phrase."""
+    """What stays in the review's place for good: what was agreed to, the order's name, perhaps the user's phrase."""
     done = t("review.confirmed", reference=reference)
     if phrase is not None:
         done = Html(f"{done}\n\n{t('phrase.above_the_first', phrase=phrase)}")

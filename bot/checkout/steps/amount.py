@@ -54,7 +54,7 @@ class AmountStep:
         """
         draft = replace(draft, amount=amount)
         try:
-            await self._orders.estimate_order(draft.person_id, draft.method, amount)
+            await self._orders.estimate_order(draft.user_id, draft.method, amount)
         except SettlementFailure:
             pass  # the answer is kept all the same: the review checks the sum again
         except Rejection as rejection:

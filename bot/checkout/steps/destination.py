@@ -79,7 +79,7 @@ class DestinationStep:
         return _take_method(session, draft, method, await self._known(session))
 
     async def _known(self, session: Session) -> Sequence[SavedRecipient]:
-        return await self._recipients.list_all(session.person.id)
+        return await self._recipients.list_all(session.user.id)
 
 
 async def list_methods(market: Market) -> Sequence[PayoutMethod]:

@@ -51,4 +51,4 @@ class NumberStep:
 
     async def _with(self, session: Session, draft: OrderDraft, number: str) -> OrderDraft:
         """Return the draft with the number, and with the holder's name of an earlier order to it."""
-        return with_known_holder(confirm_number(draft, number), await self._recipients.list_all(session.person.id))
+        return with_known_holder(confirm_number(draft, number), await self._recipients.list_all(session.user.id))

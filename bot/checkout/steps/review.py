@@ -56,7 +56,7 @@ class ReviewStep:
                 raise Rejection("stale.button")
             reviewed = saved
         async with self._database.reading() as tx:
-            is_first = not await OrderRepository(tx).of_person(session.person.id, limit=1)
+            is_first = not await OrderRepository(tx).of_user(session.user.id, limit=1)
         return screens.screen(session.t, reviewed, worth, session.zone, other_ways=len(channels) > 1, is_first=is_first)
 
     async def take_typed(self, _: Session, __: OrderDraft, ___: str) -> OrderDraft:
@@ -66,9 +66,9 @@ class ReviewStep:
     async def build_confirmed_screen(self, session: Session, draft: OrderDraft, order: Order) -> Screen:
         """Return the review once it is confirmed. For a first order it says what the phrase on the invoice is for."""
         async with self._database.reading() as tx:
-            session.person = await UserRepository(tx).get(session.person.id) or session.person
-            is_first = len(await OrderRepository(tx).of_person(session.person.id, limit=2)) == 1
-        phrase = session.person.phrase if is_first else None
+            session.user = await UserRepository(tx).get(session.user.id) or session.user
+            is_first = len(await OrderRepository(tx).of_user(session.user.id, limit=2)) == 1
+        phrase = session.user.phrase if is_first else None
         return screens.confirmed(session.t, draft, order.reference, session.zone, phrase=phrase)
 
     async def _edit(self, _: Session, draft: OrderDraft, name: str) -> OrderDraft:
@@ -84,7 +84,7 @@ class ReviewStep:
         return await self._place(session, replace(draft, message_id=session.message_id))
 
     async def _place(self, session: Session, draft: OrderDraft) -> OrderDraft | Screen:
-        new_phrase = (await suggest_phrase(session)).text if session.person.phrase is None else None
+        new_phrase = (await suggest_phrase(session)).text if session.user.phrase is None else None
         try:
             order = await place_draft(self._orders, draft, new_phrase)
         except ConfirmationOutdated:

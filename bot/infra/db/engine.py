@@ -78,7 +78,7 @@ def _postgresql(address: Address) -> AsyncEngine:
         # committed, and an intent must be on the disk before its POST.
         isolation_level="READ COMMITTED",
         execution_options={"compiled_cache": _POSTGRESQL_STATEMENTS},
-        hide_parameters=True,  # an exception's text must not quote a person's account
+        hide_parameters=True,  # an exception's text must not quote a user's account
         pool_size=POSTGRESQL_CONNECTIONS,
         max_overflow=0,
         pool_timeout=PATIENCE_SECONDS,

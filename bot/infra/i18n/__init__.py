@@ -1,10 +1,10 @@
 """What people read: sentences from the catalogues, and numbers, money and times as their readers write them.
 
     translations = Translations.load()
-    t = translations.get(choose(person.locale, telegram_language_code, "id"))
+    t = translations.get(choose(user.locale, telegram_language_code, "id"))
     t("review.title", amount=t.rupiah(50_000))
 
-A key that no catalogue has is a fault of ours: `UnknownKey` when `strict`, otherwise logged, and the person reads
+A key that no catalogue has is a fault of ours: `UnknownKey` when `strict`, otherwise logged, and the user reads
 English. Errors::
 
     TranslationError

@@ -1,4 +1,4 @@
-"""Faults of ours, not of a person's: a sentence that isn't there, or can't be filled."""
+"""Faults of ours, not of a user's: a sentence that isn't there, or can't be filled."""
 
 
 class TranslationError(LookupError):

@@ -74,11 +74,11 @@ class Formats:
         return str(Locale(self.locale).languages[locale])
 
     def clock(self, moment: datetime, zone: tzinfo) -> str:
-        """Return the time of day in the person's `zone`, with its name: `10.05 WIB`. `moment` is aware."""
+        """Return the time of day in the user's `zone`, with its name: `10.05 WIB`. `moment` is aware."""
         return self._moment(moment, zone, self._written_as.clock)
 
     def hour(self, moment: datetime, zone: tzinfo) -> str:
-        """Return the time of day in the person's `zone`, without its name: `10.05`. `moment` is aware."""
+        """Return the time of day in the user's `zone`, without its name: `10.05`. `moment` is aware."""
         return format_datetime(_local(moment, zone), self._written_as.clock, locale=self.locale)
 
     def seconds(self, moment: datetime, zone: tzinfo) -> str:
@@ -91,11 +91,11 @@ class Formats:
         return self._written_as.clock.replace("HH", f"{hour:02}").replace("mm", f"{minute:02}")
 
     def date(self, moment: datetime, zone: tzinfo, *, with_year: bool = True) -> str:
-        """Return the day in the person's `zone`: `17 Agu 2026`, or `17 Agu` without its year. `moment` is aware."""
+        """Return the day in the user's `zone`: `17 Agu 2026`, or `17 Agu` without its year. `moment` is aware."""
         return format_datetime(_local(moment, zone), _DATE if with_year else _DAY, locale=self.locale)
 
     def date_time(self, moment: datetime, zone: tzinfo) -> str:
-        """Date and time in the person's `zone`, with its name: `17 Agu 2026 10.05 WIB`. `moment` is aware."""
+        """Date and time in the user's `zone`, with its name: `17 Agu 2026 10.05 WIB`. `moment` is aware."""
         return self._moment(moment, zone, self._written_as.date_time)
 
     def duration(self, length: timedelta) -> str:

@@ -140,7 +140,7 @@ class Translations:
 
 
 def choose(chosen: str | None, telegram_language_code: str | None, default: str) -> str:
-    """Return the locale for a person: their own choice, else their app's language if we speak it, else `default`.
+    """Return the locale for a user: their own choice, else their app's language if we speak it, else `default`.
 
     Region subtags are ignored (`id-ID` is `id`). Malay isn't taken for Indonesian: the words for money differ.
     """

@@ -193,7 +193,7 @@ class OutboxDelivery:
                 return Unreadable("its order can't be opened")
             if not isinstance(error, StoreDown):
                 self._mistakes[notification.id] += 1
-            log.error(  # noqa: TRY400  a traceback may quote what a person wrote
+            log.error(  # noqa: TRY400  a traceback may quote what a user wrote
                 "message_attempt_failed",
                 message=notification.kind,
                 subject=notification.subject,

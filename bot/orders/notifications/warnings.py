@@ -31,7 +31,7 @@ class OrderInAlarm:
     @property
     def user_id(self) -> int:
         """Return the user of the order."""
-        return self.order.person_id
+        return self.order.user_id
 
     @property
     def service_id(self) -> str:

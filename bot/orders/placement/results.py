@@ -187,5 +187,5 @@ async def is_superseded(tx: Transaction, intent: Order) -> bool:
 
     What the service surely didn't create doesn't count.
     """
-    newer = await OrderRepository(tx).placed_after(intent.person_id, intent.created_at)
+    newer = await OrderRepository(tx).placed_after(intent.user_id, intent.created_at)
     return any(order.phase is not Phase.REFUSED and order.asks_the_same_as(intent) for order in newer)

@@ -51,7 +51,7 @@ class PlaceOrder:
     invoice shows one.
     """
 
-    person_id: int
+    user_id: int
     chat_id: int
     draft_id: str
     method: PayoutMethod
@@ -89,7 +89,7 @@ class OrderService:
         self.submission = OrderSubmission(settlement, self.results, clock)
         self._settlement = settlement
 
-    async def estimate_order(self, person_id: int, method: PayoutMethod | None, amount: Amount) -> Estimate:
+    async def estimate_order(self, user_id: int, method: PayoutMethod | None, amount: Amount) -> Estimate:
         """Return what `amount` comes to at the current quote.
 
         Raises:
@@ -98,12 +98,12 @@ class OrderService:
         """
         worth = estimate(amount, await self.market.quote())
         self.rules.check_limits(method, worth)
-        await self._check_user_limits(person_id, worth.idr)
+        await self._check_user_limits(user_id, worth.idr)
         return worth
 
-    async def check_person(self, person_id: int) -> None:
+    async def check_user(self, user_id: int) -> None:
         """Raise `Rejection` if this user can order nothing right now."""
-        await self._check_user_limits(person_id, self.rules.min_order_idr)
+        await self._check_user_limits(user_id, self.rules.min_order_idr)
 
     async def place(self, request: PlaceOrder, confirm: Confirm) -> Order:
         """Place an order, once. Return it, or the order that was placed before where `confirm` rejects the request.
@@ -124,7 +124,7 @@ class OrderService:
             is_confirmed = await confirm(tx)
             if is_confirmed:
                 await self._add_intent(tx, order)
-                await _give_phrase(tx, order.person_id, request.phrase)
+                await _give_phrase(tx, order.user_id, request.phrase)
         if not is_confirmed:
             return await self.placed_before(request.draft_id)
         self.submission.submit(order)
@@ -257,7 +257,7 @@ class OrderService:
         worth = estimate(request.amount, request.quote)
         return Order(
             reference=new_reference(),
-            person_id=request.person_id,
+            user_id=request.user_id,
             chat_id=request.chat_id,
             draft_id=request.draft_id,
             attempt=1,
@@ -273,7 +273,7 @@ class OrderService:
             page_token=new_page_token(),
         )
 
-    async def _check_user_limits(self, person_id: int, idr: int) -> None:
+    async def _check_user_limits(self, user_id: int, idr: int) -> None:
         """Raise `Rejection` if an order of `idr` rupiah would be more than the user may place now.
 
         This is a warning before the user types everything. `_decide_user_limits` decides.
@@ -282,7 +282,7 @@ class OrderService:
             return
         now = self.clock.now()
         async with self.store.reading() as tx:
-            placed = await OrderRepository(tx).may_count(person_id, now - limits.DAY)
+            placed = await OrderRepository(tx).may_count(user_id, now - limits.DAY)
         limits.check(self.rules.limits, placed, idr, now, smallest=self.rules.min_order_idr)
 
     async def _decide_user_limits(self, tx: Transaction, intent: Order) -> None:
@@ -293,9 +293,9 @@ class OrderService:
         """
         if self.rules.limits.are_none:
             return
-        await OrderRepository(tx).one_at_a_time(intent.person_id)
+        await OrderRepository(tx).one_at_a_time(intent.user_id)
         now = intent.created_at
-        placed = await OrderRepository(tx).may_count(intent.person_id, now - limits.DAY)
+        placed = await OrderRepository(tx).may_count(intent.user_id, now - limits.DAY)
         limits.check(self.rules.limits, placed, intent.expected_idr, now, smallest=self.rules.min_order_idr)
 
     async def _add_intent(self, tx: Transaction, order: Order) -> None:
@@ -304,11 +304,11 @@ class OrderService:
             raise ConfirmationOutdated
         if order.has_recipient:
             recipient = Recipient(order.method, order.number, order.holder)
-            await remember(tx, order.person_id, recipient, order.created_at)
+            await remember(tx, order.user_id, recipient, order.created_at)
         await OrderRepository(tx).record_event(order, order.created_at, EventNote.INTENDED)
 
 
-async def _give_phrase(tx: Transaction, person_id: int, phrase: str | None) -> None:
-    person = await UserRepository(tx).get(person_id) if phrase else None
-    if person is not None and person.phrase is None:
-        await UserRepository(tx).save(replace(person, phrase=phrase, suggestion=None))
+async def _give_phrase(tx: Transaction, user_id: int, phrase: str | None) -> None:
+    user = await UserRepository(tx).get(user_id) if phrase else None
+    if user is not None and user.phrase is None:
+        await UserRepository(tx).save(replace(user, phrase=phrase, suggestion=None))

@@ -157,7 +157,7 @@ class ReceiptHandlers:
     async def _result(self, session: Session, typed: str) -> Screen:
         """Return what the receipt with this code says, that there is none, or that there were too many tries."""
         try:
-            order = await self._receipts.verify(session.person.id, typed)
+            order = await self._receipts.verify(session.user.id, typed)
         except TooManyWrongCodes as refusal:
             return verify.refused(session.reader, refusal.again)
         return verify.false(session.t) if order is None else verify.true(session.t, order, session.zone)

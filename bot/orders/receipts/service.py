@@ -50,19 +50,19 @@ class ReceiptService:
             made = _new(reference, self._clock)
             return made if await ReceiptRepository(tx).add(made) else await ReceiptRepository(tx).of_order(reference)
 
-    async def verify(self, person_id: int, typed: str) -> Order | None:
+    async def verify(self, user_id: int, typed: str) -> Order | None:
         """Return the order whose receipt has the code that this user typed; None if there is none.
 
         Raises:
             TooManyWrongCodes: the user has typed too many wrong codes.
         """
-        cost, is_wrong = self._wrong_codes.charge(person_id, self._clock.now()), False
+        cost, is_wrong = self._wrong_codes.charge(user_id, self._clock.now()), False
         try:
             order = await self._with_code(typed)
             is_wrong = order is None
         finally:
             if not is_wrong:
-                self._wrong_codes.refund(person_id, cost)
+                self._wrong_codes.refund(user_id, cost)
         return order
 
     async def _with_code(self, typed: str) -> Order | None:

@@ -54,26 +54,26 @@ class WrongCodeLimiter:
         self._all_whole_at = _LONG_AGO
         self._forget_from = _FEW
 
-    def charge(self, person_id: int, now: datetime) -> timedelta:
+    def charge(self, user_id: int, now: datetime) -> timedelta:
         """Count a code as wrong, and return what that cost.
 
         Raises:
             TooManyWrongCodes: the user has none left.
         """
         self._forget_whole(now)
-        before = max(self._whole_at.get(person_id, now), now)
+        before = max(self._whole_at.get(user_id, now), now)
         again = before + self._for_a_user.gap - self._for_a_user.window
         if again > now:
             raise TooManyWrongCodes(again)
         after = before + self._for_a_user.gap if self._is_calm(now) else now + self._until_whole_from_none()
-        self._whole_at[person_id] = after
+        self._whole_at[user_id] = after
         self._all_whole_at = max(self._all_whole_at, now) + self._for_all_users.gap
         return after - before
 
-    def refund(self, person_id: int, cost: timedelta) -> None:
+    def refund(self, user_id: int, cost: timedelta) -> None:
         """Take back what `charge` has counted: the code was right."""
-        if person_id in self._whole_at:
-            self._whole_at[person_id] -= cost
+        if user_id in self._whole_at:
+            self._whole_at[user_id] -= cost
         self._all_whole_at -= self._for_all_users.gap
 
     def _is_calm(self, now: datetime) -> bool:
@@ -85,5 +85,5 @@ class WrongCodeLimiter:
 
     def _forget_whole(self, now: datetime) -> None:
         if len(self._whole_at) >= self._forget_from:
-            self._whole_at = {person: whole for person, whole in self._whole_at.items() if whole > now}
+            self._whole_at = {user: whole for user, whole in self._whole_at.items() if whole > now}
             self._forget_from = max(_FEW, 2 * len(self._whole_at))

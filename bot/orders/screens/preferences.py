@@ -7,13 +7,13 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.orders.buttons import PreferenceButton, PreferencesAction, PreferencesButton
 from bot.orders.preferences import CHOOSABLE, DeliveryMode, Topic, chosen_mode, next_mode
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.screens.settings import SettingsSection, back_row
 
 SIGNS: Final = {DeliveryMode.SOUND: "🔔", DeliveryMode.SILENT: "🔕", DeliveryMode.STATUS_ONLY: "📄"}
 
 
-def screen(t: Translator, user: Person) -> Screen:
+def screen(t: Translator, user: User) -> Screen:
     """Return the preferences. A tap on a topic chooses its next mode."""
     rows = tuple((_topic_button(t, topic, chosen_mode(topic, user.notices)),) for topic in CHOOSABLE)
     reset = Button(t.plain("notices.usual"), data=PreferencesButton(PreferencesAction.RESET).pack())
@@ -23,7 +23,7 @@ def screen(t: Translator, user: Person) -> Screen:
     return Screen(text, (*rows, *(((reset,),) if user.notices else ()), back_row(t)))
 
 
-def summary(t: Translator, user: Person) -> Mapping[str, Html]:
+def summary(t: Translator, user: User) -> Mapping[str, Html]:
     """Return how many preferences the user has changed, for the settings."""
     changed = sum(chosen_mode(topic, user.notices) is not topic.default for topic in CHOOSABLE)
     return {"notices": t.n("settings.notices_changed", changed) if changed else t("settings.notices_usual")}

@@ -15,7 +15,7 @@ FACT_SHOWN = 300
 
 def screen(kind: OrderWarning, t: Translator, order: Order | None, problem: AboutProblem, now: datetime) -> Screen:
     """The message; `order` is None where it is gone or can't be read."""
-    facts: dict[str, object] = {"line": "", "state": "", "person": ""} if order is None else _facts(t, order, now)
+    facts: dict[str, object] = {"line": "", "state": "", "user": ""} if order is None else _facts(t, order, now)
     if kind is OrderWarning.FAILED and order is not None and order.failure is Failure.UNKNOWN:
         return Screen(t("news.staff_failed_unknown", **facts))
     return Screen(t(f"news.{kind}", **facts, complaint=clip(problem.complaint, FACT_SHOWN)))
@@ -25,5 +25,5 @@ def _facts(t: Translator, order: Order, now: datetime) -> dict[str, object]:
     return {
         "line": format_order_line(t, order),
         "state": t(state_key(order, now)),
-        "person": Html(f"tg://user?id={order.person_id}"),
+        "user": Html(f"tg://user?id={order.user_id}"),
     }

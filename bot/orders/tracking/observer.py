@@ -237,8 +237,8 @@ async def _chosen_step(tx: Transaction, before: Order, after: Order) -> tuple[Or
     step = step_notification(before, after)
     if step is None:
         return ()
-    person = await UserRepository(tx).get_if_readable(after.person_id)
-    mode = delivery_mode(step, person.notices if person else None)
+    user = await UserRepository(tx).get_if_readable(after.user_id)
+    mode = delivery_mode(step, user.notices if user else None)
     return () if mode is DeliveryMode.STATUS_ONLY else (step,)
 
 

@@ -31,9 +31,9 @@ class ViewedOrders:
         """Record that the payment page of this order is open."""
         self._pages.add(reference, self._clock.now())
 
-    def user_active(self, person_id: int) -> None:
+    def user_active(self, user_id: int) -> None:
         """Record that this user has just sent a message or pressed a button."""
-        self._users.add(person_id, self._clock.now())
+        self._users.add(user_id, self._clock.now())
 
     def references(self) -> tuple[str, ...]:
         """Return the orders whose pages are open."""

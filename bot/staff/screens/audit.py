@@ -55,8 +55,8 @@ def _entry(reader: Reader, entry: AuditEntry, terms: AuditTerms) -> Html:
     t = reader.t
     day = reader.format_day(entry.at)
     said = t(f"audit.{entry.action}", subject=_subject(t, entry, terms))
-    if entry.person_id and not entry.subject.startswith("person:"):
-        said = t("audit.about", said=said, person=str(entry.person_id))
+    if entry.user_id and not entry.subject.startswith("person:"):
+        said = t("audit.about", said=said, user=str(entry.user_id))
     if entry.detail:
         said = t("audit.why", said=said, detail=_detail(t, entry, terms))
     return t("audit.entry", day=day, time=t.seconds(entry.at, reader.zone), actor=str(entry.actor_id), said=said)

@@ -114,7 +114,7 @@ class LookupHandlers:
         if answered is not None and answered.forward_origin is not None:
             await self._show_author(staff, answered)
         elif (ticket := await self._messages.ticket_of(staff, message)) is not None:
-            await self._show_user_or_say(staff, ticket.person_id)
+            await self._show_user_or_say(staff, ticket.user_id)
         else:
             await self._show(staff, Screen(staff.t("lookup.how_person")))
 
@@ -125,7 +125,7 @@ class LookupHandlers:
 
     async def show_ticket(self, staff: StaffSession, ticket: Ticket, argument: str = "") -> None:
         """Show a ticket's page: as a message of the ticket, which can be replied to, or in the place of the pressed."""
-        case = await self._lookups.view_ticket(staff.person.id, ticket)
+        case = await self._lookups.view_ticket(staff.user.id, ticket)
         async with self._database.reading() as tx:
             heads = await TicketPostRepository(tx).heads(ticket.reference)
         link = next((head.link for head in heads if head.link), None)
@@ -139,13 +139,13 @@ class LookupHandlers:
     async def _forwarded(self, update: Update, _: Context) -> None:
         """Show the author of a message that an agent forwards to the bot, unless it answers an open parsed."""
         staff, message = await self._sessions.open(update), update.effective_message
-        if staff is None or message is None or staff.session.is_in_conversation or staff.person.awaits:
+        if staff is None or message is None or staff.session.is_in_conversation or staff.user.awaits:
             return
         await self._show_author(staff, message)
         raise ApplicationHandlerStop
 
     async def _show_order(self, staff: StaffSession, reference: str) -> bool:
-        case = await self._lookups.view_order(staff.person.id, reference)
+        case = await self._lookups.view_order(staff.user.id, reference)
         if case is None:
             return False
         screen = order_screens.order(staff.reader, case, self._default_locale)
@@ -199,14 +199,14 @@ class LookupHandlers:
             return False
         user_id, offset, turn = whom
         page = await self._lookups.list_tickets_of(user_id, offset)
-        await self._show(staff, ticket_screens.of_person(staff.reader, user_id, page, turn))
+        await self._show(staff, ticket_screens.of_user(staff.reader, user_id, page, turn))
         return True
 
     async def _show_tickets(self, staff: StaffSession, query: str) -> bool:
         which, offset = parse_page(query)
         if which not in set(TicketFilter):
             return False
-        listed = await self._lookups.list_tickets(TicketFilter(which), staff.person.id, offset)
+        listed = await self._lookups.list_tickets(TicketFilter(which), staff.user.id, offset)
         times = await self._lookups.measure_reply_times(Period.WEEK, staff.session.zone)
         await self._show(staff, ticket_screens.screen(staff.reader, listed, times))
         return True
@@ -234,10 +234,10 @@ class LookupHandlers:
 
     async def _show_user_or_say(self, staff: StaffSession, user_id: int) -> None:
         if not await self._show_user_page(staff, user_id):
-            await self._show(staff, Screen(staff.t("lookup.nobody", person=str(user_id))))
+            await self._show(staff, Screen(staff.t("lookup.nobody", user=str(user_id))))
 
     async def _show_user_page(self, staff: StaffSession, user_id: int) -> bool:
-        about = await self._lookups.view_user(staff.person.id, user_id)
+        about = await self._lookups.view_user(staff.user.id, user_id)
         if about is None:
             return False
         screen = user_screens.screen(staff.reader, about, self._default_locale)

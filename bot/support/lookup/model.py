@@ -7,7 +7,7 @@ from typing import Final, Generic, TypeVar
 from bot.orders.order import Order
 from bot.support.model import TicketFilter
 from bot.support.ticket import Ticket
-from bot.users.model import Person
+from bot.users.model import User
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -38,7 +38,7 @@ class OrderFilter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonTally:
+class UserTally:
     """Counts of a user's orders: all, those in progress, those that were paid, and of these the failed ones."""
 
     orders: int = 0
@@ -67,11 +67,11 @@ class TicketPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserOverview:
-    """What support sees of a user at a glance; `person` is None where only their orders are left."""
+    """What support sees of a user at a glance; `user` is None where only their orders are left."""
 
-    person_id: int
-    person: Person | None
-    tally: PersonTally
+    user_id: int
+    user: User | None
+    tally: UserTally
     orders: tuple[Order, ...]
     tickets: tuple[Ticket, ...]
 

@@ -14,9 +14,9 @@ from bot.orders.tables import IS_CLAIMED, orders
 from bot.settlement import json_values as nested
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import FAILED
-from bot.support.lookup.model import OrderFilter, PersonTally
-from bot.users.model import Person
-from bot.users.repository import to_person
+from bot.support.lookup.model import OrderFilter, UserTally
+from bot.users.model import User
+from bot.users.repository import to_user
 from bot.users.tables import HAS_USERNAME, users
 
 MOST_ALIKE = 200
@@ -61,7 +61,7 @@ TALLY = select(
         func.coalesce(func.sum(case((kind, 1), else_=0)), 0)
         for kind in (IS_UNDER_WAY, HAS_PAID, HAS_PAID & (orders.c.state == constant(FAILED)))
     ),
-).where(orders.c.person_id == bindparam("person"))
+).where(orders.c.user_id == bindparam("user"))
 
 
 class LookupRepository:
@@ -88,16 +88,16 @@ class LookupRepository:
         read = (sealing.read_unopened(self._vault, orders, dict(row), _method) for row in found)
         return tuple(filter(None, read))
 
-    async def people_called(self, username: str) -> tuple[Person, ...]:
+    async def people_called(self, username: str) -> tuple[User, ...]:
         """Return the users who had this public name when they were last here, the last seen first."""
         found = (await self._connection.execute(CALLED, {"called": username})).mappings()
-        return sealing.readable(self._vault, users, found, to_person)
+        return sealing.readable(self._vault, users, found, to_user)
 
-    async def tally(self, person_id: int) -> PersonTally:
+    async def tally(self, user_id: int) -> UserTally:
         """Return the counts of the user's orders."""
-        counted = (await self._connection.execute(TALLY, {"person": person_id})).one()
+        counted = (await self._connection.execute(TALLY, {"user": user_id})).one()
         placed, under_way, paid, failed = map(int, counted)
-        return PersonTally(orders=placed, under_way=under_way, paid=paid, failed=failed)
+        return UserTally(orders=placed, under_way=under_way, paid=paid, failed=failed)
 
     async def _orders(self, statement: Select[Any], known: dict[str, Any]) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, known)

@@ -79,12 +79,12 @@ class LookupService:
     async def list_orders_of(self, user_id: int, offset: int = 0) -> Page[Order]:
         """Return a user's orders, newest first."""
         async with self._database.reading() as tx:
-            return _page(await OrderRepository(tx).of_person(user_id, limit=PAGE + 1, offset=offset), offset)
+            return _page(await OrderRepository(tx).of_user(user_id, limit=PAGE + 1, offset=offset), offset)
 
     async def list_tickets_of(self, user_id: int, offset: int = 0) -> Page[tuple[Ticket, Order | None]]:
         """Return a user's tickets, the open ones first."""
         async with self._database.reading() as tx:
-            found = await TicketRepository(tx).of_person(user_id, limit=PAGE + 1, offset=offset)
+            found = await TicketRepository(tx).of_user(user_id, limit=PAGE + 1, offset=offset)
             return _page([(ticket, await _order_of(tx, ticket)) for ticket in found], offset)
 
     async def list_tickets(self, which: TicketFilter, staff_id: int, offset: int = 0) -> TicketPage:
@@ -107,14 +107,14 @@ class LookupService:
             order = await OrderRepository(tx).get(reference)
             if order is None:
                 return None
-            await self._record(tx, staff_id, f"order:{order.reference}", order.person_id)
-            return await read_case(tx, order.person_id, order.reference)
+            await self._record(tx, staff_id, f"order:{order.reference}", order.user_id)
+            return await read_case(tx, order.user_id, order.reference)
 
     async def view_ticket(self, staff_id: int, ticket: Ticket) -> Case:
         """Return the case that a ticket is about."""
         async with self._database.transaction() as tx:
-            await self._record(tx, staff_id, f"ticket:{ticket.reference}", ticket.person_id)
-            return await read_case(tx, ticket.person_id, ticket.order_reference)
+            await self._record(tx, staff_id, f"ticket:{ticket.reference}", ticket.user_id)
+            return await read_case(tx, ticket.user_id, ticket.order_reference)
 
     async def view_user(self, staff_id: int, user_id: int) -> UserOverview | None:
         """Return a user at a glance; None where the bot has never met them, or has deleted them."""
@@ -124,11 +124,11 @@ class LookupService:
                 return None
             await self._record(tx, staff_id, "person:", user_id)
             return UserOverview(
-                person_id=user_id,
-                person=user,
+                user_id=user_id,
+                user=user,
                 tally=tally,
-                orders=await OrderRepository(tx).of_person(user_id, limit=LATEST),
-                tickets=await TicketRepository(tx).of_person(user_id, limit=LATEST),
+                orders=await OrderRepository(tx).of_user(user_id, limit=LATEST),
+                tickets=await TicketRepository(tx).of_user(user_id, limit=LATEST),
             )
 
     async def _methods(self) -> tuple[PayoutMethod, ...]:
@@ -143,7 +143,7 @@ class LookupService:
         return (*live, *(method for method in used if method.code not in codes))
 
     async def _record(self, tx: Transaction, staff_id: int, subject: str, user_id: int) -> None:
-        await record_audit(tx, staff_id, AuditAction.LOOKED, subject, self._clock.now(), person_id=user_id)
+        await record_audit(tx, staff_id, AuditAction.LOOKED, subject, self._clock.now(), user_id=user_id)
 
 
 def _page(found: Sequence[T], offset: int) -> Page[T]:

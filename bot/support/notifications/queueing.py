@@ -93,7 +93,7 @@ async def notify_user(
     tx: Transaction, ticket: Ticket, kind: TicketNotification, payload: AboutTicket, now: datetime, *, mark: str = ""
 ) -> None:
     """Queue a notification for the ticket's user."""
-    await OutboxRepository(tx).add([ticket_notification(ticket.person_id, kind, payload, now, mark)])
+    await OutboxRepository(tx).add([ticket_notification(ticket.user_id, kind, payload, now, mark)])
 
 
 async def notify_of_remark(

@@ -17,7 +17,7 @@ from bot.support.reveal.model import Reason, read_reason
 from bot.support.reveal.service import RevealService
 from bot.support.staff.session import StaffSession, StaffSessions
 from bot.users import questions
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.screens import start
 from bot.users.session import Session
 
@@ -57,7 +57,7 @@ class RevealHandlers:
     async def reason_typed(self, session: Session, reference: str, text: str) -> None:
         """Show the recipient for a reason that was typed. For somebody who is no agent any longer, end the question."""
         try:
-            order = await self._reveals.find_order(session.person.id, reference)
+            order = await self._reveals.find_order(session.user.id, reference)
         except Rejection:
             await session.save_user(questions.answered(session))
             await session.show(session.with_resume(await start.show(session)))
@@ -71,16 +71,16 @@ class RevealHandlers:
         try:
             await self._reveal(session, reference, reason, answered=questions.answered(session))
         except Rejection as rejection:
-            await session.save_user(session.person)
+            await session.save_user(session.user)
             await self._refuse(session, rejection)
 
     async def _ask(self, staff: StaffSession, reference: str, _: str) -> None:
         """Ask why, in private."""
         session = staff.session
-        order = await self._reveals.find_order(staff.person.id, reference)
+        order = await self._reveals.find_order(staff.user.id, reference)
         await session.acknowledge(None if staff.is_private else session.t.plain("reveal.look_in_private"))
         screen = screens.asking(session.t, order)
-        sent = await self._messenger.send_text(staff.person.id, screen.text, screen.keyboard, priority="talk")
+        sent = await self._messenger.send_text(staff.user.id, screen.text, screen.keyboard, priority="talk")
         if isinstance(sent, Unreachable):
             await staff.say(screens.unreachable(staff.t, self._messenger.username))
         elif not isinstance(sent, Delivered):
@@ -98,12 +98,12 @@ class RevealHandlers:
 
     async def _ask_for_reason(self, staff: StaffSession, reference: str, _: str) -> None:
         """Ask for another reason, in the place of the buttons."""
-        order = await self._reveals.find_order(staff.person.id, reference)
+        order = await self._reveals.find_order(staff.user.id, reference)
         await staff.session.acknowledge()
         await questions.ask(staff.session, REASON, screens.typing(staff.session.t, order), reference)
 
     async def _hide(self, staff: StaffSession, _: str, reveal_id: str) -> None:
-        has_hidden = await self._reveals.hide(staff.person.id, reveal_id)
+        has_hidden = await self._reveals.hide(staff.user.id, reveal_id)
         await staff.session.acknowledge(None if has_hidden else staff.session.t.plain("staff.gone"))
 
     async def _reveal(
@@ -113,9 +113,9 @@ class RevealHandlers:
         reason: str,
         *,
         question: int | None = None,
-        answered: Person | None = None,
+        answered: User | None = None,
     ) -> None:
-        is_new = await self._reveals.reveal(session.person.id, reference, reason, question=question, answered=answered)
+        is_new = await self._reveals.reveal(session.user.id, reference, reason, question=question, answered=answered)
         if not is_new:
             await session.post(Screen(session.t("reveal.shown_already")))
             if answered is not None:

@@ -12,10 +12,10 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.support.reveal import screens
 from bot.support.reveal.model import Reveal
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 
-Show = Callable[[Translator, Person | None], Screen]
+Show = Callable[[Translator, User | None], Screen]
 
 
 class RevealMessages:
@@ -58,5 +58,5 @@ class RevealMessages:
 
     async def _screen(self, staff_id: int, show: Show) -> Screen:
         async with self._database.reading() as tx:
-            person = await UserRepository(tx).get(staff_id)
-        return show(translator_for(self._translations, person, self._default_locale), person)
+            user = await UserRepository(tx).get(staff_id)
+        return show(translator_for(self._translations, user, self._default_locale), user)

@@ -9,7 +9,7 @@ from bot.orders.screens.formatting import format_order_line
 from bot.recipients.formatting import format_full_method
 from bot.support.reveal.buttons import RevealAction, RevealButton
 from bot.support.reveal.model import Reason, Reveal
-from bot.users.model import Person
+from bot.users.model import User
 
 
 def button(t: Translator, reference: str) -> Button:
@@ -34,9 +34,9 @@ def opened(t: Translator, order: Order) -> Screen:
     return Screen(t("reveal.opened", line=format_order_line(t, order)))
 
 
-def shown(t: Translator, reveal: Reveal, order: Order, person: Person | None) -> Screen:
+def shown(t: Translator, reveal: Reveal, order: Order, user: User | None) -> Screen:
     """Show the full recipient, and until when."""
-    zone = person.zone if person is not None else PRESUMED
+    zone = user.zone if user is not None else PRESUMED
     text = t(
         "reveal.shown_named" if order.holder else "reveal.shown",
         line=format_order_line(t, order),

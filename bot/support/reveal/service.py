@@ -21,7 +21,7 @@ from bot.staff.staff_chat import StaffChat
 from bot.support.reveal.masking import Masking
 from bot.support.reveal.model import SHOWN_FOR, Reveal, RevealScreen
 from bot.support.reveal.repository import RevealRepository
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 
 
@@ -44,7 +44,7 @@ class RevealService:
             return await self._allowed(tx, staff_id, reference)
 
     async def reveal(
-        self, staff_id: int, reference: str, reason: str, *, question: int | None = None, answered: Person | None = None
+        self, staff_id: int, reference: str, reason: str, *, question: int | None = None, answered: User | None = None
     ) -> bool:
         """Show it in the agent's private chat, and return False where it is being shown there already.
 
@@ -93,7 +93,7 @@ class RevealService:
             raise Rejection("reveal.forgotten")
         return order
 
-    async def _begin(self, reveal_id: str, order: Order, staff_id: int, reason: str, answered: Person | None) -> Reveal:
+    async def _begin(self, reveal_id: str, order: Order, staff_id: int, reason: str, answered: User | None) -> Reveal:
         """Send the masked message, and save what it will show, and why."""
         sent = await self._screen.open(staff_id, order)
         if not isinstance(sent, Sent) or sent.message_id is None:
@@ -109,8 +109,8 @@ class RevealService:
         )
         async with self._database.transaction() as tx:
             await RevealRepository(tx).add(reveal)
-            about, whom = f"order:{order.reference}", order.person_id
-            await record_audit(tx, staff_id, AuditAction.REVEALED, about, now, person_id=whom, detail=reason)
+            about, whom = f"order:{order.reference}", order.user_id
+            await record_audit(tx, staff_id, AuditAction.REVEALED, about, now, user_id=whom, detail=reason)
             if answered is not None:
                 await UserRepository(tx).save(answered)
         return reveal

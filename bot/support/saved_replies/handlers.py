@@ -143,7 +143,7 @@ class SavedReplyHandlers:
         await staff.update(screens.deleting(staff.t, name))
 
     async def _delete(self, staff: StaffSession, name: str) -> None:
-        if not await self._saved_replies.delete(name, staff.person.id):
+        if not await self._saved_replies.delete(name, staff.user.id):
             raise Rejection("staff.gone")
         await self._list(staff)
 
@@ -161,7 +161,7 @@ class SavedReplyHandlers:
 
     async def _is_agent(self, session: Session) -> bool:
         """Return whether the answer comes from an agent. Otherwise end the question, and show the welcome."""
-        if self._sessions.is_agent(session.person.id):
+        if self._sessions.is_agent(session.user.id):
             return True
         await session.save_user(questions.answered(session))
         await session.show(session.with_resume(await start.show(session)))
@@ -252,12 +252,12 @@ class SendSavedReplyHandlers:
         if staff.message_id is None:
             raise Rejection("staff.gone")
         written = IncomingMessage(chat_id=staff.chat_id, message_id=staff.message_id, text=filled)
-        if await self._tickets.reply(ticket.reference, staff.person.id, written) is None:
+        if await self._tickets.reply(ticket.reference, staff.user.id, written) is None:
             await staff.toast("answers.sent_already", alert=True)
             await self._messenger.edit_keyboard(staff.chat_id, staff.message_id, (), priority="talk")
             return
         await staff.session.acknowledge()
-        await staff.update(screens.handed_over(staff.t, ticket, button.name, filled, staff.person.id))
+        await staff.update(screens.handed_over(staff.t, ticket, button.name, filled, staff.user.id))
 
     async def _case(self, staff: StaffSession, reference: str) -> tuple[Ticket, Order | None, Translator]:
         """Return the ticket, its order, and the language that its user reads.
@@ -268,12 +268,12 @@ class SendSavedReplyHandlers:
         async with self._database.reading() as tx:
             ticket = await TicketRepository(tx).get(reference)
             order = await OrderRepository(tx).get(ticket.order_reference) if ticket and ticket.order_reference else None
-            user = await UserRepository(tx).get(ticket.person_id) if ticket else None
+            user = await UserRepository(tx).get(ticket.user_id) if ticket else None
         if ticket is None:
             raise Rejection("staff.gone")
         if not ticket.is_open:
             raise Rejection("ticket.closed")
-        if ticket.claimed_by not in {None, staff.person.id}:
+        if ticket.claimed_by not in {None, staff.user.id}:
             raise Rejection("ticket.held_by_another")
         return ticket, order, translator_for(self._translations, user, self._default_locale)
 

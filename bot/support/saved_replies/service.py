@@ -9,7 +9,7 @@ from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 from bot.support.saved_replies.model import MOST, SavedReply
 from bot.support.saved_replies.repository import SavedReplyRepository
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.repository import UserRepository
 
 
@@ -42,7 +42,7 @@ class SavedReplies:
         if len(kept) >= MOST:
             raise Rejection("answers.too_many", most=MOST)
 
-    async def write(self, name: str, locale: str, text: str, by: Person) -> SavedReply:
+    async def write(self, name: str, locale: str, text: str, by: User) -> SavedReply:
         """Save its text in one language, together with the user who typed it, so that the answer isn't taken twice."""
         now = self._clock.now()
         async with self._database.transaction() as tx:

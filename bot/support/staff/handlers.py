@@ -83,12 +83,12 @@ class StaffTicketHandlers:
         await self._order_refresh.refresh(staff, ticket)
 
     async def _claim(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
-        await self._tickets.claim(ticket.reference, staff.person.id)
+        await self._tickets.claim(ticket.reference, staff.user.id)
         await staff.toast("staff.claimed")
 
     async def _take_over(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
         """Take over from nobody at once, but from a colleague with a note to them."""
-        if ticket.claimed_by in {None, staff.person.id} or not ticket.is_open:
+        if ticket.claimed_by in {None, staff.user.id} or not ticket.is_open:
             await self._claim(staff, ticket, argument)
             return
         await staff.session.acknowledge()
@@ -99,7 +99,7 @@ class StaffTicketHandlers:
         """Take over, now that there is a note. All agents are notified of the change, so nothing more is said."""
         staff, ticket = reply.staff, reply.ticket
         try:
-            await self._tickets.take_over(ticket.reference, staff.person.id, passable(message))
+            await self._tickets.take_over(ticket.reference, staff.user.id, passable(message))
         except Rejection as why:
             await self._messages.say(staff, ticket, staff_talk.not_passed_on(staff.t, ticket, why))
 
@@ -123,17 +123,17 @@ class StaffTicketHandlers:
         reason = REASONS.get(argument)
         if reason is None:
             raise Rejection("staff.gone")
-        closed = await self._tickets.close(ticket.reference, staff.person.id, reason)
+        closed = await self._tickets.close(ticket.reference, staff.user.id, reason)
         await staff.session.acknowledge()
         await staff.update(staff_talk.closed(staff.t, closed, reason))
 
     async def _reopen(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
-        await self._tickets.reopen(ticket.reference, staff.person.id)
+        await self._tickets.reopen(ticket.reference, staff.user.id)
         await staff.toast("staff.reopened")
 
     async def _send_again(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
         number = int(argument) if argument.isascii() and argument.isdecimal() else 0
-        if not await self._tickets.retry_reply(ticket.reference, staff.person.id, number):
+        if not await self._tickets.retry_reply(ticket.reference, staff.user.id, number):
             raise Rejection("staff.gone")
         await staff.toast("staff.tried_again")
 

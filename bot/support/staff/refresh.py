@@ -51,9 +51,9 @@ class OrderRefresh:
             await staff.toast("staff_ticket.nothing_to_read", alert=True)
             return
         await staff.toast("staff_ticket.reading")
-        agent, subject, user = staff.person.id, order_subject(order), ticket.person_id
+        agent, subject, user = staff.user.id, order_subject(order), ticket.user_id
         async with self._database.transaction() as tx:
-            await record_audit(tx, agent, AuditAction.LOOKED, subject, staff.now, person_id=user)
+            await record_audit(tx, agent, AuditAction.LOOKED, subject, staff.now, user_id=user)
         asked_at = staff.now
         try:
             report = await self._read(order.service_id)
@@ -91,7 +91,7 @@ class OrderRefresh:
 
 
 def _zone(staff: StaffSession) -> tzinfo:
-    return staff.person.zone if staff.is_private else PRESUMED
+    return staff.user.zone if staff.is_private else PRESUMED
 
 
 def _time(staff: StaffSession) -> str:

@@ -102,7 +102,7 @@ class ReplyHandlers:
             await staff.say(Screen(staff.t("ticket.no_answer")))
             return
         try:
-            has_changed = await self._corrections.withdraw(entry, staff.person.id)
+            has_changed = await self._corrections.withdraw(entry, staff.user.id)
         except Rejection as why:
             await staff.say(Screen(staff.t.tell(why)))
         else:
@@ -115,7 +115,7 @@ class ReplyHandlers:
         post, ticket = await self._answered(message)
         if post is None:
             return await self._explain_unknown(update, message)
-        if ticket is None or message.chat_id == ticket.person_id:
+        if ticket is None or message.chat_id == ticket.user_id:
             return False
         staff = await self._sessions.open(update)
         if staff is None:
@@ -132,7 +132,7 @@ class ReplyHandlers:
             await self._keep_note(staff, ticket, message)
             return
         try:
-            await self._tickets.reply(ticket.reference, staff.person.id, passable(message))
+            await self._tickets.reply(ticket.reference, staff.user.id, passable(message))
         except Rejection as why:
             await self._messages.say(staff, ticket, staff_talk.not_passed_on(staff.t, ticket, why))
 
@@ -176,7 +176,7 @@ class ReplyHandlers:
         if note is None:
             await ask(self._messages, staff, ticket, NOTE, staff_talk.how_to_note(staff.t))
             return
-        await self._tickets.add_note(ticket.reference, staff.person.id, note)
+        await self._tickets.add_note(ticket.reference, staff.user.id, note)
         await ask(self._messages, staff, ticket, NOTE, staff_talk.noted(staff.t, ticket))
 
     async def _note_in_reply(self, reply: TicketReply, _: str, message: Message) -> None:

@@ -20,7 +20,7 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.staff.staff_chat import StaffChat
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.session import Session, current_session
 
 NEW_MESSAGES = filters.UpdateType.MESSAGE
@@ -44,9 +44,9 @@ class StaffSession:
     t: Translator
 
     @property
-    def person(self) -> Person:
+    def user(self) -> User:
         """The agent."""
-        return self.session.person
+        return self.session.user
 
     @property
     def now(self) -> datetime:
@@ -61,7 +61,7 @@ class StaffSession:
     @property
     def is_private(self) -> bool:
         """Whether nobody else reads along."""
-        return self.chat_id == self.session.person.id
+        return self.chat_id == self.session.user.id
 
     async def say(self, screen: Screen) -> int | None:
         """Reply with a new message, and return its id where it surely was sent."""
@@ -119,7 +119,7 @@ class StaffSessions:
     async def open(self, update: Update) -> StaffSession | None:
         """Return the session of an update; None where its user may not act as an agent, or not here."""
         session, chat, message = current_session(), update.effective_chat, update.effective_message
-        if chat is None or not self.is_agent(session.person.id):
+        if chat is None or not self.is_agent(session.user.id):
             return None
         if chat.type != Chat.PRIVATE and not await self.is_group(chat.id):
             return None

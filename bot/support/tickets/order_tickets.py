@@ -52,12 +52,12 @@ async def open_order_ticket(tx: Transaction, staff_chat: StaffChat, order: Order
     if not staff_chat.is_open:
         return
     for _ in range(TRIES):
-        known = await TicketRepository(tx).open_of(order.person_id, order.reference)
+        known = await TicketRepository(tx).open_of(order.user_id, order.reference)
         if known is not None:
             if await _add_cause(tx, staff_chat, known, cause, now):
                 return
             continue
-        ticket = Ticket.open(order.person_id, now, order_reference=order.reference, cause=cause)
+        ticket = Ticket.open(order.user_id, now, order_reference=order.reference, cause=cause)
         if await TicketRepository(tx).add(ticket):
             about = AboutTicket(ticket.reference)
             await notify_staff(tx, staff_chat, StaffNotification.HEAD, about, now)

@@ -35,8 +35,8 @@ OF_ENTRY = (
 IN_STAFF_CHATS = (
     select(ticket_posts)
     .join(tickets, tickets.c.reference == ticket_posts.c.ticket)
-    .where(tickets.c.person_id == bindparam("person", type_=BigInteger()))
-    .where(ticket_posts.c.chat_id != tickets.c.person_id)
+    .where(tickets.c.user_id == bindparam("user", type_=BigInteger()))
+    .where(ticket_posts.c.chat_id != tickets.c.user_id)
     .order_by(ticket_posts.c.chat_id, ticket_posts.c.message_id)
 )
 OF_TOPIC = (
@@ -87,9 +87,9 @@ class TicketPostRepository:
         known = {"of_ticket": ticket, "number": entry, "chat": chat_id}
         return next(iter(await self._all(OF_ENTRY, known)), None)
 
-    async def in_staff_chats(self, person_id: int) -> tuple[TicketPost, ...]:
+    async def in_staff_chats(self, user_id: int) -> tuple[TicketPost, ...]:
         """Return the messages of a user's tickets in the chats of staff, oldest first."""
-        return await self._all(IN_STAFF_CHATS, {"person": person_id})
+        return await self._all(IN_STAFF_CHATS, {"user": user_id})
 
     async def of_topic(self, chat_id: int, topic_id: int) -> str | None:
         """Return the ticket whose topic this is."""

@@ -21,13 +21,13 @@ SAVE = update(tickets).where(
 )
 OPEN_OF = select(tickets).where(
     IS_OPEN_TICKET,
-    tickets.c.person_id == bindparam("person"),
+    tickets.c.user_id == bindparam("user"),
     tickets.c.order_reference == bindparam("about"),
 )
 PAGE = {"limit": bindparam("limit", type_=Integer()), "offset": bindparam("offset", type_=Integer())}
-OF_PERSON = (
+OF_USER = (
     select(tickets)
-    .where(tickets.c.person_id == bindparam("person"))
+    .where(tickets.c.user_id == bindparam("user"))
     .order_by(IS_OPEN_TICKET.desc(), tickets.c.created_at.desc(), tickets.c.reference)
     .limit(PAGE["limit"])
     .offset(PAGE["offset"])
@@ -90,13 +90,13 @@ class TicketRepository:
         written = await self._connection.execute(SAVE.values(values), {"key": ticket.reference, "seen": ticket.version})
         return saved if written.rowcount == 1 else None
 
-    async def open_of(self, person_id: int, order_reference: str = "") -> Ticket | None:
+    async def open_of(self, user_id: int, order_reference: str = "") -> Ticket | None:
         """Return the open ticket of a user about this order, or about none."""
-        return next(iter(await self._all(OPEN_OF, {"person": person_id, "about": order_reference})), None)
+        return next(iter(await self._all(OPEN_OF, {"user": user_id, "about": order_reference})), None)
 
-    async def of_person(self, person_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Ticket, ...]:
+    async def of_user(self, user_id: int, *, limit: int = 10, offset: int = 0) -> tuple[Ticket, ...]:
         """Return a user's tickets: open ones first, then the newest."""
-        return await self._all(OF_PERSON, {"person": person_id, "limit": limit, "offset": offset})
+        return await self._all(OF_USER, {"user": user_id, "limit": limit, "offset": offset})
 
     async def of_order(self, order_reference: str) -> tuple[Ticket, ...]:
         """Return the tickets about an order, newest first."""

@@ -93,7 +93,7 @@ async def check_none_open(tx: Transaction, ticket: Ticket) -> None:
     Raises:
         Rejection: another ticket is open about the same.
     """
-    if not ticket.is_open and await TicketRepository(tx).open_of(ticket.person_id, ticket.order_reference) is not None:
+    if not ticket.is_open and await TicketRepository(tx).open_of(ticket.user_id, ticket.order_reference) is not None:
         raise Rejection("ticket.another_open")
 
 
@@ -122,4 +122,4 @@ async def audit_ticket(
 ) -> None:
     """Record in the audit log who did what; `detail` never holds what anybody wrote."""
     subject = ticket_subject(ticket.reference)
-    await record_audit(tx, by, action, subject, now, person_id=ticket.person_id, detail=detail)
+    await record_audit(tx, by, action, subject, now, user_id=ticket.user_id, detail=detail)

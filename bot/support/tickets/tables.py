@@ -10,7 +10,7 @@ tickets = Table(
     "tickets",
     metadata,
     Column("reference", Text, primary_key=True),
-    Column("user_id", BigInteger, key="person_id", nullable=False, info=USER),
+    Column("user_id", BigInteger, nullable=False, info=USER),
     Column("order_reference", Text, nullable=False),
     Column("cause", Text, nullable=False),
     Column("status", Text, nullable=False),
@@ -28,16 +28,16 @@ tickets = Table(
     Column("reopen_count", Integer, nullable=False),
     Column("rating", Text),
     Column("rated_at", Instant),
-    Index(None, "person_id", "created_at"),
+    Index(None, "user_id", "created_at"),
     Index(None, "order_reference"),
     Index(None, "created_at"),
     Index(None, "closed_at"),
 )
 IS_OPEN_TICKET = tickets.c.status == constant(TicketStatus.OPEN)
-# One open ticket for a matter, whoever opens it: its person, or the failure itself.
+# One open ticket for a matter, whoever opens it: its user, or the failure itself.
 Index(
     "uq_tickets_open",
-    tickets.c.person_id,
+    tickets.c.user_id,
     tickets.c.order_reference,
     unique=True,
     sqlite_where=IS_OPEN_TICKET,

@@ -22,7 +22,7 @@ from bot.support.ticket import Rating, Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.service import Overtaken, TicketService, add_entry, check_none_open
-from bot.users.model import Person, UserEvent
+from bot.users.model import User, UserEvent
 from bot.users.repository import UserRepository, record_user_event
 
 EVENT_OF: Final[Mapping[Rating, UserEvent]] = {Rating.GOOD: UserEvent.RATED_GOOD, Rating.BAD: UserEvent.RATED_BAD}
@@ -55,7 +55,7 @@ class UserTicketService(TicketService):
         super().__init__(database, clock, staff_chat, wake_outbox)
         self.reopen_within = reopen_within
 
-    async def ask(self, user: Person, written: IncomingMessage, order_reference: str = "") -> SavedMessage:
+    async def ask(self, user: User, written: IncomingMessage, order_reference: str = "") -> SavedMessage:
         """Open a ticket with a message, or add it to the one that is open about the same.
 
         `user` is saved in the same transaction: the question that the message answers is no longer open.
@@ -74,7 +74,7 @@ class UserTicketService(TicketService):
 
         return await self._save_message(user, written, find)
 
-    async def write(self, user: Person, written: IncomingMessage, reference: str) -> SavedMessage:
+    async def write(self, user: User, written: IncomingMessage, reference: str) -> SavedMessage:
         """Add a message to a ticket of the user's. One that was closed not long ago is reopened by that.
 
         Where another is open about the same by now, the message belongs to that one.
@@ -85,7 +85,7 @@ class UserTicketService(TicketService):
 
         async def find(tx: Transaction, now: datetime) -> SavedMessage:
             ticket = await TicketRepository(tx).get(reference)
-            if ticket is None or ticket.person_id != user.id:
+            if ticket is None or ticket.user_id != user.id:
                 raise Rejection("ticket.gone")
             current = ticket if ticket.is_open else await TicketRepository(tx).open_of(user.id, ticket.order_reference)
             if current is not None:
@@ -106,7 +106,7 @@ class UserTicketService(TicketService):
             await check_none_open(tx, current)
             saved = await self._save(tx, current, current.reopen(now, self.reopen_within), now)
             await notify_of_step(tx, self._staff_chat, saved, str(UserEvent.REOPENED), now)
-            await record_user_event(tx, saved.person_id, UserEvent.REOPENED, now, saved.order_reference)
+            await record_user_event(tx, saved.user_id, UserEvent.REOPENED, now, saved.order_reference)
             return saved
 
         return await self._change(ticket.reference, change)
@@ -122,7 +122,7 @@ class UserTicketService(TicketService):
             if not current.is_open and current.rating is rating:
                 return current
             saved = await self._save(tx, current, current.rate(rating, now), now)
-            await record_user_event(tx, saved.person_id, EVENT_OF[rating], now, saved.order_reference)
+            await record_user_event(tx, saved.user_id, EVENT_OF[rating], now, saved.order_reference)
             return saved
 
         return await self._change(ticket.reference, change)
@@ -130,7 +130,7 @@ class UserTicketService(TicketService):
     async def _add_message(self, tx: Transaction, ticket: Ticket, now: datetime) -> SavedMessage:
         return SavedMessage(await self._save(tx, ticket, ticket.add_message(now), now), UserEvent.SAID)
 
-    async def _save_message(self, user: Person, written: IncomingMessage, find: Find) -> SavedMessage:
+    async def _save_message(self, user: User, written: IncomingMessage, find: Find) -> SavedMessage:
         async def attempt(tx: Transaction) -> SavedMessage:
             now = self._clock.now()
             message = await _saved_before(tx, written)
@@ -144,12 +144,12 @@ class UserTicketService(TicketService):
 
     async def _add_entry(self, tx: Transaction, message: SavedMessage, written: IncomingMessage, now: datetime) -> None:
         ticket, event = message.ticket, message.event or UserEvent.SAID
-        entry = await add_entry(tx, ticket, written, EntryKind.ASKED, by=ticket.person_id, now=now)
+        entry = await add_entry(tx, ticket, written, EntryKind.ASKED, by=ticket.user_id, now=now)
         if entry is None:
             return
         payload, mark = UserEntry(ticket.reference, entry.number, ticket.claimed_by or 0), mark_of(entry.number)
         await notify_staff(tx, self._staff_chat, StaffNotification.ENTRY, payload, now, mark=mark)
-        await record_user_event(tx, ticket.person_id, event, now, ticket.order_reference)
+        await record_user_event(tx, ticket.user_id, event, now, ticket.order_reference)
 
 
 async def _saved_before(tx: Transaction, written: IncomingMessage) -> SavedMessage | None:

@@ -28,12 +28,12 @@ class EditHandlers:
     async def _edited(self, session: Session, update: Update) -> None:
         message = update.edited_message
         entry = await self._corrections.find(message.chat_id, message.message_id) if message else None
-        if message is None or entry is None or entry.author_id != session.person.id:
+        if message is None or entry is None or entry.author_id != session.user.id:
             return
         if entry.kind is EntryKind.ASKED:
             written = read_message(message)
             if written is not None:
-                await self._corrections.edit(entry, session.person.id, written)
+                await self._corrections.edit(entry, session.user.id, written)
             return
         # The edits of a former support agent change nothing.
         staff = await self._staff_sessions.open(update)
@@ -45,6 +45,6 @@ class EditHandlers:
         try:
             written = note_in(message) if entry.kind is EntryKind.NOTE else passable(message)
             if written is not None:
-                await self._corrections.edit(entry, staff.person.id, written)
+                await self._corrections.edit(entry, staff.user.id, written)
         except Rejection as why:
             await staff.say(staff_talk.not_corrected(staff.t, why))

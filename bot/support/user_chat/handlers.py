@@ -72,7 +72,7 @@ class UserTicketHandlers:
             await session.post(ticket_question.contact_only(session.t, order, self._contacts.contact))
             return
         async with self._database.reading() as tx:
-            ticket = await TicketRepository(tx).open_of(session.person.id, order.reference)
+            ticket = await TicketRepository(tx).open_of(session.user.id, order.reference)
         await self._messages.ask(session, order, ticket)
 
     async def offer_to_forward(self, session: Session, message: Message) -> bool:
@@ -80,7 +80,7 @@ class UserTicketHandlers:
         if not self._contacts.has_staff or read_message(message) is None:
             return False
         async with self._database.reading() as tx:
-            known = await TicketRepository(tx).of_person(session.person.id, limit=OFFERED)
+            known = await TicketRepository(tx).of_user(session.user.id, limit=OFFERED)
         tickets = [ticket for ticket in known if ticket.is_open]
         if tickets:
             shown = ticket_question.offer(session.t, tickets)
@@ -94,7 +94,7 @@ class UserTicketHandlers:
         await session.acknowledge()
         if self._contacts.has_staff:
             async with self._database.reading() as tx:
-                ticket = await TicketRepository(tx).open_of(session.person.id)
+                ticket = await TicketRepository(tx).open_of(session.user.id)
             await self._messages.ask(session, None, ticket)
         else:
             await self._help.show_help(session)
@@ -109,7 +109,7 @@ class UserTicketHandlers:
         async with self._database.reading() as tx:
             ticket = await TicketRepository(tx).get(button.ticket)
         act = self.ACTIONS.get(button.action)
-        if ticket is None or ticket.person_id != session.person.id:
+        if ticket is None or ticket.user_id != session.user.id:
             await session.acknowledge(session.t.plain("ticket.gone"), alert=True)
         elif act is None:
             await session.acknowledge(session.t.plain("stale.button"))
@@ -150,11 +150,11 @@ class UserTicketHandlers:
     async def _forward(self, session: Session, ticket: Ticket, _: str) -> None:
         """Forward the message that ours replies to, if the user wrote it."""
         theirs = session.pressed.reply_to_message if session.pressed is not None else None
-        is_own = theirs is not None and theirs.from_user is not None and theirs.from_user.id == session.person.id
+        is_own = theirs is not None and theirs.from_user is not None and theirs.from_user.id == session.user.id
         written = read_message(theirs) if theirs is not None and is_own else None
         if written is None:
             raise Rejection("ticket.nothing_to_pass_on")
-        saved = await self._tickets.write(session.person, written, ticket.reference)
+        saved = await self._tickets.write(session.user, written, ticket.reference)
         await session.acknowledge()
         await session.update(session.with_resume(ticket_question.added(session.t, saved.ticket)))
         if session.message_id is not None:

@@ -64,7 +64,7 @@ class HelpHandlers:
 
     async def _first_page(self, session: Session) -> Screen:
         async with self._database.reading() as tx:
-            known = await TicketRepository(tx).of_person(session.person.id, limit=LISTED)
+            known = await TicketRepository(tx).of_user(session.user.id, limit=LISTED)
             tickets = [ticket for ticket in known if ticket.is_open]
             orders = [
                 await OrderRepository(tx).get_if_readable(ticket.order_reference)

@@ -30,7 +30,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.user_service import SavedMessage, UserTicketService
 from bot.support.user_chat.screens import question as screens
 from bot.users import questions
-from bot.users.model import Person, UserEvent
+from bot.users.model import User, UserEvent
 from bot.users.questions import TYPED, answered
 from bot.users.session import Session, current_session
 
@@ -44,7 +44,7 @@ SEEN: Final = "👌"
 
 TICKET_NAMED: Final = re.compile(rf"{PREFIX}[{REFERENCE_ALPHABET}]{{{REFERENCE_LENGTH}}}\b")
 OURS: Final = frozenset({PostRole.ENTRY, PostRole.REMARK})
-_Save = Callable[[Person, IncomingMessage], Awaitable[SavedMessage]]
+_Save = Callable[[User, IncomingMessage], Awaitable[SavedMessage]]
 
 
 class UserMessageHandlers:
@@ -84,11 +84,11 @@ class UserMessageHandlers:
 
     async def new_typed(self, session: Session, argument: str, message: Message) -> None:
         """Take the answer to what is wrong; `argument` is the order that it is about."""
-        await self._answer(session, message, lambda person, written: self._tickets.ask(person, written, argument))
+        await self._answer(session, message, lambda user, written: self._tickets.ask(user, written, argument))
 
     async def more_typed(self, session: Session, argument: str, message: Message) -> None:
         """Take the answer to what else there is to say; `argument` is the ticket."""
-        await self._answer(session, message, lambda person, written: self._tickets.write(person, written, argument))
+        await self._answer(session, message, lambda user, written: self._tickets.write(user, written, argument))
 
     async def save_post(self, session: Session, ticket: Ticket, message_id: int) -> None:
         """Save that a message of ours belongs to a ticket, so that a reply to it does, too."""
@@ -125,7 +125,7 @@ class UserMessageHandlers:
             post = await TicketPostRepository(tx).get(session.chat_id, replied.message_id)
             name = post.ticket if post is not None and post.role in OURS else _named(replied)
             ticket = await TicketRepository(tx).get(name) if name else None
-        return name if ticket is not None and ticket.person_id == session.person.id else None
+        return name if ticket is not None and ticket.user_id == session.user.id else None
 
     async def _was_saved(self, session: Session, message: Message) -> bool:
         """Return whether a crash has only kept its sender from reading that it was saved: then they read it now."""
@@ -145,11 +145,11 @@ class UserMessageHandlers:
         if written is None:
             await session.show(screens.unreadable(session.t))
             return
-        person = answered(session)
+        user = answered(session)
         try:
-            saved = await save(person, written)
+            saved = await save(user, written)
         except Rejection as rejection:
-            await session.save_user(person)
+            await session.save_user(user)
             await _show(session, screens.refused(session.t, session.reason(rejection)))
             return
         await _expect_rest(session, message, saved.ticket)
@@ -162,11 +162,11 @@ class UserMessageHandlers:
             await session.post(Screen(session.t("ticket.unreadable")))
             return
         try:
-            saved = await self._tickets.write(session.person, written, ticket)
+            saved = await self._tickets.write(session.user, written, ticket)
         except Rejection as rejection:
             await _show(session, screens.refused(session.t, session.reason(rejection)))
             return
-        if session.person.awaits is None:
+        if session.user.awaits is None:
             await _expect_rest(session, message, saved.ticket)
         is_plain = saved.event in {UserEvent.SAID, None} and saved.ticket.reference == ticket
         if not (is_plain and await self._react(session, message)):

@@ -3,7 +3,7 @@
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.users.buttons import PhraseAction, PhraseButton, SettingsAction, SettingsButton
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.phrase import LONGEST, SHORTEST, Suggestion
 from bot.users.screens.buttons import send_row
 
@@ -47,6 +47,6 @@ def kept(t: Translator, phrase: str) -> Screen:
     return Screen(t("phrase.kept", phrase=phrase), (send_row(t), (Button(t.plain("button.settings"), data=SETTINGS),)))
 
 
-def format_phrase_line(t: Translator, person: Person | None) -> str:
+def format_phrase_line(t: Translator, user: User | None) -> str:
     """Return the text with the user's phrase, which only the genuine bot can add; empty for a user without one."""
-    return f"\n\n{t('pay.phrase', phrase=person.phrase)}" if person is not None and person.phrase else ""
+    return f"\n\n{t('pay.phrase', phrase=user.phrase)}" if user is not None and user.phrase else ""

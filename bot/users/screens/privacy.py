@@ -41,15 +41,15 @@ def screen(t: Translator, retention_days: int, run_by: Provider = UNNAMED, *, is
 
 def summary(t: Translator, overview: Overview, zone: tzinfo) -> Screen:
     """Return a user's data at a glance. Numbers are masked: others may look at a chat; the file has them in full."""
-    person = overview.person
+    user = overview.user
     profile = t(
         "privacy.profile",
-        since=t.date(person.created_at, zone),
+        since=t.date(user.created_at, zone),
         language=LOCALES[t.locale].name,
-        zone=person.zone.key,
-        phrase=t.plain("privacy.phrase_set" if person.phrase else "privacy.phrase_unset"),
+        zone=user.zone.key,
+        phrase=t.plain("privacy.phrase_set" if user.phrase else "privacy.phrase_unset"),
     )
-    called = [t("privacy.public_name", name=f"@{person.username}")] if person.username else []
+    called = [t("privacy.public_name", name=f"@{user.username}")] if user.username else []
     parts = [
         "\n".join([profile, *called]),
         *(part for each in overview.stored for part in each.records(t)),
@@ -69,7 +69,7 @@ def confirm(t: Translator, overview: Overview, blockers: DeletionBlockers, asked
         *(part for each in overview.stored for part in each.warnings(t)),
         *(blocker.notice(t) for blocker in blockers.blockers),
     ]
-    confirmed = DeletionButton(overview.person.id, stamp(asked_at))
+    confirmed = DeletionButton(overview.user.id, stamp(asked_at))
     yes = Button(t.plain("privacy.yes"), data=confirmed.pack(), style="danger")
     return Screen("\n\n".join(parts), ((yes,), (_button(t, "privacy.no", PrivacyAction.SHOW),)))
 

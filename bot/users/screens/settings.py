@@ -13,14 +13,14 @@ from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.users.buttons import LanguageButton, PrivacyAction, PrivacyButton, SettingsAction, SettingsButton
-from bot.users.model import Person
+from bot.users.model import User
 from bot.users.screens import phrase
 
 IN_A_ROW: Final = 2
 """Buttons of sections side by side."""
 
 
-def _says_nothing(_: Translator, __: Person) -> Mapping[str, Html]:
+def _says_nothing(_: Translator, __: User) -> Mapping[str, Html]:
     return {}
 
 
@@ -38,7 +38,7 @@ class SettingsSection:
     position: int
     label: str
     data: str
-    summary: Callable[[Translator, Person], Mapping[str, Html]] = _says_nothing
+    summary: Callable[[Translator, User], Mapping[str, Html]] = _says_nothing
 
 
 SECTIONS: Final = (
@@ -49,7 +49,7 @@ SECTIONS: Final = (
 """The sections of users themselves."""
 
 
-def screen(reader: Reader, user: Person, sections: Sequence[SettingsSection]) -> Screen:
+def screen(reader: Reader, user: User, sections: Sequence[SettingsSection]) -> Screen:
     """Return the settings with all their sections."""
     t = reader.t
     summaries = {name: text for section in sections for name, text in section.summary(t, user).items()}

@@ -25,4 +25,4 @@ def screen(t: Translator, suggestion: Suggestion | None = None) -> Screen:
 
 async def show(session: Session) -> Screen:
     """Return the welcome in the language of the user."""
-    return screen(session.t, await suggest_phrase(session) if session.person.phrase is None else None)
+    return screen(session.t, await suggest_phrase(session) if session.user.phrase is None else None)

@@ -18,19 +18,19 @@ LISTED = like("broadcast.list_title")
 def subscribe(shared_world: World, *people: Chatter) -> None:
     """As if they had asked for rate updates."""
     with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
-        for person in people:
+        for user in people:
             database.execute(
                 "INSERT INTO subscriptions (user_id, subscribed_at) VALUES (?, '2026-01-01 00:00:00.000000')",
-                (person.id,),
+                (user.id,),
             )
         database.commit()
 
 
-async def writes(shared_world: World, person: Chatter, html: str, **more: str) -> None:
+async def writes(shared_world: World, user: Chatter, html: str, **more: str) -> None:
     """Write with the app's own formatting; maybe under a photo."""
-    await person._remember()
-    order = {"from": person.id, "html": html, **more}
-    (await shared_world.telegram.post(f"/sandbox/chats/{person.chat_id}/send", json=order)).raise_for_status()
+    await user._remember()
+    order = {"from": user.id, "html": html, **more}
+    (await shared_world.telegram.post(f"/sandbox/chats/{user.chat_id}/send", json=order)).raise_for_status()
 
 
 def data_of(message: Json, label: str) -> str:
@@ -40,9 +40,9 @@ def data_of(message: Json, label: str) -> str:
 
 async def test_a_broadcast_is_written_seen_confirmed_and_listed_by_operators_alone(tmp_path: Path) -> None:
     async with world(tmp_path) as shared_world:
-        for person, language in ((shared_world.emma, "en"), (shared_world.sari, "id")):
-            await person.says("/start")
-            await person.sees(like("start.text", language))
+        for user, language in ((shared_world.emma, "en"), (shared_world.sari, "id")):
+            await user.says("/start")
+            await user.sees(like("start.text", language))
         subscribe(shared_world, shared_world.emma, shared_world.sari)
         await is_nothing_to_others(shared_world)
         draft = await is_written_with_its_formatting(shared_world)
@@ -181,9 +181,9 @@ async def has_a_picture_under_which_less_fits(shared_world: World) -> None:
 
 async def test_a_rate_that_jumped_asks_every_operator_and_one_word_counts(tmp_path: Path) -> None:
     async with world(tmp_path, OPERATOR_IDS="2001,1002") as shared_world:
-        for person in (shared_world.emma, shared_world.sari):
-            await person.says("/start")
-            await person.sees(in_any_language("start.text"))
+        for user in (shared_world.emma, shared_world.sari):
+            await user.says("/start")
+            await user.sees(in_any_language("start.text"))
         subscribe(shared_world, shared_world.emma)
         await is_told_to_the_subscriber(shared_world)
         await shared_world.service.keeps_its_quote(btc_idr=1_000_000_000)

@@ -19,22 +19,22 @@ def wide(text: str) -> str:
 
 async def at_number(shared_world: World, bank: str) -> Newcomer:
     """Somebody who has chosen a destination."""
-    person = await newcomer(shared_world)
-    await person.says("/send")
-    await person.sees(like("destination.ask"))
-    await person.says(bank)
-    await person.sees(f"{like('number.ask_bank')}|{like('number.ask_ewallet')}")
-    return person
+    user = await newcomer(shared_world)
+    await user.says("/send")
+    await user.sees(like("destination.ask"))
+    await user.says(bank)
+    await user.sees(f"{like('number.ask_bank')}|{like('number.ask_ewallet')}")
+    return user
 
 
 async def at_amount(shared_world: World, bank: str = "bca", number: str = "1234567890") -> Newcomer:
     """Somebody who is asked how much."""
-    person = await at_number(shared_world, bank)
-    await person.says(number)
-    await person.sees(like("holder.ask"))
-    await person.taps(label("holder.skip"))
-    await person.sees(like("amount.ask"))
-    return person
+    user = await at_number(shared_world, bank)
+    await user.says(number)
+    await user.sees(like("holder.ask"))
+    await user.taps(label("holder.skip"))
+    await user.sees(like("amount.ask"))
+    return user
 
 
 async def test_a_typed_name_finds_the_right_destination(shared_world: World) -> None:
@@ -48,77 +48,77 @@ async def test_a_typed_name_finds_the_right_destination(shared_world: World) -> 
     }
 
     async def finds(query: str, shown: str) -> None:
-        person = await newcomer(shared_world)
-        await person.says("/send")
-        await person.sees(like("destination.ask"))
-        await person.says(query)
-        await person.sees(shown)
+        user = await newcomer(shared_world)
+        await user.says("/send")
+        await user.sees(like("destination.ask"))
+        await user.says(query)
+        await user.sees(shown)
 
     await asyncio.gather(*(finds(query, shown) for query, shown in typed.items()))
 
 
 async def test_several_hits_are_offered_and_unknown_names_asked_again(shared_world: World) -> None:
     async def several() -> None:
-        person = await newcomer(shared_world)
-        await person.says("/send")
-        await person.sees(like("destination.ask"))
-        await person.says("syariah")
-        await person.sees(like("destination.several", query="syariah"))
-        labels = await person.buttons()
+        user = await newcomer(shared_world)
+        await user.says("/send")
+        await user.sees(like("destination.ask"))
+        await user.says("syariah")
+        await user.sees(like("destination.several", query="syariah"))
+        labels = await user.buttons()
         assert len(labels) > 4
         assert label("destination.all") in labels
-        await person.taps(labels[0])
-        await person.sees(like("number.ask_bank"))
+        await user.taps(labels[0])
+        await user.sees(like("number.ask_bank"))
 
     async def unknown() -> None:
-        person = await newcomer(shared_world)
-        await person.says("/send")
-        await person.sees(like("destination.ask"))
-        await person.says("<b>xyzzy</b> & \u202eco")
-        await person.sees(f"{like('destination.unknown', query='<b>xyzzy</b> & co')}\n\n{like('destination.ask')}")
+        user = await newcomer(shared_world)
+        await user.says("/send")
+        await user.sees(like("destination.ask"))
+        await user.says("<b>xyzzy</b> & \u202eco")
+        await user.sees(f"{like('destination.unknown', query='<b>xyzzy</b> & co')}\n\n{like('destination.ask')}")
 
     async def in_pictures() -> None:
-        person = await newcomer(shared_world)
-        await person.says("/send")
-        await person.sees(like("destination.ask"))
-        await person.says("🏦" * 2048)
-        await person.sees(f"{like('destination.unknown', query=re.compile('🏦+…'))}\n\n{like('destination.ask')}")
+        user = await newcomer(shared_world)
+        await user.says("/send")
+        await user.sees(like("destination.ask"))
+        await user.says("🏦" * 2048)
+        await user.sees(f"{like('destination.unknown', query=re.compile('🏦+…'))}\n\n{like('destination.ask')}")
 
     async def leafs() -> None:
-        person = await newcomer(shared_world)
-        await person.says("/send")
-        await person.sees(like("destination.ask"))
-        assert f"● {label('destination.kind.bank')}" in await person.buttons()
-        first = await person.buttons()
-        await person.taps(label("destination.next"))
-        await person.waits_for(lambda _: True)
-        assert "2 / 13" in str(await person.buttons())
-        assert not set(first[2:10]) & set(await person.buttons())
-        await person.taps(label("destination.kind.ewallet"))
-        await person.waits_for(lambda message: f"● {label('destination.kind.ewallet')}" in str(message))
-        await person.taps("OVO")
-        await person.sees("^" + like("number.ask_ewallet", name="OVO"))
+        user = await newcomer(shared_world)
+        await user.says("/send")
+        await user.sees(like("destination.ask"))
+        assert f"● {label('destination.kind.bank')}" in await user.buttons()
+        first = await user.buttons()
+        await user.taps(label("destination.next"))
+        await user.waits_for(lambda _: True)
+        assert "2 / 13" in str(await user.buttons())
+        assert not set(first[2:10]) & set(await user.buttons())
+        await user.taps(label("destination.kind.ewallet"))
+        await user.waits_for(lambda message: f"● {label('destination.kind.ewallet')}" in str(message))
+        await user.taps("OVO")
+        await user.sees("^" + like("number.ask_ewallet", name="OVO"))
 
     await asyncio.gather(several(), unknown(), in_pictures(), leafs())
 
 
 async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(shared_world: World) -> None:
     async def answered(bank: str, number: str, shown: str) -> None:
-        person = await at_number(shared_world, bank)
-        await person.says(number)
-        await person.sees(shown)
+        user = await at_number(shared_world, bank)
+        await user.says(number)
+        await user.sees(shown)
 
     def odd(actual: int) -> str:
         return text("number.unusual_length", method="BCA", expected=10, actual=actual)
 
     async def doubted() -> None:
-        person = await at_number(shared_world, "bca")
-        await person.says("123-456 789")
-        await person.sees(like("number.doubt", name="BCA", number="123456789", remark=odd(9)))
-        await person.says("123 456 78")
-        await person.sees(like("number.doubt", name="BCA", number="12345678", remark=odd(8)))
-        await person.taps(label("number.use_it"))
-        await person.sees("^" + like("holder.ask", recipient="BCA · 12345678"))
+        user = await at_number(shared_world, "bca")
+        await user.says("123-456 789")
+        await user.sees(like("number.doubt", name="BCA", number="123456789", remark=odd(9)))
+        await user.says("123 456 78")
+        await user.sees(like("number.doubt", name="BCA", number="12345678", remark=odd(8)))
+        await user.taps(label("number.use_it"))
+        await user.sees("^" + like("holder.ask", recipient="BCA · 12345678"))
 
     which = like("number.ask_bank", name="BCA · BANK CENTRAL ASIA")
 
@@ -142,11 +142,11 @@ async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(share
 
 async def test_a_holders_name_is_welcome_and_never_required(shared_world: World) -> None:
     async def named(typed: str, shown: str) -> None:
-        person = await at_number(shared_world, "bca")
-        await person.says("1234567890")
-        await person.sees(like("holder.ask"))
-        await person.says(typed)
-        await person.sees(shown)
+        user = await at_number(shared_world, "bca")
+        await user.says("1234567890")
+        await user.sees(like("holder.ask"))
+        await user.says(typed)
+        await user.sees(shown)
 
     await asyncio.gather(
         named("  budi   santoso ", like("amount.ask", recipient="BCA · 1234567890 · budi santoso")),
@@ -159,15 +159,15 @@ async def test_a_holders_name_is_welcome_and_never_required(shared_world: World)
 
 async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_world: World) -> None:
     async def sure(typed: str, shown: str | re.Pattern[str]) -> None:
-        person = await at_amount(shared_world)
-        await person.says(typed)
-        await person.sees(reviewed(amount=shown))
+        user = await at_amount(shared_world)
+        await user.says(typed)
+        await user.sees(reviewed(amount=shown))
 
     async def doubtful(typed: str, *readings: str) -> None:
-        person = await at_amount(shared_world)
-        await person.says(typed)
-        await person.sees(like("amount.which", text=typed))
-        assert (await person.buttons())[: len(readings)] == list(readings)
+        user = await at_amount(shared_world)
+        await user.says(typed)
+        await user.sees(like("amount.which", text=typed))
+        assert (await user.buttons())[: len(readings)] == list(readings)
 
     about = re.compile(like("review.about", amount=re.compile("Rp[0-9,]+")))
     retry_forever: dict[str, str | re.Pattern[str]] = {
@@ -193,20 +193,20 @@ async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_world: Worl
 
 async def test_amounts_that_do_not_fit_are_refused_with_the_one_that_would(shared_world: World) -> None:
     async def refused(typed: str, shown: str, bank: str = "bca", number: str = "1234567890") -> None:
-        person = await at_amount(shared_world, bank, number)
-        await person.says(typed)
-        await person.sees(f"{shown}\n\n{like('amount.ask')}")
+        user = await at_amount(shared_world, bank, number)
+        await user.says(typed)
+        await user.sees(f"{shown}\n\n{like('amount.ask')}")
 
     async def chosen() -> None:
-        person = await at_amount(shared_world)
-        await person.says("1.500")
-        await person.sees(like("amount.which", text="1.500"))
-        await person.taps("Rp1,500,000")
-        await person.sees(like("review.figures", amount="Rp1,500,000"))
-        await person.taps(label("review.edit.amount"))
-        await person.sees(like("amount.ask"))
-        await person.taps("Rp50,000")
-        await person.sees(like("review.figures", amount="Rp50,000"))
+        user = await at_amount(shared_world)
+        await user.says("1.500")
+        await user.sees(like("amount.which", text="1.500"))
+        await user.taps("Rp1,500,000")
+        await user.sees(like("review.figures", amount="Rp1,500,000"))
+        await user.taps(label("review.edit.amount"))
+        await user.sees(like("amount.ask"))
+        await user.taps("Rp50,000")
+        await user.sees(like("review.figures", amount="Rp50,000"))
 
     await asyncio.gather(
         chosen(),

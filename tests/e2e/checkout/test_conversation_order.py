@@ -168,7 +168,7 @@ async def pays_late(live: World, sari: Newcomer, order: Json) -> None:
     await sari.sees(like("news.sent_bank"), anywhere=True)
 
 
-async def test_a_failure_says_whether_money_left_and_leads_to_a_person(shared_world: World) -> None:
+async def test_a_failure_says_whether_money_left_and_leads_to_a_user(shared_world: World) -> None:
     rina = Chatter(shared_world.telegram, 3001)
     await rina.says("/start")
     emma, sari = await newcomer(shared_world), await newcomer(shared_world, "id")

@@ -25,14 +25,14 @@ async def test_start_says_what_this_is_in_the_language_of_the_app(shared_world: 
         None: "id",
     }
     for language, locale in begins.items():
-        person = await newcomer(shared_world, language)
-        await person.says("/start")
-        shown = await person.sees(like("start.text", locale))
+        user = await newcomer(shared_world, language)
+        await user.says("/start")
+        shown = await user.sees(like("start.text", locale))
         assert len(shown["text"].split("\n\n")[0].splitlines()) == 3
-        assert (await person.buttons())[0] == label("button.send", locale)
-    await person.speaks("en")
-    await person.says("hello there")
-    await person.sees(like("start.text"))
+        assert (await user.buttons())[0] == label("button.send", locale)
+    await user.speaks("en")
+    await user.says("hello there")
+    await user.sees(like("start.text"))
 
 
 async def test_the_language_is_changed_in_one_tap_and_the_question_is_asked_again_in_it(shared_world: World) -> None:

@@ -61,14 +61,14 @@ async def test_tokens_of_another_contract_are_never_shown_and_staff_hear_of_it(s
     assert await emma.count(like("pay.deposit")) == 0
 
 
-async def chooses(person: Newcomer, channel: str) -> None:
+async def chooses(user: Newcomer, channel: str) -> None:
     """On to a review with this way to pay."""
-    await taps_to_review(person)
-    await person.taps(label("review.edit.channel"))
-    await person.sees(like("channel.ask"))
-    assert f"● {label('channel.lightning')}" in await person.buttons()
-    await person.taps(channel)
-    await person.sees(like("review.figures", pay=ABOUT, channel=channel))
+    await taps_to_review(user)
+    await user.taps(label("review.edit.channel"))
+    await user.sees(like("channel.ask"))
+    assert f"● {label('channel.lightning')}" in await user.buttons()
+    await user.taps(channel)
+    await user.sees(like("review.figures", pay=ABOUT, channel=channel))
 
 
 def facts_of(shown: Json) -> tuple[int, str]:

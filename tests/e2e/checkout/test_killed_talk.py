@@ -29,7 +29,7 @@ async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 @pytest_asyncio.fixture(loop_scope="module")
 async def case(quiet: World) -> Case:
     found = await a_case(quiet, group=None)
-    await found.person.sees(like("ticket.heading", ticket=found.reference), anywhere=True)
+    await found.user.sees(like("ticket.heading", ticket=found.reference), anywhere=True)
     return found
 
 
@@ -51,21 +51,21 @@ async def test_an_answer_arrives_once_more_than_it_was_interrupted(case: Case, f
     async def answer() -> None:
         answers.append(await case.answers(SAID))
 
-    await killed_while(case, "sendMessage", case.person, fault, answer)
-    await case.person.sees(f"{SAID}(.|\n)*{AGAIN}", anywhere=True)
+    await killed_while(case, "sendMessage", case.user, fault, answer)
+    await case.user.sees(f"{SAID}(.|\n)*{AGAIN}", anywhere=True)
     await case.rina.sees_reaction(answers[0], "👌")
-    assert await case.person.count(SAID) == times
-    assert await case.person.count("Let me look") == 1
+    assert await case.user.count(SAID) == times
+    assert await case.user.count("Let me look") == 1
 
 
 @BEFORE_AND_AFTER
-async def test_a_person_s_words_reach_support_whatever_is_interrupted(case: Case, fault: str, times: int) -> None:
+async def test_a_user_s_words_reach_support_whatever_is_interrupted(case: Case, fault: str, times: int) -> None:
     said = await case.answers("What do you see?")
-    got = await case.person.sees("What do you see")
+    got = await case.user.sees("What do you see")
     await case.rina.sees_reaction(said, "👌")
 
     async def reply() -> None:
-        await case.person.says("Nothing at all yet", reply_to=got)
+        await case.user.says("Nothing at all yet", reply_to=got)
 
     await killed_while(case, "sendMessage", case.rina, fault, reply)
     await case.in_topic(f"{AGAIN}(.|\n)*Nothing at all yet")
@@ -83,22 +83,22 @@ async def test_what_became_of_an_answer_is_told_after_a_restart_and_the_answer_n
 
     await killed_while(case, "setMessageReaction", case.rina, fault, answer)
     await case.rina.sees_reaction(answers[0], "👌")
-    assert await case.person.count(SAID) == 1
+    assert await case.user.count(SAID) == 1
 
 
 @pytest.mark.parametrize("fault", ["delay", "delay_after"])
 async def test_an_answer_that_is_being_taken_back_is_gone_after_a_restart(case: Case, fault: str) -> None:
     said = await case.answers("For somebody else")
-    await case.person.sees("For somebody else")
+    await case.user.sees("For somebody else")
     await case.rina.sees_reaction(said, "👌")
 
     async def unsend() -> None:
         await case.rina.says("/unsend", reply_to=said)
 
-    await killed_while(case, "deleteMessage", case.person, fault, unsend)
+    await killed_while(case, "deleteMessage", case.user, fault, unsend)
     await case.in_topic(like("staff.remark.taken_back"))
-    assert await case.person.count("For somebody else") == 0
-    assert await case.person.count(like("ticket.taken_back")) == 1
+    assert await case.user.count("For somebody else") == 0
+    assert await case.user.count(like("ticket.taken_back")) == 1
 
 
 async def test_a_press_that_is_met_again_after_a_restart_closes_once(case: Case) -> None:
@@ -111,16 +111,16 @@ async def test_a_press_that_is_met_again_after_a_restart_closes_once(case: Case)
     async with held(calls_of(case.world, "answerCallbackQuery")):
         await close()
     await killed_and_restarted(case.world)
-    await case.person.sees(f"{case.reference}(.|\n)*{like('ticket.closed_at')}", anywhere=True)
+    await case.user.sees(f"{case.reference}(.|\n)*{like('ticket.closed_at')}", anywhere=True)
     again = await case.answers("One more thing")
     await case.in_topic(like("staff.not_passed_on", why=text("ticket.closed")))
-    assert [words_of(message) for message in await case.person.messages() if "One more" in words_of(message)] == []
+    assert [words_of(message) for message in await case.user.messages() if "One more" in words_of(message)] == []
     assert await case.rina.reaction(again) == ""
 
 
 async def test_a_former_supporter_s_replies_corrections_and_commands_change_nothing(case: Case) -> None:
     said = await case.answers("As it was")
-    got = await case.person.sees("As it was")
+    got = await case.user.sees("As it was")
     await case.rina.sees_reaction(said, "👌")
     await killed_and_restarted(case.world, SUPPORT_IDS="2001")
     try:

@@ -26,16 +26,16 @@ def understood(parts: str) -> str:
 
 async def says(shared_world: World, *lines: str) -> Newcomer:
     """Somebody new who writes this."""
-    person = await newcomer(shared_world)
+    user = await newcomer(shared_world)
     for line in lines:
-        await person.says(line)
-    return person
+        await user.says(line)
+    return user
 
 
 async def test_a_whole_line_goes_straight_to_the_review_whatever_the_order_of_its_parts(shared_world: World) -> None:
     async def goes_to_review(line: str, holder: str) -> None:
-        person = await says(shared_world, line)
-        await person.sees(whole(holder))
+        user = await says(shared_world, line)
+        await user.sees(whole(holder))
 
     before = len(await shared_world.service.orders())
     await asyncio.gather(
@@ -52,50 +52,50 @@ async def test_a_whole_line_goes_straight_to_the_review_whatever_the_order_of_it
 async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_said_back(shared_world: World) -> None:
     async def asked(line: str, *paragraphs: str) -> Newcomer:
         """Wait for an answer of these paragraphs; the last can go on."""
-        person = await says(shared_world, f"/send {line}")
-        await person.sees("^" + "\n\n".join(paragraphs))
-        return person
+        user = await says(shared_world, f"/send {line}")
+        await user.sees("^" + "\n\n".join(paragraphs))
+        return user
 
     async def sum_is_missing() -> None:
-        person = await asked("bca 1234567890 Budi", like("amount.ask", recipient="BCA · 1234567890 · Budi"))
-        await person.says("500rb")
-        await person.sees(whole("Budi"))
+        user = await asked("bca 1234567890 Budi", like("amount.ask", recipient="BCA · 1234567890 · Budi"))
+        await user.says("500rb")
+        await user.sees(whole("Budi"))
 
     async def sum_is_doubtful() -> None:
         twice = like("amount.which", text="1.500")
-        person = await asked("1.500 bca 1234567890", understood("BCA · 1234567890"), twice)
-        await person.taps("Rp1,500,000")
-        await person.sees(reviewed("en", amount="Rp1,500,000", **BCA))
+        user = await asked("1.500 bca 1234567890", understood("BCA · 1234567890"), twice)
+        await user.taps("Rp1,500,000")
+        await user.sees(reviewed("en", amount="Rp1,500,000", **BCA))
 
     async def number_is_doubtful() -> None:
         doubt = like("number.doubt", name="BCA", number="123456789")
-        person = await asked("500rb bca 123456789 Budi", understood("Rp500,000 · BCA · 123456789 · Budi"), doubt)
-        assert await person.count(like("number.unusual_length", actual=9)) == 1
-        await person.taps(label("number.use_it"))
-        await person.sees(reviewed(number="123456789", holder="Budi"))
+        user = await asked("500rb bca 123456789 Budi", understood("Rp500,000 · BCA · 123456789 · Budi"), doubt)
+        assert await user.count(like("number.unusual_length", actual=9)) == 1
+        await user.taps(label("number.use_it"))
+        await user.sees(reviewed(number="123456789", holder="Budi"))
 
     async def destination_is_missing() -> None:
         known = understood("Rp500,000 · 1234567890 · Budi")
-        person = await asked("500rb 1234567890 Budi", known, like("destination.ask"))
-        await person.says("bca")
-        await person.sees(whole("Budi"))
+        user = await asked("500rb 1234567890 Budi", known, like("destination.ask"))
+        await user.says("bca")
+        await user.sees(whole("Budi"))
 
     async def destination_is_doubtful() -> None:
         known = understood("Rp500,000 · 1234567890 · Budi")
-        person = await asked("500rb bca bni 1234567890 Budi", known, like("destination.which"))
-        assert (await person.buttons())[:2] == ["BCA", "BNI"]
-        await person.says("/rate")
-        await person.sees(like("rate.btc", rate="Rp"))
-        await person.taps(label("draft.continue"))
-        await person.sees("^" + like("destination.ask"))
-        await person.taps("BCA")
-        await person.sees(whole("Budi"))
+        user = await asked("500rb bca bni 1234567890 Budi", known, like("destination.which"))
+        assert (await user.buttons())[:2] == ["BCA", "BNI"]
+        await user.says("/rate")
+        await user.sees(like("rate.btc", rate="Rp"))
+        await user.taps(label("draft.continue"))
+        await user.sees("^" + like("destination.ask"))
+        await user.taps("BCA")
+        await user.sees(whole("Budi"))
 
     async def sum_is_too_small() -> None:
         refused = like("amount.below_minimum", minimum=20_000)
-        person = await asked("Rp5000 bca 1234567890", refused, like("amount.ask"))
-        await person.says("500rb")
-        await person.sees(whole(UNNAMED))
+        user = await asked("Rp5000 bca 1234567890", refused, like("amount.ask"))
+        await user.says("500rb")
+        await user.sees(whole(UNNAMED))
 
     def leftover(words: str | re.Pattern[str]) -> str:
         return like("oneline.leftover", text=words)
@@ -140,17 +140,17 @@ async def test_a_line_takes_the_place_of_an_unfinished_order_and_says_so(shared_
 
 async def test_what_is_no_order_starts_none(shared_world: World) -> None:
     async def greeted(line: str) -> None:
-        person = await says(shared_world, line)
-        await person.sees("^" + like("start.text"))
+        user = await says(shared_world, line)
+        await user.sees("^" + like("start.text"))
 
     async def edited() -> None:
-        person = await newcomer(shared_world)
-        message = await person.says("thanks")
-        await person.sees(like("start.text"))
-        await person.edits(message, "500rb bca 1234567890")
-        await person.says("/status")
-        await person.sees(like("status.none"))
-        assert await person.count(like("review.title")) == 0
+        user = await newcomer(shared_world)
+        message = await user.says("thanks")
+        await user.sees(like("start.text"))
+        await user.edits(message, "500rb bca 1234567890")
+        await user.says("/status")
+        await user.sees(like("status.none"))
+        assert await user.count(like("review.title")) == 0
 
     await asyncio.gather(
         edited(),
@@ -163,9 +163,9 @@ async def test_what_is_no_order_starts_none(shared_world: World) -> None:
 
 async def test_a_saved_name_stands_for_bank_number_and_holder(shared_world: World) -> None:
     async def with_ibu() -> Newcomer:
-        person = await has_sent(shared_world)
-        await is_called(person, "Budi Santoso", "Ibu")
-        return person
+        user = await has_sent(shared_world)
+        await is_called(user, "Budi Santoso", "Ibu")
+        return user
 
     async def said_whole() -> None:
         emma = await with_ibu()

@@ -17,9 +17,9 @@ FAILED = like("news.staff_failed")
 
 @pytest.fixture
 async def staffed(kirim: World) -> World:
-    for person in (kirim.oscar, kirim.rina):
-        await person.speaks("en")
-        await person.says("/start")
+    for user in (kirim.oscar, kirim.rina):
+        await user.speaks("en")
+        await user.says("/start")
     return kirim
 
 
@@ -82,8 +82,8 @@ async def others_are_not_shown_any_of_it(kirim: World, emma: Newcomer) -> None:
     assert not await commands_of_their_own(kirim, emma)
 
 
-async def commands_of_their_own(kirim: World, person: Chatter) -> bool:
-    token, scope = kirim.environment["TELEGRAM_BOT_TOKEN"], {"type": "chat", "chat_id": person.id}
+async def commands_of_their_own(kirim: World, user: Chatter) -> bool:
+    token, scope = kirim.environment["TELEGRAM_BOT_TOKEN"], {"type": "chat", "chat_id": user.id}
     answer = await kirim.telegram.post(f"/bot{token}/getMyCommands", json={"scope": scope, "language_code": "en"})
     commands = {each["command"] for each in answer.raise_for_status().json()["result"]}
     return {"broadcast", "stats", "status", "send"} <= commands

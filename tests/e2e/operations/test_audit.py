@@ -37,10 +37,10 @@ async def reveals(shared_world: World, reason: str) -> tuple[Newcomer, str]:
     return emma, reference
 
 
-def about(reference: str, person: Chatter, reason: str) -> str:
+def about(reference: str, user: Chatter, reason: str) -> str:
     """What the trail says of a recipient that was seen."""
     revealed = text("audit.revealed", subject=text("audit.of_order", name=reference))
-    return text("audit.why", said=text("audit.about", said=revealed, person=str(person.id)), detail=reason)
+    return text("audit.why", said=text("audit.about", said=revealed, user=str(user.id)), detail=reason)
 
 
 def took(subject: str, locale: str = "en") -> str:
@@ -48,8 +48,8 @@ def took(subject: str, locale: str = "en") -> str:
     return text("audit.why", locale, said=text("audit.exported", locale, subject=subject), detail="20")
 
 
-async def rows_of(person: Chatter, message: Json) -> list[dict[str, str]]:
-    answer = await person._http.get(f"/sandbox/files/{message['document']['file_id']}")
+async def rows_of(user: Chatter, message: Json) -> list[dict[str, str]]:
+    answer = await user._http.get(f"/sandbox/files/{message['document']['file_id']}")
     return list(csv.DictReader(io.StringIO(answer.raise_for_status().content.decode(), newline="")))
 
 
@@ -111,14 +111,14 @@ async def test_pages_turn(shared_world: World) -> None:
 async def test_nobody_but_an_operator_in_private_reads_it(shared_world: World) -> None:
     emma, reference = await reveals(shared_world, "compare with the slip")
     await shared_world.oscar.speaks("en")
-    for person in (emma, shared_world.rina):
-        await person.says("/audit")
-        await person.sees(like("talk.unknown_command"))
-        await person.says("/start")
-        under = await person.sees(like("start.text"))
+    for user in (emma, shared_world.rina):
+        await user.says("/audit")
+        await user.sees(like("talk.unknown_command"))
+        await user.says("/start")
+        under = await user.sees(like("start.text"))
         for button in ("au:page::", f"au:page::{shared_world.rina.id}", "au:export", "au:csv:day", "au:nothing"):
-            assert (await person.presses(under, button, force=True))["text"]
-        assert await person.count(TITLE) == 0
+            assert (await user.presses(under, button, force=True))["text"]
+        assert await user.count(TITLE) == 0
     group = Chatter(shared_world.telegram, shared_world.oscar.id, SUPPORT_GROUP_ID)
     under = await group.says("/audit")
     for button in ("au:page::", "au:export", "au:csv:day"):

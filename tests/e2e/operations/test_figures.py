@@ -17,9 +17,9 @@ from tests.texts import label, like, says, text
 session_loop = pytest.mark.asyncio(loop_scope="session")
 
 
-async def table_of(person: Newcomer, message: Json) -> tuple[str, list[dict[str, str]]]:
+async def table_of(user: Newcomer, message: Json) -> tuple[str, list[dict[str, str]]]:
     """A document's name and its rows."""
-    answer = await person._http.get(f"/sandbox/files/{message['document']['file_id']}")
+    answer = await user._http.get(f"/sandbox/files/{message['document']['file_id']}")
     content = answer.raise_for_status().content.decode()
     return message["document"]["file_name"], list(csv.DictReader(io.StringIO(content, newline="")))
 

@@ -29,8 +29,8 @@ SENDERS = [
 @pytest.mark.parametrize("who", SENDERS, ids=lambda who: who.name)
 async def test_a_sender_finds_everything_around_a_payment(who: Onlooker, browser: Browser, tmp_path: Path) -> None:
     async with world(tmp_path, "documented", **page_settings()) as kirim, opened(browser, kirim, who) as page:
-        pane = page.get_by_test_id(f"pane-{who.person}")
-        await shows(page, kirim, who.person)
+        pane = page.get_by_test_id(f"pane-{who.user}")
+        await shows(page, kirim, who.user)
         phrase = await chooses_a_phrase(page, pane, who)
         await orders_in_one_line(page, pane, who, phrase)
         order = await pays_beside_the_page(kirim, page, pane, who)

@@ -36,15 +36,15 @@ async def test_a_changed_order_keeps_nobody_from_help_or_from_what_follows_a_mis
     _, order = await taps_to_invoice(kirim, emma)
     async with books(kirim) as tx:
         ours = (await OrderRepository(tx).by_service_id([order["id"]]))[order["id"]].reference
-        assert await TicketRepository(tx).add(a_ticket(person_id=emma.id, order_reference=ours))
-        await MissedOrderRepository(tx).save(MissedOrder(person_id=emma.id, reference=ours, at=NOW))
+        assert await TicketRepository(tx).add(a_ticket(user_id=emma.id, order_reference=ours))
+        await MissedOrderRepository(tx).save(MissedOrder(user_id=emma.id, reference=ours, at=NOW))
     changes(kirim, TO_A_THIEF, order["id"])
     await emma.says("/help")
     await emma.sees(like("help.text"))
 
     async def is_forgiven() -> bool:
         async with books(kirim) as tx:
-            return await MissedOrderRepository(tx).of_person(emma.id) == ()
+            return await MissedOrderRepository(tx).of_user(emma.id) == ()
 
     await until(is_forgiven)
 
@@ -57,7 +57,7 @@ async def test_who_confirms_a_draft_that_was_changed_since_its_review_orders_not
     await emma.sees(like("draft.unreadable"))
     await taps_to_review(emma)
     async with books(kirim) as tx:
-        assert await OrderRepository(tx).of_person(emma.id) == ()
+        assert await OrderRepository(tx).of_user(emma.id) == ()
 
 
 async def test_a_recipient_that_was_changed_is_not_sent_to(kirim: World) -> None:

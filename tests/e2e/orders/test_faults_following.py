@@ -129,8 +129,8 @@ async def are_used_up(made: World) -> bool:
     return all(fault["times"] == 0 for fault in faults if fault["times"] is not None)
 
 
-async def reads(person: Chatter, text: str) -> bool:
-    return await person.count(text) > 0
+async def reads(user: Chatter, text: str) -> bool:
+    return await user.count(text) > 0
 
 
 async def has_rested(made: World) -> bool:

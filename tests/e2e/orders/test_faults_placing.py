@@ -82,7 +82,7 @@ async def test_an_order_whose_answer_was_lost_is_found_and_shown_once(
 
 
 @pytest.mark.parametrize("fault", ["drop_before", "503"])
-async def test_whether_an_order_exists_that_is_not_found_is_the_persons_to_decide(sender: Sender, fault: str) -> None:
+async def test_whether_an_order_exists_that_is_not_found_is_the_users_to_decide(sender: Sender, fault: str) -> None:
     before = await posts(sender.world)
     await sender.world.service.fails_with(fault, times=1)
     await sender.chat.taps(label("review.confirm"))
@@ -207,7 +207,7 @@ async def test_a_deposit_whose_price_moved_is_shown_only_after_the_list_of_order
     await sender.chat.sees(like("pay.deposit"), anywhere=True)
 
 
-async def test_an_order_whose_price_moved_too_far_for_the_person_is_put_aside_and_never_shown(sender: Sender) -> None:
+async def test_an_order_whose_price_moved_too_far_for_the_user_is_put_aside_and_never_shown(sender: Sender) -> None:
     await sender.world.service.does("settings", lockedPricePercent=5)
     await sender.chat.taps(label("review.confirm"))
     moved = await sender.chat.sees(like("news.price_moved"), anywhere=True)
@@ -267,5 +267,5 @@ async def test_while_the_service_is_away_the_answers_are_kept_and_the_order_is_p
     await is_shown_one_invoice(sender)
 
 
-async def has_more(person: Chatter, known: int) -> bool:
-    return await person.count(WARNING) > known
+async def has_more(user: Chatter, known: int) -> bool:
+    return await user.count(WARNING) > known

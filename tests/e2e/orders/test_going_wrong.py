@@ -102,9 +102,9 @@ async def test_where_there_are_no_staff_the_contact_is_named(kirim: World) -> No
         await nina.sees(like("help.contact", contact="help@kirim.example", reference=reference))
 
 
-async def paid(kirim: World, person: Newcomer) -> tuple[Json, str]:
+async def paid(kirim: World, user: Newcomer) -> tuple[Json, str]:
     """An order that is paid and then hangs at the service."""
-    card, order = await taps_to_invoice(kirim, person)
+    card, order = await taps_to_invoice(kirim, user)
     await kirim.service.pays(order)
     await bot_knows(kirim, order, is_paid=1)
     return order, reference_of(card)

@@ -28,7 +28,7 @@ BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", None)
 SENT: Mapping[str, Any] = {"phase": Phase.DONE, "state": "COMPLETED", "step": Step.SENT}
 
 
-async def has_ordered(world: World, person: Newcomer, *orders: Mapping[str, Any]) -> list[Order]:
+async def has_ordered(world: World, user: Newcomer, *orders: Mapping[str, Any]) -> list[Order]:
     """Orders of another day, an hour apart, written down as the bot would have: one a mapping, oldest first."""
     days_ago = datetime.now(UTC) - timedelta(days=3)
     keys = [base64.urlsafe_b64decode(key) for key in world.environment["ENCRYPTION_KEYS"].split(",")]
@@ -39,7 +39,7 @@ async def has_ordered(world: World, person: Newcomer, *orders: Mapping[str, Any]
             for place, changes in enumerate(orders):
                 at = days_ago + timedelta(hours=place)
                 known = {"method": BCA, "created_at": at, "paid_at": at, "ended_at": at, **SENT}
-                whose = {"person_id": person.id, "chat_id": person.id}
+                whose = {"user_id": user.id, "chat_id": user.id}
                 order = an_order(new_reference(), **{**known, **whose, **changes})
                 assert await OrderRepository(tx).add(order)
                 made.append(order)
@@ -59,16 +59,16 @@ def at_a_time(key: str) -> str:
     return day + like("timeline.line", at=re.compile(r"\d\d:\d\d WIB"), what=text(key))
 
 
-async def asks_for_orders(person: Newcomer) -> Json:
+async def asks_for_orders(user: Newcomer) -> Json:
     """The newest page."""
-    await person.says("/orders")
-    return await person.sees(in_any_language("history.title"))
+    await user.says("/orders")
+    return await user.sees(in_any_language("history.title"))
 
 
-async def opens(person: Newcomer, reference: str) -> Json:
+async def opens(user: Newcomer, reference: str) -> Json:
     """An order's page, from the list that has it."""
-    await person.taps(reference)
-    return await person.sees(like("order_page.reference", reference=reference))
+    await user.taps(reference)
+    return await user.sees(like("order_page.reference", reference=reference))
 
 
 async def test_all_orders_can_be_leafed_through_while_others_arrive(shared_world: World) -> None:

@@ -130,7 +130,7 @@ async def test_a_second_confirmation_after_the_kill_places_no_second_order(lasti
     await is_shown_one_invoice(sender)
 
 
-async def test_kill_9_with_twenty_updates_of_several_persons_in_the_queue_loses_none(lasting: World) -> None:
+async def test_kill_9_with_twenty_updates_of_several_users_in_the_queue_loses_none(lasting: World) -> None:
     await good_weather(lasting)
     senders = [await newcomer(lasting) for _ in range(5)]
     await lasting.telegram_fails("delay", "sendMessage", seconds=300)

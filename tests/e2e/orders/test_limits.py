@@ -86,7 +86,7 @@ async def test_a_flood_is_told_once_and_is_none_where_the_bot_was_away(kirim: Wo
         await tenang.sees(like("status.none"))
         await sabar.sees_times(7, like("status.none"))
         await is_at_rest(kirim)
-        assert [await person.count(FLOOD) for person in (sabar, rusuh, tenang)] == [0, 1, 0]
+        assert [await user.count(FLOOD) for user in (sabar, rusuh, tenang)] == [0, 1, 0]
         assert await rusuh.count(like("start.text")) == 4
 
 
@@ -94,27 +94,27 @@ async def is_before(second: int) -> bool:
     return second < int(time.time())
 
 
-async def ordered(world: World, person: Newcomer, amount: str) -> Json:
+async def ordered(world: World, user: Newcomer, amount: str) -> Json:
     """An order with its invoice in front of the person, as the service knows it."""
-    await person.says("/send")
-    await person.sees(WHERE)
-    await goes_to_amount(person)
-    await person.taps(amount)
-    await person.sees(like("review.title"))
-    await person.taps(label("review.confirm"))
-    await person.sees(like("card.pay_before"))
-    return await order_of(world, person)
+    await user.says("/send")
+    await user.sees(WHERE)
+    await goes_to_amount(user)
+    await user.taps(amount)
+    await user.sees(like("review.title"))
+    await user.taps(label("review.confirm"))
+    await user.sees(like("card.pay_before"))
+    return await order_of(world, user)
 
 
-async def goes_to_amount(person: Newcomer) -> None:
+async def goes_to_amount(user: Newcomer) -> None:
     """By buttons; who has sent before finds the recipient as the first of them."""
-    await person.taps("BCA")
-    seen = await person.sees(f"{like('number.ask_bank')}|{like('amount.ask')}")
+    await user.taps("BCA")
+    seen = await user.sees(f"{like('number.ask_bank')}|{like('amount.ask')}")
     if not says(words_of(seen), "amount.ask"):
-        await person.says("1234567890")
-        await person.sees(like("holder.ask"))
-        await person.taps(label("holder.skip"))
-        await person.sees(like("amount.ask"))
+        await user.says("1234567890")
+        await user.sees(like("holder.ask"))
+        await user.taps(label("holder.skip"))
+        await user.sees(like("amount.ask"))
 
 
 def assert_is_told(text: str, since: datetime, *, in_: timedelta, with_day: bool = False) -> None:

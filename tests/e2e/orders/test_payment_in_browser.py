@@ -44,9 +44,9 @@ STORIES = [
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
 async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, browser: Browser, tmp_path: Path) -> None:
     async with world(tmp_path, story.profile) as kirim, opened(browser, kirim, story) as page:
-        pane = page.get_by_test_id(f"pane-{story.person}")
+        pane = page.get_by_test_id(f"pane-{story.user}")
         if story.screen == PHONE:
-            await shows(page, kirim, story.person)
+            await shows(page, kirim, story.user)
         await walks_to_the_invoice(page, pane, story)
         await pays_in_the_wallet(page, story)
         await expect(last(pane, story.reads("news.paid"))).to_be_visible()

@@ -27,25 +27,25 @@ WRONG = "K7QM-2XPA-9RTW"
 AGAIN = like("news.again")
 
 
-async def orders(world: World, person: Newcomer, *, holder: str | None = None) -> Json:
+async def orders(world: World, user: Newcomer, *, holder: str | None = None) -> Json:
     """To the invoice; the service's order."""
-    await taps_to_review(person)
+    await taps_to_review(user)
     if holder:
-        await person.taps(label("review.edit.holder"))
-        await person.sees(like("holder.ask"))
-        await person.says(holder)
-        await person.sees(reviewed(holder=holder))
-    await person.taps(label("review.confirm"))
-    await person.sees(like("card.pay_before"))
-    return await order_of(world, person)
+        await user.taps(label("review.edit.holder"))
+        await user.sees(like("holder.ask"))
+        await user.says(holder)
+        await user.sees(reviewed(holder=holder))
+    await user.taps(label("review.confirm"))
+    await user.sees(like("card.pay_before"))
+    return await order_of(world, user)
 
 
-async def is_sent(world: World, person: Newcomer, **answers: str) -> Json:
+async def is_sent(world: World, user: Newcomer, **answers: str) -> Json:
     """A whole payment; the message with its receipt."""
-    order = await orders(world, person, **answers)
+    order = await orders(world, user, **answers)
     await world.service.pays(order)
     await completes(world, order)
-    return await person.sees(CAPTION)
+    return await user.sees(CAPTION)
 
 
 def code_on(receipt: Json) -> str:
@@ -213,7 +213,7 @@ async def not_sent_unasked_to_whom_leaves_the_end_to_the_card(shared_world: Worl
 
 async def test_a_kill_around_the_picture_leaves_one_receipt_with_one_code(kirim: World) -> None:
     lost, doubled = await asyncio.gather(newcomer(kirim), newcomer(kirim))
-    placed = [await orders(kirim, person) for person in (lost, doubled)]
+    placed = [await orders(kirim, user) for user in (lost, doubled)]
     pictures = calls_of(kirim, "sendPhoto")
     async with held(pictures, lost), held(pictures, doubled, "delay_after"):
         for order in placed:
@@ -225,13 +225,13 @@ async def test_a_kill_around_the_picture_leaves_one_receipt_with_one_code(kirim:
     assert await lost.count(CAPTION) == 0
     await good_weather(kirim)
     await kirim.start_bot()
-    for person, times in ((lost, 1), (doubled, 2)):
-        await person.sees(f"{CAPTION}(.|\n)*{AGAIN}", anywhere=True)
-        receipts = [message for message in await person.messages() if re.search(CAPTION, words_of(message))]
+    for user, times in ((lost, 1), (doubled, 2)):
+        await user.sees(f"{CAPTION}(.|\n)*{AGAIN}", anywhere=True)
+        receipts = [message for message in await user.messages() if re.search(CAPTION, words_of(message))]
         assert len(receipts) == times
         assert len({code_on(receipt) for receipt in receipts}) == 1
-        await person.says(f"/verify {code_on(receipts[-1])}")
-        await person.sees(TRUE)
+        await user.says(f"/verify {code_on(receipts[-1])}")
+        await user.sees(TRUE)
     assert codes_of(kirim) == before
     assert len(before) == 2
 

@@ -101,9 +101,9 @@ async def test_who_missed_a_message_about_an_order_sees_the_order_at_their_next_
     await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(SHOWN, anywhere=True)
     async with books(sender.world) as tx:
-        (order,) = await OrderRepository(tx).of_person(sender.chat.id)
+        (order,) = await OrderRepository(tx).of_user(sender.chat.id)
         await MissedOrderRepository(tx).save(
-            MissedOrder(person_id=sender.chat.id, reference=order.reference, at=order.created_at)
+            MissedOrder(user_id=sender.chat.id, reference=order.reference, at=order.created_at)
         )
     for _ in range(2):
         await sender.chat.says("/help")

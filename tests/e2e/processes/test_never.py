@@ -108,7 +108,7 @@ async def set_up(made: World) -> Stage:
     references = tuple(str(row_of(made, order)["reference"]) for order in orders)
     invoice = str(row_of(made, orders[2])["bolt11"])
     matters = Matters(
-        person_id=emma.id,
+        user_id=emma.id,
         orders=references,
         tickets=tuple(tickets),
         secrets=frozenset(
@@ -126,9 +126,9 @@ async def set_up(made: World) -> Stage:
         seen=frozenset().union(*[never.data_in(await each.messages()) for each in (emma, room, made.oscar, made.rina)]),
     )
     stranger, member = await newcomer(made), await newcomer(made)
-    for person in (stranger, member, made.sari):
-        await person.says("/start")
-        await person.sees(in_any_language("start.text"))
+    for user in (stranger, member, made.sari):
+        await user.says("/start")
+        await user.sees(in_any_language("start.text"))
     await joins(made, member.id)
     foreign = await made.telegram.post("/sandbox/chats", json={"title": "Elsewhere", "members": [3001, member.id]})
     elsewhere = foreign.raise_for_status().json()["id"]
@@ -169,20 +169,20 @@ async def looks_around(made: World, emma: Chatter, orders: list[Json]) -> None:
         made.oscar: ("/broadcast", "/broadcasts", "/stats", "/status", "/audit", "/export"),
         made.rina: (f"/order {reference}", f"/person {emma.id}", "/tickets", "/answers", "/find bca"),
     }
-    for person, wishes in shown.items():
+    for user, wishes in shown.items():
         for wish in wishes:
-            await handles(made, person, wish)
+            await handles(made, user, wish)
 
 
-async def joins(made: World, person_id: int) -> None:
-    order = {"person": person_id, "status": "member"}
+async def joins(made: World, user_id: int) -> None:
+    order = {"person": user_id, "status": "member"}
     (await made.telegram.post(f"/sandbox/chats/{SUPPORT_GROUP_ID}/members", json=order)).raise_for_status()
 
 
-async def handles(made: World, person: Chatter, text: str, reply_to: Json | None = None) -> None:
+async def handles(made: World, user: Chatter, text: str, reply_to: Json | None = None) -> None:
     """Somebody writes, and the bot is done with it."""
     before = never.last_update(made)
-    await person.says(text, reply_to=reply_to)
+    await user.says(text, reply_to=reply_to)
     await in_peace(made, before + 1)
 
 
@@ -332,11 +332,11 @@ async def test_a_reply_of_somebody_who_isnt_listed_goes_nowhere(stage: Stage) ->
 async def test_what_is_forwarded_opens_nothing(stage: Stage) -> None:
     made, whoever = stage.world, (stage.stranger, stage.world.sari, stage.world.oscar)
     await in_peace(made)
-    own = [person.id for person in whoever]
+    own = [user.id for user in whoever]
     before = never.snapshot(made, own)
     known = await what_is_known(stage, whoever)
-    for person in whoever:
-        await person.forwards_of(stage.emma, "help me please")
+    for user in whoever:
+        await user.forwards_of(stage.emma, "help me please")
     await everything_is_heard(made)
     assert await told_since(stage, known) == []
     assert changed(before, never.snapshot(made, own)) == []

@@ -46,38 +46,38 @@ def executed(shared_world: World, statement: str, *values: object) -> list[tuple
     return rows
 
 
-def daily_falls_due(shared_world: World, person: Newcomer, *, ago: timedelta = timedelta()) -> None:
+def daily_falls_due(shared_world: World, user: Newcomer, *, ago: timedelta = timedelta()) -> None:
     due = (datetime.now(UTC) - ago).strftime("%Y-%m-%d %H:%M:%S.%f")
-    executed(shared_world, "UPDATE subscriptions SET next_daily_at = ? WHERE user_id = ?", due, person.id)
+    executed(shared_world, "UPDATE subscriptions SET next_daily_at = ? WHERE user_id = ?", due, user.id)
 
 
-def price_comes(shared_world: World, person: Newcomer) -> None:
+def price_comes(shared_world: World, user: Newcomer) -> None:
     """The bot has recorded the price that this person's alert waits for."""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
-    (rate,) = executed(shared_world, "SELECT threshold FROM rate_alerts WHERE user_id = ? AND is_above", person.id)[0]
+    (rate,) = executed(shared_world, "SELECT threshold FROM rate_alerts WHERE user_id = ? AND is_above", user.id)[0]
     executed(shared_world, "INSERT INTO quotes (fetched_at, btc_idr, source) VALUES (?, ?, 'test')", now, rate)
 
 
-def updates_of(shared_world: World, person: Newcomer) -> tuple[int, int]:
+def updates_of(shared_world: World, user: Newcomer) -> tuple[int, int]:
     """Subscriptions and alerts."""
-    (subscribed,) = executed(shared_world, "SELECT count(*) FROM subscriptions WHERE user_id = ?", person.id)[0]
-    (alerts,) = executed(shared_world, "SELECT count(*) FROM rate_alerts WHERE user_id = ?", person.id)[0]
+    (subscribed,) = executed(shared_world, "SELECT count(*) FROM subscriptions WHERE user_id = ?", user.id)[0]
+    (alerts,) = executed(shared_world, "SELECT count(*) FROM rate_alerts WHERE user_id = ?", user.id)[0]
     return int(str(subscribed)), int(str(alerts))
 
 
-async def opens(person: Newcomer, locale: str = "en") -> Json:
-    await person.says("/settings")
-    await person.sees(like("settings.text", locale))
-    await person.taps(label("settings.rate_news", locale))
-    return await person.sees(f"{like('subscription.off', locale)}|{like('subscription.text', locale)}")
+async def opens(user: Newcomer, locale: str = "en") -> Json:
+    await user.says("/settings")
+    await user.sees(like("settings.text", locale))
+    await user.taps(label("settings.rate_news", locale))
+    return await user.sees(f"{like('subscription.off', locale)}|{like('subscription.text', locale)}")
 
 
-async def takes_a_daily_quote(person: Newcomer) -> str:
+async def takes_a_daily_quote(user: Newcomer) -> str:
     """Choose a time at which none comes during this story; how it is shown."""
     hour = far_from_now(6, 12, 19)
-    await person.taps(label("subscription.daily"))
-    await person.taps(f"{hour:02}:00")
-    await person.sees(daily_at(f"{hour:02}:00 WIB"))
+    await user.taps(label("subscription.daily"))
+    await user.taps(f"{hour:02}:00")
+    await user.sees(daily_at(f"{hour:02}:00 WIB"))
     return f"{hour:02}:00 WIB"
 
 
@@ -96,8 +96,8 @@ async def test_people_hear_of_the_rate_as_they_wish(shared_world: World) -> None
 async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path: Path) -> None:
     async with world(tmp_path) as kirim:
         emma, sari = await newcomer(kirim), await newcomer(kirim)
-        for person in (emma, sari):
-            await opens(person)
+        for user in (emma, sari):
+            await opens(user)
         await takes_a_daily_quote(emma)
         await sari.taps(label("subscription.alert"))
         await sari.taps("+5%")
@@ -253,8 +253,8 @@ async def all_of_it_seen_and_deleted(shared_world: World) -> None:
     await _until_gone(shared_world, emma)
 
 
-async def _until_gone(shared_world: World, person: Newcomer) -> None:
+async def _until_gone(shared_world: World, user: Newcomer) -> None:
     async def wishes() -> tuple[int, int]:
-        return updates_of(shared_world, person)
+        return updates_of(shared_world, user)
 
     await found(wishes, lambda left: left == (0, 0), what="the end of all that they wished")

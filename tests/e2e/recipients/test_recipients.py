@@ -18,35 +18,35 @@ TO_BUDI = like("amount.ask", recipient="BCA · 1234567890 · Budi Santoso")
 
 async def has_sent(shared_world: World) -> Newcomer:
     """Somebody who has ordered once: to Budi Santoso, at BCA, 1234567890."""
-    person = await newcomer(shared_world)
-    await person.says("/send 500rb bca 1234567890 Budi Santoso")
-    await person.sees(like("review.title"))
-    await person.taps(label("review.confirm"))
-    await person.sees(like("card.pay_before"))
-    return person
+    user = await newcomer(shared_world)
+    await user.says("/send 500rb bca 1234567890 Budi Santoso")
+    await user.sees(like("review.title"))
+    await user.taps(label("review.confirm"))
+    await user.sees(like("card.pay_before"))
+    return user
 
 
-async def opens(person: Newcomer, label: str) -> None:
+async def opens(user: Newcomer, label: str) -> None:
     """To the page of one recipient."""
-    await person.says("/recipients")
-    await person.sees(like("recipients.ask"))
-    await person.taps(label)
-    await person.sees(like("recipient.page", number="1234567890"))
+    await user.says("/recipients")
+    await user.sees(like("recipients.ask"))
+    await user.taps(label)
+    await user.sees(like("recipient.page", number="1234567890"))
 
 
-async def is_called(person: Newcomer, before: str, name: str) -> None:
+async def is_called(user: Newcomer, before: str, name: str) -> None:
     """Give a recipient a name."""
-    await opens(person, before)
-    await person.taps(label("recipient.name"))
-    await person.sees(like("recipient.ask_name"))
-    await person.says(name)
-    await person.sees("^" + like("recipient.named", label=name))
+    await opens(user, before)
+    await user.taps(label("recipient.name"))
+    await user.sees(like("recipient.ask_name"))
+    await user.says(name)
+    await user.sees("^" + like("recipient.named", label=name))
 
 
-async def its_bank_was(shared_world: World, person: Newcomer, name: str) -> None:
+async def its_bank_was(shared_world: World, user: Newcomer, name: str) -> None:
     """Make it seem that this person's recipient is at a bank of this name, which the live list doesn't have."""
     async with books(shared_world) as tx:
-        (known,) = await RecipientRepository(tx).of_person(person.id)
+        (known,) = await RecipientRepository(tx).of_user(user.id)
         await RecipientRepository(tx).save(replace(known, method=replace(known.method, name=name)))
 
 

@@ -43,8 +43,8 @@ async def test_an_order_is_found_by_reference_service_id_or_a_fragment_and_looki
     page = await rina.sees(like("case.heading", mark="✅", state=text("status.sent")))
     assert says(page["text"], "case.timeline")
     await rina.taps(label("lookup.person"))
-    person = await rina.sees(like("lookup.tally", orders=1, under_way=0, paid=1, failed=0))
-    assert person["message_id"] == page["message_id"], "read in one message"
+    user = await rina.sees(like("lookup.tally", orders=1, under_way=0, paid=1, failed=0))
+    assert user["message_id"] == page["message_id"], "read in one message"
     assert looked(shared_world, "person:")[-1] == (rina.id, "person:", emma.id)
 
 
@@ -60,7 +60,7 @@ async def test_what_names_nothing_says_how_to_ask(shared_world: World) -> None:
         "/person": like("lookup.how_person"),
         "/person @nobody_at_all": like("lookup.nobody_called"),
         "/person 99999999999999999999999": like("lookup.nobody_called"),
-        "/person 4242424242": like("lookup.nobody", person="4242424242"),
+        "/person 4242424242": like("lookup.nobody", user="4242424242"),
         "/find": like("lookup.how_find"),
         "/find xyzzy <b>": like("lookup.unread", what="xyzzy b"),
         "/find 1 1 2001": f"{like('lookup.sought', what='1 Jan 2001')}\n\n{like('lookup.nothing')}",
@@ -80,14 +80,14 @@ async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pa
     assert says(page["text"], "lookup.tally", "id", orders=7, under_way=0, paid=0)
     assert "Newcomer" not in page["text"], "nobody's name"
     await rina.taps(label("lookup.all_orders", "id"), message=page)
-    first = await rina.sees(like("lookup.orders_of", "id", person=str(emma.id)))
+    first = await rina.sees(like("lookup.orders_of", "id", user=str(emma.id)))
     assert len(re.findall("BCA ••••7890", first["text"])) == 6
     await rina.taps(label("lookup.more", "id"), message=first)
-    second = await rina.sees(like("lookup.orders_of", "id", person=str(emma.id)))
+    second = await rina.sees(like("lookup.orders_of", "id", user=str(emma.id)))
     assert len(re.findall("BCA ••••7890", second["text"])) == 1
     assert second["message_id"] == first["message_id"]
     await rina.taps(label("lookup.back", "id"))
-    assert (await rina.sees(like("lookup.orders_of", "id", person=str(emma.id))))["text"] == first["text"]
+    assert (await rina.sees(like("lookup.orders_of", "id", user=str(emma.id))))["text"] == first["text"]
     await rina.forwards_of(emma, "where is my money?")
     await rina.sees(like("case.person", "id", id=str(emma.id)))
     forwarded = await rina.forwards_of(emma, "and here?")
@@ -146,7 +146,7 @@ async def test_a_bank_that_could_be_several_is_asked_back(shared_world: World) -
 
 
 @session_loop
-async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_person_has_theirs(shared_world: World) -> None:
+async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_user_has_theirs(shared_world: World) -> None:
     rina, emma = await rina_of(shared_world), await newcomer(shared_world)
     reference, _ = await orders(shared_world, emma)
     long_ago = datetime.now(UTC) - timedelta(days=300)
@@ -178,7 +178,7 @@ async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_person_has_t
     about = await rina.sees(like("lookup.tally", orders=1, under_way=1))
     assert all(each.reference in about["text"] for each in (waits, held, over))
     await rina.taps(label("lookup.all_tickets"))
-    theirs = await rina.sees(like("lookup.tickets_of", person=str(emma.id)))
+    theirs = await rina.sees(like("lookup.tickets_of", user=str(emma.id)))
     assert theirs["text"].index(over.reference) > theirs["text"].index(held.reference), "open ones first"
     for asked in (f"/order {waits.reference}", f"/order {waits.reference.replace('-', '').lower()}"):
         await rina.says(asked)
@@ -193,8 +193,7 @@ async def test_in_the_staffs_group_it_is_the_same_and_an_operator_may_not(shared
     emma = await newcomer(shared_world)
     reference, order = await orders(shared_world, emma)
     rina, oscar = (
-        Newcomer(shared_world.telegram, person.id, SUPPORT_GROUP_ID)
-        for person in (shared_world.rina, shared_world.oscar)
+        Newcomer(shared_world.telegram, user.id, SUPPORT_GROUP_ID) for user in (shared_world.rina, shared_world.oscar)
     )
     await rina.says(f"/order {reference}")
     page = await rina.sees(reference)  # other stories' tickets appear in this group as well
@@ -205,7 +204,7 @@ async def test_in_the_staffs_group_it_is_the_same_and_an_operator_may_not(shared
     pressed = await oscar.taps(refresh.pop(), message=page)
     assert pressed["show_alert"]
     for command in COMMANDS:
-        known = {"reference": reference, "service_id": order["id"], "person": emma.id}
+        known = {"reference": reference, "service_id": order["id"], "user": emma.id}
         await oscar.says(command.format(**known))
     await oscar.says("/start")
     await oscar.sees(in_any_language("group.text"))

@@ -25,7 +25,7 @@ HALF_A_MILLION = {"en": "Rp500,000", "id": "Rp500.000"}
 
 
 @pytest.mark.parametrize("who", SUPPORTERS, ids=lambda who: who.name)
-async def test_support_finds_an_order_its_person_and_their_tickets_on_a_phone(
+async def test_support_finds_an_order_its_user_and_their_tickets_on_a_phone(
     who: Onlooker, browser: Browser, tmp_path: Path
 ) -> None:
     async with world(tmp_path) as kirim, opened(browser, kirim, who) as page:
@@ -43,7 +43,7 @@ async def test_support_finds_an_order_its_person_and_their_tickets_on_a_phone(
         await tap(pane, who.label("lookup.person"))
         await sees(page, pane, who, who.reads("lookup.known_since"), "03-person")
         await tap(pane, who.label("lookup.all_orders"))
-        await sees(page, pane, who, who.reads("lookup.orders_of", person=str(emma.id)), "04-orders")
+        await sees(page, pane, who, who.reads("lookup.orders_of", user=str(emma.id)), "04-orders")
         await tap(pane, who.label("lookup.more"))
         await expect(pane.get_by_text(who.label("lookup.back")).last).to_be_visible()
         await says(pane, "/tickets")

@@ -14,14 +14,14 @@ from tests.texts import in_any_language, label, like
 session_loop = pytest.mark.asyncio(loop_scope="session")
 
 
-async def fails_after_payment(kirim: World, person: Newcomer) -> tuple[str, str]:
+async def fails_after_payment(kirim: World, user: Newcomer) -> tuple[str, str]:
     """They pay, then it fails, and a ticket opens by itself: the order's reference and the ticket's."""
-    _, order = await taps_to_invoice(kirim, person)
+    _, order = await taps_to_invoice(kirim, user)
     await kirim.service.pays(order)
-    await person.sees(like("news.paid"), anywhere=True)
+    await user.sees(like("news.paid"), anywhere=True)
     await kirim.service.does("fail", orderId=order["id"])
     await bot_knows(kirim, order, phase="done")
-    told = await person.sees("T-[0-9A-Z]{5}", anywhere=True)
+    told = await user.sees("T-[0-9A-Z]{5}", anywhere=True)
     return str(row_of(kirim, order)["reference"]), re.findall("T-[0-9A-Z]{5}", words_of(told))[0]
 
 
@@ -51,8 +51,8 @@ async def test_in_a_tickets_topic_nothing_has_to_be_named_and_the_page_of_one_is
     assert page["message_thread_id"] == topic
     assert hides_the_recipient(page)
     await group.says("/person", topic=topic)
-    person = await beside(group, page, in_any_language("case.person", id=str(emma.id)))
-    assert person["message_thread_id"] == topic
+    user = await beside(group, page, in_any_language("case.person", id=str(emma.id)))
+    assert user["message_thread_id"] == topic
     await group.taps(label("lookup.person", "id"), message=page)
     await group.sees(like("lookup.known_since", "id"))
     await group.presses(head, f"lu:person:{emma.id}", force=True)
@@ -77,7 +77,7 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
         await rina.says("/order", reply_to=card)
         page = await beside(rina, card, like("case.reference", reference=reference))
         await rina.says("/person", reply_to=card)
-        await beside(rina, page, f"{like('case.person', id=str(emma.id))}.*\n{like('lookup.known_since')}")
+        await beside(rina, page, f"{like('case.user', id=str(emma.id))}.*\n{like('lookup.known_since')}")
         await rina.says("/tickets")
         listed = await rina.sees(like("lookup.tickets.open", count=1))
         await shared_world.kill_bot()

@@ -17,7 +17,7 @@ async def test_nobody_else_finds_anything_by_command_button_or_forwarding(shared
     before = looked(shared_world)
     await sari.says("/start")
     greeting = await sari.sees(like("start.text"))
-    known = {"reference": reference, "service_id": order["id"], "person": emma.id}
+    known = {"reference": reference, "service_id": order["id"], "user": emma.id}
     for command in COMMANDS:
         await sari.says(command.format(**known))
         await sari.sees(like("talk.unknown_command"))

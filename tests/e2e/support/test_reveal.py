@@ -26,11 +26,11 @@ async def an_order(world: World) -> tuple[Newcomer, str]:
     return emma, str(row_of(world, order)["reference"])
 
 
-async def meets(person: Chatter, language: str = "en") -> Json:
+async def meets(user: Chatter, language: str = "en") -> Json:
     """A message of the bot's to press made-up buttons under."""
-    await person.speaks(language)
-    await person.says("/start")
-    return await person.sees(like("start.text", language))
+    await user.speaks(language)
+    await user.says("/start")
+    return await user.sees(like("start.text", language))
 
 
 def asked_for(reference: str, locale: str = "en") -> str:
@@ -52,14 +52,14 @@ async def a_minute_passes(world: World) -> None:
         database.commit()
 
 
-async def has_no_question(person: Chatter, reference: str) -> bool:
+async def has_no_question(user: Chatter, reference: str) -> bool:
     """Whether the question about this order has done its work."""
-    return await person.count(asked_for(reference)) == 0
+    return await user.count(asked_for(reference)) == 0
 
 
-async def is_nowhere(person: Chatter) -> bool:
+async def is_nowhere(user: Chatter) -> bool:
     """Whether nothing that the bot has written there shows it; what others wrote, and it answered, is theirs."""
-    written = [message for message in await person.messages() if message["from"]["is_bot"]]
+    written = [message for message in await user.messages() if message["from"]["is_bot"]]
     return not any(NUMBER in str({**message, "reply_to_message": None}) for message in written)
 
 
@@ -153,13 +153,13 @@ async def test_asked_for_in_the_group_it_is_shown_in_private_alone(shared_world:
 async def test_nobody_else_is_shown_it_by_any_button(shared_world: World) -> None:
     emma, reference = await an_order(shared_world)
     stranger = await newcomer(shared_world)
-    for person in (emma, stranger, shared_world.oscar):
-        under = await meets(person)
-        before = len(await person.messages())
+    for user in (emma, stranger, shared_world.oscar):
+        under = await meets(user)
+        before = len(await user.messages())
         for action in ("ask", "for:trace", "type", "hide:0123456789abcdef"):
-            refused = await person.presses(under, f"rv:{reference}:{action}", force=True)
+            refused = await user.presses(under, f"rv:{reference}:{action}", force=True)
             assert refused["text"] == label("staff.not_yours")
-        assert len(await person.messages()) == before
+        assert len(await user.messages()) == before
     assert await is_nowhere(shared_world.oscar)
     assert trail(shared_world, reference) == []
 

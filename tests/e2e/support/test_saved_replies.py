@@ -81,10 +81,10 @@ async def test_an_answer_is_written_in_both_languages_changed_and_deleted(quiet:
     assert "late" not in await rina.buttons()
 
 
-async def test_it_is_sent_in_the_persons_language_with_the_recipient_masked_and_only_once(quiet: World) -> None:
+async def test_it_is_sent_in_the_users_language_with_the_recipient_masked_and_only_once(quiet: World) -> None:
     await writes(quiet.rina, "hold-on", en="English {amount}", id_="Sabar ya: {amount} ke {destination}, {ticket}")
     case = await a_case(quiet, "id", group=None)
-    await case.person.says("/start")
+    await case.user.says("/start")
     preview = await picks(case, "hold-on")
     assert f"Sabar ya: Rp500.000 ke BCA ••••7890, {case.reference}" in words_of(preview)
     assert await case.got() == [], "nothing is sent by looking at it"
@@ -92,7 +92,7 @@ async def test_it_is_sent_in_the_persons_language_with_the_recipient_masked_and_
         b for row in preview["reply_markup"]["inline_keyboard"] for b in row if b["text"] == label("answers.send")
     )
     await case.rina.presses(preview, send["callback_data"])
-    await case.person.sees("Sabar ya: Rp500.000 ke BCA ••••7890")
+    await case.user.sees("Sabar ya: Rp500.000 ke BCA ••••7890")
     await case.rina.sees_reaction(preview, "👌")
     again = await case.rina.presses(preview, send["callback_data"], force=True)
     assert again["text"] == label("answers.sent_already")
@@ -116,16 +116,16 @@ async def test_what_has_changed_since_it_was_looked_at_is_looked_at_again(quiet:
     await case.rina.taps(
         label("answers.send"), message=await case.rina.sees(f"{like('answers.preview')}(.|\n)*Tomorrow", anywhere=True)
     )
-    await case.person.sees("Tomorrow")
+    await case.user.sees("Tomorrow")
 
 
 async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(quiet: World) -> None:
     await writes(quiet.rina, "which", en="About {reference}", id_="Soal {reference}")
-    person = await newcomer(quiet)
-    await person.says("/help")
-    await person.taps(label("button.write_to_us"))
-    await person.says("How long does it take?")
-    head = await quiet.rina.sees(like("case.person", id=str(person.id)), anywhere=True)
+    user = await newcomer(quiet)
+    await user.says("/help")
+    await user.taps(label("button.write_to_us"))
+    await user.says("How long does it take?")
+    head = await quiet.rina.sees(like("case.person", id=str(user.id)), anywhere=True)
     await quiet.rina.taps(label("staff_ticket.answers"), message=head)
     choosing = await quiet.rina.sees(like("answers.choose"))
     toast = await quiet.rina.taps("which", message=choosing)
@@ -147,11 +147,11 @@ async def test_killed_behind_the_word_to_send_it_arrives_once_or_says_that_it_is
         await calls.enter_async_context(held(calls_of(quiet, "editMessageText"), quiet.rina))
         if killed.startswith("before"):
             fault = "delay" if killed.endswith("sent") else "delay_after"
-            await calls.enter_async_context(held(calls_of(quiet, "sendMessage"), case.person, fault))
+            await calls.enter_async_context(held(calls_of(quiet, "sendMessage"), case.user, fault))
         await case.rina.taps(label("answers.send"), message=preview, wait=0)
     if killed.startswith("after"):
-        await case.person.sees("Just once", anywhere=True)
-        await all_is_told(quiet, case.person)
+        await case.user.sees("Just once", anywhere=True)
+        await all_is_told(quiet, case.user)
     await killed_and_restarted(quiet)
     await case.rina.sees_reaction(preview, "👌")
     assert [says(copy, "news.again") for copy in await case.got()] == repeated
@@ -197,7 +197,7 @@ async def test_in_the_group_they_are_used_and_not_changed(kirim_with_a_group: tu
     await case.rina.taps("thanks", message=choosing)
     await case.in_topic(like("answers.preview"))
     await case.rina.taps(label("answers.send"))
-    await case.person.sees("Thank you")
+    await case.user.sees("Thank you")
 
 
 @pytest_asyncio.fixture(loop_scope="module")

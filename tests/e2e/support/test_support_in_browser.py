@@ -62,19 +62,19 @@ async def test_a_failed_payment_is_helped_to_its_end(who: InTrouble, browser: Br
         (await kirim.telegram.post("/sandbox/limits", json={"enforce": True})).raise_for_status()
         await kirim.rina.speaks(who.locale)
         await draws_everybody(page, kirim)
-        person, support, room = (page.get_by_test_id(f"pane-{chat}") for chat in (who.person, RINA, SUPPORT_GROUP_ID))
+        user, support, room = (page.get_by_test_id(f"pane-{chat}") for chat in (who.user, RINA, SUPPORT_GROUP_ID))
         if who.screen == DESKTOP:
             await page.get_by_test_id(f"show-{SARI}").click()
         await _starts(page, support)
-        await _pays_in_vain(kirim, page, person, who)
-        ticket = await _ticket_has_opened(page, person, who)
+        await _pays_in_vain(kirim, page, user, who)
+        ticket = await _ticket_has_opened(page, user, who)
         await _support_claims(page, room, who, ticket)
         await _support_reveals(page, room, support, who)
         await _support_answers(page, room, who)
-        await _person_sends_a_picture(page, person, who, ticket)
+        await _user_sends_a_picture(page, user, who, ticket)
         await _picture_has_come(page, room, who)
         await _support_closes(page, room, who)
-        await _person_rates(page, person, who)
+        await _user_rates(page, user, who)
         await _rating_is_seen(page, room, who)
         assert [call for call in await kirim.calls() if call["error_code"] == TOO_MANY] == []
 
@@ -85,21 +85,21 @@ async def _starts(page: Page, support: Locator) -> None:
     await expect(support.get_by_test_id("message").nth(1)).to_be_visible()
 
 
-async def _pays_in_vain(kirim: World, page: Page, person: Locator, who: InTrouble) -> None:
-    await _brings(page, who.person)
-    await person.get_by_test_id("start").click()
-    await expect(person.get_by_test_id("message").nth(1)).to_be_visible()
-    await _writes(person, f"500rb bca {NUMBER} {HOLDER}")
-    await tap(person, who.label("review.confirm"))
-    await expect(person.get_by_test_id("photo")).to_be_visible()
+async def _pays_in_vain(kirim: World, page: Page, user: Locator, who: InTrouble) -> None:
+    await _brings(page, who.user)
+    await user.get_by_test_id("start").click()
+    await expect(user.get_by_test_id("message").nth(1)).to_be_visible()
+    await _writes(user, f"500rb bca {NUMBER} {HOLDER}")
+    await tap(user, who.label("review.confirm"))
+    await expect(user.get_by_test_id("photo")).to_be_visible()
     await pays_in_the_wallet(page, who)
     [order] = await kirim.service.orders()
     await bot_knows(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
 
 
-async def _ticket_has_opened(page: Page, person: Locator, who: InTrouble) -> str:
-    told = last(person, who.reads("ticket.by_itself_failed"))
+async def _ticket_has_opened(page: Page, user: Locator, who: InTrouble) -> str:
+    told = last(user, who.reads("ticket.by_itself_failed"))
     await expect(told).to_be_visible()
     await picture(page, who, "01-opened-by-itself")
     return next(word for word in (await told.inner_text()).split() if word.startswith("T-"))
@@ -142,16 +142,16 @@ async def _support_answers(page: Page, room: Locator, who: InTrouble) -> None:
     await picture(page, who, "07-answered")
 
 
-async def _person_sends_a_picture(page: Page, person: Locator, who: InTrouble, ticket: str) -> None:
-    await _brings(page, who.person)
-    answer = last(person, who.answer)
+async def _user_sends_a_picture(page: Page, user: Locator, who: InTrouble, ticket: str) -> None:
+    await _brings(page, who.user)
+    answer = last(user, who.answer)
     await expect(answer).to_contain_text(ticket)
     await picture(page, who, "08-the-answer")
     await _replies(answer)
-    await person.get_by_test_id("composer").fill(who.reply)
+    await user.get_by_test_id("composer").fill(who.reply)
     sent = FilePayload(name="wallet.png", mimeType="image/png", buffer=render_png("a wallet's screen"))
-    await person.get_by_test_id("picture").set_input_files(sent)
-    await expect(last(person, who.reply).get_by_test_id("reactions")).to_contain_text("👌")
+    await user.get_by_test_id("picture").set_input_files(sent)
+    await expect(last(user, who.reply).get_by_test_id("reactions")).to_contain_text("👌")
     await picture(page, who, "09-picture-back")
 
 
@@ -169,12 +169,12 @@ async def _support_closes(page: Page, room: Locator, who: InTrouble) -> None:
     await picture(page, who, "11-closed")
 
 
-async def _person_rates(page: Page, person: Locator, who: InTrouble) -> None:
-    await _brings(page, who.person)
-    await expect(last(person, who.reads("ticket.how_was_it"))).to_be_visible()
+async def _user_rates(page: Page, user: Locator, who: InTrouble) -> None:
+    await _brings(page, who.user)
+    await expect(last(user, who.reads("ticket.how_was_it"))).to_be_visible()
     await picture(page, who, "12-closed-for-the-person")
-    await tap(person, who.label("button.rate_good"))
-    await expect(last(person, who.reads("ticket.rated_good"))).to_be_visible()
+    await tap(user, who.label("button.rate_good"))
+    await expect(last(user, who.reads("ticket.rated_good"))).to_be_visible()
     await picture(page, who, "13-rated")
 
 

@@ -33,7 +33,7 @@ async def has_replied(kirim: World, count: int, *, after: timedelta) -> None:
     async with books(kirim) as tx:
         for number in range(count):
             known = {"created_at": opened, "first_reply_at": opened + after, "waiting_since": None, **ended}
-            assert await TicketRepository(tx).add(a_ticket(f"T-{number:05}", person_id=9001, **known))
+            assert await TicketRepository(tx).add(a_ticket(f"T-{number:05}", user_id=9001, **known))
 
 
 async def test_who_writes_to_support_reads_how_soon_it_replies_and_not_on_reopening(kirim: World) -> None:

@@ -19,28 +19,28 @@ def room_of(world: World, chat_id: int = SUPPORT_GROUP_ID) -> Chatter:
 
 async def fails_after_payment(world: World) -> tuple[Newcomer, Json]:
     """Somebody new pays, and then it fails."""
-    person = await newcomer(world)
-    _, order = await taps_to_invoice(world, person)
+    user = await newcomer(world)
+    _, order = await taps_to_invoice(world, user)
     await world.service.pays(order)
-    await person.sees(like("news.paid"))
+    await user.sees(like("news.paid"))
     await world.service.does("fail", orderId=order["id"])
-    await person.sees(like("news.failed_paid"))
-    return person, order
+    await user.sees(like("news.failed_paid"))
+    return user, order
 
 
-async def asks_about(world: World, person: Newcomer, order: Json) -> None:
+async def asks_about(world: World, user: Newcomer, order: Json) -> None:
     """From the page of an order to support."""
-    await person.says("/orders")
-    await person.taps(str(row_of(world, order)["reference"]))
-    await person.taps(label("button.help"))
-    await person.sees(like("ticket.what_is_wrong"))
-    await person.says("Did it go through?")
-    await person.sees(like("ticket.is_open"))
+    await user.says("/orders")
+    await user.taps(str(row_of(world, order)["reference"]))
+    await user.taps(label("button.help"))
+    await user.sees(like("ticket.what_is_wrong"))
+    await user.says("Did it go through?")
+    await user.sees(like("ticket.is_open"))
 
 
-async def head_of(room: Chatter, person: Chatter) -> Json:
+async def head_of(room: Chatter, user: Chatter) -> Json:
     """The card of somebody's ticket, in whichever language."""
-    about = in_any_language("case.person", id=str(person.id))
+    about = in_any_language("case.person", id=str(user.id))
     return await room.waits_for(lambda m: is_card(m) and re.search(about, words_of(m)) is not None, anywhere=True)
 
 
@@ -75,8 +75,8 @@ async def puts_bot(world: World, status: str) -> None:
 
 
 async def test_a_payment_that_fails_opens_a_topic_with_the_whole_case(kirim: World) -> None:
-    person, order = await fails_after_payment(kirim)
-    head = await head_of(room_of(kirim), person)
+    user, order = await fails_after_payment(kirim)
+    head = await head_of(room_of(kirim), user)
     shown = words_of(head)
     (reference,) = re.findall("T-[0-9A-Z]{5}", shown)
     assert (await topics(kirim))[head["message_thread_id"]]["name"] == f"{reference} · BCA Rp500.000"
@@ -84,7 +84,7 @@ async def test_a_payment_that_fails_opens_a_topic_with_the_whole_case(kirim: Wor
     assert "1234567890" not in shown
     assert order["id"] in shown
     language = name_of("en", "id")
-    assert says(shown, "case.person", "id", id=str(person.id), language=language)
+    assert says(shown, "case.person", "id", id=str(user.id), language=language)
     assert says(shown, "case.unusual.failed_paid", "id")
     paid = like("case.state", "id", what=text("step.paid", "id"), state="LN_INVOICE_PAID")
     assert re.search(paid + like("case.service_at", "id", at=re.compile("[0-9.]+")), shown)
@@ -93,9 +93,9 @@ async def test_a_payment_that_fails_opens_a_topic_with_the_whole_case(kirim: Wor
 
 
 async def test_the_card_and_the_topic_follow_the_ticket(kirim: World) -> None:
-    person, _ = await fails_after_payment(kirim)
+    user, _ = await fails_after_payment(kirim)
     room = room_of(kirim)
-    head = await head_of(room, person)
+    head = await head_of(room, user)
     topic_id = head["message_thread_id"]
     await room.taps(label("staff_ticket.claim", "id"), message=head)
     await room.waits_for(lambda m: m["message_id"] == head["message_id"] and is_rinas(m))
@@ -118,9 +118,9 @@ async def test_the_card_and_the_topic_follow_the_ticket(kirim: World) -> None:
 
 
 async def test_the_order_is_read_afresh_by_a_button_that_says_what_it_has_changed(kirim: World) -> None:
-    person, order = await fails_after_payment(kirim)
+    user, order = await fails_after_payment(kirim)
     room = room_of(kirim)
-    head = await head_of(room, person)
+    head = await head_of(room, user)
     # Somebody else has just read it, and the service lets an order be read once a second: read a moment later.
     await kirim.service.fails_with("429", method="GET", path=f"/v1/offramp/orders/{order['id']}", times=1, retryAfter=1)
     pressed = await room.taps(label("staff_ticket.fresh", "id"), message=head)
@@ -137,17 +137,17 @@ async def test_the_order_is_read_afresh_by_a_button_that_says_what_it_has_change
 
 async def test_a_living_order_read_afresh_is_taken_in_and_every_card_follows_it(tmp_path: Path) -> None:
     async with world(tmp_path, POLL_INTERVAL_SECONDS="60") as kirim:
-        person, room = await newcomer(kirim), room_of(kirim)
-        _, order = await taps_to_invoice(kirim, person)
-        await asks_about(kirim, person, order)
-        head = await head_of(room, person)
+        user, room = await newcomer(kirim), room_of(kirim)
+        _, order = await taps_to_invoice(kirim, user)
+        await asks_about(kirim, user, order)
+        head = await head_of(room, user)
         await room.sees("Did it go through", anywhere=True)
         await kirim.service.pays(order)
         await room.taps(label("staff_ticket.fresh", "id"), message=head)
         said = words_of(await room.sees(like("staff_ticket.has_changed", "id")))
         state = text("staff_ticket.state", "id", before="-", after="LN_INVOICE_PAID")
         assert said.split("\n")[1:] == [state, text("staff_ticket.now_paid", "id")]
-        await person.sees(like("news.paid"), anywhere=True)
+        await user.sees(like("news.paid"), anywhere=True)
         await room.waits_for(
             lambda m: m["message_id"] == head["message_id"] and says(words_of(m), "case.service_at", "id"),
             anywhere=True,
@@ -155,43 +155,43 @@ async def test_a_living_order_read_afresh_is_taken_in_and_every_card_follows_it(
 
 
 async def test_words_too_long_for_one_message_with_ours_arrive_whole_and_a_correction_under_them(kirim: World) -> None:
-    person, _ = await fails_after_payment(kirim)
+    user, _ = await fails_after_payment(kirim)
     room = room_of(kirim)
-    head = await head_of(room, person)
-    opened = await person.sees(like("ticket.by_itself_failed"), anywhere=True)
+    head = await head_of(room, user)
+    opened = await user.sees(like("ticket.by_itself_failed"), anywhere=True)
     long = "rupiah " * 580 + "the end"
-    written = await person.says(long, reply_to=opened)
+    written = await user.says(long, reply_to=opened)
     rest = await room.sees("the end$")
     assert words_of(rest) == long
     assert rest["message_thread_id"] == head["message_thread_id"]
-    await person.edits(written, "In short: where is it?")
+    await user.edits(written, "In short: where is it?")
     corrected = await room.sees("In short: where is it")
     assert says(words_of(corrected), "staff_ticket.changed", "id")
     assert corrected["reply_to_message"]["message_id"] == rest["message_id"]
     await room.says("On its way", reply_to=rest)
-    await person.sees("On its way")
+    await user.sees("On its way")
 
 
 async def test_a_topic_that_somebody_deletes_is_made_anew(kirim: World) -> None:
-    person, _ = await fails_after_payment(kirim)
+    user, _ = await fails_after_payment(kirim)
     room = room_of(kirim)
-    head = await head_of(room, person)
+    head = await head_of(room, user)
     token = kirim.environment["TELEGRAM_BOT_TOKEN"]
     gone = {"chat_id": SUPPORT_GROUP_ID, "message_thread_id": head["message_thread_id"]}
     (await kirim.telegram.post(f"/bot{token}/deleteForumTopic", json=gone)).raise_for_status()
-    opened = await person.sees(like("ticket.by_itself_failed"), anywhere=True)
-    await person.says("Where is my money?", reply_to=opened)
+    opened = await user.sees(like("ticket.by_itself_failed"), anywhere=True)
+    await user.says("Where is my money?", reply_to=opened)
     words = await room.sees("Where is my money")
     assert words["message_thread_id"] != head["message_thread_id"]
-    assert (await head_of(room, person))["message_thread_id"] == words["message_thread_id"]
+    assert (await head_of(room, user))["message_thread_id"] == words["message_thread_id"]
 
 
 async def test_kill_9_between_a_topic_and_its_card_opens_no_second_topic(kirim: World) -> None:
     room = room_of(kirim)
     async with held(calls_of(kirim, "sendMessage"), room):
-        person, _ = await fails_after_payment(kirim)
+        user, _ = await fails_after_payment(kirim)
     await killed_and_restarted(kirim)
-    await head_of(room, person)
+    await head_of(room, user)
     assert len(await topics(kirim)) == 1
     assert await room.count(CARD) == 1
 
@@ -199,7 +199,7 @@ async def test_kill_9_between_a_topic_and_its_card_opens_no_second_topic(kirim: 
 async def test_an_answer_to_a_card_that_a_kill_kept_from_being_known_is_not_silently_lost(kirim: World) -> None:
     room = room_of(kirim)
     async with held(calls_of(kirim, "sendMessage"), room, "delay_after"):
-        person, _ = await fails_after_payment(kirim)
+        user, _ = await fails_after_payment(kirim)
     first = await room.waits_for(is_card, anywhere=True)
     await killed_and_restarted(kirim)
     again = await room.waits_for(lambda m: is_card(m) and m["message_id"] != first["message_id"], anywhere=True)
@@ -207,25 +207,25 @@ async def test_an_answer_to_a_card_that_a_kill_kept_from_being_known_is_not_sile
     await room.says("On its way", reply_to=first)
     await room.sees(like("staff.not_passed_on", "id"))
     await room.says("It arrives today", reply_to=again)
-    await person.sees("It arrives today", anywhere=True)
-    assert await person.count("On its way") == 0
+    await user.sees("It arrives today", anywhere=True)
+    assert await user.count("On its way") == 0
 
 
 async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_its_new_id(kirim: World) -> None:
     group = await a_plain_group(kirim)
-    person, _ = await fails_after_payment(kirim)
-    head = await head_of(group, person)
+    user, _ = await fails_after_payment(kirim)
+    head = await head_of(group, user)
     assert "message_thread_id" not in head
-    opened = await person.sees(like("ticket.by_itself_failed"), anywhere=True)
-    await person.says("Where is my money?", reply_to=opened)
+    opened = await user.sees(like("ticket.by_itself_failed"), anywhere=True)
+    await user.says("Where is my money?", reply_to=opened)
     words = await group.sees("Where is my money")
     assert words["reply_to_message"]["message_id"] == head["message_id"]
     moved = await kirim.telegram.post(f"/sandbox/chats/{group.chat_id}/migrate", json={})
     new_id = moved.raise_for_status().json()["id"]
     supergroup = room_of(kirim, new_id)
-    await person.says("Hello?", reply_to=opened)
+    await user.says("Hello?", reply_to=opened)
     words = await supergroup.sees("Hello")
-    head = await head_of(supergroup, person)
+    head = await head_of(supergroup, user)
     assert words["reply_to_message"]["message_id"] == head["message_id"]
     await supergroup.taps(label("staff_ticket.claim", "id"), message=head)
     await supergroup.waits_for(is_rinas)
@@ -233,29 +233,29 @@ async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_
 
 async def test_where_the_bot_may_open_no_topics_everything_answers_the_card(kirim: World) -> None:
     await puts_bot(kirim, "member")
-    person, _ = await fails_after_payment(kirim)
+    user, _ = await fails_after_payment(kirim)
     room = room_of(kirim)
-    head = await head_of(room, person)
+    head = await head_of(room, user)
     assert "message_thread_id" not in head
     assert await topics(kirim) == {}
-    opened = await person.sees(like("ticket.by_itself_failed"), anywhere=True)
-    await person.says("Where is my money?", reply_to=opened)
+    opened = await user.sees(like("ticket.by_itself_failed"), anywhere=True)
+    await user.says("Where is my money?", reply_to=opened)
     words = await room.sees("Where is my money")
     assert words["reply_to_message"]["message_id"] == head["message_id"]
     await room.says("On its way", reply_to=words)
-    await person.sees("On its way")
+    await user.sees("On its way")
 
 
 async def test_without_a_group_each_supporter_has_the_ticket_in_private_and_in_their_language(tmp_path: Path) -> None:
     async with world(tmp_path, SUPPORT_CHAT_ID="0", SUPPORT_IDS="2001,3001") as kirim:
         await kirim.rina.says("/start")
         await kirim.oscar.says("/start")
-        person, _ = await fails_after_payment(kirim)
-        heads = [await head_of(each, person) for each in (kirim.rina, kirim.oscar)]
+        user, _ = await fails_after_payment(kirim)
+        heads = [await head_of(each, user) for each in (kirim.rina, kirim.oscar)]
         for head, locale in zip(heads, ("id", "en"), strict=True):
             assert says(words_of(head), "case.timeline", locale)
-        opened = await person.sees(like("ticket.by_itself_failed"), anywhere=True)
-        await person.says("Where is my money?", reply_to=opened)
+        opened = await user.sees(like("ticket.by_itself_failed"), anywhere=True)
+        await user.says("Where is my money?", reply_to=opened)
         for supporter, head in zip((kirim.rina, kirim.oscar), heads, strict=True):
             words = await supporter.sees("Where is my money", anywhere=True)
             assert words["reply_to_message"]["message_id"] == head["message_id"]
@@ -267,11 +267,11 @@ async def test_a_group_that_is_lost_loses_nothing_and_operators_hear_of_it(kirim
         await each.says("/start")
         await each.sees(like("start.text"))
     await puts_bot(kirim, "kicked")
-    person, _ = await fails_after_payment(kirim)
-    await head_of(kirim.rina, person)
+    user, _ = await fails_after_payment(kirim)
+    await head_of(kirim.rina, user)
     await kirim.oscar.sees(like("alarm.room_lost"), anywhere=True)
-    opened = await person.sees(like("ticket.by_itself_failed"), anywhere=True)
-    await person.says("Where is my money?", reply_to=opened)
+    opened = await user.sees(like("ticket.by_itself_failed"), anywhere=True)
+    await user.says("Where is my money?", reply_to=opened)
     await kirim.rina.sees("Where is my money", anywhere=True)
     await puts_bot(kirim, "administrator")
     other, _ = await fails_after_payment(kirim)

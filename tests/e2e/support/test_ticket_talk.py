@@ -56,7 +56,7 @@ async def test_an_answer_is_a_reply_in_the_topic_and_is_known_to_have_arrived(ca
         html="It is <b>on its way</b>.",
         reply_to=case.head["message_id"],
     )
-    got = await case.person.sees(like("ticket.from_support", ticket=case.reference))
+    got = await case.user.sees(like("ticket.from_support", ticket=case.reference))
     assert words_of(got).endswith("\nIt is on its way.")
     assert "blockquote" in {entity["type"] for entity in got["entities"]}
     assert "BCA ••••7890" in words_of(got)
@@ -66,13 +66,13 @@ async def test_an_answer_is_a_reply_in_the_topic_and_is_known_to_have_arrived(ca
 
 async def test_pictures_and_files_go_along_each_part_of_an_album_by_itself(case: Case) -> None:
     await case.rina.sends_photo(PICTURE, "The proof", reply_to=case.head)
-    got = await case.person.sees("The proof")
-    assert await case.person.scans(got)
+    got = await case.user.sees("The proof")
+    assert await case.user.scans(got)
     await case.rina.sends_document("proof.pdf", b"%PDF", "As a file", reply_to=case.head)
-    assert (await case.person.sees("As a file"))["document"]["file_name"] == "proof.pdf"
+    assert (await case.user.sees("As a file"))["document"]["file_name"] == "proof.pdf"
     for part in (1, 2):
         await case.rina.sends_photo(PICTURE, f"Part {part}", reply_to=case.head, album="77")
-        assert "photo" in await case.person.sees(f"Part {part}")
+        assert "photo" in await case.user.sees(f"Part {part}")
 
 
 async def test_what_is_no_reply_stays_among_staff_and_so_does_a_note(in_group: Case) -> None:
@@ -89,7 +89,7 @@ async def test_what_is_no_reply_stays_among_staff_and_so_does_a_note(in_group: C
     await in_group.rina.says("/note", topic=topic)
     await in_group.in_topic(like("staff.how_to_note"))
     await in_group.answers("That's for you")
-    await in_group.person.sees("That's for you")
+    await in_group.user.sees("That's for you")
     assert len(await in_group.got()) == 1
 
 
@@ -104,7 +104,7 @@ async def test_one_holds_a_ticket_and_another_takes_it_over_with_a_word(in_group
     await in_group.in_topic(like("staff.remark.taken_over", by="2001", before="3001") + "\nYou are off today")
     await in_group.is_claimed_by(in_group.oscar)
     await in_group.answers("Oscar here", by=in_group.oscar)
-    await in_group.person.sees("Oscar here")
+    await in_group.user.sees("Oscar here")
     assert len(await in_group.got()) == 1
 
 
@@ -118,14 +118,14 @@ async def test_two_who_claim_at_once_are_told_who_was_first_and_a_second_tap_cha
 
 
 async def test_who_has_blocked_the_bot_is_said_not_to_have_got_it_and_gets_it_later(case: Case) -> None:
-    await case.person.blocks()
+    await case.user.blocks()
     said = await case.answers("Are you there?")
     line = await case.in_topic(like("staff.remark.failed", why=text("staff.why.blocked")))
     assert await case.rina.reaction(said) == ""
     assert await case.got() == []
-    await case.person.blocks(blocked=False)
+    await case.user.blocks(blocked=False)
     await case.rina.taps(label("staff.button.again"), message=line)
-    await case.person.sees("Are you there?")
+    await case.user.sees("Are you there?")
     await case.rina.sees_reaction(said, "👌")
     second = await case.rina.presses(line, f"tk:{case.reference}:again:1", force=True)
     assert second["show_alert"]
@@ -134,10 +134,10 @@ async def test_who_has_blocked_the_bot_is_said_not_to_have_got_it_and_gets_it_la
 
 async def test_a_corrected_answer_is_corrected_where_it_stands(case: Case) -> None:
     said = await case.answers("It arives today")
-    got = await case.person.sees("It arives today")
+    got = await case.user.sees("It arives today")
     await case.rina.sees_reaction(said, "👌")
     await case.rina.edits(said, "It arrives today")
-    corrected = await case.person.sees(like("ticket.corrected") + "\nIt arrives today")
+    corrected = await case.user.sees(like("ticket.corrected") + "\nIt arrives today")
     assert corrected["message_id"] == got["message_id"]
     await case.rina.sees_reaction(said, "✍")
     await case.rina.edits(said, "/note not for them")
@@ -147,7 +147,7 @@ async def test_a_corrected_answer_is_corrected_where_it_stands(case: Case) -> No
 
 async def test_an_answer_is_taken_back_by_its_author_alone_and_both_sides_learn_of_it(case: Case) -> None:
     said = await case.answers("This is for somebody else")
-    await case.person.sees("This is for somebody else")
+    await case.user.sees("This is for somebody else")
     await case.rina.sees_reaction(said, "👌")
     elsewhere = await case.oscar.sees(
         like("staff.remark.replied", by="3001") + "\nThis is for somebody else", anywhere=True
@@ -155,7 +155,7 @@ async def test_an_answer_is_taken_back_by_its_author_alone_and_both_sides_learn_
     await case.oscar.says("/unsend", reply_to=elsewhere)
     await case.oscar.sees(like("ticket.answer_of_another"))
     await case.rina.says("/unsend", reply_to=said)
-    await case.person.sees(like("ticket.taken_back"))
+    await case.user.sees(like("ticket.taken_back"))
     await case.in_topic(like("staff.remark.taken_back"))
     assert not any("somebody else" in text for text in await case.got())
     await case.rina.says("/unsend", reply_to=said)
@@ -168,7 +168,7 @@ async def test_a_message_that_staff_delete_was_passed_on_nevertheless(case: Case
     """Telegram tells no bot of it, so what was relayed stays: nothing pretends otherwise."""
     said = await case.answers("Already said")
     await case.rina.deletes(said)
-    assert (await case.person.sees("Already said"))["message_id"]
+    assert (await case.user.sees("Already said"))["message_id"]
 
 
 async def test_what_can_not_be_passed_on_whole_is_not_passed_on(case: Case) -> None:
@@ -203,35 +203,35 @@ async def test_a_closed_ticket_is_closed_with_a_reason_and_takes_no_answer_until
     assert await case.got() == []
     await case.rina.taps(label("staff_ticket.reopen"), message=refusal)
     await case.answers("One more thing")
-    await case.person.sees("One more thing")
+    await case.user.sees("One more thing")
 
 
 async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_who_holds_it(in_group: Case) -> None:
     await in_group.answers("What does your bank say?")
-    got = await in_group.person.sees("What does your bank say")
-    said = await in_group.person.says("Nothing at al", reply_to=got)
+    got = await in_group.user.sees("What does your bank say")
+    said = await in_group.user.says("Nothing at al", reply_to=got)
     told = await in_group.in_topic("Nothing at al")
     assert [entity["user"]["id"] for entity in told["entities"] if entity["type"] == "text_mention"] == [3001]
-    await in_group.person.edits(said, "Nothing at all")
+    await in_group.user.edits(said, "Nothing at all")
     await in_group.in_topic(f"{like('staff_ticket.changed')}(.|\n)*Nothing at all")
-    await in_group.person.sends_photo(PICTURE, "See here", reply_to=got)
+    await in_group.user.sends_photo(PICTURE, "See here", reply_to=got)
     assert "photo" in await in_group.in_topic("See here")
     await in_group.answers("Thank you, we ask them", to=told)
-    await in_group.person.sees("Thank you, we ask them")
+    await in_group.user.sees("Thank you, we ask them")
 
 
 async def test_each_side_reads_its_own_language(quiet: World) -> None:
     case = await a_case(quiet, "id", group=None)
     indonesian = name_of("id")
-    assert says(words_of(case.head), "case.person", id=str(case.person.id), language=indonesian)
+    assert says(words_of(case.head), "case.person", id=str(case.user.id), language=indonesian)
     said = await case.answers("Uangnya sedang dikirim.")
-    got = await case.person.sees(like("ticket.from_support", "id", ticket=case.reference))
+    got = await case.user.sees(like("ticket.from_support", "id", ticket=case.reference))
     assert "Uangnya sedang dikirim." in words_of(got)
     await case.rina.sees_reaction(said, "👌")
     await case.rina.edits(said, "Uangnya sudah dikirim.")
-    await case.person.sees(like("ticket.corrected", "id") + "\nUangnya sudah dikirim.")
+    await case.user.sees(like("ticket.corrected", "id") + "\nUangnya sudah dikirim.")
     await case.rina.says("/unsend", reply_to=said)
-    await case.person.sees(like("ticket.taken_back", "id"))
+    await case.user.sees(like("ticket.taken_back", "id"))
     await case.in_topic(like("staff.remark.taken_back"))
-    await case.person.taps(label("ticket.button.answer", "id"))
-    await case.person.sees(case.reference)
+    await case.user.taps(label("ticket.button.answer", "id"))
+    await case.user.sees(case.reference)

@@ -34,13 +34,13 @@ def ticket_in(message: Json) -> str:
     return next(word for word in words_of(message).split() if word.startswith("T-"))[:7]
 
 
-async def opens(person: Newcomer, text: str = "I can't find my receipt") -> tuple[Json, str]:
+async def opens(user: Newcomer, text: str = "I can't find my receipt") -> tuple[Json, str]:
     """Write to support about no order; the answer, and the ticket."""
-    await person.says("/help")
-    await person.taps(label("button.write_to_us"))
-    await person.sees(like("ticket.what_is_wrong"))
-    await person.says(text)
-    taken = await person.sees(like("ticket.is_open"))
+    await user.says("/help")
+    await user.taps(label("button.write_to_us"))
+    await user.sees(like("ticket.what_is_wrong"))
+    await user.says(text)
+    taken = await user.sees(like("ticket.is_open"))
     return taken, ticket_in(taken)
 
 
@@ -253,9 +253,9 @@ async def test_what_was_written_survives_a_kill_and_is_taken_in_once(kirim: Worl
     assert await emma.count(like("ticket.is_open")) == 1
 
 
-async def _reference_of(person: Newcomer) -> str:
-    listed = await person.sees(like("history.title"))
-    labels = await person.labels_of(listed)
+async def _reference_of(user: Newcomer) -> str:
+    listed = await user.sees(like("history.title"))
+    labels = await user.labels_of(listed)
     return next(each for each in labels if each.isalnum() and each.isupper())
 
 

@@ -19,7 +19,7 @@ from tests.waiting import PATIENCE, found
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-def rows_of(shared_world: World, person: Newcomer) -> dict[str, list[sqlite3.Row]]:
+def rows_of(shared_world: World, user: Newcomer) -> dict[str, list[sqlite3.Row]]:
     """What the database has of a person, table by table; tables without anything are left out."""
     where = {
         "users": "id",
@@ -31,57 +31,57 @@ def rows_of(shared_world: World, person: Newcomer) -> dict[str, list[sqlite3.Row
     }
     with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
         rows = {
-            table: database.execute(f"SELECT * FROM {table} WHERE {column} = ?", (person.id,)).fetchall()  # noqa: S608
+            table: database.execute(f"SELECT * FROM {table} WHERE {column} = ?", (user.id,)).fetchall()  # noqa: S608
             for table, column in where.items()
         }
     return {table: kept for table, kept in rows.items() if kept}
 
 
-def sealed_of(shared_world: World, person: Newcomer) -> list[str]:
+def sealed_of(shared_world: World, user: Newcomer) -> list[str]:
     """The sealed texts that the database has of a person's recipients."""
     with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
         rows = database.execute(
             "SELECT number FROM orders WHERE user_id = :p UNION SELECT number FROM recipients WHERE user_id = :p"
             " UNION SELECT number FROM drafts WHERE user_id = :p AND number IS NOT NULL",
-            {"p": person.id},
+            {"p": user.id},
         )
         return [row[0] for row in rows]
 
 
-async def becomes_unknown(shared_world: World, person: Newcomer) -> None:
+async def becomes_unknown(shared_world: World, user: Newcomer) -> None:
     """Wait until nothing leads to the person any more; the last update's own row is dropped when it is two days old."""
 
     async def rows() -> dict[str, list[sqlite3.Row]]:
-        return rows_of(shared_world, person)
+        return rows_of(shared_world, user)
 
     left = await found(rows, lambda kept: kept.keys() <= {"inbox"}, what="the end of their rows")
     assert all(row[2] == "" or "person" not in row[2] for row in left.get("inbox", []))
 
 
-async def sent_by(shared_world: World, person: Newcomer, number: str) -> tuple[Json, Json]:
+async def sent_by(shared_world: World, user: Newcomer, number: str) -> tuple[Json, Json]:
     """A payment to `number`, from the first word to the last."""
-    card, order = await reaches_invoice(shared_world, person, number=number)
+    card, order = await reaches_invoice(shared_world, user, number=number)
     await shared_world.service.pays(order)
     await completes(shared_world, order)
-    await person.sees(like("news.sent_bank"), anywhere=True)
+    await user.sees(like("news.sent_bank"), anywhere=True)
     return card, order
 
 
-async def file_of(person: Newcomer, message: Json) -> tuple[str, Json]:
+async def file_of(user: Newcomer, message: Json) -> tuple[str, Json]:
     """A document's name and what is in it."""
-    answer = await person._http.get(f"/sandbox/files/{message['document']['file_id']}")
+    answer = await user._http.get(f"/sandbox/files/{message['document']['file_id']}")
     return message["document"]["file_name"], json.loads(answer.raise_for_status().content)
 
 
-async def asks_to_be_deleted(person: Newcomer) -> Json:
+async def asks_to_be_deleted(user: Newcomer) -> Json:
     """From the command to the second question."""
-    await person.says("/privacy")
-    await person.sees(like("privacy.text"))
-    await person.taps(label("privacy.delete"))
-    return await person.sees(like("privacy.confirm"))
+    await user.says("/privacy")
+    await user.sees(like("privacy.text"))
+    await user.taps(label("privacy.delete"))
+    return await user.sees(like("privacy.confirm"))
 
 
-async def test_a_person_sees_takes_along_and_deletes_everything_and_no_file_tells_of_it(shared_world: World) -> None:
+async def test_a_user_sees_takes_along_and_deletes_everything_and_no_file_tells_of_it(shared_world: World) -> None:
     emma, number = await newcomer(shared_world), "7731004455"
     _, order = await sent_by(shared_world, emma, number)
     sealed = sealed_of(shared_world, emma)

@@ -33,9 +33,9 @@ def is_silent(message: Json) -> bool:
     return bool(message["sandbox"]["silent"])
 
 
-async def where_it_stands(person: Newcomer, phrase: str) -> list[str]:
+async def where_it_stands(user: Newcomer, phrase: str) -> list[str]:
     """Return the messages that hold the phrase, besides invoices and receipts."""
-    texts = [each["text"] for each in await person.messages() if "text" in each]
+    texts = [each["text"] for each in await user.messages() if "text" in each]
     return [words for words in texts if phrase in words]
 
 
@@ -121,9 +121,9 @@ async def suggested_at_the_start_and_given_without_a_press(shared_world: World) 
     assert phrase in words_of(await emma.sees("lnbcrt", anywhere=True))
 
 
-async def _suggested_code(person: Newcomer) -> str:
+async def _suggested_code(user: Newcomer) -> str:
     """The phrase that the newest message suggests, as its button has it."""
-    message = await person.waits_for(lambda each: "ph:use:" in str(each.get("reply_markup")))
+    message = await user.waits_for(lambda each: "ph:use:" in str(each.get("reply_markup")))
     found = re.search(r"ph:use:([a-z0-9-]+)", str(message["reply_markup"]))
     assert found is not None
     return found[1]
@@ -213,19 +213,19 @@ async def changed_and_on_the_next_invoice(shared_world: World) -> None:
     assert first["phrase"] not in invoice
 
 
-async def choose(person: Newcomer, *taps: tuple[str, int]) -> None:
+async def choose(user: Newcomer, *taps: tuple[str, int]) -> None:
     """Open the notices, and tap these lines so many times."""
-    await person.says("/settings")
-    await person.sees(like("settings.text"))
-    await person.taps(label("settings.notices"))
-    await person.sees(like("notices.text"))
+    await user.says("/settings")
+    await user.sees(like("settings.text"))
+    await user.taps(label("settings.notices"))
+    await user.sees(like("notices.text"))
     for name, times in taps:
         line = label(f"notices.{name}")
         for _ in range(times):
-            message, _ = await person.button(line)
-            before = await person.labels_of(message)
-            await person.taps(line)
-            await found(partial(person.labels_of, message), partial(ne, before), what=f"another {line}")
+            message, _ = await user.button(line)
+            before = await user.labels_of(message)
+            await user.taps(line)
+            await found(partial(user.labels_of, message), partial(ne, before), what=f"another {line}")
 
 
 async def told_as_chosen(shared_world: World) -> None:
@@ -234,12 +234,12 @@ async def told_as_chosen(shared_world: World) -> None:
     changed = {f"📄 {label('notices.paid')}", f"🔔 {label('notices.steps')}", f"🔕 {label('notices.sent')}"}
     assert changed | {label("notices.usual")} <= set(await emma.buttons())
     placed = []
-    for person in (emma, rina):
-        card, order = await taps_to_invoice(shared_world, person)
+    for user in (emma, rina):
+        card, order = await taps_to_invoice(shared_world, user)
         placed.append(order)
         await shared_world.service.pays(order)
-        await person.waits_for(lambda message: says(words_of(message), "card.paid"), anywhere=True)
-        assert (await person.finds(card)) is not None
+        await user.waits_for(lambda message: says(words_of(message), "card.paid"), anywhere=True)
+        assert (await user.finds(card)) is not None
     assert not is_silent(await rina.sees(like("news.paid"), anywhere=True))
     for order in placed:
         await shared_world.service.does("advance", orderId=order["id"])

@@ -109,7 +109,7 @@ class Attempts:
         if not attempt.suspect:
             attempt.suspect = True
             await self._count(attempt)
-        log.error(  # without the exception's text: it may quote what a person wrote
+        log.error(  # without the exception's text: it may quote what a user wrote
             "update_attempt_failed",
             update=attempt.item.update_id,
             attempts=attempt.attempts,

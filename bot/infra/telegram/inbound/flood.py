@@ -1,4 +1,4 @@
-"""So many messages and presses a minute from one chat: more are not read, and the person is told when to go on.
+"""So many messages and presses a minute from one chat: more are not read, and the user is told when to go on.
 
 The limit is kept in memory alone, and cheap on purpose: what is too much costs no look into the database, except for
 the one that tells in which language to say so. News of payments go their own way and are not slowed by it.
@@ -76,7 +76,7 @@ class FloodGate:
         self._paces: OrderedDict[int, _Pace] = OrderedDict()
 
     async def refuses(self, update: Update) -> bool:
-        """Whether this update is too much. The person has been told then, once a spell; each press is answered."""
+        """Whether this update is too much. The user has been told then, once a spell; each press is answered."""
         chat = update.effective_chat
         moment = self._moment(update)
         if moment is None or chat is None or self.lets_in(chat.id, moment):

@@ -22,7 +22,7 @@ class Limits:
             departure. Edits and deletions, which aren't counted as messages, go beside them at the same pace.
         chat_burst: messages that a rested chat takes at once, as Telegram in practice bears.
         chat_gap: seconds a message needs to be made good.
-        edit_burst: the same for edits and deletions, which follow a person's quick presses.
+        edit_burst: the same for edits and deletions, which follow a user's quick presses.
         edit_gap: the same for edits and deletions, in seconds.
         group_per_minute: messages and edits in a group (its chat id is negative).
         bulk_per_second: broadcasts, evenly spaced, within the total; those paid for aren't counted in that.

@@ -22,8 +22,8 @@ class Button:
     Args:
         label: what stands on it.
         data: comes back to the bot in a callback query; at most 64 bytes in UTF-8.
-        url: opened by the person's app; http, https or tg only.
-        copy: put on the person's clipboard; at most 256 characters.
+        url: opened by the user's app; http, https or tg only.
+        copy: put on the user's clipboard; at most 256 characters.
         style: a colour of Telegram's, where the app knows it.
 
     Raises:

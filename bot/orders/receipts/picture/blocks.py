@@ -1,4 +1,4 @@
-"""The parts of a receipt: what was sent, the facts, the person's phrase, and what "sent" means.
+"""The parts of a receipt: what was sent, the facts, the user's phrase, and what "sent" means.
 
 A chat shows the picture at a third of its width: nothing is written smaller than 34 pixels.
 """
@@ -115,7 +115,7 @@ def _row(label: str, value: str) -> tuple[Lines, Lines]:
 
 
 def phrase(facts: ReceiptFacts) -> Block:
-    """The person's own phrase on a panel: the proof that this bot is the genuine one."""
+    """The user's own phrase on a panel: the proof that this bot is the genuine one."""
     width = TEXT_WIDTH - 2 * _PANEL_X
     label = wrapped(drawable(facts.phrase_label, SENTENCE), SMALL, width, 2)
     words = fitted(drawable(facts.phrase, SENTENCE), _PHRASES, width, 3)

@@ -28,6 +28,6 @@ class ReceiptFacts:
     """How to have the code checked."""
     phrase_label: str = ""
     phrase: str = field(default="", repr=False)
-    """The person's own phrase, which only the genuine bot knows; empty for none."""
+    """The user's own phrase, which only the genuine bot knows; empty for none."""
     verify_url: str | None = field(default=None, repr=False)
     """What the QR code opens; None for no QR code."""

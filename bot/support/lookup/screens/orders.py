@@ -32,11 +32,11 @@ def orders(reader: Reader, title: Html, page: Page[Order], turn: Turn) -> Screen
     return _listed(reader.t, title, entries, page, turn)
 
 
-def orders_of(reader: Reader, person_id: int, page: Page[Order], turn: Turn) -> Screen:
+def orders_of(reader: Reader, user_id: int, page: Page[Order], turn: Turn) -> Screen:
     """Return a page of one user's orders, newest first."""
     t = reader.t
-    title = t("lookup.orders_of", person=str(person_id))
-    return _listed(t, title, [entry(reader, order) for order in page.items], page, turn, person_row(t, person_id))
+    title = t("lookup.orders_of", user=str(user_id))
+    return _listed(t, title, [entry(reader, order) for order in page.items], page, turn, user_row(t, user_id))
 
 
 def _listed(
@@ -61,7 +61,7 @@ def entry(reader: Reader, order: Order) -> Html:
 
 
 def _whose(t: Translator, order: Order) -> Html:
-    return t("lookup.order_of", person=str(order.person_id)) if order.person_id else t("lookup.order_forgotten")
+    return t("lookup.order_of", user=str(order.user_id)) if order.user_id else t("lookup.order_forgotten")
 
 
 def choices(orders: Sequence[Order]) -> Keyboard:
@@ -93,16 +93,16 @@ def order(reader: Reader, case: Case, default_locale: str) -> Screen:
     refresh = LookupButton(LookupPage.ORDER, case.order.reference if case.order else "").pack()
     has_recipient = case.order is not None and case.order.has_recipient
     reveal = (staff_reveal.button(t, case.order.reference),) if case.order and has_recipient else ()
-    ways = (*person_row(t, case.person_id), *reveal)
+    ways = (*user_row(t, case.user_id), *reveal)
     rows = [row for row in (tickets, ways, (Button(t.plain("button.refresh"), data=refresh),)) if row]
     return Screen(text, tuple(rows))
 
 
-def person_row(t: Translator, person_id: int) -> tuple[Button, ...]:
+def user_row(t: Translator, user_id: int) -> tuple[Button, ...]:
     """Return the button to a user's page; none for a user who was deleted."""
-    if not person_id:
+    if not user_id:
         return ()
-    return (Button(t.plain("lookup.person"), data=LookupButton(LookupPage.USER, str(person_id)).pack()),)
+    return (Button(t.plain("lookup.person"), data=LookupButton(LookupPage.USER, str(user_id)).pack()),)
 
 
 def format_search(reader: Reader, wanted: OrderFilter, method: PayoutMethod | None) -> Html:

@@ -10,7 +10,7 @@ from bot.orders.screens.formatting import format_order_line
 from bot.support.cases import Case
 from bot.support.lookup.buttons import LookupButton, LookupPage, format_page
 from bot.support.lookup.model import Page, TicketPage
-from bot.support.lookup.screens.orders import COLUMNS, Turn, person_row, turns
+from bot.support.lookup.screens.orders import COLUMNS, Turn, turns, user_row
 from bot.support.model import TicketFilter
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
@@ -41,11 +41,11 @@ def screen(reader: Reader, listed: TicketPage, statistics: TicketStatistics) -> 
     return replace(shown, text=f"{shown.text}\n\n<b>{t('figures.week')}</b>\n{times}") if times else shown
 
 
-def of_person(reader: Reader, person_id: int, page: Page[TicketAndOrder], turn: Turn) -> Screen:
+def of_user(reader: Reader, user_id: int, page: Page[TicketAndOrder], turn: Turn) -> Screen:
     """Return a page of a user's tickets, the open ones first."""
     t = reader.t
-    title = t("lookup.tickets_of", person=str(person_id))
-    return _list(reader, title, page, turn, more=(person_row(t, person_id),))
+    title = t("lookup.tickets_of", user=str(user_id))
+    return _list(reader, title, page, turn, more=(user_row(t, user_id),))
 
 
 def one(reader: Reader, ticket: Ticket, case: Case, *, default_locale: str, link: str | None) -> Screen:
@@ -58,7 +58,7 @@ def one(reader: Reader, ticket: Ticket, case: Case, *, default_locale: str, link
             if case.order
             else []
         ),
-        *person_row(t, case.person_id),
+        *user_row(t, case.user_id),
     )
     there = (Button(t.plain("lookup.go_there"), url=link),) if link else ()
     refresh = Button(

@@ -10,14 +10,14 @@ from bot.support.lookup.model import UserOverview
 from bot.support.lookup.screens import orders as staff_lookup
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
-from bot.users.model import Person
+from bot.users.model import User
 
 
 def screen(reader: Reader, about: UserOverview, default_locale: str) -> Screen:
     """Return the page. Nothing on it is a name, or what the user wrote."""
     t = reader.t
     parts = [
-        "\n".join([_heading(t, about, default_locale), *_status(reader, about.person)]),
+        "\n".join([_heading(t, about, default_locale), *_status(reader, about.user)]),
         "\n".join([_tally(t, about), *_latest(reader, about)]),
         "\n".join([t("lookup.tickets_of_person"), *(f"• {staff_case.ticket_line(t, each)}" for each in about.tickets)])
         if about.tickets
@@ -33,23 +33,23 @@ def several(t: Translator, ids: Sequence[int]) -> Screen:
 
 
 def _heading(t: Translator, about: UserOverview, default_locale: str) -> Html:
-    person = about.person
-    locale = choose(person.locale, person.language_code, default_locale) if person else default_locale
-    return t("case.person", id=str(about.person_id), language=t.language(locale))
+    user = about.user
+    locale = choose(user.locale, user.language_code, default_locale) if user else default_locale
+    return t("case.person", id=str(about.user_id), language=t.language(locale))
 
 
-def _status(reader: Reader, person: Person | None) -> Iterator[Html]:
-    if person is None:
+def _status(reader: Reader, user: User | None) -> Iterator[Html]:
+    if user is None:
         return
     t = reader.t
-    yield t("lookup.known_since", at=reader.format_time(person.created_at, up=False))
-    if person.seen_at is not None:
-        yield t("lookup.last_seen", day=reader.format_day(person.seen_at))
-    yield t("lookup.their_zone", zone=zone_name(reader.now.astimezone(person.zone), person.zone))
-    if person.blocked_at is not None:
-        yield t("lookup.blocked", at=reader.format_time(person.blocked_at, up=False))
-    if person.delete_asked_at is not None:
-        yield t("lookup.leaving", at=reader.format_time(person.delete_asked_at, up=False))
+    yield t("lookup.known_since", at=reader.format_time(user.created_at, up=False))
+    if user.seen_at is not None:
+        yield t("lookup.last_seen", day=reader.format_day(user.seen_at))
+    yield t("lookup.their_zone", zone=zone_name(reader.now.astimezone(user.zone), user.zone))
+    if user.blocked_at is not None:
+        yield t("lookup.blocked", at=reader.format_time(user.blocked_at, up=False))
+    if user.delete_asked_at is not None:
+        yield t("lookup.leaving", at=reader.format_time(user.delete_asked_at, up=False))
 
 
 def _tally(t: Translator, about: UserOverview) -> Html:
@@ -70,12 +70,12 @@ def _keyboard(t: Translator, about: UserOverview) -> Keyboard:
         for each in about.tickets
     )
     lists = (
-        *([_list(t, "lookup.all_orders", LookupPage.ORDERS_OF_USER, about.person_id)] if about.tally.orders else []),
-        *([_list(t, "lookup.all_tickets", LookupPage.TICKETS_OF_USER, about.person_id)] if about.tickets else []),
-        Button(t.plain("button.refresh"), data=LookupButton(LookupPage.USER, str(about.person_id)).pack()),
+        *([_list(t, "lookup.all_orders", LookupPage.ORDERS_OF_USER, about.user_id)] if about.tally.orders else []),
+        *([_list(t, "lookup.all_tickets", LookupPage.TICKETS_OF_USER, about.user_id)] if about.tickets else []),
+        Button(t.plain("button.refresh"), data=LookupButton(LookupPage.USER, str(about.user_id)).pack()),
     )
     return (*staff_lookup.choices(about.orders), *((tickets,) if tickets else ()), lists)
 
 
-def _list(t: Translator, label: str, page: LookupPage, person_id: int) -> Button:
-    return Button(t.plain(label), data=LookupButton(page, format_page(person_id)).pack())
+def _list(t: Translator, label: str, page: LookupPage, user_id: int) -> Button:
+    return Button(t.plain(label), data=LookupButton(page, format_page(user_id)).pack())

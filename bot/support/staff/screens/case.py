@@ -34,7 +34,7 @@ def text(reader: Reader, case: Case, *, default_locale: str, before: str = "") -
 def facts(reader: Reader, case: Case, default_locale: str) -> str:
     """Return the order's amount and masked destination, and its user's id and language."""
     order = case.order
-    return "\n".join([*(_of_order(reader, order) if order else ()), _of_person(reader.t, case, default_locale)])
+    return "\n".join([*(_of_order(reader, order) if order else ()), _of_user(reader.t, case, default_locale)])
 
 
 def unusual(t: Translator, case: Case) -> str:
@@ -75,8 +75,8 @@ def ticket_line(t: Translator, ticket: Ticket) -> Html:
 
 def language_of(t: Translator, case: Case, default_locale: str) -> str:
     """Return the name of the user's language, in the language of `t`."""
-    person = case.person
-    locale = choose(person.locale, person.language_code, default_locale) if person else default_locale
+    user = case.user
+    locale = choose(user.locale, user.language_code, default_locale) if user else default_locale
     return t.language(locale)
 
 
@@ -97,10 +97,10 @@ def _of_order(reader: Reader, order: Order) -> Iterator[str]:
     yield t(f"case.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))
 
 
-def _of_person(t: Translator, case: Case, default_locale: str) -> Html:
-    if not case.person_id:
+def _of_user(t: Translator, case: Case, default_locale: str) -> Html:
+    if not case.user_id:
         return t("case.person_forgotten")
-    return t("case.person", id=str(case.person_id), language=language_of(t, case, default_locale))
+    return t("case.person", id=str(case.user_id), language=language_of(t, case, default_locale))
 
 
 def _other(reader: Reader, order: Order) -> Html:

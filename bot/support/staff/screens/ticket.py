@@ -64,7 +64,7 @@ def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
 def entry(t: Translator, ticket: Ticket, written: TicketEntry, at: str, *, ping: int, is_changed: bool) -> Html:
     """Return the line over a user's text: who wrote it when, and which agent is mentioned."""
     key = "staff_ticket.changed" if is_changed else "staff_ticket.wrote"
-    said = t(key, id=str(ticket.person_id), reference=ticket.reference, at=at)
+    said = t(key, id=str(ticket.user_id), reference=ticket.reference, at=at)
     if written.media is not None:
         said = Html(f"{said}\n{t(f'staff_ticket.{written.media}')}")
     return Html(f"{said}\n{t('staff_ticket.ping', id=str(ping))}") if ping else said
@@ -72,7 +72,7 @@ def entry(t: Translator, ticket: Ticket, written: TicketEntry, at: str, *, ping:
 
 def step(t: Translator, ticket: Ticket, what: str, *, ping: int) -> Html:
     """Return what the user or the order has changed in the ticket, and which agent is mentioned."""
-    said = t(f"staff_ticket.step_{what}", id=str(ticket.person_id), reference=ticket.reference)
+    said = t(f"staff_ticket.step_{what}", id=str(ticket.user_id), reference=ticket.reference)
     return Html(f"{said}\n{t('staff_ticket.ping', id=str(ping))}") if ping else said
 
 
