@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, cast
 
-from bot.checkout.draft import Ask, OrderDraft
+from bot.checkout.draft import OrderDraft, Step
 from bot.core.money import Amount
 from bot.infra.outbox.model import Notification, StoredNotification
 from bot.infra.outbox.payload import pack
@@ -49,7 +49,7 @@ def a_draft(draft_id: str = "d1", **changes: Any) -> OrderDraft:
         "id": draft_id,
         "chat_id": 1001,
         "user_id": 1001,
-        "ask": Ask.DESTINATION,
+        "step": Step.DESTINATION,
         "expires_at": NOW + timedelta(minutes=30),
     }
     return OrderDraft(**{**known, **changes})

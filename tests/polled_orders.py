@@ -13,7 +13,7 @@ from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
 from bot.settlement.budget import Budget
 from bot.settlement.model import Newest, OrderReport
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.builders import an_order
 from tests.virtual_time import now
 
@@ -73,7 +73,7 @@ class PolledOrders:
         return max(later - earlier for earlier, later in pairwise([begin, *inner, end]))
 
     def _order(self, number: int) -> Order:
-        step = Step.PAID if number < self.paid else Step.CREATED
+        step = OrderStep.PAID if number < self.paid else OrderStep.CREATED
         return an_order(f"R{number}", service_id=str(number), phase=Phase.OPEN, state="IDLE", step=step)
 
     # The database and its orders, as far as the poller looks into them.

@@ -162,12 +162,12 @@ def _means(tag: ColumnElement[str | None], locale: str) -> ColumnElement[bool]:
 
 
 def _is_in(audience: Audience, reads: ColumnElement[str], now: datetime) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = [users.c.blocked_at.is_(None), users.c.delete_asked_at.is_(None)]
+    conditions: list[ColumnElement[bool]] = [users.c.blocked_at.is_(None), users.c.deletion_requested_at.is_(None)]
     if audience.locale is not None:
         conditions.append(reads == audience.locale)
     if audience.active_days is not None:
         since = now - timedelta(days=audience.active_days)
-        conditions.append(or_(users.c.seen_at >= since, users.c.created_at >= since))
+        conditions.append(or_(users.c.last_seen_at >= since, users.c.created_at >= since))
     return conditions
 
 

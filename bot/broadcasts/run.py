@@ -197,7 +197,7 @@ class BroadcastRun:
             why = type(error).__name__
             log.error("broadcast_delivery_failed", broadcast=self._broadcast.id, error=why, where=where(error))  # noqa: TRY400
             may_be_sent = delivery.user_id not in self._unrequested
-            outcome = RetryLater(0, maybe_told=True) if may_be_sent else Undeliverable(why)
+            outcome = RetryLater(0, maybe_sent=True) if may_be_sent else Undeliverable(why)
         self._handle_outcome(delivery, outcome)
 
     def _handle_outcome(self, delivery: Delivery, outcome: DeliveryOutcome) -> None:
@@ -211,7 +211,7 @@ class BroadcastRun:
             case Undeliverable(reason):
                 self._rejections += 1
                 self._record(delivery, DeliveryStatus.FAILED, reason)
-            case RetryLater(after, maybe_told=True):
+            case RetryLater(after, maybe_sent=True):
                 self._record(delivery, DeliveryStatus.UNKNOWN)
                 # Each such failure leaves a reader unknown: so the pause grows with each in a row.
                 self._pause(after, grows=True)

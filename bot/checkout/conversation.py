@@ -18,7 +18,7 @@ from telegram.ext import (
 )
 
 from bot.checkout.buttons import DraftAction, DraftButton, LightningButton, StartOverButton
-from bot.checkout.draft import Ask
+from bot.checkout.draft import Step
 from bot.checkout.drafts import Drafts
 from bot.checkout.flow import STEPS
 from bot.checkout.handlers import DraftHandlers
@@ -48,7 +48,7 @@ class DraftConversation(ConversationHandler[Context]):
             return None
         handlers, draft = list(self.entry_points), session[DRAFT]
         if draft is not None:
-            handlers = [*self.states[draft.ask], *handlers, *self.fallbacks]
+            handlers = [*self.states[draft.step], *handlers, *self.fallbacks]
         for handler in handlers:
             check = handler.check_update(update)
             if check is not None and check is not False:
@@ -130,7 +130,7 @@ class Conversation:
         """Return PTB's handler: from `/send` through the questions to the review; confirming or leaving ends it."""
         return DraftConversation(
             entry_points=[CommandHandler("send", handle(self._send), filters=PRIVATE)],
-            states={ask: self._state(ask) for ask in STEPS},
+            states={step: self._state(step) for step in STEPS},
             fallbacks=[CommandHandler("cancel", handle(self._cancel), filters=PRIVATE)],
         )
 
@@ -162,10 +162,10 @@ class Conversation:
         else:
             await self._show_open_question(session)
 
-    def _state(self, ask: Ask) -> list[Handler]:
+    def _state(self, step: Step) -> list[Handler]:
         return [
             MessageHandler(TYPED, handle(self._take_typed)),
-            QuestionButtons(self._draft_handlers.actions_of(ask), self._draft_handlers.take_button),
+            QuestionButtons(self._draft_handlers.actions_of(step), self._draft_handlers.take_button),
         ]
 
     async def _send(self, session: Session, update: Update) -> None:
@@ -258,7 +258,7 @@ class Conversation:
 
 def _find_question(session: Session) -> OpenQuestion | None:
     draft = session[DRAFT]
-    return None if draft is None else OpenQuestion(draft.ask)
+    return None if draft is None else OpenQuestion(draft.step)
 
 
 def _press(

@@ -13,7 +13,7 @@ IDLE_LIMIT = timedelta(minutes=30)
 """A draft that nobody touched for this long is put away; the user is told and may take it up again."""
 
 
-class Ask(StrEnum):
+class Step(StrEnum):
     """What a draft waits for; the conversation's states bear these names, and so do the screens."""
 
     DESTINATION = "destination"
@@ -40,7 +40,7 @@ class OrderDraft:
     id: str
     chat_id: int
     user_id: int
-    ask: Ask
+    step: Step
     status: DraftStatus = DraftStatus.OPEN
     revision: int = 0
     method: PayoutMethod | None = None
@@ -66,7 +66,7 @@ class OrderDraft:
 
 
 def _answers(draft: OrderDraft) -> tuple[object, ...]:
-    return draft.ask, draft.method and draft.method.key(), draft.number, draft.holder, draft.amount
+    return draft.step, draft.method and draft.method.key(), draft.number, draft.holder, draft.amount
 
 
 def new_draft(*, chat_id: int, user_id: int, now: datetime) -> OrderDraft:
@@ -75,7 +75,7 @@ def new_draft(*, chat_id: int, user_id: int, now: datetime) -> OrderDraft:
         id=secrets.token_hex(5),
         chat_id=chat_id,
         user_id=user_id,
-        ask=Ask.DESTINATION,
+        step=Step.DESTINATION,
         expires_at=now + IDLE_LIMIT,
     )
 
@@ -103,7 +103,7 @@ def without_method(draft: OrderDraft) -> OrderDraft:
         doubtful_number=None,
         holder=None,
         holder_asked=False,
-        ask=Ask.DESTINATION,
+        step=Step.DESTINATION,
     )
 
 

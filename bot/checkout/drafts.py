@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import structlog
 
-from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, ExpiredDraft, OrderDraft, new_draft, without_method
+from bot.checkout.draft import IDLE_LIMIT, DraftStatus, ExpiredDraft, OrderDraft, Step, new_draft, without_method
 from bot.checkout.notifications import draft_expired_notification
 from bot.checkout.repository import DraftRepository
 from bot.core.clock import Clock
@@ -45,7 +45,7 @@ class Drafts:
         """
         repeated = replace(
             new_draft(chat_id=order.chat_id, user_id=order.user_id, now=self._clock.now()),
-            ask=Ask.REVIEW,
+            step=Step.REVIEW,
             method=method,
             number=order.number,
             holder=order.holder,

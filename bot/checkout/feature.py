@@ -1,7 +1,7 @@
 """Checkout: from `/send` to a reviewed order, by questions, by one line, or from what was sent before."""
 
 from bot.checkout.conversation import Conversation
-from bot.checkout.draft import Ask
+from bot.checkout.draft import Step
 from bot.checkout.drafts import Drafts
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.notifications import RENDERERS
@@ -38,12 +38,12 @@ class Checkout:
             status_messages=orders.status_messages,
             review=review,
             steps={
-                Ask.DESTINATION: DestinationStep(market=market, recipients=recipients.service),
-                Ask.NUMBER: NumberStep(recipients=recipients.service),
-                Ask.HOLDER: HolderStep(),
-                Ask.AMOUNT: AmountStep(orders=orders.service),
-                Ask.CHANNEL: ChannelStep(market=market),
-                Ask.REVIEW: review,
+                Step.DESTINATION: DestinationStep(market=market, recipients=recipients.service),
+                Step.NUMBER: NumberStep(recipients=recipients.service),
+                Step.HOLDER: HolderStep(),
+                Step.AMOUNT: AmountStep(orders=orders.service),
+                Step.CHANNEL: ChannelStep(market=market),
+                Step.REVIEW: review,
             },
         )
         one_line = OneLineHandlers(

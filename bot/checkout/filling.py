@@ -87,7 +87,7 @@ def with_recipient(draft: OrderDraft, recipient: SavedRecipient, method: PayoutM
         holder=recipient.holder,
         holder_asked=True,
     )
-    return replace(filled, ask=missing(filled))
+    return replace(filled, step=missing(filled))
 
 
 def with_known_holder(draft: OrderDraft, recipients: Iterable[SavedRecipient]) -> OrderDraft:
@@ -96,7 +96,7 @@ def with_known_holder(draft: OrderDraft, recipients: Iterable[SavedRecipient]) -
     if draft.holder is not None or known is None or known.holder is None:
         return draft
     filled = replace(draft, holder=known.holder, holder_asked=True)
-    return replace(filled, ask=missing(filled))
+    return replace(filled, step=missing(filled))
 
 
 def _cleaned(method: PayoutMethod, number: str | None) -> CleanNumber | Rejection | None:
@@ -114,4 +114,4 @@ def _without_recipient(draft: OrderDraft) -> OrderDraft:
 
 
 def _asking(draft: OrderDraft) -> OrderDraft:
-    return replace(draft, ask=missing(draft))
+    return replace(draft, step=missing(draft))

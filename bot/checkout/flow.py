@@ -6,11 +6,11 @@ What is asked next, Back, the review's buttons and the drawing (`flow.mmd`) all 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from bot.checkout.draft import IDLE_LIMIT, Ask, OrderDraft
+from bot.checkout.draft import IDLE_LIMIT, OrderDraft, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class StepSpec:
     """One question of the conversation.
 
     Args:
@@ -22,73 +22,73 @@ class Step:
     """
 
     is_known: Callable[[OrderDraft], bool]
-    back: Ask | None = None
+    back: Step | None = None
     edit: str = ""
     only_from_review: bool = False
-    leads_to: Mapping[Ask, str] = field(default_factory=dict)
+    leads_to: Mapping[Step, str] = field(default_factory=dict)
 
 
-STEPS: Mapping[Ask, Step] = {
-    Ask.DESTINATION: Step(
+STEPS: Mapping[Step, StepSpec] = {
+    Step.DESTINATION: StepSpec(
         is_known=lambda draft: draft.method is not None,
         edit="method",
-        leads_to={Ask.NUMBER: "name typed or picked", Ask.AMOUNT: "sent to before", Ask.REVIEW: "one line"},
+        leads_to={Step.NUMBER: "name typed or picked", Step.AMOUNT: "sent to before", Step.REVIEW: "one line"},
     ),
-    Ask.NUMBER: Step(
+    Step.NUMBER: StepSpec(
         is_known=lambda draft: draft.number is not None,
-        back=Ask.DESTINATION,
+        back=Step.DESTINATION,
         edit="number",
         leads_to={
-            Ask.HOLDER: "number (unusual ones are asked about)",
-            Ask.AMOUNT: "number sent to before (its holder is known)",
+            Step.HOLDER: "number (unusual ones are asked about)",
+            Step.AMOUNT: "number sent to before (its holder is known)",
         },
     ),
-    Ask.HOLDER: Step(
+    Step.HOLDER: StepSpec(
         is_known=lambda draft: draft.holder_asked,
-        back=Ask.NUMBER,
+        back=Step.NUMBER,
         edit="holder",
-        leads_to={Ask.AMOUNT: "name, or skipped"},
+        leads_to={Step.AMOUNT: "name, or skipped"},
     ),
-    Ask.AMOUNT: Step(
+    Step.AMOUNT: StepSpec(
         is_known=lambda draft: draft.amount is not None,
-        back=Ask.HOLDER,
+        back=Step.HOLDER,
         edit="amount",
-        leads_to={Ask.REVIEW: "sum (ambiguous ones are asked back)"},
+        leads_to={Step.REVIEW: "sum (ambiguous ones are asked back)"},
     ),
-    Ask.CHANNEL: Step(
+    Step.CHANNEL: StepSpec(
         is_known=lambda _: True,
-        back=Ask.REVIEW,
+        back=Step.REVIEW,
         edit="channel",
         only_from_review=True,
-        leads_to={Ask.REVIEW: "way to pay"},
+        leads_to={Step.REVIEW: "way to pay"},
     ),
-    Ask.REVIEW: Step(
+    Step.REVIEW: StepSpec(
         is_known=lambda _: False,
-        back=Ask.AMOUNT,
-        leads_to={Ask.DESTINATION: "destination vanished", Ask.AMOUNT: "sum no longer fits"},
+        back=Step.AMOUNT,
+        leads_to={Step.DESTINATION: "destination vanished", Step.AMOUNT: "sum no longer fits"},
     ),
 }
 """The whole conversation, in the order in which it asks."""
 
-BEGINNINGS: Mapping[Ask, str] = {
-    Ask.DESTINATION: "/send · Send rupiah",
-    Ask.REVIEW: "/send and one line, or the line alone (what it leaves open is asked first)",
-    Ask.AMOUNT: "a saved recipient",
+BEGINNINGS: Mapping[Step, str] = {
+    Step.DESTINATION: "/send · Send rupiah",
+    Step.REVIEW: "/send and one line, or the line alone (what it leaves open is asked first)",
+    Step.AMOUNT: "a saved recipient",
 }
 """Where a conversation begins, and with what; for the drawing."""
 
-EDITS: Mapping[str, Ask] = {step.edit: ask for ask, step in STEPS.items() if step.edit}
+EDITS: Mapping[str, Step] = {spec.edit: step for step, spec in STEPS.items() if spec.edit}
 """The review's buttons, and the question that each leads to."""
 
 
-def missing(draft: OrderDraft) -> Ask:
+def missing(draft: OrderDraft) -> Step:
     """Return the first question whose answer is unknown; the review where nothing is missing."""
-    return next(ask for ask, step in STEPS.items() if not step.is_known(draft))
+    return next(step for step, spec in STEPS.items() if not spec.is_known(draft))
 
 
 def is_complete(draft: OrderDraft) -> bool:
     """Return whether nothing is left to ask before the review."""
-    return missing(draft) is Ask.REVIEW
+    return missing(draft) is Step.REVIEW
 
 
 def step_back(draft: OrderDraft) -> OrderDraft:
@@ -96,10 +96,10 @@ def step_back(draft: OrderDraft) -> OrderDraft:
 
     What was changed from the review leads back to the review.
     """
-    step = STEPS[draft.ask]
-    if step.only_from_review or (is_complete(draft) and draft.ask is not Ask.REVIEW):
-        return replace(draft, ask=Ask.REVIEW)
-    return replace(draft, ask=step.back or draft.ask, doubtful_number=None)
+    spec = STEPS[draft.step]
+    if spec.only_from_review or (is_complete(draft) and draft.step is not Step.REVIEW):
+        return replace(draft, step=Step.REVIEW)
+    return replace(draft, step=spec.back or draft.step, doubtful_number=None)
 
 
 def draw() -> str:
@@ -113,22 +113,22 @@ def _lines() -> Iterator[str]:
     yield "    direction TB"
     for target, label in BEGINNINGS.items():
         yield f"    [*] --> {target}: {label}"
-    for ask, step in STEPS.items():
-        for target, label in step.leads_to.items():
-            if ask is not Ask.REVIEW:
-                yield f"    {ask} --> {target}: {label}"
-    review = STEPS[Ask.REVIEW]
-    for ask in EDITS.values():
-        back = "back" if ask is review.back else ""
-        yield f"    review --> {ask}: {' · '.join(filter(None, ('edit', review.leads_to.get(ask), back)))}"
-    for ask, step in STEPS.items():
-        if step.back is not None and ask is not Ask.REVIEW:
-            yield f"    {ask} --> {step.back}: back"
+    for step, spec in STEPS.items():
+        for target, label in spec.leads_to.items():
+            if step is not Step.REVIEW:
+                yield f"    {step} --> {target}: {label}"
+    review = STEPS[Step.REVIEW]
+    for step in EDITS.values():
+        back = "back" if step is review.back else ""
+        yield f"    review --> {step}: {' · '.join(filter(None, ('edit', review.leads_to.get(step), back)))}"
+    for step, spec in STEPS.items():
+        if spec.back is not None and step is not Step.REVIEW:
+            yield f"    {step} --> {spec.back}: back"
     yield "    review --> [*]: confirm (notifications tell the rest, outside the conversation)"
     minutes = IDLE_LIMIT.total_seconds() // 60
-    for ask in STEPS:
-        idle = f"{minutes:.0f} minutes idle (Continue takes it up again)" if ask is Ask.DESTINATION else "idle"
-        yield f"    {ask} --> [*]: cancel · {idle}"
+    for step in STEPS:
+        idle = f"{minutes:.0f} minutes idle (Continue takes it up again)" if step is Step.DESTINATION else "idle"
+        yield f"    {step} --> [*]: cancel · {idle}"
 
 
 if __name__ == "__main__":

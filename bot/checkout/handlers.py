@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from bot.checkout.buttons import DraftAction, DraftButton
-from bot.checkout.draft import Ask, DraftStatus, OrderDraft
+from bot.checkout.draft import DraftStatus, OrderDraft, Step
 from bot.checkout.drafts import Drafts
 from bot.checkout.flow import step_back
 from bot.checkout.open_draft import DRAFT, open_draft
@@ -43,7 +43,7 @@ class DraftHandlers:
         orders: OrderService,
         status_messages: StatusMessages,
         review: ReviewStep,
-        steps: Mapping[Ask, StepHandler],
+        steps: Mapping[Step, StepHandler],
     ) -> None:
         self._database = database
         self._drafts = drafts
@@ -63,9 +63,9 @@ class DraftHandlers:
             report_damage=self._report_damage,
         )
 
-    def actions_of(self, ask: Ask) -> frozenset[DraftAction]:
+    def actions_of(self, step: Step) -> frozenset[DraftAction]:
         """Return what the buttons of a question can do."""
-        return frozenset((*self._steps[ask].buttons, *self.COMMON))
+        return frozenset((*self._steps[step].buttons, *self.COMMON))
 
     async def show(self, session: Session) -> None:
         """Show the question that the draft waits for."""
@@ -75,7 +75,7 @@ class DraftHandlers:
             await self.explain_old_button(session, draft.id)
             return
         try:
-            await session.show(await self._steps[draft.ask].show(session, draft))
+            await session.show(await self._steps[draft.step].show(session, draft))
         except Rejection as rejection:
             await self._reject(session, draft, rejection)
         except SettlementFailure:
@@ -83,7 +83,7 @@ class DraftHandlers:
 
     async def take_typed(self, session: Session, text: str) -> None:
         """Give what was typed to the step that asked."""
-        await self._take(session, self._steps[open_draft(session).ask].take_typed, text)
+        await self._take(session, self._steps[open_draft(session).step].take_typed, text)
 
     async def take_button(self, session: Session, button: DraftButton) -> None:
         """Do what a button of the open question says: one of its own, or one that every question has."""
@@ -92,7 +92,7 @@ class DraftHandlers:
         if common is not None:
             await common(self, session, draft)
         else:
-            await self._take(session, self._steps[draft.ask].buttons[button.action], button.argument)
+            await self._take(session, self._steps[draft.step].buttons[button.action], button.argument)
 
     async def leave(self, session: Session, draft: OrderDraft) -> None:
         """Cancel the draft."""
@@ -170,15 +170,15 @@ class DraftHandlers:
             await session.show(limit_warning.screen(session.t, draft, session.reason(rejection)))
             return
         session.notice = Html("\n".join(filter(None, (session.notice, session.reason(rejection)))))
-        if rejection.key.startswith("amount.") and draft.ask is Ask.REVIEW:
-            await self._save(session, replace(draft, ask=Ask.AMOUNT))
+        if rejection.key.startswith("amount.") and draft.step is Step.REVIEW:
+            await self._save(session, replace(draft, step=Step.AMOUNT))
             return
-        if draft.ask is Ask.REVIEW:
+        if draft.step is Step.REVIEW:
             session.message_id = None
         try:
-            await session.show(await self._steps[draft.ask].show(session, draft))
+            await session.show(await self._steps[draft.step].show(session, draft))
         except Rejection:
-            await self._save(session, replace(draft, ask=Ask.DESTINATION))
+            await self._save(session, replace(draft, step=Step.DESTINATION))
         except SettlementFailure:
             await session.show(screens.service_down(session.t, draft))
 

@@ -97,7 +97,7 @@ def fill(
     if has_number and wanted.line.doubtful_holder is None:
         filled = replace(filled, holder_asked=True)
     filled = with_known_holder(filled, recipients)
-    return replace(filled, ask=missing(filled))
+    return replace(filled, step=missing(filled))
 
 
 def has_vanished(wanted: Wanted, methods: Sequence[PayoutMethod]) -> bool:

@@ -7,7 +7,7 @@ placed without the review.
 from collections.abc import Iterator, Sequence
 
 from bot.checkout import one_line as lines
-from bot.checkout.draft import Ask, DraftStatus, OrderDraft
+from bot.checkout.draft import DraftStatus, OrderDraft, Step
 from bot.checkout.drafts import Drafts
 from bot.checkout.handlers import DraftHandlers
 from bot.checkout.one_line import Wanted
@@ -28,7 +28,7 @@ from bot.settlement.model import PayoutMethod, ServiceDown, SettlementFailure
 from bot.users.screens.buttons import send_row
 from bot.users.session import Session
 
-SAID_WHILE_ASKING = frozenset({Ask.DESTINATION, Ask.NUMBER, Ask.HOLDER})
+SAID_WHILE_ASKING = frozenset({Step.DESTINATION, Step.NUMBER, Step.HOLDER})
 """Later questions show all that is known anyway."""
 
 
@@ -75,7 +75,7 @@ class OneLineHandlers:
         Returns False where `text` is no more than a destination's name.
         """
         draft = open_draft(session)
-        if draft.ask is not Ask.DESTINATION or draft.status is not DraftStatus.OPEN:
+        if draft.step is not Step.DESTINATION or draft.status is not DraftStatus.OPEN:
             return False
         try:
             methods, known = await self._list(session)
@@ -122,7 +122,7 @@ class OneLineHandlers:
         doubt = _doubt(session.t, draft, wanted)
         parts = [
             *notices,
-            _understood(session.t, draft) if doubt is not None or draft.ask in SAID_WHILE_ASKING else None,
+            _understood(session.t, draft) if doubt is not None or draft.step in SAID_WHILE_ASKING else None,
             *_not_taken(session.t, draft, wanted, methods),
         ]
         session.notice = Html("\n".join(each for each in parts if each)) or None
@@ -135,9 +135,9 @@ class OneLineHandlers:
 def _doubt(t: Translator, draft: OrderDraft, wanted: Wanted) -> Screen | None:
     """Return the choice that the line left open about what the draft asks for. An unusual number is the step's own."""
     line = wanted.line
-    if draft.ask is Ask.DESTINATION and wanted.has_choice:
+    if draft.step is Step.DESTINATION and wanted.has_choice:
         return destination.candidates(t, draft, wanted.beginning, line.method_candidates, wanted.people)
-    if draft.ask is Ask.AMOUNT and line.amount_readings:
+    if draft.step is Step.AMOUNT and line.amount_readings:
         return amount.readings(t, draft, line.amount_text, Ambiguous(line.amount_readings))
     return None
 
@@ -163,7 +163,7 @@ def _not_taken(t: Translator, draft: OrderDraft, wanted: Wanted, methods: Sequen
         yield t("oneline.leftover", text=quote_input(" ".join(line.leftover)))
     if line.doubtful_holder and not draft.holder_asked:
         yield t("oneline.holder_unsure", text=quote_input(line.doubtful_holder))
-    if line.amount_readings and draft.ask is not Ask.AMOUNT:
+    if line.amount_readings and draft.step is not Step.AMOUNT:
         yield t("oneline.sum_later", text=quote_input(line.amount_text))
 
 

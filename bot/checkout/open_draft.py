@@ -41,4 +41,4 @@ def is_replayed(session: Session) -> bool:
     """
     draft = session[DRAFT]
     took_now = draft is not None and draft.last_update_id == session.update_id
-    return took_now or session.taken_by == TAKEN_BY_DRAFT
+    return took_now or session.handled_by == TAKEN_BY_DRAFT

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, exists, select, update
 
-from bot.checkout.draft import Ask, DraftStatus, ExpiredDraft, OrderDraft
+from bot.checkout.draft import DraftStatus, ExpiredDraft, OrderDraft, Step
 from bot.checkout.tables import IS_OPEN_DRAFT, drafts, is_open
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
@@ -105,7 +105,7 @@ class DraftRepository:
 
 def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
     row: dict[str, object] = {name: getattr(draft, name) for name in NAMES}
-    row["ask"], row["status"] = draft.ask.value, draft.status.value
+    row["step"], row["status"] = draft.step.value, draft.status.value
     row["method"] = draft.method and nested.from_method(draft.method)
     row["amount"] = draft.amount and nested.from_amount(draft.amount)
     row["quote"] = draft.quote and nested.from_quote(draft.quote)
@@ -113,7 +113,7 @@ def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
 
 
 def _draft(known: dict[str, Any]) -> OrderDraft:
-    known["ask"], known["status"] = Ask(known["ask"]), DraftStatus(known["status"])
+    known["step"], known["status"] = Step(known["step"]), DraftStatus(known["status"])
     known["method"] = known["method"] and nested.to_method(known["method"])
     known["amount"] = known["amount"] and nested.to_amount(known["amount"])
     known["quote"] = known["quote"] and nested.to_quote(known["quote"])

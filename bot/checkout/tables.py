@@ -12,7 +12,7 @@ drafts = Table(
     Column("id", Text, primary_key=True),
     Column("chat_id", BigInteger, nullable=False, info=USER),
     Column("user_id", BigInteger, nullable=False, info=USER),
-    Column("step", Text, key="ask", nullable=False),
+    Column("step", Text, nullable=False),
     Column("status", Text, nullable=False),
     Column("revision", Integer, nullable=False),
     Column("method", Json),

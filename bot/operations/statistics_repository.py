@@ -76,12 +76,14 @@ IDR = func.coalesce(orders.c.idr, orders.c.expected_idr)
 SATS = func.coalesce(orders.c.sats, orders.c.expected_sats)
 PLACED_WITHIN = _within(orders.c.created_at)
 
-EVERYBODY = select(func.count(), func.count(users.c.blocked_at), _how_many(users.c.seen_at >= SINCE))
+EVERYBODY = select(func.count(), func.count(users.c.blocked_at), _how_many(users.c.last_seen_at >= SINCE))
 HAS_ORDERED = exists().where(orders.c.user_id == users.c.id).correlate(users)
 HAS_PAID = exists().where(orders.c.user_id == users.c.id, orders.c.is_paid).correlate(users)
 NEWCOMERS = select(func.count(), _how_many(HAS_ORDERED), _how_many(HAS_PAID)).where(_within(users.c.created_at))
 
-SUBSCRIBERS = select(func.count(), _how_many(_within(subscriptions.c.since)), func.count(subscriptions.c.daily_minute))
+SUBSCRIBERS = select(
+    func.count(), _how_many(_within(subscriptions.c.subscribed_at)), func.count(subscriptions.c.daily_minute)
+)
 ALERTS = select(func.count()).select_from(rate_alerts).where(rate_alerts.c.expires_at > NOW)
 
 COUNT = select(func.count()).select_from(orders).where(PLACED_WITHIN)

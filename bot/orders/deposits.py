@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from bot.orders.order import OFFER_VALID_FOR
 from bot.orders.tracking.intervals import FOLLOW_WITHOUT_EXPIRY
 from bot.settlement.model import Deposit, OrderReport
-from bot.settlement.steps import FAILED, Step, step_after
+from bot.settlement.steps import FAILED, OrderStep, step_after
 
 LONGEST_LIST = 100
 """Orders in the longest list of the service (4.7). There is no next page, so an older order of another program isn't
@@ -76,7 +76,7 @@ def _may_be_paid(report: OrderReport, now: datetime) -> bool:
     return (
         report.paid_at is None
         and report.state != FAILED
-        and step_after(Step.CREATED, report.state) is Step.CREATED
+        and step_after(OrderStep.CREATED, report.state) is OrderStep.CREATED
         and (report.expires_at is None or now < report.expires_at)
         and (report.created_at is None or now < report.created_at + MAY_BE_PAID_FOR)
     )

@@ -10,7 +10,7 @@ from bot.core.money import Amount
 from bot.orders.notifications.kinds import OrderNotification
 from bot.payments.tokens import LIGHTNING
 from bot.settlement.model import Deposit, OrderReport, PayoutMethod
-from bot.settlement.steps import COMPLETED, FAILED, TERMINAL_STATES, Step, step_after
+from bot.settlement.steps import COMPLETED, FAILED, TERMINAL_STATES, OrderStep, step_after
 
 REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 REFERENCE_LENGTH = 7
@@ -93,7 +93,7 @@ class Order:
     version: int = 0
     service_id: str | None = None
     state: str = ""
-    step: Step = Step.CREATED
+    step: OrderStep = OrderStep.CREATED
     sats: int | None = None
     idr: int | None = None
     btc_idr: Decimal | None = None
@@ -140,7 +140,7 @@ class Order:
     @property
     def is_paid(self) -> bool:
         """Whether we know that the payment came in."""
-        return self.step >= Step.PAID or self.paid_at is not None
+        return self.step >= OrderStep.PAID or self.paid_at is not None
 
     @property
     def failure(self) -> Failure | None:
@@ -246,11 +246,11 @@ class Order:
 
 
 STATUS_OF_STEP = {
-    Step.CREATED: OrderStatus.PAID,
-    Step.PAID: OrderStatus.PAID,
-    Step.CONVERTING: OrderStatus.CONVERTING,
-    Step.SENDING: OrderStatus.SENDING,
-    Step.SENT: OrderStatus.SENT,
+    OrderStep.CREATED: OrderStatus.PAID,
+    OrderStep.PAID: OrderStatus.PAID,
+    OrderStep.CONVERTING: OrderStatus.CONVERTING,
+    OrderStep.SENDING: OrderStatus.SENDING,
+    OrderStep.SENT: OrderStatus.SENT,
 }
 """Of a paid order."""
 
@@ -321,9 +321,9 @@ def mark_overdue(order: Order, now: datetime, after: timedelta) -> tuple[Order, 
     return replace(order, overdue_notified_at=now), (OrderNotification.CARD_EDIT, OrderNotification.STUCK)
 
 
-def _shows_payment(report: OrderReport, step: Step) -> bool:
+def _shows_payment(report: OrderReport, step: OrderStep) -> bool:
     # A failed order may have been paid between two polls. Then only the time of the payment shows it.
-    return step >= Step.PAID or (report.state == FAILED and report.paid_at is not None)
+    return step >= OrderStep.PAID or (report.state == FAILED and report.paid_at is not None)
 
 
 def _with_notifications(before: Order, after: Order, now: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:

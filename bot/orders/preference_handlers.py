@@ -22,7 +22,7 @@ class PreferenceHandlers:
     async def preferences_button(self, session: Session, button: PreferencesButton) -> None:
         """Show the preferences, after a reset if the button says so."""
         if button.action is PreferencesAction.RESET:
-            await session.save_user(replace(session.user, notices=None))
+            await session.save_user(replace(session.user, notification_preferences=None))
         await self._show(session)
 
     async def preference_button(self, session: Session, button: PreferenceButton) -> None:
@@ -32,7 +32,8 @@ class PreferenceHandlers:
             await session.explain("stale.button")
             return
         await session.acknowledge(session.t.plain(f"notices.way.{button.mode}"))
-        await session.save_user(replace(session.user, notices=choose(session.user.notices, topic, button.mode)))
+        chosen = choose(session.user.notification_preferences, topic, button.mode)
+        await session.save_user(replace(session.user, notification_preferences=chosen))
         await self._show(session)
 
     async def _show(self, session: Session) -> None:

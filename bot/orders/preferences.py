@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Order
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 
 
 class DeliveryMode(StrEnum):
@@ -83,7 +83,7 @@ CHOOSABLE: Final = tuple(topic for topic in TOPICS if topic.is_choosable)
 Choices = Mapping[str, str]
 """Topic -> mode, where a user's choice differs from the default."""
 
-_OF_STEP: Final = {Step.CONVERTING: OrderNotification.CONVERTING, Step.SENDING: OrderNotification.SENDING}
+_OF_STEP: Final = {OrderStep.CONVERTING: OrderNotification.CONVERTING, OrderStep.SENDING: OrderNotification.SENDING}
 
 
 def find_topic(kind: OrderNotification) -> Topic | None:

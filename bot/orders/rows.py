@@ -9,7 +9,7 @@ from bot.infra.db.vault import Vault
 from bot.orders.order import HoldReason, Order, Phase
 from bot.orders.tables import orders
 from bot.settlement import json_values as nested
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 
 NAMES = tuple(field.name for field in fields(Order))
 FOLLOWED = tuple(orders.c[name] for name in NAMES)
@@ -65,7 +65,7 @@ def to_followed(row: Sequence[Any], vault: Vault) -> Order | None:
 
 
 def _order(known: dict[str, Any]) -> Order:
-    known["phase"], known["step"] = Phase(known["phase"]), Step(known["step"])
+    known["phase"], known["step"] = Phase(known["phase"]), OrderStep(known["step"])
     known["hold_reason"] = known["hold_reason"] and HoldReason(known["hold_reason"])
     known["method"] = nested.to_method(known["method"])
     known["requested_amount"] = nested.to_amount(known["requested_amount"])

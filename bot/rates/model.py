@@ -13,7 +13,7 @@ class Subscription:
     """
 
     user_id: int
-    since: datetime
+    subscribed_at: datetime
     daily_minute: int | None = None
     next_daily_at: datetime | None = None
     quiet_from: int | None = None
@@ -25,8 +25,8 @@ class RateAlert:
     """An alert that is sent when one bitcoin is above (or below) `threshold` rupiah.
 
     Attributes:
-        cool_down: seconds until it may be sent again; None where it is sent once.
-        rests_until: it isn't checked before then.
+        cooldown_seconds: seconds until it may be sent again; None where it is sent once.
+        cooldown_until: it isn't checked before then.
         expires_at: it isn't checked after that.
     """
 
@@ -34,8 +34,8 @@ class RateAlert:
     user_id: int
     is_above: bool
     threshold: Decimal
-    cool_down: int | None = None
-    rests_until: datetime | None = None
+    cooldown_seconds: int | None = None
+    cooldown_until: datetime | None = None
     created_at: datetime
     expires_at: datetime
 
@@ -59,9 +59,9 @@ class RateUpdates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertRequest:
-    """An alert as a user asks for it: `cool_down` in hours, None where it is sent once; it lasts for `days`."""
+    """An alert as a user asks for it: `cooldown_hours` in hours, None where it is sent once; it lasts for `days`."""
 
     is_above: bool
     threshold: Decimal
-    cool_down: int | None
+    cooldown_hours: int | None
     days: int

@@ -32,12 +32,12 @@ class DailyQuote:
 
 @dataclass(frozen=True, slots=True)
 class PriceReached:
-    """The quote that met an alert, and the alert. `rests_until` is None for one that is sent once."""
+    """The quote that met an alert, and the alert. `cooldown_until` is None for one that is sent once."""
 
     quote: Quote
     is_above: bool
     threshold: Decimal
-    rests_until: datetime | None
+    cooldown_until: datetime | None
 
 
 class RateNotification(NotificationKind):
@@ -61,7 +61,7 @@ def daily_quote(user_id: int, due_at: datetime, payload: DailyQuote, now: dateti
 
 
 def price_alert(
-    alert: RateAlert, quote: Quote, rests_until: datetime | None, now: datetime
+    alert: RateAlert, quote: Quote, cooldown_until: datetime | None, now: datetime
 ) -> Notification[PriceReached]:
     """Return the notification that a quote has met an alert."""
     return Notification(
@@ -69,7 +69,7 @@ def price_alert(
         subject=RATE_SUBJECT + subject_key("alert", alert.id, quote.fetched_at.isoformat()),
         kind=RateNotification.PRICE_ALERT,
         queue=Queue.RATE,
-        payload=PriceReached(quote, alert.is_above, alert.threshold, rests_until),
+        payload=PriceReached(quote, alert.is_above, alert.threshold, cooldown_until),
         due_at=now,
         created_at=now,
     )
@@ -79,7 +79,7 @@ async def render_daily(notification: Notification[DailyQuote], context: RenderCo
     """Send the quote if its user still subscribes to it."""
     subscription = await _subscription(context)
     # A quote that may have been read is no loss, and one that comes at night is a nuisance.
-    if subscription is None or notification.maybe_told or context.now - notification.created_at > LATEST:
+    if subscription is None or notification.maybe_sent or context.now - notification.created_at > LATEST:
         return Sent()
     screen = screens.daily(context.t, notification.payload.quote, notification.payload.change, context.zone)
     return delivery_outcome(
@@ -101,7 +101,7 @@ async def render_alert(notification: Notification[PriceReached], context: Render
         reached.threshold,
         context.zone,
         is_above=reached.is_above,
-        rests_until=reached.rests_until,
+        cooldown_until=reached.cooldown_until,
     )
     return await context.send_text(notification, screen, priority="talk", silent=_is_quiet(context, subscription))
 
@@ -109,7 +109,7 @@ async def render_alert(notification: Notification[PriceReached], context: Render
 async def _subscription(context: RenderContext) -> Subscription | None:
     """Return the reader's subscription; None where there is none, or the reader asked to be deleted."""
     user = context.user
-    if user is None or user.delete_asked_at is not None:
+    if user is None or user.deletion_requested_at is not None:
         return None
     async with context.store.reading() as tx:
         return await SubscriptionRepository(tx).get(user.id)

@@ -57,7 +57,7 @@ ALERTS_OF = select(rate_alerts).where(rate_alerts.c.user_id == USER)
 ALERTS_OF = ALERTS_OF.order_by(rate_alerts.c.created_at, rate_alerts.c.id)
 IS_AWAKE = (
     rate_alerts.c.expires_at > NOW,
-    or_(rate_alerts.c.rests_until.is_(None), rate_alerts.c.rests_until <= NOW),
+    or_(rate_alerts.c.cooldown_until.is_(None), rate_alerts.c.cooldown_until <= NOW),
 )
 AWAKE = select(rate_alerts).where(*IS_AWAKE)
 REST = update(rate_alerts).where(rate_alerts.c.id == bindparam("alert", type_=rate_alerts.c.id.type), *IS_AWAKE)
@@ -170,7 +170,7 @@ class SubscriptionRepository:
     async def rest(self, alert_id: str, now: datetime, until: datetime) -> bool:
         """Let an alert rest. Returns False where it rests already or has expired."""
         these = {"alert": alert_id, "now": now}
-        return (await self._connection.execute(REST.values(rests_until=until), these)).rowcount == 1
+        return (await self._connection.execute(REST.values(cooldown_until=until), these)).rowcount == 1
 
     async def awake_alerts(self, now: datetime) -> tuple[RateAlert, ...]:
         """Return the alerts that neither rest nor have expired."""

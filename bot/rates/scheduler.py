@@ -135,14 +135,14 @@ async def _take_up(tx: Transaction, due: Subscription, now: datetime, payload: D
 
 async def _ring(tx: Transaction, alert: RateAlert, quote: Quote, now: datetime) -> None:
     """Queue an alert if it still exists. One that is sent once is deleted, another one rests."""
-    if alert.cool_down is None:
+    if alert.cooldown_seconds is None:
         is_due = await SubscriptionRepository(tx).delete_alert(alert.id)
-        rests_until = None
+        cooldown_until = None
     else:
-        rests_until = now + timedelta(seconds=alert.cool_down)
-        is_due = await SubscriptionRepository(tx).rest(alert.id, now, rests_until)
+        cooldown_until = now + timedelta(seconds=alert.cooldown_seconds)
+        is_due = await SubscriptionRepository(tx).rest(alert.id, now, cooldown_until)
     if is_due:
-        await OutboxRepository(tx).add([price_alert(alert, quote, rests_until, now)])
+        await OutboxRepository(tx).add([price_alert(alert, quote, cooldown_until, now)])
 
 
 async def _change_in_a_day(tx: Transaction, quote: Quote) -> Decimal | None:

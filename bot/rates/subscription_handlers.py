@@ -241,7 +241,7 @@ def _alert_request(argument: str) -> AlertRequest | None:
     if threshold is None or often not in ways or days not in map(str, DAYS):
         return None
     is_above = parts[0] == alert_screens.ABOVE
-    return AlertRequest(is_above=is_above, threshold=threshold, cool_down=ways[often], days=int(days))
+    return AlertRequest(is_above=is_above, threshold=threshold, cooldown_hours=ways[often], days=int(days))
 
 
 def _price(text: str) -> Decimal | None:

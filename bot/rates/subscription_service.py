@@ -93,7 +93,7 @@ async def _find_or_create(tx: Transaction, user_id: int, now: datetime) -> Subsc
     """Return the user's subscription, or a new one with the usual quiet hours."""
     known = await SubscriptionRepository(tx).get(user_id)
     start, end = USUAL_QUIET
-    return known or Subscription(user_id=user_id, since=now, quiet_from=start, quiet_until=end)
+    return known or Subscription(user_id=user_id, subscribed_at=now, quiet_from=start, quiet_until=end)
 
 
 def _planned(subscription: Subscription, user: User, now: datetime) -> Subscription:
@@ -107,7 +107,7 @@ def _alert(alert_id: str, user_id: int, request: AlertRequest, now: datetime) ->
         user_id=user_id,
         is_above=request.is_above,
         threshold=request.threshold,
-        cool_down=None if request.cool_down is None else int(timedelta(hours=request.cool_down).total_seconds()),
+        cooldown_seconds=None if request.cooldown_hours is None else request.cooldown_hours * 3600,
         created_at=now,
         expires_at=now + timedelta(days=request.days),
     )
@@ -115,7 +115,7 @@ def _alert(alert_id: str, user_id: int, request: AlertRequest, now: datetime) ->
 
 def _id_of(user_id: int, request: AlertRequest) -> str:
     """Return an id that the same request always has, so that a second tap sets nothing twice."""
-    identity = f"{user_id}:{request.is_above}:{request.threshold}:{request.cool_down}"
+    identity = f"{user_id}:{request.is_above}:{request.threshold}:{request.cooldown_hours}"
     return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 

@@ -57,7 +57,7 @@ def _subscription(subscription: Subscription | None) -> Json | None:
     if subscription is None:
         return None
     return {
-        "subscribed_since": time_text(subscription.since),
+        "subscribed_since": time_text(subscription.subscribed_at),
         "daily_quote_at": _of_day(subscription.daily_minute),
         "next_daily_quote_at": time_text(subscription.next_daily_at),
         "quiet_from": _of_day(subscription.quiet_from),
@@ -69,8 +69,8 @@ def _alert(alert: RateAlert) -> Json:
     return {
         "rings": "above" if alert.is_above else "below",
         "idr_per_btc": str(alert.threshold),
-        "again_after_seconds": alert.cool_down,
-        "rests_until": time_text(alert.rests_until),
+        "again_after_seconds": alert.cooldown_seconds,
+        "cooldown_until": time_text(alert.cooldown_until),
         "set_at": time_text(alert.created_at),
         "expires_at": time_text(alert.expires_at),
     }

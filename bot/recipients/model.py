@@ -28,7 +28,7 @@ class SavedRecipient:
     holder: str | None = field(default=None, repr=False)
     label: str | None = field(default=None, repr=False)
     created_at: datetime
-    used_at: datetime
+    last_used_at: datetime
 
 
 def title(recipient: SavedRecipient) -> str:

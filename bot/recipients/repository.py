@@ -18,11 +18,11 @@ ONE = select(recipients).where(recipients.c.id == bindparam("id"))
 OF_USER = (
     select(recipients)
     .where(recipients.c.user_id == bindparam("user"))
-    .order_by(recipients.c.used_at.desc(), recipients.c.id)
+    .order_by(recipients.c.last_used_at.desc(), recipients.c.id)
     .limit(bindparam("limit"))
 )
 DELETE = delete(recipients).where(recipients.c.id == bindparam("id"))
-DELETE_UNUSED = delete(recipients).where(recipients.c.used_at < bindparam("before"))
+DELETE_UNUSED = delete(recipients).where(recipients.c.last_used_at < bindparam("before"))
 
 
 class RecipientRepository:

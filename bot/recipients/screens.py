@@ -51,7 +51,7 @@ def page(t: Translator, recipient: SavedRecipient, now: datetime) -> Screen:
         bank=format_full_method(recipient.method),
         number=recipient.number,
         holder=holder or t.plain("review.no_holder"),
-        ago=t.ago(recipient.used_at, now),
+        ago=t.ago(recipient.last_used_at, now),
     )
     return Screen(text, rows)
 

@@ -84,14 +84,14 @@ async def remember(tx: Transaction, user_id: int, recipient: Recipient, at: date
             method=recipient.method,
             number=recipient.number,
             created_at=at,
-            used_at=at,
+            last_used_at=at,
         )
         unnamed = [each for each in every if each.label is None]
         for oldest in unnamed[MAX_UNNAMED - 1 :]:
             await RecipientRepository(tx).delete(oldest.id)
-    used_at = max(known.used_at, at)
+    last_used_at = max(known.last_used_at, at)
     await RecipientRepository(tx).save(
-        replace(known, method=recipient.method, holder=recipient.holder or known.holder, used_at=used_at)
+        replace(known, method=recipient.method, holder=recipient.holder or known.holder, last_used_at=last_used_at)
     )
 
 

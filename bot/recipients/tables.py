@@ -15,9 +15,9 @@ recipients = Table(
     Column("holder", Text, info=SEALED),
     Column("label", Text, info=SEALED),
     Column("created_at", Instant, nullable=False),
-    Column("last_used_at", Instant, key="used_at", nullable=False),
+    Column("last_used_at", Instant, nullable=False),
     # Whose it is, and at which bank.
     Column("payout_seal", Text, info=digest(covers=("user_id", "method"), while_any=("number", "method"))),
-    Index(None, "user_id", "used_at"),
-    Index(None, "used_at"),
+    Index(None, "user_id", "last_used_at"),
+    Index(None, "last_used_at"),
 )

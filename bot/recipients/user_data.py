@@ -80,7 +80,7 @@ def _recipient(recipient: SavedRecipient) -> Json:
         "number": recipient.number,
         "holder": recipient.holder,
         "first_used_at": time_text(recipient.created_at),
-        "last_used_at": time_text(recipient.used_at),
+        "last_used_at": time_text(recipient.last_used_at),
     }
 
 

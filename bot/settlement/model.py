@@ -21,7 +21,7 @@ from hashlib import blake2s
 from typing import Protocol
 
 from bot.core.money import Amount
-from bot.settlement.steps import COMPLETED, STEP_OF_STATE, Step
+from bot.settlement.steps import COMPLETED, STEP_OF_STATE, OrderStep
 
 
 class SettlementFailure(Exception):
@@ -157,7 +157,7 @@ class OrderReport:
     @property
     def is_payment(self) -> bool:
         """Whether the state itself is that the payment came in."""
-        return STEP_OF_STATE.get(self.state) is Step.PAID
+        return STEP_OF_STATE.get(self.state) is OrderStep.PAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

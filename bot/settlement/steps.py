@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 
-class Step(IntEnum):
+class OrderStep(IntEnum):
     """Where an order is, for a person. Ordered: a step is never taken back."""
 
     CREATED = 0
@@ -14,18 +14,18 @@ class Step(IntEnum):
 
 
 STEP_OF_STATE = {
-    "IDLE": Step.CREATED,
-    "NWC_CONNECTED": Step.CREATED,
-    "QR_SCANNED": Step.CREATED,
-    "ROUTE_SHOWN": Step.CREATED,
-    "LN_INVOICE_PAID": Step.PAID,
-    "LN_SWAP_PENDING": Step.CONVERTING,
-    "USDT_RECEIVED": Step.CONVERTING,
-    "USDC_SWAPPED": Step.CONVERTING,
-    "P2PM_ORDER_PLACED": Step.SENDING,
-    "P2PM_ORDER_CONFIRMED": Step.SENDING,
-    "IDR_SETTLED": Step.SENDING,
-    "COMPLETED": Step.SENT,
+    "IDLE": OrderStep.CREATED,
+    "NWC_CONNECTED": OrderStep.CREATED,
+    "QR_SCANNED": OrderStep.CREATED,
+    "ROUTE_SHOWN": OrderStep.CREATED,
+    "LN_INVOICE_PAID": OrderStep.PAID,
+    "LN_SWAP_PENDING": OrderStep.CONVERTING,
+    "USDT_RECEIVED": OrderStep.CONVERTING,
+    "USDC_SWAPPED": OrderStep.CONVERTING,
+    "P2PM_ORDER_PLACED": OrderStep.SENDING,
+    "P2PM_ORDER_CONFIRMED": OrderStep.SENDING,
+    "IDR_SETTLED": OrderStep.SENDING,
+    "COMPLETED": OrderStep.SENT,
 }
 """Settlement API, section 3. `FAILED` is no step: it ends whichever step the order was in."""
 
@@ -34,7 +34,7 @@ FAILED = "FAILED"
 TERMINAL_STATES = frozenset({COMPLETED, FAILED})
 
 
-def step_after(known: Step, state: str) -> Step:
+def step_after(known: OrderStep, state: str) -> OrderStep:
     """Return the step an order is in once the service has said `state`.
 
     States may be skipped, repeated, served stale or be unknown to us: none of that takes a step back.

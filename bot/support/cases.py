@@ -119,7 +119,7 @@ async def read_case(tx: Transaction, user_id: int, reference: str = "") -> Case:
 
 def delivery_state(notification: StoredNotification) -> DeliveryState:
     """Return what became of a notification."""
-    if notification.status is NotificationStatus.TOLD:
+    if notification.status is NotificationStatus.SENT:
         has_message = notification.message_id is not None or _edits(notification)
         return DeliveryState.SENT if has_message else DeliveryState.NEEDLESS
     if notification.status is NotificationStatus.UNDELIVERABLE:

@@ -8,7 +8,7 @@ from sqlalchemy import BindParameter, Delete, Integer, Update, bindparam, delete
 from bot.infra.db.columns import constant
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import NotificationStatus
-from bot.infra.outbox.tables import outbox, to_tell
+from bot.infra.outbox.tables import is_unsent, outbox
 from bot.infra.telegram.inbound.tables import IS_FINISHED, inbox
 from bot.users.tables import HAS_BLOCKED, HAS_REQUESTED_DELETION, IS_LAST_MESSAGE, user_events, users
 from bot.users.user_data import NOBODY, UserData
@@ -20,7 +20,7 @@ LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 REQUESTED = (
     select(users.c.id)
     .where(HAS_REQUESTED_DELETION)
-    .order_by(users.c.delete_asked_at, users.c.id)
+    .order_by(users.c.deletion_requested_at, users.c.id)
     .limit(LIMIT)
     .offset(bindparam("skipped", type_=Integer()))
 )
@@ -28,7 +28,7 @@ BLOCKED_BEFORE = bindparam("before", type_=users.c.blocked_at.type)
 BLOCKED = (
     select(users.c.id).where(HAS_BLOCKED, users.c.blocked_at < BLOCKED_BEFORE).order_by(users.c.blocked_at).limit(LIMIT)
 )
-HAS_NOTIFICATIONS = select(exists().where(to_tell(outbox), outbox.c.chat_id == CHAT))
+HAS_NOTIFICATIONS = select(exists().where(is_unsent(outbox), outbox.c.chat_id == CHAT))
 DELETE_TRACES: tuple[Delete | Update, ...] = (
     delete(outbox).where(outbox.c.chat_id == CHAT),
     delete(user_events).where(user_events.c.user_id == USER),
@@ -36,7 +36,7 @@ DELETE_TRACES: tuple[Delete | Update, ...] = (
     update(inbox).where(IS_FINISHED, inbox.c.chat_id == CHAT).values(chat_id=NOBODY),
 )
 DELETE_USER = delete(users).where(users.c.id == USER)
-IS_OVER = outbox.c.status.in_([constant(NotificationStatus.TOLD), constant(NotificationStatus.UNDELIVERABLE)])
+IS_OVER = outbox.c.status.in_([constant(NotificationStatus.SENT), constant(NotificationStatus.UNDELIVERABLE)])
 DELETE_LAST_MESSAGES = delete(outbox).where(IS_LAST_MESSAGE, IS_OVER)
 
 

@@ -33,13 +33,14 @@ class User:
 
     Attributes:
         time_zone: empty until the user chooses one. Jakarta's is presumed until then.
-        suggestion: the code of the phrase that was suggested last. It is on the first invoice of a user who has chosen
-            no phrase.
-        notices: how notifications arrive, where the user has changed it: topic -> way (`orders/preferences.py`).
-        awaits: the question outside of a draft that waits for a typed answer (`questions.py`).
+        suggested_phrase: the code of the phrase that was suggested last. It is on the first invoice of a user who has
+            chosen no phrase.
+        notification_preferences: how notifications arrive, where the user has changed it: topic -> way
+            (`orders/preferences.py`).
+        open_question: the question outside of a draft that waits for a typed answer (`questions.py`).
         answered_update_id: the last update that has answered such a question.
         chat: the state of the chat, which is read with the user and saved apart (`UserRepository.save_chats`).
-        seen_at: when the user last acted, to a day.
+        last_seen_at: when the user last acted, to a day.
         username: the public name, in small letters and without @.
     """
 
@@ -50,12 +51,12 @@ class User:
     blocked_at: datetime | None = None
     created_at: datetime
     phrase: str | None = field(default=None, repr=False)
-    suggestion: str | None = field(default=None, repr=False)
-    notices: Mapping[str, str] | None = None
-    awaits: str | None = None
+    suggested_phrase: str | None = field(default=None, repr=False)
+    notification_preferences: Mapping[str, str] | None = None
+    open_question: str | None = None
     answered_update_id: int | None = None
-    delete_asked_at: datetime | None = None
-    seen_at: datetime | None = None
+    deletion_requested_at: datetime | None = None
+    last_seen_at: datetime | None = None
     username: str | None = None
     chat: ChatState | None = field(default=None, compare=False)
 
@@ -67,12 +68,12 @@ class User:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedEvent:
-    """An event of a user, never what they wrote. `what` is a `UserEvent` or the result of `pressed`."""
+    """An event of a user, never what they wrote. `event` is a `UserEvent` or the result of `pressed`."""
 
     user_id: int
     reference: str = ""
     at: datetime
-    what: str
+    event: str
 
 
 PRESSED: Final = "pressed."

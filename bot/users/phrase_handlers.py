@@ -68,7 +68,7 @@ class PhraseHandlers:
             await self._save(session, chosen)
 
     async def _save(self, session: Session, chosen: str) -> None:
-        await session.save_user(replace(session.user, phrase=chosen, suggestion=None))
+        await session.save_user(replace(session.user, phrase=chosen, suggested_phrase=None))
         await session.show(session.with_resume(phrase.kept(session.t, chosen)))
 
     async def _screen(self, session: Session) -> Screen:

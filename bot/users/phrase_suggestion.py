@@ -12,9 +12,9 @@ async def suggest_phrase(session: Session, *, is_new: bool = False) -> Suggestio
     It is saved, because a user who chooses no phrase finds it on their first invoice.
     """
     user = session.user
-    text = None if is_new else suggested(user.suggestion or "")
-    if text is not None and user.suggestion is not None:
-        return Suggestion(user.suggestion, text)
+    text = None if is_new else suggested(user.suggested_phrase or "")
+    if text is not None and user.suggested_phrase is not None:
+        return Suggestion(user.suggested_phrase, text)
     suggestion = suggest(session.t.locale)
-    await session.save_user(replace(user, suggestion=suggestion.code))
+    await session.save_user(replace(user, suggested_phrase=suggestion.code))
     return suggestion

@@ -88,15 +88,15 @@ class PrivacyService:
             if blockers.is_empty:
                 await self._delete(tx, user.id)
             else:
-                asked_at = user.delete_asked_at or self._clock.now()
-                await UserRepository(tx).save(replace(user, delete_asked_at=asked_at))
+                asked_at = user.deletion_requested_at or self._clock.now()
+                await UserRepository(tx).save(replace(user, deletion_requested_at=asked_at))
         if blockers.is_empty:
             await self._erase()
         return blockers
 
     async def cancel_deletion(self, user: User) -> User:
         """Cancel the request for deletion, and return the user without it."""
-        kept = replace(user, delete_asked_at=None)
+        kept = replace(user, deletion_requested_at=None)
         async with self._store.transaction() as tx:
             await UserRepository(tx).save(kept)
         return kept
@@ -128,7 +128,7 @@ class PrivacyService:
         """
         async with self._store.transaction() as tx:
             user = await UserRepository(tx).get(user_id)
-            if user is None or user.delete_asked_at is None or not await self._is_deletable(tx, user_id):
+            if user is None or user.deletion_requested_at is None or not await self._is_deletable(tx, user_id):
                 return False
             await self._delete(tx, user_id)
             await OutboxRepository(tx).add([_data_deleted(user, self._clock.now())])

@@ -67,7 +67,7 @@ class PrivacyHandlers:
             await self._delete(session)
 
     async def _show(self, session: Session) -> None:
-        is_leaving = session.user.delete_asked_at is not None
+        is_leaving = session.user.deletion_requested_at is not None
         shown = privacy.screen(session.t, self._privacy.retention_days, self._provider, is_leaving=is_leaving)
         await session.show(session.with_resume(shown))
 
@@ -107,7 +107,7 @@ class PrivacyHandlers:
             await session.show(privacy.done_before(session.t))
 
     async def _keep(self, session: Session) -> None:
-        if session.user.delete_asked_at is not None:
+        if session.user.deletion_requested_at is not None:
             session.user = await self._privacy.cancel_deletion(session.user)
             session.notice = session.t("privacy.kept")
         await self._show(session)

@@ -47,17 +47,17 @@ async def ask(session: Session, question: str, screen: Screen, argument: str = "
 
 async def remember_question(session: Session, question: OpenQuestion) -> None:
     """Save what the user is asked."""
-    await session.save_user(replace(session.user, awaits=str(question)))
+    await session.save_user(replace(session.user, open_question=str(question)))
 
 
 def open_question(session: Session) -> OpenQuestion | None:
     """Return what the user is asked outside of a draft."""
-    return OpenQuestion.read(session.user.awaits) if session.user.awaits else None
+    return OpenQuestion.read(session.user.open_question) if session.user.open_question else None
 
 
 def answered(session: Session) -> User:
     """Return the user with the open question answered by this session, to be saved with what the answer changes."""
-    session.user = replace(session.user, awaits=None, answered_update_id=session.update_id)
+    session.user = replace(session.user, open_question=None, answered_update_id=session.update_id)
     return session.user
 
 
@@ -91,5 +91,5 @@ async def _forget(update: Update, _: Context) -> None:
     text = update.effective_message.text if update.effective_message else None
     is_command = update.callback_query is None and text is not None and text.startswith("/")
     is_here = update.effective_chat is not None and update.effective_chat.id == session.chat_id
-    if is_here and session.user.awaits and (is_command or update.callback_query is not None):
-        await session.save_user(replace(session.user, awaits=None))
+    if is_here and session.user.open_question and (is_command or update.callback_query is not None):
+        await session.save_user(replace(session.user, open_question=None))

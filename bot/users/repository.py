@@ -19,10 +19,10 @@ ONE = select(users).where(users.c.id == bindparam("id"))
 SAVE_CHAT = (
     update(users)
     .where(users.c.id == bindparam("user"))
-    .values(question_id=bindparam("question"), taps=bindparam("taps"))
+    .values(question_message_id=bindparam("question"), answered_buttons=bindparam("buttons"))
 )
 
-EVENT = select(*(user_events.c[name] for name in ("id", "user_id", "reference", "at", "what")))
+EVENT = select(*(user_events.c[name] for name in ("id", "user_id", "reference", "at", "event")))
 EVENT_AT = user_events.c.at.type
 OF_ORDER = (
     EVENT.where(
@@ -75,8 +75,8 @@ class UserRepository:
         rows = [
             {
                 "user": chat.user_id,
-                "question": chat.question_id,
-                "taps": {button: at.isoformat() for button, at in chat.taps.items()} or None,
+                "question": chat.question_message_id,
+                "buttons": {button: at.isoformat() for button, at in chat.answered_buttons.items()} or None,
             }
             for chat in chats
         ]
@@ -120,17 +120,17 @@ async def record_user_event(
     tx: Transaction, user_id: int, event: UserEvent | str, now: datetime, order_reference: str = ""
 ) -> None:
     """Record what a user did, perhaps about an order. `event` is a `UserEvent` or the result of `pressed`."""
-    recorded = RecordedEvent(user_id=user_id, reference=order_reference, at=now, what=str(event))
+    recorded = RecordedEvent(user_id=user_id, reference=order_reference, at=now, event=str(event))
     await UserEventRepository(tx).add(recorded)
 
 
 def to_user(known: dict[str, Any]) -> User:
     """Return the user of an opened row."""
-    question_id, taps = known.pop("question_id"), known.pop("taps") or {}
+    question_message_id, answered_buttons = known.pop("question_message_id"), known.pop("answered_buttons") or {}
     chat = ChatState(
         user_id=known["id"],
-        question_id=question_id,
-        taps={button: datetime.fromisoformat(at) for button, at in taps.items()},
+        question_message_id=question_message_id,
+        answered_buttons={button: datetime.fromisoformat(at) for button, at in answered_buttons.items()},
     )
     return User(**known, chat=chat)
 

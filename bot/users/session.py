@@ -135,7 +135,7 @@ class Session:
     """Why the update has to be handled again."""
     away_since: datetime | None = None
     """When the user blocked the bot, in the first update after they have unblocked it."""
-    taken_by: str | None = None
+    handled_by: str | None = None
     """What has taken this update in before, in an attempt that failed (`TAKEN_BY_…`)."""
     state: dict["SessionKey[Any]", Any] = field(default_factory=dict)
 
@@ -156,7 +156,7 @@ class Session:
     @property
     def is_newest_question(self) -> bool:
         """Whether the pressed message holds the chat's newest question."""
-        return self.message_id is not None and self.chat.question_id == self.message_id
+        return self.message_id is not None and self.chat.question_message_id == self.message_id
 
     def is_double_tap(self, button: str) -> bool:
         """Whether the same button was answered in this chat just now."""
@@ -201,7 +201,7 @@ class Session:
     @property
     def is_answered(self) -> bool:
         """Whether this update has answered a question already, before a crash or in an attempt that failed."""
-        return self.user.answered_update_id == self.update_id or self.taken_by == TAKEN_BY_QUESTION
+        return self.user.answered_update_id == self.update_id or self.handled_by == TAKEN_BY_QUESTION
 
     def reason(self, rejection: Rejection) -> Html:
         """Return why something can't be accepted, in the user's language and time zone."""
@@ -239,8 +239,8 @@ class Session:
         screen = self._with_notice(screen)
         in_place = self.message_id is not None and await self._edit(self.message_id, screen)
         message_id = self.message_id if in_place else _id_of(await self._send(screen))
-        stale = self.chat.question_id
-        self._change_chat(replace(self.chat, question_id=message_id if screen.keyboard else None))
+        stale = self.chat.question_message_id
+        self._change_chat(replace(self.chat, question_message_id=message_id if screen.keyboard else None))
         if stale not in {None, message_id}:
             await self.services.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
 
@@ -251,8 +251,8 @@ class Session:
 
     async def leave_question(self) -> None:
         """Remove the buttons of the open question: it was answered, and what follows is no question."""
-        stale = self.chat.question_id
-        self._change_chat(replace(self.chat, question_id=None))
+        stale = self.chat.question_message_id
+        self._change_chat(replace(self.chat, question_message_id=None))
         if stale is not None:
             await self.services.messenger.edit_keyboard(self.chat_id, stale, (), priority="talk")
 

@@ -91,7 +91,7 @@ class SessionLoader:
             pressed=message if isinstance(message, Message) else None,
             query_id=query.id if query else None,
             away_since=user.blocked_at if is_private else None,
-            taken_by=None if attempt is None else attempt.item.taken_by,
+            handled_by=None if attempt is None else attempt.item.handled_by,
         )
 
 
@@ -101,5 +101,5 @@ def _current(known: User | None, sender: TelegramUser, now: datetime) -> User:
     current = replace(
         known or User(id=sender.id, created_at=now), language_code=sender.language_code, username=username
     )
-    is_long_ago = current.seen_at is None or now - current.seen_at > SEEN_FOR
-    return replace(current, seen_at=now) if current != known or is_long_ago else current
+    is_long_ago = current.last_seen_at is None or now - current.last_seen_at > SEEN_FOR
+    return replace(current, last_seen_at=now) if current != known or is_long_ago else current

@@ -20,24 +20,23 @@ users = Table(
     Column(
         "suggested_phrase",
         Text,
-        key="suggestion",
         info={**SEALED, **not_exported("the bot suggested it, and nobody chose it")},
     ),
-    Column("notification_preferences", Json, key="notices", info=PERSONAL),
-    Column("open_question", Text, key="awaits"),
+    Column("notification_preferences", Json, info=PERSONAL),
+    Column("open_question", Text),
     Column("answered_update_id", BigInteger),
-    Column("question_message_id", BigInteger, key="question_id"),
-    Column("answered_buttons", Json, key="taps"),
-    Column("deletion_requested_at", Instant, key="delete_asked_at"),
-    Column("last_seen_at", Instant, key="seen_at"),
+    Column("question_message_id", BigInteger),
+    Column("answered_buttons", Json),
+    Column("deletion_requested_at", Instant),
+    Column("last_seen_at", Instant),
     Column("username", Text, info=PERSONAL),  # in small letters, to be found by
     Index(None, "created_at"),
     info=not_pruned("it stays until the user deletes it, or has blocked the bot for the retention period"),
 )
-HAS_REQUESTED_DELETION = users.c.delete_asked_at.is_not(None)
+HAS_REQUESTED_DELETION = users.c.deletion_requested_at.is_not(None)
 Index(
     "ix_users_deletion_requested_at",
-    users.c.delete_asked_at,
+    users.c.deletion_requested_at,
     sqlite_where=HAS_REQUESTED_DELETION,
     postgresql_where=HAS_REQUESTED_DELETION,
 )
@@ -57,7 +56,7 @@ user_events = Table(
     Column("user_id", BigInteger, nullable=False, info=USER),
     Column("reference", Text, nullable=False),
     Column("at", Instant, nullable=False),
-    Column("event", Text, key="what", nullable=False),
+    Column("event", Text, nullable=False),
     Index(None, "user_id", "at"),
     Index(None, "at"),
     info=not_exported("which buttons were pressed, for support; what came of it is exported with the orders"),

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
 
-from bot.checkout.draft import Ask, OrderDraft
+from bot.checkout.draft import OrderDraft, Step
 from bot.checkout.screens import amount, channel, destination, holder, number, requote, review
 from bot.checkout.screens import draft as draft_screens
 from bot.checkout.screens import limit_warning as too_many
@@ -39,7 +39,7 @@ from bot.recipients import screens as recipients
 from bot.recipients.model import SavedRecipient
 from bot.sandbox.bot_api.text import html, utf16
 from bot.settlement.model import Deposit, PayoutMethod, Quote
-from bot.settlement.steps import STEP_OF_STATE, Step
+from bot.settlement.steps import STEP_OF_STATE, OrderStep
 from bot.users.model import User
 from bot.users.phrase import LONGEST, Suggestion
 from bot.users.screens import phrase, settings, start
@@ -131,7 +131,7 @@ def a_draft(method: PayoutMethod = BCA, **changes: Any) -> OrderDraft:
         "id": "0123456789",
         "chat_id": 1001,
         "user_id": 1001,
-        "ask": Ask.REVIEW,
+        "step": Step.REVIEW,
         "revision": 999_999,
         "method": method,
         "number": "12345678901234567890",
@@ -187,7 +187,7 @@ def at_each_moment(method: PayoutMethod = BCA) -> Iterator[tuple[str, Order]]:
     yield "held", replace(order, phase=Phase.NEEDS_CONFIRMATION)
     yield "offer over", replace(order, phase=Phase.NEEDS_CONFIRMATION, created_at=NOW - timedelta(days=2))
     for state, step in STEP_OF_STATE.items():
-        paid_at = NOW if step >= Step.PAID else None
+        paid_at = NOW if step >= OrderStep.PAID else None
         yield state, replace(order, state=state, step=step, paid_at=paid_at)
     yield "no longer followed", replace(order, expires_at=None, phase=Phase.DONE)
     yield "never heard of", replace(order, state="SOMETHING_NEW")
@@ -195,11 +195,14 @@ def at_each_moment(method: PayoutMethod = BCA) -> Iterator[tuple[str, Order]]:
     failed = replace(order, state="FAILED", phase=Phase.DONE, ended_at=NOW)
     yield "failed unpaid", failed
     yield "failed expired", replace(failed, expires_at=NOW, expiry_notified=True)
-    yield "failed paid", replace(failed, step=Step.SENDING, paid_at=NOW)
+    yield "failed paid", replace(failed, step=OrderStep.SENDING, paid_at=NOW)
     yield "failed paid between two looks", replace(failed, paid_at=NOW)
     deposit = a_deposit("cbbtc", order.method)
     yield "failed unknown", replace(deposit, state="FAILED", phase=Phase.DONE, ended_at=NOW)
-    yield "stuck", replace(order, state="P2PM_ORDER_PLACED", step=Step.SENDING, paid_at=NOW, overdue_notified_at=NOW)
+    yield (
+        "stuck",
+        replace(order, state="P2PM_ORDER_PLACED", step=OrderStep.SENDING, paid_at=NOW, overdue_notified_at=NOW),
+    )
     yield "nameless", replace(order, holder=None)
 
 
@@ -234,7 +237,7 @@ def every_screen(locale: str, method: PayoutMethod = BCA, typed: str = "1.500") 
 
 def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
     draft = a_draft(method)
-    fresh = replace(draft, ask=Ask.DESTINATION, method=None, number=None, holder=None, amount=None)
+    fresh = replace(draft, step=Step.DESTINATION, method=None, number=None, holder=None, amount=None)
     others = [replace(BCA, code=str(code)) for code in range(20)]
     yield Seen("start", start.screen(t))
     yield Seen("start of a newcomer", start.screen(t, SUGGESTION), (SUGGESTION.text,))
@@ -244,7 +247,7 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
         yield Seen("destinations", destination.screen(t, fresh, (method, *others, GOPAY), 0, page))
     yield Seen("e-wallets", destination.screen(t, fresh, (*others, GOPAY, replace(method, kind="🐖" * 40)), 99))
     yield Seen("candidates", destination.candidates(t, fresh, typed, (method, BCA, GOPAY)))
-    yield Seen("number", number.screen(t, replace(draft, ask=Ask.NUMBER), method))
+    yield Seen("number", number.screen(t, replace(draft, step=Step.NUMBER), method))
     remark = Remark("number.unusual_length", {"method": method.name[:60], "expected": 10, "actual": 20})
     yield Seen("doubt", number.doubt(t, draft, "1" * 20, remark), ("1" * 20,))
     yield Seen("holder", holder.screen(t, draft), ("12345678901234567890",))
@@ -285,13 +288,13 @@ def a_recipient(method: PayoutMethod = BCA, **changes: Any) -> SavedRecipient:
         "number": "12345678901234567890",
         "holder": "BUDI & <i>SANTOSO</i>",
         "created_at": NOW - timedelta(days=9),
-        "used_at": NOW - timedelta(days=2),
+        "last_used_at": NOW - timedelta(days=2),
     }
     return SavedRecipient(**{**known, **changes})
 
 
 def _of_recipients(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
-    fresh = replace(a_draft(method), ask=Ask.DESTINATION, method=None, number=None, holder=None, amount=None)
+    fresh = replace(a_draft(method), step=Step.DESTINATION, method=None, number=None, holder=None, amount=None)
     full = a_recipient(method)
     every = (
         replace(full, label="<b>Ibu</b> 🙂" * 4),
@@ -373,7 +376,7 @@ def a_receipt() -> Receipt:
 
 def sent(order: Order) -> Order:
     """An order at its happy end."""
-    done = {"phase": Phase.DONE, "state": "COMPLETED", "step": Step.SENT, "paid_at": NOW - timedelta(minutes=2)}
+    done = {"phase": Phase.DONE, "state": "COMPLETED", "step": OrderStep.SENT, "paid_at": NOW - timedelta(minutes=2)}
     return replace(order, **done, ended_at=NOW)  # type: ignore[arg-type]
 
 
@@ -407,7 +410,7 @@ def _of_settings(t: Translator, typed: str) -> Iterator[Seen]:
     everything = {topic.name: str(topic.modes[-1]) for topic in CHOOSABLE}
     for zone in ("", "Asia/Jakarta", "Asia/Makassar", "America/Argentina/Buenos_Aires", "Etc/GMT-2", "Asia/Kathmandu"):
         for notices in (None, {"sent": "silent"}, everything):
-            user = User(id=1001, created_at=NOW, time_zone=zone, notices=notices)
+            user = User(id=1001, created_at=NOW, time_zone=zone, notification_preferences=notices)
             yield Seen("settings", settings.screen(reader_of(t, user), user, SECTIONS))
             yield Seen("notices", preferences.screen(t, user))
             yield Seen("zones", settings.zones(reader_of(t, user)))

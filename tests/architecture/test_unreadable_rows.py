@@ -190,7 +190,7 @@ async def test_a_damaged_draft_keeps_no_other_user_from_being_forgotten(house: H
     now = house.clock.now()
     async with house.store.transaction() as tx:
         for user_id in (EMMA, SARI):
-            await UserRepository(tx).save(User(id=user_id, created_at=now, delete_asked_at=now))
+            await UserRepository(tx).save(User(id=user_id, created_at=now, deletion_requested_at=now))
     await breaks(house, "UPDATE drafts SET amount = '{' WHERE id = :key", key=bad.id)
     assert await privacy.find_deletable() == (SARI,)
 
@@ -305,7 +305,9 @@ async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(house: Hous
         for user_id in (EMMA, SARI, OSCAR):
             await UserRepository(tx).save(User(id=user_id, created_at=now))
             await SubscriptionRepository(tx).save(
-                Subscription(user_id=user_id, since=now, daily_minute=480, next_daily_at=now - timedelta(minutes=1))
+                Subscription(
+                    user_id=user_id, subscribed_at=now, daily_minute=480, next_daily_at=now - timedelta(minutes=1)
+                )
             )
     await a_damaged_user(house, EMMA)
     await breaks(house, "UPDATE subscriptions SET subscribed_at = 'today' WHERE user_id = :key", key=OSCAR)

@@ -99,7 +99,7 @@ async def _show_cards(hall: Stage, store: Database, paying: Sequence[Followed]) 
         shown = {order.chat_id: hall.sights.seen[order.chat_id][-1].message["message_id"] for order in paying}
         for notification in await OutboxRepository(tx).heads(now, limit=2 * len(paying)):
             if notification.chat_id in shown and notification.kind == OrderNotification.CARD:
-                await OutboxRepository(tx).told(notification.id, shown[notification.chat_id], now)
+                await OutboxRepository(tx).record_sent(notification.id, shown[notification.chat_id], now)
 
 
 async def _subscribe(store: Database, readers: Sequence[int]) -> None:
@@ -107,7 +107,7 @@ async def _subscribe(store: Database, readers: Sequence[int]) -> None:
     async with store.transaction() as tx:
         for number, user_id in enumerate(readers):
             await UserRepository(tx).save(User(id=user_id, language_code=("en", "id")[number % 2], created_at=now))
-            await SubscriptionRepository(tx).save(Subscription(user_id=user_id, since=now))
+            await SubscriptionRepository(tx).save(Subscription(user_id=user_id, subscribed_at=now))
 
 
 async def _watch(hall: Stage, store: Database, readers: Sequence[int], paying: Sequence[Followed]) -> Findings:
@@ -180,8 +180,8 @@ async def _told(store: Database, chats: Sequence[int]) -> list[float]:
     """From the commit that has the notification to its message's arrival, for all that the paying were told."""
     async with store._reader.connect() as connection:
         found = await connection.execute(
-            select(outbox.c.created_at, outbox.c.told_at).where(
-                outbox.c.chat_id.in_(chats), outbox.c.told_at.is_not(None)
+            select(outbox.c.created_at, outbox.c.sent_at).where(
+                outbox.c.chat_id.in_(chats), outbox.c.sent_at.is_not(None)
             )
         )
         delays = [(told - created).total_seconds() for created, told in found.tuples()]

@@ -11,7 +11,7 @@ from bot.infra.db.database import Database
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.benchmarks.stage import Stage
 from tests.keys import VAULT
 
@@ -78,7 +78,7 @@ def an_order(service_id: str, chat_id: int, *, paid: bool, within: float) -> Ord
         created_at=now,
         service_id=service_id,
         state=PAID_STATE if paid else "IDLE",
-        step=Step.PAID if paid else Step.CREATED,
+        step=OrderStep.PAID if paid else OrderStep.CREATED,
         sats=9_000,
         idr=150_000,
         btc_idr=Decimal(1_666_666_666),

@@ -136,7 +136,7 @@ class BotProcess:
         async with self.store.transaction() as tx:
             for number in people:
                 await UserRepository(tx).save(User(id=number, created_at=now, language_code="en"))
-                await SubscriptionRepository(tx).save(Subscription(user_id=number, since=now))
+                await SubscriptionRepository(tx).save(Subscription(user_id=number, subscribed_at=now))
         return people
 
     async def confirmed(self, broadcast_id: str = "b1") -> Broadcast:

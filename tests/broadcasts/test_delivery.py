@@ -45,7 +45,7 @@ async def test_everybody_is_told_once_and_the_report_is_kept(bot: BotProcess) ->
 
 async def test_where_it_is_quiet_it_comes_without_a_sound(bot: BotProcess) -> None:
     people = await bot.add_subscribers(30)
-    night = replace(Subscription(user_id=7, since=bot.clock.now()), quiet_from=16 * 60, quiet_until=17 * 60)
+    night = replace(Subscription(user_id=7, subscribed_at=bot.clock.now()), quiet_from=16 * 60, quiet_until=17 * 60)
     async with bot.store.transaction() as tx:
         await SubscriptionRepository(tx).save(night)  # it is four in the afternoon in Jakarta
         await SubscriptionRepository(tx).save(replace(night, user_id=8, quiet_from=17 * 60, quiet_until=16 * 60))
@@ -134,7 +134,7 @@ async def test_what_telegram_refuses_is_listed_as_failed_and_holds_up_nobody(bot
 
 async def test_what_may_have_arrived_is_unknown_and_sent_again_only_at_an_operators_word(bot: BotProcess) -> None:
     people = await bot.add_subscribers(50)
-    bot.sender.script([7, 8], RetryLater(0, maybe_told=True))
+    bot.sender.script([7, 8], RetryLater(0, maybe_sent=True))
     await bot.begin()
     await bot.deliveries.wait_until_idle()
     assert (await bot.broadcast()).report == {"delivered": 48, "unknown": 2}

@@ -34,7 +34,7 @@ async def subscriber(store: Database, user_id: int, **changes: Any) -> None:
     user = User(**{"id": user_id, "created_at": LONG_AGO, "language_code": "en", **changes})
     async with store.transaction() as tx:
         await UserRepository(tx).save(user)
-        await SubscriptionRepository(tx).save(Subscription(user_id=user_id, since=LONG_AGO))
+        await SubscriptionRepository(tx).save(Subscription(user_id=user_id, subscribed_at=LONG_AGO))
 
 
 async def snapshot(store: Database, broadcast: Broadcast | None = None) -> int:
@@ -53,7 +53,7 @@ async def test_the_audience_is_every_subscriber_who_can_be_reached_and_wishes_to
     for number in (1, 2, 3):
         await subscriber(store, number)
     await subscriber(store, 4, blocked_at=NOW)
-    await subscriber(store, 5, delete_asked_at=NOW)
+    await subscriber(store, 5, deletion_requested_at=NOW)
     async with store.transaction() as tx:
         await UserRepository(tx).save(User(id=6, created_at=NOW))
     assert await snapshot(store) == 3
@@ -88,7 +88,7 @@ async def test_a_broadcast_and_all_other_messages_have_the_same_language_whateve
         for number, (chosen, of_app) in users:
             user = User(id=number + 1, created_at=LONG_AGO, locale=chosen, language_code=of_app)
             await UserRepository(tx).save(user)
-            await SubscriptionRepository(tx).save(Subscription(user_id=user.id, since=LONG_AGO))
+            await SubscriptionRepository(tx).save(Subscription(user_id=user.id, subscribed_at=LONG_AGO))
     for default in LOCALES:
         written = a_broadcast(default)
         async with store.transaction() as tx:
@@ -112,8 +112,8 @@ async def test_an_app_in_indonesian_by_its_old_code_gets_broadcasts_in_indonesia
 
 async def test_who_was_here_lately_is_active(store: Database) -> None:
     await subscriber(store, 1)
-    await subscriber(store, 2, seen_at=NOW - 6 * DAY)
-    await subscriber(store, 3, seen_at=NOW - 8 * DAY)
+    await subscriber(store, 2, last_seen_at=NOW - 6 * DAY)
+    await subscriber(store, 3, last_seen_at=NOW - 8 * DAY)
     await subscriber(store, 4, created_at=NOW - DAY)
     assert await snapshot(store, a_broadcast(audience=Audience(active_days=7))) == 2
     assert await of(store, WAITING) == [2, 4]
@@ -192,7 +192,7 @@ async def test_thousands_are_written_and_taken_at_once(store: Database) -> None:
     async with store.transaction() as tx:
         for number in range(1, size + 1):
             await UserRepository(tx).save(User(id=number, created_at=now))
-            await SubscriptionRepository(tx).save(Subscription(user_id=number, since=now))
+            await SubscriptionRepository(tx).save(Subscription(user_id=number, subscribed_at=now))
     assert await snapshot(store) == size
     async with store.transaction() as tx:
         claimed = await DeliveryRepository(tx).claim("b1", size, NOW)

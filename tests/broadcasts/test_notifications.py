@@ -36,7 +36,7 @@ class SentMessages:
         return self._outcome
 
 
-async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe_told: bool = False) -> object:
+async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe_sent: bool = False) -> object:
     store, clock = Database(file, VAULT), MovedClock()
     now = clock.now()
     waiting = Broadcast(id="0123456789", operator_id=OSCAR, created_at=now, starts_at=now - timedelta(minutes=6))
@@ -45,14 +45,14 @@ async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe
     (notification,) = waiting_notifications(waiting, [OSCAR], (Doubt.STALE, Doubt.JUMPED), now)
     reader = User(id=OSCAR, created_at=now, language_code="en")
     context = context_for(reader, store=store, messenger=sent, now=now)
-    told = await render_waiting(replace(notification, maybe_told=maybe_told), context)
+    told = await render_waiting(replace(notification, maybe_sent=maybe_sent), context)
     await store.close()
     return told
 
 
 async def test_a_waiting_broadcast_is_told_with_its_reasons_and_what_can_be_done(file: str) -> None:
     sent = SentMessages(Delivered(7))
-    assert await tells(file, sent, BroadcastStatus.PAUSED, maybe_told=True) == Sent(7)
+    assert await tells(file, sent, BroadcastStatus.PAUSED, maybe_sent=True) == Sent(7)
     doubts = "\n".join(f"⚠️ {text(f'broadcast.waits.{doubt}')}" for doubt in ("stale", "jumped"))
     (told,) = sent.texts
     assert says(told, "broadcast.waiting", why=doubts)

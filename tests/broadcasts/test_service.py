@@ -66,8 +66,8 @@ class Office:
     async def subscribes(self, user_id: int, language: str = "en") -> None:
         now = self.clock.now()
         async with self.store.transaction() as tx:
-            await UserRepository(tx).save(User(id=user_id, created_at=now, language_code=language, seen_at=now))
-            await SubscriptionRepository(tx).save(Subscription(user_id=user_id, since=now))
+            await UserRepository(tx).save(User(id=user_id, created_at=now, language_code=language, last_seen_at=now))
+            await SubscriptionRepository(tx).save(Subscription(user_id=user_id, subscribed_at=now))
 
     async def previewed(self, **changes: object) -> Broadcast:
         draft = await self.drafts.open(OSCAR)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from bot.checkout.draft import (
     IDLE_LIMIT,
-    Ask,
     DraftStatus,
     OrderDraft,
+    Step,
     new_draft,
     with_method,
     with_number,
@@ -30,7 +30,7 @@ OVO = PayoutMethod("ovo", "OVO", "ewallet", None)
 EMPTY = new_draft(chat_id=1, user_id=2, now=NOW)
 WHOLE = replace(
     EMPTY,
-    ask=Ask.REVIEW,
+    step=Step.REVIEW,
     method=BCA,
     number="8620123456",
     holder="SARI",
@@ -41,7 +41,7 @@ methods, numbers = st.sampled_from([None, BCA, OVO]), st.sampled_from([None, "12
 drafts = st.builds(
     replace,
     st.just(EMPTY),
-    ask=st.sampled_from(list(Ask)),
+    step=st.sampled_from(list(Step)),
     method=methods,
     number=numbers,
     holder_asked=st.booleans(),
@@ -50,26 +50,26 @@ drafts = st.builds(
 
 
 def test_a_new_draft_is_open_and_asks_for_the_destination_first() -> None:
-    assert (EMPTY.ask, EMPTY.status, EMPTY.expires_at) == (Ask.DESTINATION, DraftStatus.OPEN, NOW + IDLE_LIMIT)
+    assert (EMPTY.step, EMPTY.status, EMPTY.expires_at) == (Step.DESTINATION, DraftStatus.OPEN, NOW + IDLE_LIMIT)
     assert EMPTY.id != new_draft(chat_id=1, user_id=2, now=NOW).id
 
 
 @pytest.mark.parametrize(
-    ("lacks", "ask"),
+    ("lacks", "step"),
     [
-        ({"method": None}, Ask.DESTINATION),
-        ({"number": None}, Ask.NUMBER),
-        ({"holder_asked": False}, Ask.HOLDER),
-        ({"amount": None}, Ask.AMOUNT),
-        ({}, Ask.REVIEW),
-        ({"holder": None}, Ask.REVIEW),
-        ({"amount": None, "number": None}, Ask.NUMBER),
+        ({"method": None}, Step.DESTINATION),
+        ({"number": None}, Step.NUMBER),
+        ({"holder_asked": False}, Step.HOLDER),
+        ({"amount": None}, Step.AMOUNT),
+        ({}, Step.REVIEW),
+        ({"holder": None}, Step.REVIEW),
+        ({"amount": None, "number": None}, Step.NUMBER),
     ],
 )
-def test_the_first_thing_that_is_missing_is_asked_for(lacks: dict[str, None], ask: Ask) -> None:
+def test_the_first_thing_that_is_missing_is_asked_for(lacks: dict[str, None], step: Step) -> None:
     draft = replace(WHOLE, **lacks)  # type: ignore[arg-type]
-    assert missing(draft) is ask
-    assert is_complete(draft) is (ask is Ask.REVIEW)
+    assert missing(draft) is step
+    assert is_complete(draft) is (step is Step.REVIEW)
 
 
 def test_another_destination_makes_the_number_wrong() -> None:
@@ -94,51 +94,51 @@ def test_the_same_number_keeps_its_holder_and_settles_the_doubt() -> None:
 
 def test_a_vanished_destination_is_asked_for_again_and_the_sum_is_kept() -> None:
     changed = without_method(WHOLE)
-    assert (changed.ask, changed.method, changed.number) == (Ask.DESTINATION, None, None)
+    assert (changed.step, changed.method, changed.number) == (Step.DESTINATION, None, None)
     assert changed.amount == WHOLE.amount
 
 
 @pytest.mark.parametrize(
-    ("ask", "before"),
+    ("step", "before"),
     [
-        (Ask.DESTINATION, Ask.DESTINATION),
-        (Ask.NUMBER, Ask.DESTINATION),
-        (Ask.HOLDER, Ask.NUMBER),
-        (Ask.AMOUNT, Ask.HOLDER),
+        (Step.DESTINATION, Step.DESTINATION),
+        (Step.NUMBER, Step.DESTINATION),
+        (Step.HOLDER, Step.NUMBER),
+        (Step.AMOUNT, Step.HOLDER),
     ],
 )
-def test_back_goes_to_the_question_before(ask: Ask, before: Ask) -> None:
-    assert step_back(replace(EMPTY, ask=ask)).ask is before
+def test_back_goes_to_the_question_before(step: Step, before: Step) -> None:
+    assert step_back(replace(EMPTY, step=step)).step is before
 
 
-@pytest.mark.parametrize("ask", [Ask.DESTINATION, Ask.NUMBER, Ask.HOLDER, Ask.AMOUNT, Ask.CHANNEL])
-def test_back_from_an_edited_line_goes_to_the_review(ask: Ask) -> None:
-    assert step_back(replace(WHOLE, ask=ask)).ask is Ask.REVIEW
+@pytest.mark.parametrize("step", [Step.DESTINATION, Step.NUMBER, Step.HOLDER, Step.AMOUNT, Step.CHANNEL])
+def test_back_from_an_edited_line_goes_to_the_review(step: Step) -> None:
+    assert step_back(replace(WHOLE, step=step)).step is Step.REVIEW
 
 
 def test_back_from_the_review_goes_to_the_sum() -> None:
-    assert step_back(WHOLE).ask is Ask.AMOUNT
+    assert step_back(WHOLE).step is Step.AMOUNT
 
 
 @given(drafts)
 def test_going_back_loses_no_answer(draft: OrderDraft) -> None:
     back = step_back(draft)
-    assert replace(back, ask=draft.ask, doubtful_number=None) == replace(draft, doubtful_number=None)
+    assert replace(back, step=draft.step, doubtful_number=None) == replace(draft, doubtful_number=None)
 
 
 @given(drafts, st.sampled_from([BCA, OVO]), st.sampled_from(["1234567890", "0812345678"]))
 def test_answering_what_is_missing_always_ends_at_the_review(
     draft: OrderDraft, method: PayoutMethod, number: str
 ) -> None:
-    answers: dict[Ask, Any] = {
-        Ask.DESTINATION: lambda known: with_method(known, method),
-        Ask.NUMBER: lambda known: with_number(known, number),
-        Ask.HOLDER: lambda known: replace(known, holder_asked=True),
-        Ask.AMOUNT: lambda known: replace(known, amount=Amount("IDR", 50_000)),
+    answers: dict[Step, Any] = {
+        Step.DESTINATION: lambda known: with_method(known, method),
+        Step.NUMBER: lambda known: with_number(known, number),
+        Step.HOLDER: lambda known: replace(known, holder_asked=True),
+        Step.AMOUNT: lambda known: replace(known, amount=Amount("IDR", 50_000)),
     }
     for _ in range(4):
-        if (ask := missing(draft)) is not Ask.REVIEW:
-            draft = answers[ask](draft)
+        if (step := missing(draft)) is not Step.REVIEW:
+            draft = answers[step](draft)
     assert is_complete(draft)
 
 
@@ -146,6 +146,6 @@ def test_two_drafts_ask_the_same_while_all_that_was_answered_is_the_same() -> No
     draft = a_draft()
     assert draft.asks_the_same_as(a_draft(id="another", quote=None, revision=1, channel="cbbtc"))
     assert draft.asks_the_same_as(a_draft(method=replace(screens.BCA, cap=1)))
-    others = ({"ask": Ask.AMOUNT}, {"method": screens.GOPAY}, {"method": None}, {"number": "1"}, {"holder": None})
+    others = ({"step": Step.AMOUNT}, {"method": screens.GOPAY}, {"method": None}, {"number": "1"}, {"holder": None})
     for changed in (*others, {"amount": Amount("IDR", 1)}, {"amount": Amount("SAT", 500_000)}):
         assert not draft.asks_the_same_as(a_draft(**changed)), changed

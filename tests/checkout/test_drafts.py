@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bot.checkout.confirmation import review_draft
-from bot.checkout.draft import IDLE_LIMIT, Ask, DraftStatus, OrderDraft
+from bot.checkout.draft import IDLE_LIMIT, DraftStatus, OrderDraft, Step
 from bot.checkout.flow import is_complete
 from bot.checkout.notifications import DraftNotification
 from bot.checkout.repository import DraftRepository
@@ -54,9 +54,9 @@ async def test_two_beginnings_at_once_leave_one_open_draft(house: House) -> None
 
 async def test_an_answer_to_a_question_that_has_changed_is_not_saved(house: House) -> None:
     draft = await house.drafts.begin(EMMA, EMMA, 1)
-    assert await house.drafts.save(replace(draft, ask=Ask.NUMBER), 2)
-    assert await house.drafts.save(replace(draft, ask=Ask.AMOUNT), 3) is None
-    assert (await kept(house, draft)).ask is Ask.NUMBER
+    assert await house.drafts.save(replace(draft, step=Step.NUMBER), 2)
+    assert await house.drafts.save(replace(draft, step=Step.AMOUNT), 3) is None
+    assert (await kept(house, draft)).step is Step.NUMBER
 
 
 async def test_each_answer_gives_the_draft_its_whole_time_again(house: House) -> None:
@@ -137,7 +137,7 @@ async def test_the_same_wish_again_is_a_draft_ready_for_its_review(house: House,
     order = await house.place(holder="SARI DEWI", amount=amount)
     draft = await house.drafts.begin_with(house.drafts.repeat_order(order, order.method), 9)
     assert is_complete(draft)
-    assert (draft.ask, draft.amount, draft.holder, draft.quote) == (Ask.REVIEW, amount, "SARI DEWI", None)
+    assert (draft.step, draft.amount, draft.holder, draft.quote) == (Step.REVIEW, amount, "SARI DEWI", None)
     reviewed, worth = await review_draft(house.orders, draft)
     assert reviewed.quote is not None
     assert worth.sats == order.sats

@@ -9,7 +9,7 @@ from telegram.ext import CommandHandler, MessageHandler
 from bot.app import declared_features
 from bot.checkout import conversation as flow
 from bot.checkout.buttons import DraftAction
-from bot.checkout.draft import Ask
+from bot.checkout.draft import Step
 from bot.checkout.flow import EDITS, STEPS, draw
 from bot.infra.feature import Phase
 from bot.users.buttons import NewOrderButton
@@ -20,12 +20,12 @@ ARROWS = {
     for source, target, label in re.findall(r"^\s*(\S+) --> (\w+|\[\*\]): (.+)$", MAP, flags=re.MULTILINE)
 }
 BUTTONS = {
-    Ask.DESTINATION: {DraftAction.PAGE, DraftAction.RECIPIENT, DraftAction.DESTINATION},
-    Ask.NUMBER: {DraftAction.NUMBER},
-    Ask.HOLDER: {DraftAction.NO_HOLDER},
-    Ask.AMOUNT: {DraftAction.AMOUNT},
-    Ask.CHANNEL: {DraftAction.CHANNEL},
-    Ask.REVIEW: {DraftAction.EDIT, DraftAction.CONFIRM},
+    Step.DESTINATION: {DraftAction.PAGE, DraftAction.RECIPIENT, DraftAction.DESTINATION},
+    Step.NUMBER: {DraftAction.NUMBER},
+    Step.HOLDER: {DraftAction.NO_HOLDER},
+    Step.AMOUNT: {DraftAction.AMOUNT},
+    Step.CHANNEL: {DraftAction.CHANNEL},
+    Step.REVIEW: {DraftAction.EDIT, DraftAction.CONFIRM},
 }
 COMMON = {DraftAction.SHOW, DraftAction.BACK, DraftAction.CANCEL}
 CHECKOUT = next(feature for feature in declared_features() if feature.name == "checkout")
@@ -43,31 +43,31 @@ def test_the_drawing_is_up_to_date() -> None:
 
 def test_every_state_of_the_conversation_is_drawn_and_no_other() -> None:
     drawn = {name for arrow in ARROWS for name in arrow[:2]} - {"[*]"}
-    assert drawn == {str(ask) for ask in conversation().states} == {str(ask) for ask in Ask}
-    assert list(STEPS) == list(Ask)
+    assert drawn == {str(step) for step in conversation().states} == {str(step) for step in Step}
+    assert list(STEPS) == list(Step)
     assert BUTTONS.keys() == STEPS.keys()
 
 
 def test_every_edit_of_the_review_is_drawn() -> None:
     edits = {target for source, target, label in ARROWS if source == "review" and "edit" in label}
-    assert edits == {str(ask) for ask in EDITS.values()}
+    assert edits == {str(step) for step in EDITS.values()}
 
 
-@pytest.mark.parametrize("ask", list(Ask))
-def test_each_state_takes_what_is_typed_and_its_own_buttons(ask: Ask) -> None:
-    typed, buttons = conversation().states[ask]
+@pytest.mark.parametrize("step", list(Step))
+def test_each_state_takes_what_is_typed_and_its_own_buttons(step: Step) -> None:
+    typed, buttons = conversation().states[step]
     assert isinstance(typed, MessageHandler)
     assert isinstance(buttons, flow.QuestionButtons)
-    assert buttons.actions == BUTTONS[ask] | COMMON
+    assert buttons.actions == BUTTONS[step] | COMMON
 
 
 def test_every_button_of_a_draft_has_a_question() -> None:
     assert {DraftAction.RESUME, *COMMON}.union(*BUTTONS.values()) == set(DraftAction)
 
 
-@pytest.mark.parametrize("ask", list(Ask))
-def test_every_question_can_be_left(ask: Ask) -> None:
-    assert any(source == ask and target == "[*]" and "cancel" in label for source, target, label in ARROWS)
+@pytest.mark.parametrize("step", list(Step))
+def test_every_question_can_be_left(step: Step) -> None:
+    assert any(source == step and target == "[*]" and "cancel" in label for source, target, label in ARROWS)
 
 
 def test_the_conversation_begins_and_ends_as_drawn() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.checkout import one_line as lines
-from bot.checkout.draft import Ask, OrderDraft, new_draft
+from bot.checkout.draft import OrderDraft, Step, new_draft
 from bot.checkout.one_line import Wanted
 from bot.core.money import Amount
 from bot.recipients.model import SavedRecipient, find_by_beginning, find_by_name, find_saved
@@ -32,7 +32,7 @@ def somebody(label: str | None, **changes: Any) -> SavedRecipient:
         "holder": "Siti Aminah",
         "label": label,
         "created_at": NOW,
-        "used_at": NOW,
+        "last_used_at": NOW,
     }
     return SavedRecipient(**{**known, **changes})
 
@@ -69,7 +69,7 @@ def filled(
 def test_a_recipients_whole_name_stands_for_them(text: str, user: SavedRecipient) -> None:
     assert read(text).user == user
     draft = filled(text)
-    assert (draft.ask, draft.amount) == (Ask.REVIEW, HALF_A_MILLION)
+    assert (draft.step, draft.amount) == (Step.REVIEW, HALF_A_MILLION)
     assert (draft.method, draft.number, draft.holder) == (user.method, user.number, user.holder)
     assert lines.may_be_order(text, KNOWN)
     assert lines.is_order(text, METHODS, KNOWN)
@@ -87,7 +87,7 @@ def test_a_name_that_is_a_destinations_too_is_a_choice() -> None:
     assert (wanted.user, wanted.people, wanted.line.method_candidates) == (None, (DANA_DARURAT,), (DANA,))
     assert wanted.has_choice
     draft = filled("500rb dana")
-    assert (draft.ask, draft.method, draft.amount) == (Ask.DESTINATION, None, HALF_A_MILLION)
+    assert (draft.step, draft.method, draft.amount) == (Step.DESTINATION, None, HALF_A_MILLION)
 
 
 def test_two_of_the_same_name_are_a_choice() -> None:
@@ -100,13 +100,13 @@ def test_two_of_the_same_name_are_a_choice() -> None:
 def test_the_beginning_of_a_name_is_offered_and_never_taken(text: str, people: tuple[SavedRecipient, ...]) -> None:
     wanted = read(text)
     assert (wanted.user, wanted.people, wanted.has_choice) == (None, people, True)
-    assert (filled(text).ask, filled(text).holder) == (Ask.DESTINATION, None)
+    assert (filled(text).step, filled(text).holder) == (Step.DESTINATION, None)
     assert not lines.is_order(text, METHODS, KNOWN)
 
 
 def test_a_name_alone_is_no_order_by_itself_but_a_recipient_after_the_command() -> None:
     assert not lines.is_order("ibu", METHODS, KNOWN)
-    assert (filled("ibu").ask, filled("ibu").number) == (Ask.AMOUNT, IBU.number)
+    assert (filled("ibu").step, filled("ibu").number) == (Step.AMOUNT, IBU.number)
 
 
 def test_a_vanished_destination_leaves_the_sum_and_asks_for_the_rest() -> None:
@@ -114,7 +114,7 @@ def test_a_vanished_destination_leaves_the_sum_and_asks_for_the_rest() -> None:
     assert lines.has_vanished(wanted, (MANDIRI,))
     assert not lines.has_vanished(wanted, METHODS)
     draft = filled("500rb ibu", (MANDIRI,))
-    assert (draft.ask, draft.method, draft.number, draft.amount) == (Ask.DESTINATION, None, None, HALF_A_MILLION)
+    assert (draft.step, draft.method, draft.number, draft.amount) == (Step.DESTINATION, None, None, HALF_A_MILLION)
 
 
 def test_the_destination_is_taken_as_the_list_has_it_now() -> None:
@@ -123,10 +123,10 @@ def test_the_destination_is_taken_as_the_list_has_it_now() -> None:
 
 
 def test_who_leaves_the_name_out_is_not_asked_and_an_earlier_one_is_reused() -> None:
-    assert (filled("500rb bca 9999999999").ask, filled("500rb bca 9999999999").holder) == (Ask.REVIEW, None)
+    assert (filled("500rb bca 9999999999").step, filled("500rb bca 9999999999").holder) == (Step.REVIEW, None)
     assert filled("500rb bca 2222222222").holder == "Budi Santoso"
     assert filled("500rb bca 2222222222 Wati").holder == "Wati"
-    assert filled("500rb bca").ask is Ask.NUMBER
+    assert filled("500rb bca").step is Step.NUMBER
 
 
 def test_without_the_list_a_line_is_known_for_an_order_by_its_figures() -> None:
@@ -140,7 +140,7 @@ def test_whatever_is_written_is_read_without_a_fault(text: str, labels: list[str
     wanted = read(text, known)
     assert wanted.user is None or wanted.user in known
     draft = lines.fill(new_draft(chat_id=1, user_id=1, now=NOW), wanted, METHODS, known)
-    assert draft.ask in Ask
+    assert draft.step in Step
     lines.is_order(text, METHODS, known)
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.checkout.draft import Ask, OrderDraft, new_draft
+from bot.checkout.draft import OrderDraft, Step, new_draft
 from bot.checkout.filling import apply_line, confirm_number, refusal, take_destination, waiting_number
 from bot.checkout.parser import read_line
 from bot.core.errors import Rejection
@@ -28,29 +28,29 @@ def filled(text: str, draft: OrderDraft = EMPTY) -> OrderDraft:
 def test_a_whole_line_leads_straight_to_the_review() -> None:
     draft = filled("500rb bca 1234567890 Budi")
     recipient = replace(EMPTY, method=BCA, number="1234567890", holder="Budi", holder_asked=True)
-    assert draft == replace(recipient, amount=HALF_A_MILLION, ask=Ask.REVIEW)
+    assert draft == replace(recipient, amount=HALF_A_MILLION, step=Step.REVIEW)
 
 
 @pytest.mark.parametrize(
-    ("text", "ask"),
+    ("text", "step"),
     [
-        ("", Ask.DESTINATION),
-        ("500rb", Ask.DESTINATION),
-        ("500rb 1234567890 budi", Ask.DESTINATION),
-        ("500rb bca mandiri 1234567890 budi", Ask.DESTINATION),
-        ("500rb bca", Ask.NUMBER),
-        ("500rb bca 123456 budi", Ask.NUMBER),
-        ("500rb gopay 1234567890 budi", Ask.NUMBER),
-        ("500rb bca 1234567890 9876543210 budi", Ask.NUMBER),
-        ("500rb bca 1234567890", Ask.HOLDER),
-        ("bca 1234567890 budi", Ask.AMOUNT),
-        ("1.500 bca 1234567890 budi", Ask.AMOUNT),
-        ("500rb 50rb bca 1234567890 budi", Ask.AMOUNT),
-        ("-50rb bca 1234567890 budi", Ask.AMOUNT),
+        ("", Step.DESTINATION),
+        ("500rb", Step.DESTINATION),
+        ("500rb 1234567890 budi", Step.DESTINATION),
+        ("500rb bca mandiri 1234567890 budi", Step.DESTINATION),
+        ("500rb bca", Step.NUMBER),
+        ("500rb bca 123456 budi", Step.NUMBER),
+        ("500rb gopay 1234567890 budi", Step.NUMBER),
+        ("500rb bca 1234567890 9876543210 budi", Step.NUMBER),
+        ("500rb bca 1234567890", Step.HOLDER),
+        ("bca 1234567890 budi", Step.AMOUNT),
+        ("1.500 bca 1234567890 budi", Step.AMOUNT),
+        ("500rb 50rb bca 1234567890 budi", Step.AMOUNT),
+        ("-50rb bca 1234567890 budi", Step.AMOUNT),
     ],
 )
-def test_only_what_is_missing_or_doubtful_is_asked(text: str, ask: Ask) -> None:
-    assert filled(text).ask is ask
+def test_only_what_is_missing_or_doubtful_is_asked(text: str, step: Step) -> None:
+    assert filled(text).step is step
 
 
 @pytest.mark.parametrize("text", ["500rb gopay 1234567890", "500rb bca 1234567890 9876543210", "500rb bca"])
@@ -70,18 +70,18 @@ def test_an_unusual_number_waits_for_a_yes() -> None:
 
 def test_the_yes_takes_the_number_and_keeps_the_holder_who_was_named_with_it() -> None:
     draft = confirm_number(filled("500rb bca 123456 Budi"), "123456")
-    assert (draft.number, draft.doubtful_number, draft.holder, draft.ask) == ("123456", None, "Budi", Ask.REVIEW)
+    assert (draft.number, draft.doubtful_number, draft.holder, draft.step) == ("123456", None, "Budi", Step.REVIEW)
     assert waiting_number(draft) is None
 
 
 def test_a_number_typed_after_the_line_is_the_named_holders() -> None:
     draft = confirm_number(filled("500rb bca Budi"), "123-456 7890")
-    assert (draft.number, draft.holder, draft.ask) == ("1234567890", "Budi", Ask.REVIEW)
+    assert (draft.number, draft.holder, draft.step) == ("1234567890", "Budi", Step.REVIEW)
 
 
 def test_another_number_has_another_holder() -> None:
     draft = confirm_number(filled("500rb bca 1234567890 Budi"), "9876543210")
-    assert (draft.number, draft.holder, draft.ask) == ("9876543210", None, Ask.HOLDER)
+    assert (draft.number, draft.holder, draft.step) == ("9876543210", None, Step.HOLDER)
 
 
 def test_a_number_is_refused_where_the_destination_is_gone_or_cannot_have_it() -> None:
@@ -97,12 +97,12 @@ def test_a_number_waits_for_its_destination_and_is_taken_with_it(text: str) -> N
     assert (draft.number, draft.doubtful_number, waiting_number(draft)) == (None, "1234567890", None)
     chosen = take_destination(draft, BCA)
     assert (chosen.method, chosen.number, chosen.doubtful_number) == (BCA, "1234567890", None)
-    assert (chosen.holder, chosen.amount, chosen.ask) == ("Budi", HALF_A_MILLION, Ask.REVIEW)
+    assert (chosen.holder, chosen.amount, chosen.step) == ("Budi", HALF_A_MILLION, Step.REVIEW)
 
 
 def test_a_number_that_is_unusual_at_the_chosen_destination_is_asked_about() -> None:
     draft = take_destination(filled("500rb 1234567890 Budi"), MANDIRI)
-    assert (draft.number, draft.doubtful_number, draft.ask, draft.holder) == (None, "1234567890", Ask.NUMBER, "Budi")
+    assert (draft.number, draft.doubtful_number, draft.step, draft.holder) == (None, "1234567890", Step.NUMBER, "Budi")
     assert take_destination(draft, BCA).number == "1234567890"
 
 
@@ -116,7 +116,7 @@ def test_a_number_that_the_destination_cannot_have_is_dropped_with_a_reason() ->
     assert reason is not None
     assert reason.key == "number.not_mobile"
     chosen = take_destination(draft, GOPAY)
-    assert (chosen.number, chosen.doubtful_number, chosen.ask) == (None, None, Ask.NUMBER)
+    assert (chosen.number, chosen.doubtful_number, chosen.step) == (None, None, Step.NUMBER)
     assert refusal(draft, BCA) is None
 
 
@@ -131,7 +131,7 @@ def test_a_phones_number_goes_on_to_an_ewallet_and_to_no_bank(text: str) -> None
         assert reason is not None
         assert reason.key == "number.phone_at_bank"
         chosen = take_destination(draft, bank)
-        assert (chosen.number, chosen.doubtful_number, chosen.ask) == (None, None, Ask.NUMBER)
+        assert (chosen.number, chosen.doubtful_number, chosen.step) == (None, None, Step.NUMBER)
     assert filled("hp 081234567890", filled("500rb hsbc")).number is None
 
 
@@ -148,7 +148,7 @@ def test_what_a_phone_is_said_to_have_but_no_mobile_has_is_not_taken(text: str) 
 def test_a_number_that_a_phone_may_have_goes_to_a_bank_only_after_a_yes(text: str) -> None:
     draft = take_destination(filled(text), HSBC)
     waiting = waiting_number(draft)
-    assert (draft.number, draft.ask) == (None, Ask.NUMBER)
+    assert (draft.number, draft.step) == (None, Step.NUMBER)
     assert waiting is not None
     assert waiting.remark is not None
     assert waiting.remark.key == "number.like_mobile"
@@ -159,7 +159,7 @@ def test_a_number_that_a_phone_may_have_goes_to_a_bank_only_after_a_yes(text: st
 
 def test_another_destination_asks_number_and_holder_anew() -> None:
     draft = take_destination(filled("500rb bca 1234567890 Budi"), MANDIRI)
-    assert (draft.number, draft.doubtful_number, draft.holder, draft.ask) == (None, None, None, Ask.NUMBER)
+    assert (draft.number, draft.doubtful_number, draft.holder, draft.step) == (None, None, None, Step.NUMBER)
 
 
 def test_the_same_destination_again_changes_nothing() -> None:
@@ -174,4 +174,4 @@ def test_a_line_without_a_number_leaves_the_drafts_recipient_as_it_is() -> None:
 
 def test_a_line_with_another_number_forgets_the_holder_of_the_first() -> None:
     draft = filled("bca 9876543210", filled("500rb bca 1234567890 Budi"))
-    assert (draft.number, draft.holder, draft.ask) == ("9876543210", None, Ask.HOLDER)
+    assert (draft.number, draft.holder, draft.step) == ("9876543210", None, Step.HOLDER)

@@ -7,7 +7,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.checkout.draft import Ask, new_draft
+from bot.checkout.draft import Step, new_draft
 from bot.checkout.filling import apply_line, take_destination
 from bot.checkout.flow import missing
 from bot.checkout.parser import looks_like_order, read_line
@@ -117,7 +117,7 @@ lines = st.one_of(st.text(max_size=120), st.lists(st.sampled_from(WORDS), max_si
 def test_nothing_that_anybody_types_is_too_much(text: str) -> None:
     line = read_line(text, METHODS)
     draft = apply_line(EMPTY, line)
-    assert draft.ask is missing(draft)
+    assert draft.step is missing(draft)
     assert looks_like_order(text, METHODS) in {True, False}
     for method in METHODS:
         assert take_destination(draft, method).method == method
@@ -155,4 +155,4 @@ def test_no_digits_are_both_number_and_sum(text: str) -> None:
 def test_the_review_is_reached_only_with_every_part_sure(text: str) -> None:
     line = read_line(text, METHODS)
     is_whole = None not in (line.method, line.number, line.amount, line.holder)
-    assert (apply_line(EMPTY, line).ask is Ask.REVIEW) == is_whole
+    assert (apply_line(EMPTY, line).step is Step.REVIEW) == is_whole

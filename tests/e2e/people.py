@@ -159,13 +159,13 @@ async def all_is_told(world: World, user: Chatter) -> None:
 
 
 async def _notifications_become(world: World, chat_id: int, wished: set[str]) -> None:
-    known = "SELECT DISTINCT status FROM outbox WHERE chat_id = ? AND status != 'told'"
+    known = "SELECT DISTINCT status FROM outbox WHERE chat_id = ? AND status != 'sent'"
 
     async def statuses() -> set[str]:
         with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
             return {status for (status,) in database.execute(known, (chat_id,))}
 
-    await found(statuses, lambda now: now == wished, what=f"{wished or 'told'} in the outbox")
+    await found(statuses, lambda now: now == wished, what=f"{wished or 'sent'} in the outbox")
 
 
 def let_drafts_lapse(world: World, user: Chatter) -> None:

@@ -31,7 +31,7 @@ async def subscribers(world: World, count: int, *, blocked: int = 0) -> list[int
     async with store.transaction() as tx:
         for number, user_id in enumerate(ids):
             await UserRepository(tx).save(User(id=user_id, language_code=("en", "id")[number % 2], created_at=now))
-            await SubscriptionRepository(tx).save(Subscription(user_id=user_id, since=now))
+            await SubscriptionRepository(tx).save(Subscription(user_id=user_id, subscribed_at=now))
     await store.close()
     return ids
 

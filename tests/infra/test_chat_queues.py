@@ -398,12 +398,12 @@ class ShowingChats(Chats):
         attempt, chat = ATTEMPT.get(), update.effective_chat
         assert attempt is not None
         assert chat is not None
-        self.found.append(attempt.chat.question_id if attempt.chat else self.saved.get(chat.id))
-        attempt.chat = ChatState(user_id=chat.id, question_id=update.update_id)
+        self.found.append(attempt.chat.question_message_id if attempt.chat else self.saved.get(chat.id))
+        attempt.chat = ChatState(user_id=chat.id, question_message_id=update.update_id)
         await super().process(update)
 
     async def save(self, _: object, chats: Sequence[ChatState]) -> None:
-        self.saved |= {chat.user_id: chat.question_id for chat in chats}
+        self.saved |= {chat.user_id: chat.question_message_id for chat in chats}
 
 
 @in_virtual_time

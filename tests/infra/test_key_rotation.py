@@ -34,7 +34,9 @@ async def old(database: str) -> AsyncIterator[Database]:
             await OrderRepository(tx).add(an_order(f"R{n:04}", number=f"86201{n:05}"))
         for n in range(RECIPIENTS):
             await RecipientRepository(tx).save(
-                SavedRecipient(id=f"r{n}", user_id=1001, method=BCA, number=f"8720{n}", created_at=NOW, used_at=NOW)
+                SavedRecipient(
+                    id=f"r{n}", user_id=1001, method=BCA, number=f"8720{n}", created_at=NOW, last_used_at=NOW
+                )
             )
         await DraftRepository(tx).add(a_draft(number="8820", doubtful_number="8821"))
         await InboxRepository(tx).add([an_update(5)])

@@ -214,7 +214,7 @@ async def test_a_call_without_an_answer_may_have_arrived(
     await fault(server, kind, times=1)
     outcome = await telegram.send_text(EMMA, "once", priority="money")
     assert isinstance(outcome, TryLater)
-    assert outcome.maybe_told
+    assert outcome.maybe_sent
     assert (await texts(server)).count("once") == arrives
     await sent(telegram, "and the way is free again")
 
@@ -223,14 +223,14 @@ async def test_an_answer_that_does_not_come_in_time_may_mean_anything(server: Ru
     async with messenger(server.url, server.settings.bot_token, read_timeout=0.2) as hasty:
         await fault(server, "delay", seconds=1.0, times=1)
         outcome = await hasty.send_text(EMMA, "Hello", priority="money")
-    assert outcome == TryLater(outcome.after if isinstance(outcome, TryLater) else 0, maybe_told=True)
+    assert outcome == TryLater(outcome.after if isinstance(outcome, TryLater) else 0, maybe_sent=True)
 
 
 async def test_a_server_that_is_not_there_was_surely_told_nothing(server: Running) -> None:
     async with messenger("http://127.0.0.1:1", server.settings.bot_token) as nowhere:
         outcome = await nowhere.send_text(EMMA, "Hello", priority="money")
         assert isinstance(outcome, TryLater)
-        assert not outcome.maybe_told
+        assert not outcome.maybe_sent
         assert isinstance(await nowhere.answer_press("1"), TryLater)
 
 
@@ -240,7 +240,7 @@ async def test_a_refused_token_is_said_without_the_token(server: Running) -> Non
         async with messenger(server.url, token) as stranger:
             outcome = await stranger.send_text(EMMA, "Hello", priority="money")
     assert isinstance(outcome, TryLater)
-    assert not outcome.maybe_told
+    assert not outcome.maybe_sent
     assert [line["event"] for line in logs] == ["bot_token_rejected"]
     assert "zzz" not in str(logs)
 

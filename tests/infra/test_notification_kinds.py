@@ -70,8 +70,8 @@ STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
     (WaitingBroadcast("0123456789", (Doubt.STALE, Doubt.JUMPED)), {"broadcast": "0123456789", "doubts": ["s", "j"]}),
     (DailyQuote(QUOTE, Decimal("-1.50")), {"quote": QUOTE_JSON, "change": "-1.50"}),
     (
-        PriceReached(QUOTE, is_above=True, threshold=Decimal(1_800_000_000), rests_until=None),
-        {"quote": QUOTE_JSON, "is_above": True, "threshold": "1800000000", "rests_until": None},
+        PriceReached(QUOTE, is_above=True, threshold=Decimal(1_800_000_000), cooldown_until=None),
+        {"quote": QUOTE_JSON, "is_above": True, "threshold": "1800000000", "cooldown_until": None},
     ),
     (AboutOrder("R2345AB"), {"reference": "R2345AB"}),
     (AboutProblem("R2345AB", "12 sats\x00\ud800"), {"reference": "R2345AB", "complaint": "12 sats\x00\ud800"}),

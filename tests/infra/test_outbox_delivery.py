@@ -50,7 +50,7 @@ async def queue(house: House, *kinds: str, chat_id: int = EMMA) -> None:
 
 
 def heard(house: House) -> list[tuple[int, str, bool]]:
-    return [(each.chat_id, each.kind, each.maybe_told) for each in house.ears.heard]
+    return [(each.chat_id, each.kind, each.maybe_sent) for each in house.ears.heard]
 
 
 class SlowEars(Ears):
@@ -124,7 +124,7 @@ async def test_failures_are_repeated_later_and_later_and_never_given_up(house: H
 
 async def test_a_message_that_may_have_arrived_is_repeated_late_and_says_so(house: House) -> None:
     await queue(house, "paid")
-    house.ears.outcomes[EMMA].extend([RetryLater(1, maybe_told=True), RetryLater(1)])
+    house.ears.outcomes[EMMA].extend([RetryLater(1, maybe_sent=True), RetryLater(1)])
     await house.tells()
     house.clock.passes(seconds=14)
     await house.tells()
@@ -225,7 +225,7 @@ async def test_recovering_leaves_alone_what_is_being_told_just_now(house: House)
     assert await delivery.recover() == 0
     ears.gates[EMMA].set()
     await delivery.settle()
-    assert [each.maybe_told for each in ears.heard] == [False]
+    assert [each.maybe_sent for each in ears.heard] == [False]
 
 
 async def test_a_notification_whose_rendering_fails_once_is_sent_later(house: House) -> None:
@@ -245,7 +245,7 @@ async def test_a_notification_that_can_never_be_sent_does_not_silence_its_chat(h
         await house.tells()
         house.clock.passes(minutes=5)
     assert house.ears.kinds() == ["sent"]
-    assert await left(house) == {NotificationStatus.UNDELIVERABLE: 1, NotificationStatus.TOLD: 1}
+    assert await left(house) == {NotificationStatus.UNDELIVERABLE: 1, NotificationStatus.SENT: 1}
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(house: House
     async with house.store.reading() as tx:
         saved = [await OutboxRepository(tx).message_of("order:R2345AB", kind, EMMA) for kind in ("invoice", "card")]
     assert saved == [41, 42]
-    assert [(each.kind, each.maybe_told) for each in ears.heard] == [("invoice", False), ("card", False)]
+    assert [(each.kind, each.maybe_sent) for each in ears.heard] == [("invoice", False), ("card", False)]
     assert (len(pauses), max(pauses)) == (9, 5.0)
     assert followed
 
@@ -385,7 +385,7 @@ async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(
         house.clock.passes(seconds=60)
         await delivery.recover()
     assert heard(house) == [(EMMA, "paid", False), (EMMA, "sent", False)]
-    assert await left(house) == {NotificationStatus.TOLD: 2}
+    assert await left(house) == {NotificationStatus.SENT: 2}
     async with house.store.reading() as tx:
         assert await UserRepository(tx).get(7) is None, "half of what follows was kept"
 

@@ -50,7 +50,7 @@ async def test_a_chat_is_told_one_piece_at_a_time_and_in_order(store: Database) 
             assert await OutboxRepository(tx).start(head.id)
         assert await heads(store) == [], "what is being sent holds back what follows"
         async with store.transaction() as tx:
-            await OutboxRepository(tx).told(head.id, 77, NOW)
+            await OutboxRepository(tx).record_sent(head.id, 77, NOW)
         told.append(head.kind)
     assert told == ["k0", "k1", "k2", "k3"]
     assert await heads(store) == []
@@ -102,12 +102,12 @@ async def test_a_retry_waits_and_remembers_that_it_may_have_arrived(store: Datab
         await OutboxRepository(tx).add([a_notification()])
         (head,) = await OutboxRepository(tx).heads(NOW)
         await OutboxRepository(tx).start(head.id)
-        await OutboxRepository(tx).retry(head.id, LATER, maybe_told=True)
+        await OutboxRepository(tx).retry(head.id, LATER, maybe_sent=True)
         assert await OutboxRepository(tx).heads(NOW) == ()
-        expected = replace(head, attempts=1, maybe_told=True, due_at=LATER)
+        expected = replace(head, attempts=1, maybe_sent=True, due_at=LATER)
         assert await OutboxRepository(tx).heads(LATER) == (expected,)
         await OutboxRepository(tx).start(head.id)
-        await OutboxRepository(tx).retry(head.id, NOW, maybe_told=False)
+        await OutboxRepository(tx).retry(head.id, NOW, maybe_sent=False)
         assert await OutboxRepository(tx).heads(NOW) == (replace(expected, attempts=2, due_at=NOW),)
 
 
@@ -116,8 +116,8 @@ async def test_a_sent_notification_is_neither_retried_nor_given_up(store: Databa
         await OutboxRepository(tx).add([a_notification()])
         (head,) = await OutboxRepository(tx).heads(NOW)
         await OutboxRepository(tx).start(head.id)
-        await OutboxRepository(tx).told(head.id, 77, NOW)
-        await OutboxRepository(tx).retry(head.id, NOW, maybe_told=False)
+        await OutboxRepository(tx).record_sent(head.id, 77, NOW)
+        await OutboxRepository(tx).retry(head.id, NOW, maybe_sent=False)
         await OutboxRepository(tx).give_up(head.id, "refused")
         assert await OutboxRepository(tx).give_up_chat(1001, "blocked") == 0
         assert not await OutboxRepository(tx).start(head.id)
@@ -178,8 +178,8 @@ async def test_old_notifications_are_deleted_but_not_of_open_orders(store: Datab
             if head.subject == "staff:wait":
                 continue
             await OutboxRepository(tx).start(head.id)
-            await OutboxRepository(tx).told(head.id, 1, NOW if head.subject == "staff:new" else NOW - SECOND)
-        assert await OutboxRepository(tx).forget_told(NOW, (NEEDS_MESSAGE_IDS,)) == 4
+            await OutboxRepository(tx).record_sent(head.id, 1, NOW if head.subject == "staff:new" else NOW - SECOND)
+        assert await OutboxRepository(tx).delete_sent(NOW, (NEEDS_MESSAGE_IDS,)) == 4
         kept = {
             subject: await OutboxRepository(tx).add([a_notification(subject, chat_id=n)])
             for n, subject in enumerate(subjects)
@@ -192,7 +192,7 @@ async def test_a_notification_given_up_is_deleted_by_its_age(store: Database) ->
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification(kind="old", created_at=NOW - DAY), a_notification(kind="new")])
         await OutboxRepository(tx).give_up_chat(1001, "blocked")
-        assert await OutboxRepository(tx).forget_told(NOW, ()) == 1
+        assert await OutboxRepository(tx).delete_sent(NOW, ()) == 1
         assert await OutboxRepository(tx).add([a_notification(kind="old"), a_notification(kind="new")]) == 1
 
 
@@ -200,8 +200,8 @@ async def test_an_id_is_never_given_again(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification("staff:1")])
         (first,) = await OutboxRepository(tx).heads(NOW)
-        await OutboxRepository(tx).told(first.id, 1, NOW - DAY)
-        assert await OutboxRepository(tx).forget_told(NOW, ()) == 1
+        await OutboxRepository(tx).record_sent(first.id, 1, NOW - DAY)
+        assert await OutboxRepository(tx).delete_sent(NOW, ()) == 1
         await OutboxRepository(tx).add([a_notification("staff:2")])
         (second,) = await OutboxRepository(tx).heads(NOW)
     assert second.id > first.id
@@ -228,7 +228,7 @@ async def test_a_backlog_is_what_could_have_been_told_before_and_was_not(store: 
         for head in await OutboxRepository(tx).heads(NOW):
             if head.subject == "three":
                 await OutboxRepository(tx).start(head.id)
-                await OutboxRepository(tx).told(head.id, 1, NOW)
+                await OutboxRepository(tx).record_sent(head.id, 1, NOW)
     async with store.reading() as tx:
         assert await OutboxRepository(tx).backlog(NOW) == Backlog(1, early)
         assert await OutboxRepository(tx).backlog(early - SECOND) == Backlog()
@@ -241,7 +241,7 @@ async def test_a_notification_that_is_tried_again_has_waited_since_it_was_create
         (head,) = await OutboxRepository(tx).heads(NOW)
         await OutboxRepository(tx).start(head.id)
         assert await OutboxRepository(tx).backlog(NOW) == Backlog(1, NOW - SECOND * 90)
-        await OutboxRepository(tx).retry(head.id, NOW + SECOND * 900, maybe_told=False)
+        await OutboxRepository(tx).retry(head.id, NOW + SECOND * 900, maybe_sent=False)
         assert await OutboxRepository(tx).backlog(NOW) == Backlog(1, NOW - SECOND * 90)
 
 
@@ -263,10 +263,10 @@ async def test_notifications_about_the_rate_are_a_queue_beside_all_others(store:
         assert await OutboxRepository(tx).next_due() == LATER
         assert [notification.kind for notification in await OutboxRepository(tx).heads(LATER)] == ["paid"]
         assert await OutboxRepository(tx).count_due("rate:", NOW) == 2, "what is on its way counts"
-        await OutboxRepository(tx).told(daily.id, 1, NOW)
+        await OutboxRepository(tx).record_sent(daily.id, 1, NOW)
         assert [notification.kind for notification in await OutboxRepository(tx).heads(NOW, queue=Queue.RATE)] == [
             "alert"
         ]
         await OutboxRepository(tx).start(daily.id + 2)
-        await OutboxRepository(tx).retry(daily.id + 2, LATER, maybe_told=False)
+        await OutboxRepository(tx).retry(daily.id + 2, LATER, maybe_sent=False)
         assert [await OutboxRepository(tx).count_due("rate:", at) for at in (NOW, LATER)] == [0, 1]

@@ -101,8 +101,8 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "next_due": (lambda tx: OutboxRepository(tx).next_due(), "ix_outbox_waiting"),
     "notifications due_after": (lambda tx: OutboxRepository(tx).due_after(NOW), "ix_outbox_waiting (due_at>?"),
     "left_sending": (lambda tx: OutboxRepository(tx).left_sending(), "ix_outbox_unsent"),
-    "forget_told": (lambda tx: OutboxRepository(tx).forget_told(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_sent_at"),
-    "forget_given_up": (lambda tx: OutboxRepository(tx).forget_told(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_given_up"),
+    "forget_told": (lambda tx: OutboxRepository(tx).delete_sent(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_sent_at"),
+    "forget_given_up": (lambda tx: OutboxRepository(tx).delete_sent(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_given_up"),
     "backlog": (lambda tx: OutboxRepository(tx).backlog(NOW), "ix_outbox_unsent"),
     "open alarms": (lambda tx: AlarmRepository(tx).open(), "uq_alarms_raised"),
     "alarms since": (lambda tx: AlarmRepository(tx).since(NOW), "ix_alarms_raised_at"),
@@ -258,7 +258,7 @@ async def test_heads_are_the_first_of_each_chat_among_many_told(store: Database)
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(told)
     async with store._writer.begin() as connection:
-        await connection.exec_driver_sql("UPDATE outbox SET status = 'told'")
+        await connection.exec_driver_sql("UPDATE outbox SET status = 'sent'")
     waiting = [a_notification(kind=f"waiting {n}", chat_id=n % 500, due_at=NOW - SECOND) for n in range(3_000)]
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(waiting)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.checkout.draft import Ask, DraftStatus, OrderDraft
+from bot.checkout.draft import DraftStatus, OrderDraft, Step
 from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
 from bot.infra.db.database import Database
@@ -17,7 +17,7 @@ from bot.infra.db.errors import StoreFailure
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import Deposit, PayoutMethod, Quote
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.builders import NOW, an_order
 from tests.examples import examples
 from tests.keys import VAULT
@@ -56,7 +56,7 @@ ORDERS = st.builds(
     version=st.integers(0, 10**6),
     service_id=st.none() | TEXT,
     state=TEXT,
-    step=st.sampled_from(Step),
+    step=st.sampled_from(OrderStep),
     sats=st.none() | BIG,
     idr=st.none() | BIG,
     btc_idr=st.none() | RATES,
@@ -75,7 +75,7 @@ DRAFTS = st.builds(
     id=TEXT,
     chat_id=BIG,
     user_id=BIG,
-    ask=st.sampled_from(Ask),
+    step=st.sampled_from(Step),
     status=st.sampled_from(DraftStatus),
     revision=st.integers(0, 10**6),
     method=st.none() | METHODS,

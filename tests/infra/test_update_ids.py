@@ -23,7 +23,7 @@ async def test_the_update_that_a_draft_has_taken_in_is_marked_with_it(house: Hou
     draft = await drafts.begin(EMMA, EMMA, 900)
     await drafts.save(replace(draft, number="1234567890"), 7)
     async with house.sql.reading() as tx:
-        taken = {item.update_id: item.taken_by for item in await InboxRepository(tx).waiting(EMMA)}
+        taken = {item.update_id: item.handled_by for item in await InboxRepository(tx).waiting(EMMA)}
     assert taken == {900: TAKEN_BY_DRAFT, 901: None, 7: TAKEN_BY_DRAFT}
 
 
@@ -36,7 +36,7 @@ async def test_a_save_that_lost_marks_nothing(house: House) -> None:
     async with house.sql.transaction() as tx:
         assert await DraftRepository(tx).save(replace(draft, last_update_id=6)) is None
     async with house.sql.reading() as tx:
-        assert [item.taken_by for item in await InboxRepository(tx).waiting(EMMA)] == [TAKEN_BY_DRAFT, None]
+        assert [item.handled_by for item in await InboxRepository(tx).waiting(EMMA)] == [TAKEN_BY_DRAFT, None]
 
 
 async def test_the_update_that_has_answered_a_question_is_marked_with_it(house: House) -> None:
@@ -44,7 +44,7 @@ async def test_the_update_that_has_answered_a_question_is_marked_with_it(house: 
         await InboxRepository(tx).add([update(house, 5), update(house, 6)])
         await UserRepository(tx).save(User(id=EMMA, created_at=house.clock.now(), answered_update_id=5))
     async with house.sql.reading() as tx:
-        assert [item.taken_by for item in await InboxRepository(tx).waiting(EMMA)] == [TAKEN_BY_QUESTION, None]
+        assert [item.handled_by for item in await InboxRepository(tx).waiting(EMMA)] == [TAKEN_BY_QUESTION, None]
 
 
 async def test_updates_wait_in_the_order_in_which_they_came_whatever_their_ids(house: House) -> None:

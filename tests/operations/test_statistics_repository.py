@@ -26,7 +26,7 @@ from bot.orders.payout_times import PayoutTimeRepository, PayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.builders import BCA, NOW, OVO, SECOND, an_order
@@ -66,7 +66,7 @@ def any_facts(chance: random.Random) -> dict[str, Any]:
         "channel": chance.choice(["lightning", "cbbtc", "btcb"]),
         "phase": chance.choice(list(Phase)),
         "state": chance.choice(STATES),
-        "step": chance.choice(list(Step)),
+        "step": chance.choice(list(OrderStep)),
         "created_at": chance.choice([*NEAR_EDGES, EDGES[0] + chance.random() * (EDGES[-1] - EDGES[0])]),
         "paid_at": paid_at,
         "ended_at": chance.choice([None, paid_at and paid_at + took]),
@@ -120,7 +120,7 @@ async def test_orders_are_counted_as_one_by_one(store: Database, seed: int) -> N
 
 
 async def test_every_order_turns_out_in_sql_as_it_does_in_python(store: Database) -> None:
-    every = product(Phase, Step, STATES, (None, NOW), (True, False), ("lightning", "btcb"))
+    every = product(Phase, OrderStep, STATES, (None, NOW), (True, False), ("lightning", "btcb"))
     orders = [
         an_order(
             f"R{number}", phase=phase, step=step, state=state, paid_at=paid_at, expiry_notified=told, channel=channel
@@ -142,7 +142,7 @@ async def test_sums_have_no_largest_one(store: Database) -> None:
 
 
 async def test_the_median_is_exact_to_the_microsecond(store: Database) -> None:
-    sent = {"state": "COMPLETED", "phase": Phase.DONE, "step": Step.SENT, "paid_at": NOW}
+    sent = {"state": "COMPLETED", "phase": Phase.DONE, "step": OrderStep.SENT, "paid_at": NOW}
     lengths = [timedelta(seconds=59, microseconds=999_999), timedelta(seconds=60), timedelta(days=3)]
     expected = [lengths[0], lengths[0], lengths[1]]  # of two, the middle between them loses half a microsecond
     for number, (length, middle) in enumerate(zip(lengths, expected, strict=True)):
@@ -152,7 +152,7 @@ async def test_the_median_is_exact_to_the_microsecond(store: Database) -> None:
 
 
 async def test_payout_times_are_those_of_half_and_of_nine_in_ten(store: Database) -> None:
-    sent = {"state": "COMPLETED", "phase": Phase.DONE, "step": Step.SENT, "paid_at": NOW}
+    sent = {"state": "COMPLETED", "phase": Phase.DONE, "step": OrderStep.SENT, "paid_at": NOW}
     others = [
         an_order("EARLIER", **sent, created_at=NOW - SECOND, ended_at=NOW + HOUR),
         an_order("LATER", **sent, created_at=NOW + SECOND, ended_at=NOW + HOUR),
@@ -184,7 +184,7 @@ async def test_people_are_counted_as_one_by_one(store: Database) -> None:
         User(
             id=number,
             created_at=chance.choice(moments),
-            seen_at=chance.choice([None, *moments]),
+            last_seen_at=chance.choice([None, *moments]),
             blocked_at=chance.choice([None, NOW]),
         )
         for number in range(1, 60)
@@ -198,7 +198,7 @@ async def test_people_are_counted_as_one_by_one(store: Database) -> None:
         assert await StatisticsRepository(tx).users(since, until) == UserStatistics(
             known=59,
             away=sum(user.blocked_at is not None for user in people),
-            active=sum(user.seen_at is not None and user.seen_at >= since for user in people),
+            active=sum(user.last_seen_at is not None and user.last_seen_at >= since for user in people),
             new=len(new),
             ordered=len(new & {order.user_id for order in orders}),
             paid=len(new & {order.user_id for order in orders if order.is_paid}),
@@ -211,7 +211,7 @@ async def test_subscribers_and_alerts_are_counted(store: Database) -> None:
         for number, at in enumerate(NEAR_EDGES, start=1):
             await UserRepository(tx).save(User(id=number, created_at=NOW))
             daily = 480 if number % 3 else None
-            await SubscriptionRepository(tx).save(Subscription(user_id=number, since=at, daily_minute=daily))
+            await SubscriptionRepository(tx).save(Subscription(user_id=number, subscribed_at=at, daily_minute=daily))
             for above in (True, False):
                 alert = RateAlert(
                     id=f"{number} {above}",

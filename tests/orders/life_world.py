@@ -305,7 +305,7 @@ class Wire:
             return Gone(is_too_old=True)
         message.is_gone = True
         fate = await self._process.reaches("deleted")
-        return Delivered() if fate is Fate.GOES_ON else TryLater(3, maybe_told=True)
+        return Delivered() if fate is Fate.GOES_ON else TryLater(3, maybe_sent=True)
 
     async def _sends(self, chat_id: int, html: str, picture: bytes | None) -> Outcome:
         telling = NOTIFICATION.get()
@@ -322,7 +322,7 @@ class Wire:
         message = Message(number, chat_id, html, picture, self._chats.clock.now(), notification, begun_at)
         self._chats.messages.append(message)
         if await self._process.reaches("sent") is not Fate.GOES_ON:
-            return TryLater(3, maybe_told=True)
+            return TryLater(3, maybe_sent=True)
         message.is_known = True
         return Delivered(message.id)
 
@@ -334,7 +334,7 @@ class Wire:
             return Gone()
         message.html, message.picture, message.versions = html, picture, message.versions + 1
         fate = await self._process.reaches("edited")
-        return Delivered(message.id) if fate is Fate.GOES_ON else TryLater(3, maybe_told=True)
+        return Delivered(message.id) if fate is Fate.GOES_ON else TryLater(3, maybe_sent=True)
 
     def _message(self, chat_id: int, message_id: int) -> Message | None:
         there = (each for each in self._chats.messages if each.id == message_id and each.chat_id == chat_id)

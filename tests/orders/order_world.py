@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.checkout.confirmation import place_draft
-from bot.checkout.draft import Ask, OrderDraft
+from bot.checkout.draft import OrderDraft, Step
 from bot.checkout.drafts import Drafts
 from bot.core.money import Amount
 from bot.infra.db.database import Database
@@ -55,7 +55,7 @@ class Heard:
     chat_id: int
     kind: str
     subject: str
-    maybe_told: bool
+    maybe_sent: bool
     paying: str | None = None
     mark: str = ""
 
@@ -96,7 +96,7 @@ class Ears:
                 notification.chat_id,
                 notification.kind,
                 notification.subject,
-                notification.maybe_told,
+                notification.maybe_sent,
                 paying,
                 notification.mark,
             )
@@ -168,7 +168,7 @@ class House:
         """A draft ready for its confirmation, with the quote that its review has shown."""
         draft = await self.drafts.begin(chat_id, chat_id, 1)
         known: dict[str, Any] = {
-            "ask": Ask.REVIEW,
+            "step": Step.REVIEW,
             "method": BCA,
             "number": NUMBER,
             "holder_asked": True,

@@ -167,7 +167,7 @@ async def ends_well(payment: Payment, house: House, told_as: str) -> None:
     ), told_as
     doubled = [each for each, times in Counter((e.subject, e.marked_kind) for e in heard).items() if times > 1]
     for subject, kind in doubled:
-        again = [each.maybe_told for each in heard if (each.subject, each.marked_kind) == (subject, kind)]
+        again = [each.maybe_sent for each in heard if (each.subject, each.marked_kind) == (subject, kind)]
         assert again == [False, True], f"{told_as}: {kind} was told twice and didn't say so"
     assert len(doubled) <= 1, told_as
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.orders.order import Order, Phase
 from bot.orders.tracking.intervals import next_poll_at, payable_until
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.builders import an_order
 
 MADE = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -17,7 +17,7 @@ FIVE = timedelta(seconds=5)
 SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
 LIGHTNING = an_order(service_id="svc", phase=Phase.OPEN, state="IDLE", created_at=MADE, expires_at=MADE + HOUR)
 DEPOSIT = replace(LIGHTNING, channel="btcb", expires_at=None)
-PAID = replace(LIGHTNING, step=Step.PAID, paid_at=MADE + timedelta(minutes=1))
+PAID = replace(LIGHTNING, step=OrderStep.PAID, paid_at=MADE + timedelta(minutes=1))
 
 
 def gap(order: Order, age: timedelta, interval: timedelta = FIVE) -> timedelta | None:

@@ -13,7 +13,7 @@ from bot.core.errors import Rejection
 from bot.orders.limits import DAY, HOUR, Limits, check
 from bot.orders.order import Order, Phase
 from bot.orders.tracking.intervals import FOLLOW_WITHOUT_EXPIRY
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.architecture.every_screen import an_order
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -30,7 +30,9 @@ def ordered(minutes_ago: float, idr: int = 250_000, **changes: Any) -> Order:
 
 def paid(minutes_ago: float, idr: int = 250_000, **changes: Any) -> Order:
     """One that was paid at once, unless said otherwise."""
-    return ordered(minutes_ago, idr, **{"paid_at": NOW - timedelta(minutes=minutes_ago), "step": Step.PAID, **changes})
+    return ordered(
+        minutes_ago, idr, **{"paid_at": NOW - timedelta(minutes=minutes_ago), "step": OrderStep.PAID, **changes}
+    )
 
 
 def refusal(limits: Limits, orders: Sequence[Order], idr: int = SMALLEST, now: datetime = NOW) -> Rejection | None:

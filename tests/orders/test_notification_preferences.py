@@ -41,20 +41,20 @@ async def goes_through(house: House, user_id: int = EMMA) -> list[str]:
 
 @pytest.mark.parametrize("notices", [None, {"sent": "silent"}, {"steps": "card"}, {"steps": "loud"}])
 async def test_small_steps_are_left_to_the_card(house: House, notices: dict[str, str] | None) -> None:
-    await lives(house, notices=notices)
+    await lives(house, notification_preferences=notices)
     assert await goes_through(house) == []
 
 
 @pytest.mark.parametrize("way", ["sound", "silent"])
 async def test_who_wishes_hears_of_each_small_step_once(house: House, way: str) -> None:
-    await lives(house, notices={"steps": way})
+    await lives(house, notification_preferences={"steps": way})
     await lives(house, SARI)
     assert await goes_through(house) == [*STEPS]
     assert await goes_through(house, SARI) == []
 
 
 async def test_steps_passed_between_two_looks_are_told_as_the_last_of_them(house: House) -> None:
-    await lives(house, notices={"steps": "sound"})
+    await lives(house, notification_preferences={"steps": "sound"})
     order = await house.place()
     for state in ("LN_INVOICE_PAID", "IDR_SETTLED", "LN_SWAP_PENDING", "IDR_SETTLED"):
         await house.observes(order.reference, OrderReport(service_id=order.service_id or "", state=state))

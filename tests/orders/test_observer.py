@@ -11,7 +11,7 @@ import pytest
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.settlement.model import OrderReport, ServiceDown
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.orders.order_world import House
 from tests.settlement.fake_settlement import FakeSettlement, failing
 
@@ -58,7 +58,7 @@ async def test_a_payment_is_told_from_its_coming_in_to_its_end(house: House) -> 
         OrderNotification.RECEIPT,
     ]
     ended = await house.order(order.reference)
-    assert (ended.phase, ended.step, ended.next_poll_at) == (Phase.DONE, Step.SENT, None)
+    assert (ended.phase, ended.step, ended.next_poll_at) == (Phase.DONE, OrderStep.SENT, None)
 
 
 async def test_two_observers_of_one_change_tell_it_once(house: House, other_house: House) -> None:
@@ -76,7 +76,7 @@ async def test_stale_and_unknown_states_take_nothing_back(house: House) -> None:
     for state in ("USDT_RECEIVED", "ROUTE_SHOWN", "LN_INVOICE_PAID", "SOMETHING_NEW", "USDT_RECEIVED"):
         await says(house, order, state)
     assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
-    assert (await house.order(order.reference)).step is Step.CONVERTING
+    assert (await house.order(order.reference)).step is OrderStep.CONVERTING
 
 
 async def test_an_ended_order_hears_nothing_more(house: House) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import REFERENCE_ALPHABET, REFERENCE_LENGTH, Order, Phase, advance, expire, new_reference
 from bot.settlement.model import OrderReport
-from bot.settlement.steps import STEP_OF_STATE, TERMINAL_STATES, Step
+from bot.settlement.steps import STEP_OF_STATE, TERMINAL_STATES, OrderStep
 from tests.builders import an_order
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -130,7 +130,7 @@ def test_each_step_edits_the_card_and_repetitions_do_not() -> None:
 
 def test_a_stale_state_is_kept_as_said_but_takes_no_step_back() -> None:
     order, notifications = told(open_order(), "USDC_SWAPPED", "LN_INVOICE_PAID")
-    assert (order.state, order.step) == ("LN_INVOICE_PAID", Step.CONVERTING)
+    assert (order.state, order.step) == ("LN_INVOICE_PAID", OrderStep.CONVERTING)
     assert notifications == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.PAID]
 
 
@@ -208,20 +208,20 @@ def test_the_services_own_time_of_the_end_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "awaits"),
+    ("changes", "open_question"),
     [
         ({}, True),
         ({"phase": Phase.NEEDS_CONFIRMATION}, False),
         ({"phase": Phase.ABANDONED}, False),
-        ({"step": Step.PAID}, False),
+        ({"step": OrderStep.PAID}, False),
         ({"paid_at": NOW}, False),
         ({"state": "FAILED"}, False),
         ({"expires_at": NOW}, False),
         ({"expires_at": None}, True),
     ],
 )
-def test_an_invoice_stands_only_while_it_may_be_paid(changes: dict[str, object], *, awaits: bool) -> None:
-    assert open_order(**changes).awaits_payment(NOW) is awaits
+def test_an_invoice_stands_only_while_it_may_be_paid(changes: dict[str, object], *, open_question: bool) -> None:
+    assert open_order(**changes).awaits_payment(NOW) is open_question
 
 
 def test_references_can_be_read_out_and_do_not_repeat() -> None:

@@ -29,7 +29,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from bot.checkout.draft import Ask, OrderDraft
+from bot.checkout.draft import OrderDraft, Step
 from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.infra.db.database import Database
@@ -125,7 +125,7 @@ ORDERED = (
 
 
 @dataclass
-class Step:
+class Running:
     """Something that a process is doing; of its kind it does one thing at a time."""
 
     bot: Any
@@ -145,7 +145,7 @@ class Life(RuleBasedStateMachine):
         self.service = ServiceModel(self.clock)
         self.chats = Chats(self.clock)
         self.hanging: list[Hanging] = []
-        self.steps: list[Step] = []
+        self.steps: list[Running] = []
         self.kept = rules(limits=Limits(open_orders=OPEN_AT_ONCE, idr_per_day=25_000_000))
         path = self.folder / "life.db"
         for each in self.folder.glob("life.db*"):
@@ -186,7 +186,7 @@ class Life(RuleBasedStateMachine):
         PLAN.set(Plan(plan or {}))
         task = self.loop.create_task(work)
         PLAN.set(None)
-        self.steps.append(Step(bot, what, task))
+        self.steps.append(Running(bot, what, task))
         self.loop.idle()
         self.revive()
         if task.done() and not task.cancelled() and (error := task.exception()) and not isinstance(error, EXPECTED):
@@ -367,7 +367,7 @@ class Life(RuleBasedStateMachine):
     async def review(self, who: int, method: Any, number: str, amount: Amount, channel: str) -> OrderDraft:
         bot = self.begin_bot("review")
         draft = await bot.drafts.begin(who, who, 1)
-        known = {"method": method, "number": number, "amount": amount, "channel": channel, "ask": Ask.REVIEW}
+        known = {"method": method, "number": number, "amount": amount, "channel": channel, "step": Step.REVIEW}
         quote = await self.service.quote()
         saved = await bot.drafts.save(replace(draft, holder_asked=True, quote=quote, **known), 2)
         assert saved is not None

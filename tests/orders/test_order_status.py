@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bot.orders.order import Order, OrderStatus, Phase
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.architecture.every_screen import NOW, a_deposit, an_order, at_each_moment
 
 MOMENTS = dict(at_each_moment())
@@ -56,7 +56,7 @@ def test_an_unpaid_order_expires_by_our_own_clock_and_a_paid_one_never_does() ->
     order = an_order(expires_at=NOW + timedelta(seconds=1))
     assert order.status(NOW) is OrderStatus.WAITING
     assert order.status(NOW + timedelta(seconds=1)) is OrderStatus.EXPIRED
-    assert replace(order, step=Step.PAID).status(NOW + timedelta(days=1)) is OrderStatus.PAID
+    assert replace(order, step=OrderStep.PAID).status(NOW + timedelta(days=1)) is OrderStatus.PAID
 
 
 def test_an_order_that_expired_and_is_no_longer_followed_stays_expired() -> None:
@@ -79,7 +79,7 @@ def test_an_order_may_be_sent_again_from_the_very_moment_its_invoice_expires() -
 def test_a_deposit_without_an_expiry_stays_payable_until_nobody_follows_it() -> None:
     deposit = a_deposit("cbbtc")
     assert not deposit.may_be_sent_again(NOW + timedelta(days=6))
-    assert replace(deposit, step=Step.PAID).may_be_sent_again(NOW)
+    assert replace(deposit, step=OrderStep.PAID).may_be_sent_again(NOW)
     assert MOMENTS["no longer followed"].may_be_sent_again(NOW)
 
 

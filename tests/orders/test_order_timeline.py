@@ -12,7 +12,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import EventNote, Order, OrderEvent, Phase, advance
 from bot.orders.screens import timeline as order_timeline
 from bot.settlement.model import OrderReport
-from bot.settlement.steps import STEP_OF_STATE, Step
+from bot.settlement.steps import STEP_OF_STATE, OrderStep
 from tests.architecture.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
 from tests.texts import text
 
@@ -101,7 +101,7 @@ def test_whichever_states_are_skipped_no_line_comes_twice_or_out_of_its_time(lef
 def test_a_payment_after_the_expiry_is_told_as_late_and_only_once() -> None:
     expired = event(10, note=EventNote.EXPIRED)
     order = an_order(
-        expiry_notified=True, paid_at=BEGAN + timedelta(minutes=12), state="LN_SWAP_PENDING", step=Step.CONVERTING
+        expiry_notified=True, paid_at=BEGAN + timedelta(minutes=12), state="LN_SWAP_PENDING", step=OrderStep.CONVERTING
     )
     later = [event(12, state="LN_INVOICE_PAID"), event(13, state="LN_SWAP_PENDING")]
     assert keys(order, [CONFIRMED, event(1), expired, *later]) == [

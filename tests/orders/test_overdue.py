@@ -193,7 +193,7 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
     ):
         told = [each for each in heard if (each.chat_id, each.kind) == (chat, notice)]
         assert told, kinds
-        assert [each.maybe_told for each in told[1:]] == [True] * len(told[1:]), "a repetition says so"
+        assert [each.maybe_sent for each in told[1:]] == [True] * len(told[1:]), "a repetition says so"
     assert moments > 4
 
 

@@ -23,7 +23,7 @@ from bot.orders.pay_page.lookup import Lookup, TooMany
 from bot.orders.payout_times import PayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.viewed import ViewedOrders
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.architecture.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
 from tests.keys import VAULT
 from tests.pictures import qr_texts
@@ -229,9 +229,9 @@ async def test_the_qr_code_reads_back_to_what_the_link_opens(
 @pytest.mark.parametrize(
     ("state", "changes"),
     [
-        ("paid", {"state": "LN_INVOICE_PAID", "step": Step.PAID, "paid_at": NOW}),
-        ("sending", {"state": "IDR_SETTLED", "step": Step.SENDING, "paid_at": NOW}),
-        ("sent", {"state": "COMPLETED", "step": Step.SENT, "paid_at": NOW, "phase": Phase.DONE}),
+        ("paid", {"state": "LN_INVOICE_PAID", "step": OrderStep.PAID, "paid_at": NOW}),
+        ("sending", {"state": "IDR_SETTLED", "step": OrderStep.SENDING, "paid_at": NOW}),
+        ("sent", {"state": "COMPLETED", "step": OrderStep.SENT, "paid_at": NOW, "phase": Phase.DONE}),
         ("failed_paid", {"state": "FAILED", "paid_at": NOW, "phase": Phase.DONE}),
         ("failed_unpaid", {"state": "FAILED", "phase": Phase.DONE}),
         ("expired", {"expires_at": NOW}),

@@ -15,7 +15,7 @@ from bot.orders.measured import KEPT_FOR
 from bot.orders.order import Phase
 from bot.orders.payout_times import MeasuredPayoutTimes, PayoutTimes
 from bot.orders.repository import OrderRepository
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.architecture.every_screen import NOW, an_order
 from tests.keys import VAULT
 from tests.settlement.fake_settlement import MovedClock
@@ -47,7 +47,7 @@ async def store(file: str) -> AsyncIterator[FailingStore]:
 async def keep(store: Database, count: int, *, age: timedelta, took: Callable[[int], timedelta]) -> None:
     """Keep orders that were sent, created this long ago."""
     created = NOW - age
-    sent: dict[str, Any] = {"state": "COMPLETED", "phase": Phase.DONE, "step": Step.SENT, "paid_at": created}
+    sent: dict[str, Any] = {"state": "COMPLETED", "phase": Phase.DONE, "step": OrderStep.SENT, "paid_at": created}
     async with store.transaction() as tx:
         for number in range(count):
             order = an_order(

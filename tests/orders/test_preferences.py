@@ -18,7 +18,7 @@ from bot.orders.preferences import (
     step_notification,
     topic_named,
 )
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.architecture.every_screen import NOW, TOLD, an_order
 
 CHOICES = st.dictionaries(st.sampled_from([*(topic.name for topic in TOPICS), "weather"]), st.text(max_size=6))
@@ -103,9 +103,9 @@ def test_tapping_on_comes_back_to_where_it_began() -> None:
 
 
 def test_a_small_step_of_a_paid_order_is_a_notification_once() -> None:
-    paid = replace(an_order(), state="LN_INVOICE_PAID", step=Step.PAID, paid_at=NOW)
-    converting = replace(paid, state="LN_SWAP_PENDING", step=Step.CONVERTING)
-    sending = replace(paid, state="P2PM_ORDER_PLACED", step=Step.SENDING)
+    paid = replace(an_order(), state="LN_INVOICE_PAID", step=OrderStep.PAID, paid_at=NOW)
+    converting = replace(paid, state="LN_SWAP_PENDING", step=OrderStep.CONVERTING)
+    sending = replace(paid, state="P2PM_ORDER_PLACED", step=OrderStep.SENDING)
     assert step_notification(paid, converting) is OrderNotification.CONVERTING
     assert step_notification(converting, sending) is OrderNotification.SENDING
     assert step_notification(paid, sending) is OrderNotification.SENDING
@@ -115,7 +115,7 @@ def test_a_small_step_of_a_paid_order_is_a_notification_once() -> None:
 
 def test_a_step_that_a_bigger_notification_reports_has_none_of_its_own() -> None:
     fresh = an_order()
-    converting = replace(fresh, state="LN_SWAP_PENDING", step=Step.CONVERTING, paid_at=NOW)
+    converting = replace(fresh, state="LN_SWAP_PENDING", step=OrderStep.CONVERTING, paid_at=NOW)
     assert step_notification(fresh, converting) is None  # "payment received" is told just now
-    assert step_notification(converting, replace(converting, state="COMPLETED", step=Step.SENT)) is None
-    assert step_notification(converting, replace(converting, state="FAILED", step=Step.SENDING)) is None
+    assert step_notification(converting, replace(converting, state="COMPLETED", step=OrderStep.SENT)) is None
+    assert step_notification(converting, replace(converting, state="FAILED", step=OrderStep.SENDING)) is None

@@ -13,7 +13,7 @@ from bot.infra.db.errors import RuleBroken, StoreFailure
 from bot.orders.limits import DAY
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.repository import OrderRepository
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.builders import NOW, SECOND, an_order
 from tests.harness.databases import on_postgresql
 
@@ -160,7 +160,7 @@ async def test_due_orders_are_read_by_class_the_longest_waiting_first(store: Dat
     due: dict[str, dict[str, Any]] = {
         "late": {"next_poll_at": NOW - 2 * SECOND},
         "now": {"next_poll_at": NOW},
-        "paid": {"next_poll_at": NOW - SECOND, "step": Step.CONVERTING},
+        "paid": {"next_poll_at": NOW - SECOND, "step": OrderStep.CONVERTING},
         "paid by its time": {"next_poll_at": NOW - 3 * SECOND, "paid_at": NOW},
         "not yet": {"next_poll_at": NOW + timedelta(microseconds=1)},
         "never": {"next_poll_at": None},
@@ -180,7 +180,7 @@ async def test_paying_moves_an_order_to_the_other_class(store: Database) -> None
     async with store.transaction() as tx:
         await OrderRepository(tx).add(an_order("R1", next_poll_at=NOW))
         await OrderRepository(tx).add(an_order("R2", next_poll_at=NOW - SECOND))
-        await OrderRepository(tx).save(an_order("R1", next_poll_at=NOW, step=Step.PAID))
+        await OrderRepository(tx).save(an_order("R1", next_poll_at=NOW, step=OrderStep.PAID))
         assert named(await OrderRepository(tx).due(NOW, is_paid=True)) == ["R1"]
         assert named(await OrderRepository(tx).due(NOW, is_paid=False)) == ["R2"]
 
@@ -212,7 +212,7 @@ async def test_only_shown_unpaid_orders_expire_and_are_told_once(store: Database
     async with store.transaction() as tx:
         await OrderRepository(tx).add(an_order("R1", **past))
         await OrderRepository(tx).add(an_order("told", **past, expiry_notified=True))
-        await OrderRepository(tx).add(an_order("paid", **past, step=Step.PAID))
+        await OrderRepository(tx).add(an_order("paid", **past, step=OrderStep.PAID))
         await OrderRepository(tx).add(an_order("held", **{**past, "phase": Phase.NEEDS_CONFIRMATION}))
         await OrderRepository(tx).add(an_order("later", **{**past, "expires_at": NOW + SECOND}))
         await OrderRepository(tx).add(an_order("evm", phase=Phase.OPEN, next_poll_at=NOW))
@@ -282,7 +282,7 @@ async def test_a_users_orders_after_a_moment_come_oldest_first_and_without_other
 
 async def test_orders_that_may_count_were_created_or_paid_lately_or_are_not_over(store: Database) -> None:
     long_ago = NOW - 30 * DAY
-    done: dict[str, object] = {"phase": Phase.DONE, "state": "COMPLETED", "step": Step.PAID}
+    done: dict[str, object] = {"phase": Phase.DONE, "state": "COMPLETED", "step": OrderStep.PAID}
     orders = (
         an_order("R1", created_at=long_ago, phase=Phase.OPEN),
         an_order("R2", created_at=long_ago + SECOND, paid_at=NOW, **done),
@@ -300,7 +300,7 @@ async def test_orders_that_may_count_were_created_or_paid_lately_or_are_not_over
 
 async def test_what_was_paid_long_ago_and_not_told_to_be_stuck_is_found_the_longest_first(store: Database) -> None:
     def paid(reference: str, ago: int, **changes: Any) -> Any:
-        known = {"phase": Phase.OPEN, "step": Step.PAID, "paid_at": NOW - ago * SECOND}
+        known = {"phase": Phase.OPEN, "step": OrderStep.PAID, "paid_at": NOW - ago * SECOND}
         return an_order(reference, **{**known, **changes})
 
     orders = (

@@ -8,7 +8,7 @@ from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import Order, Phase
 from bot.orders.screens import card
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.architecture.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
 from tests.texts import label, says, text
 
@@ -105,7 +105,7 @@ def test_an_order_that_can_be_paid_says_until_when_in_its_readers_zone() -> None
 
 def test_a_lapsed_order_offers_a_new_quote_and_a_paid_one_never_does() -> None:
     assert labels(MOMENTS["expired"]) == [label("button.requote"), label("button.refresh")]
-    paid_late = replace(MOMENTS["expired"], step=Step.PAID, paid_at=NOW)
+    paid_late = replace(MOMENTS["expired"], step=OrderStep.PAID, paid_at=NOW)
     assert labels(paid_late) == [label("button.refresh"), label("button.help")]
     assert label("button.requote") not in labels(MOMENTS["failed paid"])
     unknown = MOMENTS["failed unknown"]
@@ -124,7 +124,7 @@ def test_an_expired_order_is_never_said_to_be_unpaid() -> None:
 
 
 def test_an_e_wallet_is_not_called_a_bank() -> None:
-    sent = an_order(replace(MOMENTS["IDLE"].method, kind="ewallet"), state="COMPLETED", step=Step.SENT)
+    sent = an_order(replace(MOMENTS["IDLE"].method, kind="ewallet"), state="COMPLETED", step=OrderStep.SENT)
     sent = replace(sent, phase=Phase.DONE, paid_at=NOW, ended_at=NOW)
     assert the_card(sent).text.split("\n\n")[-1] == text("card.sent_ewallet")
     assert labels(sent) == [label("button.resend"), label("button.receipt")]

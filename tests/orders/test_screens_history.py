@@ -12,7 +12,7 @@ from bot.orders.history import HistoryPage
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.screens import history
 from bot.orders.screens import page as order_page
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.architecture.every_screen import GOPAY, JAKARTA, NOW, TRANSLATIONS, Seen, a_deposit, an_order, at_each_moment
 from tests.texts import label, says, text
 
@@ -37,7 +37,7 @@ def buttons(seen: Seen) -> dict[str, str | None]:
 def ended(**changes: Any) -> Order:
     known: dict[str, Any] = {
         "state": "COMPLETED",
-        "step": Step.SENT,
+        "step": OrderStep.SENT,
         "phase": Phase.DONE,
         "paid_at": NOW,
         "ended_at": NOW,

@@ -10,7 +10,7 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.rendering import HOLDS
 from bot.orders.order import Order
 from bot.orders.screens import outcome
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.architecture.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
 from tests.texts import label, starts, text
 
@@ -98,15 +98,15 @@ def test_sent_names_the_place() -> None:
 
 
 def test_what_has_been_overtaken_is_not_told_any_more() -> None:
-    found, paid = an_order(), an_order(step=Step.PAID, paid_at=NOW)
+    found, paid = an_order(), an_order(step=OrderStep.PAID, paid_at=NOW)
     assert not HOLDS[OrderNotification.CHECKING](found)
     assert not HOLDS[OrderNotification.UNRESOLVED](found)
     assert not HOLDS[OrderNotification.PRICE_MOVED](found)
     assert not HOLDS[OrderNotification.EXPIRED](paid)
-    assert not HOLDS[OrderNotification.CONVERTING](replace(paid, step=Step.SENDING))
-    assert not HOLDS[OrderNotification.SENDING](replace(paid, step=Step.SENDING, state="FAILED"))
-    assert HOLDS[OrderNotification.CONVERTING](replace(paid, step=Step.CONVERTING))
-    assert HOLDS[OrderNotification.SENDING](replace(paid, step=Step.SENDING))
+    assert not HOLDS[OrderNotification.CONVERTING](replace(paid, step=OrderStep.SENDING))
+    assert not HOLDS[OrderNotification.SENDING](replace(paid, step=OrderStep.SENDING, state="FAILED"))
+    assert HOLDS[OrderNotification.CONVERTING](replace(paid, step=OrderStep.CONVERTING))
+    assert HOLDS[OrderNotification.SENDING](replace(paid, step=OrderStep.SENDING))
     assert HOLDS[OrderNotification.CHECKING](MOMENTS["unknown"])
     assert HOLDS[OrderNotification.UNRESOLVED](MOMENTS["unresolved"])
     assert HOLDS[OrderNotification.PRICE_MOVED](MOMENTS["held"])

@@ -32,7 +32,7 @@ def test_a_line_shows_what_holds_and_its_tap_brings_another_way(locale: str) -> 
     t = TRANSLATIONS.get(locale)
     for ways in product(*(topic.modes for topic in CHOOSABLE)):
         choices = {topic.name: str(mode) for topic, mode in zip(CHOOSABLE, ways, strict=True)}
-        lines = topics(preferences.screen(t, user(notices=choices)))
+        lines = topics(preferences.screen(t, user(notification_preferences=choices)))
         for topic, mode, (label, button) in zip(CHOOSABLE, ways, lines, strict=True):
             assert label.startswith(preferences.SIGNS[mode])
             assert button.topic == topic.name
@@ -44,7 +44,7 @@ def test_a_line_shows_what_holds_and_its_tap_brings_another_way(locale: str) -> 
 def test_only_a_user_who_has_changed_something_can_reset_it(locale: str) -> None:
     reset, back = PreferencesButton(PreferencesAction.RESET), SettingsButton(SettingsAction.SHOW)
     for choices, expected in ((None, [back]), ({"sent": "silent"}, [reset, back])):
-        rows = preferences.screen(TRANSLATIONS.get(locale), user(notices=choices)).keyboard
+        rows = preferences.screen(TRANSLATIONS.get(locale), user(notification_preferences=choices)).keyboard
         assert [read_button(button.data or "") for row in rows[len(CHOOSABLE) :] for button in row] == expected
 
 
@@ -58,7 +58,7 @@ def test_the_settings_count_what_differs_from_the_usual() -> None:
         ({"sent": "silent", "paid": "card"}, 2),
     ):
         counted = text("settings.notices_changed", count=changed) if changed else text("settings.notices_usual")
-        emma = user(notices=choices)
+        emma = user(notification_preferences=choices)
         shown = Seen("settings", settings.screen(reader_of(t, emma), emma, SECTIONS))
         assert says(shown.text, "settings.text", notices=counted)
         assert sum(chosen_mode(topic, choices) is not topic.default for topic in CHOOSABLE) == changed

@@ -10,7 +10,7 @@ from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.screens import card, outcome
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.architecture.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, a_draft, at_each_moment
 from tests.texts import says, starts, text
 
@@ -68,7 +68,7 @@ def test_what_comes_next_is_only_what_is_true(notice: OrderNotification, moment:
 def test_the_card_says_it_too_and_no_longer_once_the_order_has_ended() -> None:
     stuck = MOMENTS["stuck"]
     assert says(Seen("", card.screen(Reader(EN, JAKARTA, NOW), stuck, help_offered=True)).text, "card.stuck")
-    done = replace(stuck, state="COMPLETED", step=Step.SENT, ended_at=NOW)
+    done = replace(stuck, state="COMPLETED", step=OrderStep.SENT, ended_at=NOW)
     assert not says(Seen("", card.screen(Reader(EN, JAKARTA, NOW), done, help_offered=True)).text, "card.stuck")
 
 

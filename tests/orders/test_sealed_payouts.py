@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from bot.checkout.draft import Ask, DraftStatus, ExpiredDraft, OrderDraft
+from bot.checkout.draft import DraftStatus, ExpiredDraft, OrderDraft, Step
 from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
 from bot.infra.db.database import Database
@@ -50,7 +50,7 @@ LATER = NOW.replace(year=2027)
 def reviewed(draft_id: str = "d1", **changes: Any) -> OrderDraft:
     """A draft at its review."""
     known: dict[str, Any] = {
-        "ask": Ask.REVIEW,
+        "step": Step.REVIEW,
         "method": BCA,
         "number": "8620123456",
         "holder": "SARI DEWI",
@@ -64,7 +64,7 @@ def reviewed(draft_id: str = "d1", **changes: Any) -> OrderDraft:
 def saved(recipient_id: str = "r1", **changes: Any) -> SavedRecipient:
     """A recipient of Emma's at BCA."""
     known: dict[str, Any] = {"user_id": 1001, "method": BCA, "number": "8620123456", "label": "Ibu"}
-    return SavedRecipient(id=recipient_id, **{**known, "created_at": NOW, "used_at": NOW, **changes})
+    return SavedRecipient(id=recipient_id, **{**known, "created_at": NOW, "last_used_at": NOW, **changes})
 
 
 async def keep(store: Database, *kept: OrderDraft | SavedRecipient) -> None:

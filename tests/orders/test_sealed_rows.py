@@ -48,7 +48,7 @@ async def keep_all(store: Database) -> None:
                 holder="SARI DEWI",
                 label="Ibu Kost Melati",
                 created_at=NOW,
-                used_at=NOW,
+                last_used_at=NOW,
             )
         )
         await TicketRepository(tx).add(a_ticket())

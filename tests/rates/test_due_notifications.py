@@ -25,7 +25,7 @@ from tests.orders.order_world import EMMA, SARI, House
 from tests.settlement.fake_settlement import BEGINNING, RATE
 
 MORNING = 8 * 60
-ABOVE = AlertRequest(is_above=True, threshold=RATE + 1, cool_down=None, days=30)
+ABOVE = AlertRequest(is_above=True, threshold=RATE + 1, cooldown_hours=None, days=30)
 
 
 @dataclass
@@ -189,7 +189,7 @@ async def test_an_alert_rings_when_its_price_has_come_and_once(world: World) -> 
 
 
 async def test_one_that_may_ring_again_rests_first(world: World) -> None:
-    wish = replace(ABOVE, is_above=False, threshold=RATE - 1, cool_down=6)
+    wish = replace(ABOVE, is_above=False, threshold=RATE - 1, cooldown_hours=6)
     assert await world.subscribing.set_alert(await world.user(), wish)
     for hours, heard in ((0, 1), (5.9, 1), (0.2, 2), (24 * 31, 2)):
         world.house.clock.passes(hours=hours)

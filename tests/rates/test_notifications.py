@@ -82,7 +82,7 @@ class Reader:
 async def emma(house: House) -> Reader:
     user, subscribing = User(id=EMMA, created_at=BEGINNING), SubscriptionService(house.store, house.clock)
     await subscribing.set_daily_time(user, 8 * 60)
-    wish = AlertRequest(is_above=True, threshold=Decimal(1_800_000_000), cool_down=6, days=30)
+    wish = AlertRequest(is_above=True, threshold=Decimal(1_800_000_000), cooldown_hours=6, days=30)
     assert await subscribing.set_alert(user, wish)
     return Reader(house, user, Phone(), subscribing)
 
@@ -100,7 +100,7 @@ async def told(emma: Reader) -> dict[str, StoredNotification]:
     async with house.sql.transaction() as tx:
         while heads := await OutboxRepository(tx).heads(EIGHT, queue=Queue.RATE):
             found[heads[0].kind] = heads[0]
-            await OutboxRepository(tx).told(heads[0].id, 1, EIGHT)
+            await OutboxRepository(tx).record_sent(heads[0].id, 1, EIGHT)
     return found
 
 
@@ -131,7 +131,7 @@ async def test_what_may_have_arrived_is_repeated_only_if_it_was_waited_for(
     emma: Reader, told: dict[str, StoredNotification]
 ) -> None:
     for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):
-        await emma.reads(replace(told[kind], maybe_told=True))
+        await emma.reads(replace(told[kind], maybe_sent=True))
     assert [message["priority"] for message in emma.phone.taken] == ["talk"]
     assert text("news.again") in emma.phone.taken[0]["text"]
 
@@ -147,7 +147,7 @@ async def test_a_daily_quote_that_comes_through_too_late_is_dropped(
 async def test_whoever_has_stopped_or_wishes_to_be_forgotten_reads_nothing(
     emma: Reader, told: dict[str, StoredNotification]
 ) -> None:
-    leaving = replace(emma, user=replace(emma.user, delete_asked_at=EIGHT))
+    leaving = replace(emma, user=replace(emma.user, deletion_requested_at=EIGHT))
     assert await leaving.reads(told[RateNotification.DAILY_QUOTE]) == Sent()
     await emma.subscribing.end(EMMA)
     for kind in (RateNotification.DAILY_QUOTE, RateNotification.PRICE_ALERT):

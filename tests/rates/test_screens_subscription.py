@@ -33,12 +33,12 @@ ALERT = RateAlert(
     created_at=NOW,
     expires_at=NOW + timedelta(days=30),
 )
-SUBSCRIBED = Subscription(user_id=1001, since=NOW, daily_minute=450, quiet_from=1320, quiet_until=420)
+SUBSCRIBED = Subscription(user_id=1001, subscribed_at=NOW, daily_minute=450, quiet_from=1320, quiet_until=420)
 ALL_UPDATES = (
     RateUpdates(),
     RateUpdates(SUBSCRIBED),
     RateUpdates(replace(SUBSCRIBED, daily_minute=None, quiet_from=None, quiet_until=None)),
-    RateUpdates(SUBSCRIBED, (ALERT, replace(ALERT, is_above=False, cool_down=21_600)) * (MAX_ALERTS // 2)),
+    RateUpdates(SUBSCRIBED, (ALERT, replace(ALERT, is_above=False, cooldown_seconds=21_600)) * (MAX_ALERTS // 2)),
 )
 
 
@@ -64,8 +64,8 @@ def every_screen(t: Translator) -> Iterator[Seen]:
     yield Seen("no rate", rate_alert.none(t))
     for threshold in (Decimal(1_750_000_000), Decimal(340_000_000), Decimal(8_500_000_000)):
         yield Seen("how often", rate_alert.options(t, threshold, QUOTE), (t.rate(threshold),))
-        for rests_until in (None, NOW + timedelta(hours=24)):
-            rings = rate_notifications.alert(t, QUOTE, threshold, JAKARTA, is_above=True, rests_until=rests_until)
+        for cooldown_until in (None, NOW + timedelta(hours=24)):
+            rings = rate_notifications.alert(t, QUOTE, threshold, JAKARTA, is_above=True, cooldown_until=cooldown_until)
             yield Seen("rings", rings, (t.rate(threshold), t.rate(QUOTE.btc_idr)))
     for change in (None, Decimal("1.25"), Decimal("-0.5"), Decimal(0)):
         for quote in (QUOTE, replace(QUOTE, usdc_idr=None)):
@@ -86,7 +86,10 @@ def test_every_screen_is_a_message_that_telegram_takes_and_every_button_is_answe
 
 def test_the_overview_names_all_that_is_on() -> None:
     t = TRANSLATIONS.get("en")
-    alerts = (ALERT, replace(ALERT, id="b" * 16, is_above=False, threshold=Decimal(1_600_000_000), cool_down=86_400))
+    alerts = (
+        ALERT,
+        replace(ALERT, id="b" * 16, is_above=False, threshold=Decimal(1_600_000_000), cooldown_seconds=86_400),
+    )
     shown = Seen(
         "overview", subscription.screen(Reader(t, ZoneInfo("Asia/Makassar"), NOW), RateUpdates(SUBSCRIBED, alerts))
     )

@@ -19,7 +19,7 @@ HOUR = timedelta(hours=1)
 
 
 def wished(user_id: int = EMMA, **changes: Any) -> Subscription:
-    return Subscription(user_id=user_id, since=NOW, **changes)
+    return Subscription(user_id=user_id, subscribed_at=NOW, **changes)
 
 
 def an_alert(alert_id: str = "a1", user_id: int = EMMA, **changes: Any) -> RateAlert:
@@ -76,7 +76,7 @@ async def test_a_daily_quote_is_taken_up_once_and_not_after_a_change(peopled: Da
 
 
 async def test_an_alert_comes_back_as_it_was_and_is_replaced(peopled: Database) -> None:
-    resting = an_alert(is_above=False, cool_down=3600, rests_until=NOW + HOUR)
+    resting = an_alert(is_above=False, cooldown_seconds=3600, cooldown_until=NOW + HOUR)
     async with peopled.transaction() as tx:
         await SubscriptionRepository(tx).save_alert(an_alert())
         assert await SubscriptionRepository(tx).alert("a1") == an_alert()
@@ -93,8 +93,8 @@ async def test_an_alert_comes_back_as_it_was_and_is_replaced(peopled: Database) 
 async def test_awake_is_what_neither_rests_nor_has_expired(peopled: Database) -> None:
     async with peopled.transaction() as tx:
         await SubscriptionRepository(tx).save_alert(an_alert("awake"))
-        await SubscriptionRepository(tx).save_alert(an_alert("rested", rests_until=NOW))
-        await SubscriptionRepository(tx).save_alert(an_alert("rests", rests_until=NOW + SECOND))
+        await SubscriptionRepository(tx).save_alert(an_alert("rested", cooldown_until=NOW))
+        await SubscriptionRepository(tx).save_alert(an_alert("rests", cooldown_until=NOW + SECOND))
         await SubscriptionRepository(tx).save_alert(an_alert("over", expires_at=NOW))
         assert {each.id for each in await SubscriptionRepository(tx).awake_alerts(NOW)} == {"awake", "rested"}
         assert await SubscriptionRepository(tx).delete_expired(NOW + SECOND) == 1
@@ -103,10 +103,12 @@ async def test_awake_is_what_neither_rests_nor_has_expired(peopled: Database) ->
 
 async def test_only_an_alert_that_is_awake_is_laid_to_rest(peopled: Database) -> None:
     async with peopled.transaction() as tx:
-        await SubscriptionRepository(tx).save_alert(an_alert(cool_down=3600))
+        await SubscriptionRepository(tx).save_alert(an_alert(cooldown_seconds=3600))
         assert await SubscriptionRepository(tx).rest("a1", NOW, NOW + HOUR)
         assert not await SubscriptionRepository(tx).rest("a1", NOW, NOW + 2 * HOUR)
-        assert await SubscriptionRepository(tx).alert("a1") == an_alert(cool_down=3600, rests_until=NOW + HOUR)
+        assert await SubscriptionRepository(tx).alert("a1") == an_alert(
+            cooldown_seconds=3600, cooldown_until=NOW + HOUR
+        )
         assert await SubscriptionRepository(tx).rest("a1", NOW + HOUR, NOW + 2 * HOUR)
         assert not await SubscriptionRepository(tx).rest("a1", NOW + 31 * DAY, NOW + 32 * DAY)
         assert not await SubscriptionRepository(tx).rest("a2", NOW, NOW + HOUR)

@@ -39,7 +39,7 @@ async def test_a_second_attempt_moves_the_time_and_doubles_nothing(house: House,
     await house.orders.submission.wait()
     (after,) = await known(house)
     assert after.id == before.id
-    assert after.used_at == house.clock.now()
+    assert after.last_used_at == house.clock.now()
 
 
 async def test_what_was_not_ordered_is_not_remembered(house: House, service: FakeSettlement) -> None:

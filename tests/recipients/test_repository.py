@@ -30,7 +30,7 @@ async def test_the_same_number_at_the_same_destination_is_one_recipient(store: D
     first = an_order()
     kept = await has_ordered(store, first, replace(first, created_at=NOW + SECOND), replace(first, created_at=NOW))
     assert [(each.number, each.holder, each.label) for each in kept] == [("8620123456", "SARI DEWI", None)]
-    assert (kept[0].created_at, kept[0].used_at) == (NOW, NOW + SECOND)
+    assert (kept[0].created_at, kept[0].last_used_at) == (NOW, NOW + SECOND)
 
 
 async def test_another_number_destination_or_name_of_it_is_another_recipient(store: Database) -> None:
@@ -104,7 +104,7 @@ async def test_more_names_than_are_kept_are_refused_and_nothing_is_saved(store: 
                     number=f"{place}",
                     label=label,
                     created_at=NOW,
-                    used_at=NOW,
+                    last_used_at=NOW,
                 )
             )
     with pytest.raises(TooManyNamed):

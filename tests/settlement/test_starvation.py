@@ -12,7 +12,7 @@ from bot.orders.repository import OrderRepository
 from bot.settlement.budget import AdaptiveBudget, Budget
 from bot.settlement.model import OrderReport, SlowDown
 from bot.settlement.monitored import MonitoredSettlement
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.builders import an_order
 from tests.orders.order_world import House
 from tests.settlement.fake_settlement import FakeSettlement
@@ -50,7 +50,7 @@ async def placed(house: House, people: Iterable[int], *, paid: bool = False) -> 
                 phase=Phase.OPEN,
                 service_id=service_id,
                 state=state,
-                step=Step.PAID if paid else Step.CREATED,
+                step=OrderStep.PAID if paid else OrderStep.CREATED,
                 paid_at=now if paid else None,
                 created_at=now,
                 expires_at=now + timedelta(hours=1),

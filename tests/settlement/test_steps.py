@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.settlement.steps import STEP_OF_STATE, Step, step_after
+from bot.settlement.steps import STEP_OF_STATE, OrderStep, step_after
 
 DOCUMENTED = [
     "IDLE",
@@ -26,20 +26,20 @@ def test_every_documented_state_has_its_step_in_the_documented_order() -> None:
     steps = [STEP_OF_STATE[state] for state in DOCUMENTED]
     assert steps == sorted(steps)
     assert set(STEP_OF_STATE) == set(DOCUMENTED)
-    assert set(steps) == set(Step)
+    assert set(steps) == set(OrderStep)
 
 
-@pytest.mark.parametrize("step", list(Step))
+@pytest.mark.parametrize("step", list(OrderStep))
 @pytest.mark.parametrize("state", ["", "FAILED", "SOMETHING_NEW"])
-def test_a_state_without_a_step_leaves_the_order_where_it_is(step: Step, state: str) -> None:
+def test_a_state_without_a_step_leaves_the_order_where_it_is(step: OrderStep, state: str) -> None:
     assert step_after(step, state) is step
 
 
 @given(st.lists(st.one_of(st.sampled_from(DOCUMENTED), st.text())))
 def test_steps_only_go_forward_and_as_far_as_any_state_has_said(states: list[str]) -> None:
-    step = Step.CREATED
+    step = OrderStep.CREATED
     for state in states:
         after = step_after(step, state)
         assert after >= step
         step = after
-    assert step == max([STEP_OF_STATE.get(state, Step.CREATED) for state in states], default=Step.CREATED)
+    assert step == max([STEP_OF_STATE.get(state, OrderStep.CREATED) for state in states], default=OrderStep.CREATED)

@@ -141,7 +141,7 @@ async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(hous
     reference = await fails_after_payment(house)
     order = await house.order(reference)
     (warning,) = operator_notifications([OSCAR], OrderWarning.FAILED, order, house.clock.now())
-    notification = stored(replace(warning, maybe_told=True))
+    notification = stored(replace(warning, maybe_sent=True))
     renderers = alarms_in(chats, house, frozenset({OSCAR}), notification)
     sent: DeliveryOutcome = await renderers.send(notification)
     assert isinstance(sent, Sent)

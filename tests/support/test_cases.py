@@ -57,7 +57,7 @@ async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_
         TicketNotification.OPENED,
     ]
     assert {delivery_state(notification) for notification in case.notifications} == {DeliveryState.SENT}
-    assert [(act.reference, act.what) for act in case.user_events] == [(mine.reference, "pressed.look")]
+    assert [(act.reference, act.event) for act in case.user_events] == [(mine.reference, "pressed.look")]
     assert [each.reference for each in case.others] == [other.reference]
     assert [ticket.reference for ticket in case.tickets] == [about.reference]
     assert case.anomalies == ()

@@ -9,7 +9,7 @@ from bot.infra.db.database import Database
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from bot.support.lookup.model import OrderFilter, UserTally
 from bot.support.lookup.repository import LookupRepository
 from bot.users.model import User
@@ -101,9 +101,9 @@ async def test_where_orders_went_is_named_once_a_code(store: Database) -> None:
 
 async def test_people_are_found_by_their_name_the_last_seen_first(store: Database) -> None:
     people = [
-        User(id=1001, created_at=NOW, username="emma", seen_at=NOW, phrase="kopi tubruk"),
-        User(id=1002, created_at=NOW, username="emma", seen_at=NOW + DAY),
-        User(id=1003, created_at=NOW, username="emmanuel", seen_at=NOW + DAY),
+        User(id=1001, created_at=NOW, username="emma", last_seen_at=NOW, phrase="kopi tubruk"),
+        User(id=1002, created_at=NOW, username="emma", last_seen_at=NOW + DAY),
+        User(id=1003, created_at=NOW, username="emmanuel", last_seen_at=NOW + DAY),
         User(id=1004, created_at=NOW),
     ]
     async with store.transaction() as tx:
@@ -117,9 +117,9 @@ async def test_people_are_found_by_their_name_the_last_seen_first(store: Databas
 async def test_a_tally_counts_one_user_alone(store: Database) -> None:
     all_facts: tuple[dict[str, Any], ...] = (
         {"phase": Phase.OPEN},
-        {"phase": Phase.OPEN, "paid_at": NOW, "step": Step.PAID, "state": "LN_INVOICE_PAID"},
-        {"phase": Phase.DONE, "paid_at": NOW, "step": Step.SENT, "state": "COMPLETED"},
-        {"phase": Phase.DONE, "paid_at": NOW, "step": Step.PAID, "state": "FAILED"},
+        {"phase": Phase.OPEN, "paid_at": NOW, "step": OrderStep.PAID, "state": "LN_INVOICE_PAID"},
+        {"phase": Phase.DONE, "paid_at": NOW, "step": OrderStep.SENT, "state": "COMPLETED"},
+        {"phase": Phase.DONE, "paid_at": NOW, "step": OrderStep.PAID, "state": "FAILED"},
         {"phase": Phase.DONE, "state": "FAILED"},
         {"phase": Phase.OPEN, "user_id": 1002},
     )

@@ -72,7 +72,7 @@ class Chat:
         if outcome == "killed after":
             raise Killed
         if outcome == "lost after":
-            return RetryLater(3, maybe_told=True)
+            return RetryLater(3, maybe_sent=True)
         return outcome if outcome is not None and not isinstance(outcome, str) else Sent(message_id)
 
     @property

@@ -14,7 +14,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.buttons import OrderAction
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from bot.support.cases import Anomaly, Case, DeliveryState, delivery_state
 from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens import case as staff_case
@@ -47,12 +47,12 @@ def event(seconds: int, phase: Phase = Phase.OPEN, state: str = "", note: str = 
 
 def notification(seconds: int, kind: str, **more: Any) -> StoredNotification:
     at = BEGAN + timedelta(seconds=seconds)
-    known: dict[str, Any] = {"status": NotificationStatus.TOLD, "message_id": 7, "told_at": at, "payload": {}, **more}
+    known: dict[str, Any] = {"status": NotificationStatus.SENT, "message_id": 7, "sent_at": at, "payload": {}, **more}
     return Notification(chat_id=1001, subject="order:ABC2345", kind=kind, due_at=at, created_at=at, **known)
 
 
 def act(seconds: int, what: str) -> RecordedEvent:
-    return RecordedEvent(user_id=1001, reference="ABC2345", at=BEGAN + timedelta(seconds=seconds), what=what)
+    return RecordedEvent(user_id=1001, reference="ABC2345", at=BEGAN + timedelta(seconds=seconds), event=what)
 
 
 def a_case(order: Order | None = None, **more: Any) -> Case:
@@ -85,7 +85,7 @@ def timeline_in(said: str) -> list[str]:
 
 def test_a_case_tells_what_the_service_said_what_the_user_was_told_and_what_they_did_in_one_order() -> None:
     clock = BEGAN - timedelta(seconds=3)
-    paid = an_order(state="LN_INVOICE_PAID", step=Step.PAID, paid_at=BEGAN + timedelta(seconds=40))
+    paid = an_order(state="LN_INVOICE_PAID", step=OrderStep.PAID, paid_at=BEGAN + timedelta(seconds=40))
     case = a_case(
         paid,
         events=(
@@ -120,32 +120,32 @@ def test_a_case_tells_what_the_service_said_what_the_user_was_told_and_what_they
     ("changes", "reach", "said"),
     [
         ({}, DeliveryState.SENT, text("case.reach.sent")),
-        ({"maybe_told": True}, DeliveryState.SENT, text("case.reach.sent") + text("case.maybe_twice")),
+        ({"maybe_sent": True}, DeliveryState.SENT, text("case.reach.sent") + text("case.maybe_twice")),
         (
-            {"told_at": BEGAN + timedelta(minutes=5)},
+            {"sent_at": BEGAN + timedelta(minutes=5)},
             DeliveryState.SENT,
             text("case.reach.sent") + text("case.waited", duration="5 minutes"),
         ),
         ({"message_id": None}, DeliveryState.NEEDLESS, text("case.reach.needless")),
         (
-            {"status": NotificationStatus.WAITING, "told_at": None, "message_id": None},
+            {"status": NotificationStatus.WAITING, "sent_at": None, "message_id": None},
             DeliveryState.WAITS,
             text("case.reach.waits"),
         ),
         (
-            {"status": NotificationStatus.SENDING, "told_at": None, "message_id": None},
+            {"status": NotificationStatus.SENDING, "sent_at": None, "message_id": None},
             DeliveryState.UNDER_WAY,
             text("case.reach.under_way"),
         ),
         (
-            {"status": NotificationStatus.UNDELIVERABLE, "told_at": None, "message_id": None, "failure": BLOCKED},
+            {"status": NotificationStatus.UNDELIVERABLE, "sent_at": None, "message_id": None, "failure": BLOCKED},
             DeliveryState.BLOCKED,
             text("case.reach.blocked", why=BLOCKED),
         ),
         (
             {
                 "status": NotificationStatus.UNDELIVERABLE,
-                "told_at": None,
+                "sent_at": None,
                 "message_id": None,
                 "failure": "Bad <Request>",
             },
@@ -159,7 +159,7 @@ def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_r
 ) -> None:
     piece = notification(0, OrderNotification.PAID, **changes)
     assert delivery_state(piece) is reach
-    at = EN.seconds(piece.told_at or piece.created_at, JAKARTA)
+    at = EN.seconds(piece.sent_at or piece.created_at, JAKARTA)
     mark = "⚠️ " if reach in {DeliveryState.BLOCKED, DeliveryState.FAILED} else ""
     what = mark + text("case.told", what=text("case.told.paid"), reach=said)
     assert timeline_in(shown(a_case(notifications=(piece,))).text) == [line(at, what)]
@@ -168,9 +168,9 @@ def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_r
 @pytest.mark.parametrize(
     ("changes", "more", "anomaly"),
     [
-        ({"state": "FAILED", "step": Step.PAID, "paid_at": NOW}, {}, Anomaly.FAILED_PAID),
-        ({"step": Step.PAID, "paid_at": NOW, "overdue_notified_at": NOW}, {}, Anomaly.STUCK),
-        ({"step": Step.PAID, "paid_at": NOW, "expiry_notified": True}, {}, Anomaly.LATE),
+        ({"state": "FAILED", "step": OrderStep.PAID, "paid_at": NOW}, {}, Anomaly.FAILED_PAID),
+        ({"step": OrderStep.PAID, "paid_at": NOW, "overdue_notified_at": NOW}, {}, Anomaly.STUCK),
+        ({"step": OrderStep.PAID, "paid_at": NOW, "expiry_notified": True}, {}, Anomaly.LATE),
         ({}, {"events": (event(1, note=EventNote.INVOICE_REPLACED),)}, Anomaly.REPLACED),
         ({"phase": Phase.ABANDONED}, {"events": (event(1, Phase.ABANDONED),)}, Anomaly.NOT_AGREED),
         ({}, {"events": (event(1, Phase.NEEDS_CONFIRMATION),)}, Anomaly.PRICE_MOVED),
@@ -199,7 +199,7 @@ def test_what_is_unusual_is_said_once_at_the_head(
 
 
 def test_an_order_that_went_its_way_has_nothing_unusual() -> None:
-    sent = an_order(state="COMPLETED", step=Step.SENT, paid_at=NOW, phase=Phase.DONE)
+    sent = an_order(state="COMPLETED", step=OrderStep.SENT, paid_at=NOW, phase=Phase.DONE)
     case = a_case(sent, events=(event(0, Phase.INTENDED, note=EventNote.INTENDED), event(1), event(2, state="IDLE")))
     assert case.anomalies == ()
     assert not says(shown(case).text, "case.unusual")
@@ -285,7 +285,7 @@ def test_every_button_of_an_order_and_every_other_act_is_known() -> None:
 def test_days_stand_over_their_lines_where_they_are_not_today() -> None:
     days = tuple(replace(act(0, "pressed.look"), at=NOW - timedelta(days=number)) for number in (400, 1, 0))
     case = a_case(
-        user_events=tuple(replace(each, what=f"pressed.{name}") for each, name in zip(days, "abc", strict=True))
+        user_events=tuple(replace(each, event=f"pressed.{name}") for each, name in zip(days, "abc", strict=True))
     )
     assert timeline_in(shown(case).text) == [
         "13 Jul 2025",

@@ -95,7 +95,7 @@ async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_
     async with store.transaction() as tx:
         told = (await OutboxRepository(tx).heads(NOW, queue=Queue.EXTRA))[0]
         assert await OutboxRepository(tx).start(told.id)
-        await OutboxRepository(tx).told(told.id, 5, NOW)
+        await OutboxRepository(tx).record_sent(told.id, 5, NOW)
         await OutboxRepository(tx).move_chat(GROUP, NEW_GROUP)
         await save_moved_chat(tx, GROUP, NEW_GROUP)
     async with store.reading() as tx:

@@ -56,7 +56,7 @@ class Desk(House):
     async def deeds(self, reference: str = "") -> list[str]:
         async with self.store.reading() as tx:
             return [
-                act.what
+                act.event
                 for act in await UserEventRepository(tx).of_order(
                     EMMA, reference, self.clock.now() - timedelta(days=99)
                 )
@@ -104,16 +104,16 @@ async def test_each_matter_has_a_ticket_of_its_own(desk: Desk) -> None:
 
 
 async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(desk: Desk) -> None:
-    user = replace(desk.user(), awaits="ticket:R1")
+    user = replace(desk.user(), open_question="ticket:R1")
     first = await desk.tickets.ask(user, words("Help", 10), "R1")
-    again = await desk.tickets.ask(replace(user, awaits=None), words("Help", 10), "R1")
+    again = await desk.tickets.ask(replace(user, open_question=None), words("Help", 10), "R1")
     assert (again.ticket, again.event) == (first.ticket, None)
     assert await desk.texts(first.ticket) == ["Help"]
     assert await desk.deeds("R1") == [UserEvent.ASKED]
     async with desk.store.reading() as tx:
         known = await UserRepository(tx).get(EMMA)
     assert known is not None
-    assert known.awaits is None, "the question is answered all the same"
+    assert known.open_question is None, "the question is answered all the same"
 
 
 async def test_pictures_and_files_come_along(desk: Desk) -> None:

@@ -46,7 +46,7 @@ def a_user(user_id: int = EMMA, **changes: object) -> User:
 
 
 def a_recipient(recipient_id: str, user_id: int = EMMA, **changes: object) -> SavedRecipient:
-    known = {"method": BCA, "number": "7731004455", "holder": "SARI DEWI", "created_at": NOW, "used_at": NOW}
+    known = {"method": BCA, "number": "7731004455", "holder": "SARI DEWI", "created_at": NOW, "last_used_at": NOW}
     return SavedRecipient(id=recipient_id, user_id=user_id, **{**known, **changes})  # type: ignore[arg-type]
 
 
@@ -66,11 +66,15 @@ async def live(store: Database, user_id: int, n: int = 0) -> Order:
         **DONE,
     )
     async with store.transaction() as tx:
-        chosen: dict[str, object] = {"locale": "id", "time_zone": "Asia/Makassar", "notices": {"converting": "sound"}}
-        named = {"phrase": "MANGO LAUT", "suggestion": "MANGO-77", "username": f"u{user_id}"}
+        chosen: dict[str, object] = {
+            "locale": "id",
+            "time_zone": "Asia/Makassar",
+            "notification_preferences": {"converting": "sound"},
+        }
+        named = {"phrase": "MANGO LAUT", "suggested_phrase": "MANGO-77", "username": f"u{user_id}"}
         await UserRepository(tx).save(a_user(user_id, **chosen, **named))
         await RecipientRepository(tx).save(a_recipient(f"r{user_id}.{n}", user_id, label="Ibu Kost"))
-        await SubscriptionRepository(tx).save(Subscription(user_id=user_id, since=NOW))
+        await SubscriptionRepository(tx).save(Subscription(user_id=user_id, subscribed_at=NOW))
         await SubscriptionRepository(tx).save_alert(
             RateAlert(
                 id=f"alert {user_id}.{n}",
@@ -98,7 +102,7 @@ async def live(store: Database, user_id: int, n: int = 0) -> Order:
         await OutboxRepository(tx).add([a_notification(f"order:{order.reference}", chat_id=user_id)])
         await _writes_to_support(tx, order, n)
         for notification in await OutboxRepository(tx).heads(NOW):
-            await OutboxRepository(tx).told(notification.id, 5, NOW)
+            await OutboxRepository(tx).record_sent(notification.id, 5, NOW)
         update = user_id * 10 + n
         await InboxRepository(tx).add([an_update(update, chat_id=user_id)])
         await InboxRepository(tx).finish([update], NOW)
@@ -134,7 +138,7 @@ async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
         )
     await OutboxRepository(tx).add([a_notification(f"ticket:{name}", chat_id=GROUP)])
     await UserEventRepository(tx).add(
-        RecordedEvent(user_id=user_id, reference=order.reference, at=NOW, what="pressed.look")
+        RecordedEvent(user_id=user_id, reference=order.reference, at=NOW, event="pressed.look")
     )
     await AuditRepository(tx).add(
         AuditEntry(

@@ -138,7 +138,7 @@ async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(
     async with store.reading() as tx:
         noted = await UserRepository(tx).get(EMMA)
     assert noted is not None
-    assert noted.delete_asked_at is not None
+    assert noted.deletion_requested_at is not None
     await privacy.cancel_deletion(noted)
     async with store.transaction() as tx:
         order = await OrderRepository(tx).get("OPEN")
@@ -162,12 +162,12 @@ async def test_every_phase_that_is_no_end_is_waited_for(store: Database, privacy
 async def test_the_farewell_outlives_the_user_until_it_is_told(store: Database, privacy: PrivacyService) -> None:
     await live(store, EMMA)
     async with store.transaction() as tx:
-        await UserRepository(tx).save(a_user(delete_asked_at=NOW, locale="id"))
+        await UserRepository(tx).save(a_user(deletion_requested_at=NOW, locale="id"))
         await OutboxRepository(tx).add([a_notification("order:LAST", "sent")])
     assert await privacy.find_deletable() == (), "the last notification about money comes first"
     async with store.transaction() as tx:
         (last,) = await OutboxRepository(tx).heads(NOW)
-        await OutboxRepository(tx).told(last.id, 6, NOW)
+        await OutboxRepository(tx).record_sent(last.id, 6, NOW)
         await DraftRepository(tx).add(a_draft("open"))
     assert await privacy.find_deletable() == (), "nobody is forgotten in the middle of a conversation"
     async with store.transaction() as tx:
@@ -189,7 +189,7 @@ async def test_the_farewell_outlives_the_user_until_it_is_told(store: Database, 
             UserNotification.DATA_DELETED,
             {"locale": "id", "language_code": "en"},
         )
-        await OutboxRepository(tx).told(farewell.id, 7, NOW)
+        await OutboxRepository(tx).record_sent(farewell.id, 7, NOW)
     await privacy.clean_up()
     assert await rows_that_name(store, EMMA) == []
 

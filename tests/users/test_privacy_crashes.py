@@ -105,7 +105,7 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
 async def ends_well(leaving: Departure, house: House, told_as: str) -> None:
     kinds = [each.kind for each in leaving.heard]
     assert kinds.index(OrderNotification.SENT) < kinds.index(UserNotification.DATA_DELETED), told_as
-    farewells = [each.maybe_told for each in leaving.heard if each.kind == UserNotification.DATA_DELETED]
+    farewells = [each.maybe_sent for each in leaving.heard if each.kind == UserNotification.DATA_DELETED]
     assert farewells in ([False], [False, True], [True]), told_as
     async with house.store.reading() as tx:
         assert await UserRepository(tx).get(EMMA) is None, told_as

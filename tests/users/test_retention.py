@@ -21,7 +21,7 @@ from bot.orders.repository import OrderRepository
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.recipients.repository import RecipientRepository
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from bot.support.ticket import TicketStatus
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
@@ -64,8 +64,8 @@ async def test_recipients_delete_themselves_after_the_set_time(store: Database) 
     for phase in (Phase.OPEN, Phase.NEEDS_CONFIRMATION, Phase.UNRESOLVED):
         await aged(store, phase.name, 400, phase=phase, ended_at=None)
     async with store.transaction() as tx:
-        await RecipientRepository(tx).save(a_recipient("old", used_at=NOW - DAY * 31))
-        await RecipientRepository(tx).save(a_recipient("new", used_at=NOW - DAY * 29))
+        await RecipientRepository(tx).save(a_recipient("old", last_used_at=NOW - DAY * 31))
+        await RecipientRepository(tx).save(a_recipient("new", last_used_at=NOW - DAY * 29))
         await ReceiptRepository(tx).add(Receipt(reference="OLD", code="CODE", code_hash="h", created_at=NOW))
     assert await retention(store, 30) == 3
     assert await with_recipient(store) == {"NEW", "LATE", "OPEN", "NEEDS_CONFIRMATION", "UNRESOLVED"}
@@ -101,7 +101,7 @@ async def test_missed_orders_that_nobody_came_to_see_delete_themselves(
 async def test_zero_days_keep_them_for_ever(store: Database) -> None:
     await aged(store, "OLD", 3000)
     async with store.transaction() as tx:
-        await RecipientRepository(tx).save(a_recipient("old", used_at=NOW - DAY * 3000))
+        await RecipientRepository(tx).save(a_recipient("old", last_used_at=NOW - DAY * 3000))
     assert await retention(store, 0) == 0
     assert await with_recipient(store) == {"OLD"}
 
@@ -123,7 +123,7 @@ async def test_closed_drafts_are_kept_two_days_at_the_most(store: Database, days
 async def test_who_was_sent_a_broadcast_is_forgotten_after_thirty_days_and_the_report_stays(store: Database) -> None:
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_user(EMMA))
-        await SubscriptionRepository(tx).save(Subscription(user_id=EMMA, since=NOW))
+        await SubscriptionRepository(tx).save(Subscription(user_id=EMMA, subscribed_at=NOW))
         for name, ended_at in (("old", NOW - DAY * 31), ("young", NOW - DAY * 29), ("open", None)):
             ended = Broadcast(id=name, operator_id=2001, created_at=NOW, ended_at=ended_at, report={"delivered": 1})
             await BroadcastRepository(tx).add(ended)
@@ -151,7 +151,7 @@ async def test_no_transaction_deletes_more_rows_than_its_limit(store: Database) 
     for n in range(2):
         await aged(store, f"OLD{n}", 31)
         await aged(
-            store, f"REFUSED{n}", 91, phase=Phase.REFUSED, ended_at=None, paid_at=None, state="", step=Step.CREATED
+            store, f"REFUSED{n}", 91, phase=Phase.REFUSED, ended_at=None, paid_at=None, state="", step=OrderStep.CREATED
         )
     pruned = []
     for _ in range(3):
@@ -190,13 +190,13 @@ async def test_what_was_written_in_a_ticket_goes_when_it_was_closed_long_ago(sto
             await TicketRepository(tx).save(
                 replace(ticket, status=TicketStatus.CLOSED, closed_at=closed_at, waiting_since=None)
             )
-        await UserEventRepository(tx).add(RecordedEvent(user_id=EMMA, at=NOW - DAY * 31, what="blocked"))
+        await UserEventRepository(tx).add(RecordedEvent(user_id=EMMA, at=NOW - DAY * 31, event="blocked"))
     await retention(store, 0)
     assert await _entries(store) == [3, 3, 3], "for ever, where nothing deletes itself"
     assert await retention(store, 30) == 4
     assert await _entries(store) == [0, 3, 3]
     async with store.reading() as tx:
-        assert [act.what for act in await UserEventRepository(tx).of_user(EMMA)] == ["pressed.look"] * 3
+        assert [act.event for act in await UserEventRepository(tx).of_user(EMMA)] == ["pressed.look"] * 3
 
 
 async def _entries(store: Database) -> list[int]:
@@ -205,7 +205,7 @@ async def _entries(store: Database) -> list[int]:
 
 
 async def test_orders_that_were_never_shown_are_deleted_after_ninety_days(store: Database) -> None:
-    unpaid = {"state": "", "ended_at": None, "paid_at": None, "step": Step.CREATED}
+    unpaid = {"state": "", "ended_at": None, "paid_at": None, "step": OrderStep.CREATED}
     unshown = {"phase": Phase.ABANDONED, **unpaid}
     await aged(store, "OLD1111", 91, **unshown, draft_id="1", service_id="s1")
     await aged(store, "OLD2222", 91, phase=Phase.REFUSED, draft_id="2", service_id=None, **unpaid)
@@ -219,7 +219,7 @@ async def test_orders_that_were_never_shown_are_deleted_after_ninety_days(store:
 async def test_a_hundred_who_have_to_wait_keep_nobody_else_from_being_forgotten(store: Database) -> None:
     async with store.transaction() as tx:
         for number in range(101):
-            user = a_user(5_000 + number, delete_asked_at=NOW + SECOND * number)
+            user = a_user(5_000 + number, deletion_requested_at=NOW + SECOND * number)
             await UserRepository(tx).save(user)
             if number < 100:
                 await OrderRepository(tx).add(

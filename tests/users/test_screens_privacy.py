@@ -21,7 +21,7 @@ from bot.recipients import user_data as recipients_data
 from bot.recipients.model import SavedRecipient
 from bot.recipients.user_data import StoredRecipients
 from bot.settlement.model import PayoutMethod
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from bot.support.ticket import Ticket
 from bot.support.user_data import StoredTickets
 from bot.users.buttons import DeletionButton, PrivacyButton
@@ -51,7 +51,7 @@ NUMBER = "7731004455"
 
 def a_recipient(method: PayoutMethod, typed: str) -> SavedRecipient:
     return SavedRecipient(
-        id="r", user_id=1, method=method, number=NUMBER, label=typed, holder=typed, created_at=NOW, used_at=NOW
+        id="r", user_id=1, method=method, number=NUMBER, label=typed, holder=typed, created_at=NOW, last_used_at=NOW
     )
 
 
@@ -144,7 +144,7 @@ def test_who_has_come_within_the_same_second_may_go() -> None:
     [
         (an_order(phase=Phase.OPEN), "payable"),
         (an_order(phase=Phase.OPEN, expires_at=NOW), "expired"),
-        (an_order(phase=Phase.OPEN, paid_at=NOW, step=Step.PAID), "paid"),
+        (an_order(phase=Phase.OPEN, paid_at=NOW, step=OrderStep.PAID), "paid"),
         (an_order(phase=Phase.UNKNOWN), "unknown"),
         (an_order(phase=Phase.UNRESOLVED), "unknown"),
         (an_order(phase=Phase.NEEDS_CONFIRMATION), "held"),
@@ -164,7 +164,7 @@ def test_a_public_name_that_is_kept_is_shown(username: str | None) -> None:
 
 
 def test_what_is_set_up_follows_what_is_stored() -> None:
-    ticket, alert = Ticket(reference="T-22222", user_id=1, created_at=NOW), Subscription(user_id=1, since=NOW)
+    ticket, alert = Ticket(reference="T-22222", user_id=1, created_at=NOW), Subscription(user_id=1, subscribed_at=NOW)
     parts = (StoredRateMessages(alert, ()), StoredTickets((ticket,)))
     shown = privacy.summary(TRANSLATIONS.get("en"), Overview(User(id=1, created_at=NOW), parts), JAKARTA)
     daily = text("subscription.none")

@@ -35,7 +35,7 @@ def pressed(screen: Screen) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> None:
-    t, somebody = TRANSLATIONS.get(locale), user(notices={"sent": "silent"})
+    t, somebody = TRANSLATIONS.get(locale), user(notification_preferences={"sent": "silent"})
     screens = (
         shown.screen(reader_of(t, somebody), somebody, SECTIONS),
         shown.zones(reader_of(t, somebody)),

@@ -26,10 +26,10 @@ async def test_postgresql_writes_in_read_committed_and_to_the_disk(store: Databa
 
 async def test_saving_a_user_leaves_the_state_of_their_chat_as_it_is(store: Database) -> None:
     emma = User(id=EMMA, created_at=NOW)
-    chat = ChatState(user_id=EMMA, question_id=17, taps={"sub:end": NOW})
+    chat = ChatState(user_id=EMMA, question_message_id=17, answered_buttons={"sub:end": NOW})
     async with store.transaction() as tx:
         await UserRepository(tx).save(emma)
-        await UserRepository(tx).save_chats([chat, ChatState(user_id=EMMA + 1, question_id=18)])
+        await UserRepository(tx).save_chats([chat, ChatState(user_id=EMMA + 1, question_message_id=18)])
     async with store.transaction() as tx:
         known = await UserRepository(tx).get(EMMA)
         assert known is not None

@@ -1,7 +1,7 @@
 """Rows of buttons that the questions of a draft share."""
 
 from bot.checkout.buttons import DraftAction, draft_data
-from bot.checkout.draft import Ask, OrderDraft
+from bot.checkout.draft import OrderDraft, Step
 from bot.checkout.flow import is_complete
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button
@@ -10,6 +10,6 @@ from bot.infra.telegram.ui.screen import Button
 def leave_row(t: Translator, draft: OrderDraft) -> tuple[Button, ...]:
     """Return Back, where there is something to go back to, and Cancel: the last row of every question."""
     cancel = Button(t.plain("button.cancel"), data=draft_data(draft, DraftAction.CANCEL))
-    if draft.ask is Ask.DESTINATION and not is_complete(draft):
+    if draft.step is Step.DESTINATION and not is_complete(draft):
         return (cancel,)
     return (Button(t.plain("button.back"), data=draft_data(draft, DraftAction.BACK)), cancel)

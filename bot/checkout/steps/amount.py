@@ -60,4 +60,4 @@ class AmountStep:
         except Rejection as rejection:
             if not limit_warning.is_one(rejection):
                 raise
-        return replace(draft, ask=missing(draft))
+        return replace(draft, step=missing(draft))

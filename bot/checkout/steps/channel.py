@@ -40,7 +40,7 @@ class ChannelStep:
         if channel not in await list_channels(self._market):
             raise Rejection("channel.gone")
         chosen = replace(draft, channel=channel)
-        return replace(chosen, ask=missing(chosen))
+        return replace(chosen, step=missing(chosen))
 
 
 async def list_channels(market: Market) -> Sequence[str]:

@@ -36,4 +36,4 @@ class HolderStep:
 
 def _with(draft: OrderDraft, holder: str | None) -> OrderDraft:
     asked = replace(draft, holder=holder, holder_asked=True)
-    return replace(asked, ask=missing(asked))
+    return replace(asked, step=missing(asked))

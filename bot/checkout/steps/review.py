@@ -75,7 +75,7 @@ class ReviewStep:
         """Go to the question whose answer the user wants to change."""
         if name not in EDITS:
             raise Rejection("stale.button")
-        return replace(draft, ask=EDITS[name])
+        return replace(draft, step=EDITS[name])
 
     async def _confirm(self, session: Session, draft: OrderDraft, _: str) -> OrderDraft | Screen:
         """Place the order. Notifications report what follows."""

@@ -104,7 +104,7 @@ def read(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read]) -
             the watch.
     """
     try:
-        return _converted(_opened(vault, table, _well_formed(table, row)), convert)
+        return _converted(_opened(vault, table, _well_formed(row)), convert)
     except BrokenSeal as error:
         _note(vault, table, row, error)
         raise
@@ -113,22 +113,13 @@ def read(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read]) -
 def read_unopened(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read]) -> Read | None:
     """Return what `convert` makes of `row` without opening it; None where a value is malformed, which is noted."""
     try:
-        return _converted(_well_formed(table, row), convert)
+        return _converted(_well_formed(row), convert)
     except BrokenSeal as error:
         _note(vault, table, row, error)
         return None
 
 
-@cache
-def _other_keys(table: Table) -> tuple[tuple[str, str], ...]:
-    """Return the columns that the program calls otherwise than the database does: their names and their keys."""
-    return tuple((column.name, column.key) for column in table.columns if column.name != column.key)
-
-
-def _well_formed(table: Table, row: Row) -> Row:
-    for name, key in _other_keys(table):
-        if name in row:
-            row[key] = row.pop(name)
+def _well_formed(row: Row) -> Row:
     if MALFORMED in row.values():
         raise BrokenSeal("a row holds a time, a number or JSON that can't be read")
     return row

@@ -49,7 +49,7 @@ class OutboxCleanup:
         """Do it once, and return the seconds until the next time."""
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            await OutboxRepository(tx).forget_told(now - KEEP_SENT, self._keep)
+            await OutboxRepository(tx).delete_sent(now - KEEP_SENT, self._keep)
         async with self._store.reading() as tx:
             # SQLite compares times as text, so a malformed one can come after all others. Nobody would ever read its
             # row, and a chat's queue would wait behind it. Once read it is noted, and treated as any unreadable row.

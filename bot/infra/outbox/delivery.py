@@ -112,7 +112,7 @@ class OutboxDelivery:
                 if notification.id not in self._under_way
             ]
             for notification in left:
-                await OutboxRepository(tx).retry(notification.id, self._clock.now(), maybe_told=True)
+                await OutboxRepository(tx).retry(notification.id, self._clock.now(), maybe_sent=True)
         return len(left)
 
     async def start_due(self) -> int:
@@ -169,7 +169,7 @@ class OutboxDelivery:
             async with self._store.transaction() as tx:
                 if not await OutboxRepository(tx).start(notification.id):
                     return
-            outcome = await self._tell(notification)
+            outcome = await self._send(notification)
             try:
                 await self._save(notification, outcome)
             except Exception as error:  # noqa: BLE001  what follows must not make a message come again each minute
@@ -182,7 +182,7 @@ class OutboxDelivery:
                 )
                 await self._save(notification, outcome, follows=False)
 
-    async def _tell(self, notification: StoredNotification) -> DeliveryOutcome:
+    async def _send(self, notification: StoredNotification) -> DeliveryOutcome:
         """The teller's outcome; what it raises is our mistake or a lost database, and must not hold up the chat."""
         try:
             outcome = await self._sender.send(notification)
@@ -204,7 +204,7 @@ class OutboxDelivery:
                 del self._mistakes[notification.id]
                 return Undeliverable(type(error).__name__)
             # It may have failed after the sending.
-            return RetryLater(0, maybe_told=True)
+            return RetryLater(0, maybe_sent=True)
         self._mistakes.pop(notification.id, None)
         return outcome
 
@@ -230,12 +230,12 @@ class OutboxDelivery:
         async with self._store.transaction() as tx:
             match outcome:
                 case Sent(message_id):
-                    await OutboxRepository(tx).told(notification.id, message_id, now)
+                    await OutboxRepository(tx).record_sent(notification.id, message_id, now)
                     await self._follow(tx, (notification,) if follows else (), outcome, now)
-                case RetryLater(after, maybe_told):
+                case RetryLater(after, maybe_sent):
                     wait = timedelta(seconds=max(after, DELIVER_AGAIN.after(notification.attempts + 1)))
-                    due = now + (max(wait, REPEAT_AFTER) if maybe_told else wait)
-                    await OutboxRepository(tx).retry(notification.id, due, maybe_told=maybe_told)
+                    due = now + (max(wait, REPEAT_AFTER) if maybe_sent else wait)
+                    await OutboxRepository(tx).retry(notification.id, due, maybe_sent=maybe_sent)
                 case ChatMoved(new_chat_id=new_chat_id):
                     await self._move_chat(tx, notification, new_chat_id, now)
                 case Undeliverable(_, whole_chat=True):
@@ -256,7 +256,7 @@ class OutboxDelivery:
         await OutboxRepository(tx).move_chat(notification.chat_id, new_chat_id)
         for on_moved in self._on_chat_moved:
             await on_moved(tx, notification.chat_id, new_chat_id)
-        await OutboxRepository(tx).retry(notification.id, now, maybe_told=False)
+        await OutboxRepository(tx).retry(notification.id, now, maybe_sent=False)
         log.warning("chat_moved", message=notification.kind)
 
     async def _give_up_chat(

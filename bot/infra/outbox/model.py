@@ -59,7 +59,7 @@ class NotificationStatus(StrEnum):
 
     WAITING = "waiting"
     SENDING = "sending"  # committed before the request: after a crash it may have arrived
-    TOLD = "told"
+    SENT = "sent"
     UNDELIVERABLE = "undeliverable"
 
 
@@ -82,11 +82,11 @@ class Notification(Generic[P_co]):
     payload: P_co
     status: NotificationStatus = NotificationStatus.WAITING
     attempts: int = 0
-    maybe_told: bool = False
+    maybe_sent: bool = False
     due_at: datetime
     created_at: datetime
     message_id: int | None = None
-    told_at: datetime | None = None
+    sent_at: datetime | None = None
     failure: str | None = None
 
 
@@ -116,15 +116,15 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class RetryLater:
-    """Not told yet: again in `after` seconds. `maybe_told` where the request may have arrived."""
+    """Not sent yet: again in `after` seconds. `maybe_sent` where the request may have arrived."""
 
     after: float
-    maybe_told: bool = False
+    maybe_sent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Undeliverable:
-    """It will never be told: the chat can't be reached (`whole_chat`) or the message itself is refused."""
+    """It will never be sent: the chat can't be reached (`whole_chat`) or the message itself is refused."""
 
     reason: str
     whole_chat: bool = False

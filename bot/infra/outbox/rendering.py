@@ -83,7 +83,7 @@ def _merge(
 
 def with_repeat_note(notification: Notification[object], t: Translator, text: str) -> str:
     """Return the text of a notification; one that may have arrived before says so."""
-    return f"{text}\n\n{t('news.again')}" if notification.maybe_told else text
+    return f"{text}\n\n{t('news.again')}" if notification.maybe_sent else text
 
 
 def delivery_outcome(outcome: Outcome) -> DeliveryOutcome:
@@ -93,8 +93,8 @@ def delivery_outcome(outcome: Outcome) -> DeliveryOutcome:
             return Sent(message_id)
         case NotModified() | Gone():
             return Sent()
-        case TryLater(after, maybe_told):
-            return RetryLater(after, maybe_told)
+        case TryLater(after, maybe_sent):
+            return RetryLater(after, maybe_sent)
         case Unreachable(reason):
             return Undeliverable(reason, whole_chat=True)
         case Moved(new_chat_id):

@@ -25,10 +25,10 @@ from bot.infra.db.columns import MALFORMED, constant
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Backlog, Notification, NotificationStatus, Queue, StoredNotification
 from bot.infra.outbox.payload import pack
-from bot.infra.outbox.tables import IS_GIVEN_UP, IS_WAITING, outbox, to_tell
+from bot.infra.outbox.tables import IS_GIVEN_UP, IS_WAITING, is_unsent, outbox
 
 THIS = outbox.c.id == bindparam("notification")
-IS_TO_TELL = to_tell(outbox)
+IS_UNSENT = is_unsent(outbox)
 IS_SENDING = outbox.c.status == constant(NotificationStatus.SENDING)
 NOW = bindparam("now", type_=outbox.c.due_at.type)
 
@@ -48,7 +48,7 @@ def _heads(queue: Queue) -> Select[Any]:
     its, same = (_is_in(queue, rows) for rows in (outbox, _same_chat))
     first_of_chat = (
         select(_same_chat.c.id)
-        .where(to_tell(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, same)
+        .where(is_unsent(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, same)
         .order_by(_same_chat.c.id)
         .limit(1)
         .scalar_subquery()
@@ -58,7 +58,7 @@ def _heads(queue: Queue) -> Select[Any]:
         # A receipt comes after the message that the rupiah were sent: what one subject says keeps its order.
         heads = heads.where(
             ~exists().where(
-                to_tell(_same_chat),
+                is_unsent(_same_chat),
                 _same_chat.c.chat_id == outbox.c.chat_id,
                 _is_in(Queue.MONEY, _same_chat),
                 _same_chat.c.subject == outbox.c.subject,
@@ -76,41 +76,41 @@ NEXT_DUE = [all_.with_only_columns(outbox.c.due_at).limit(1) for all_ in IN_QUEU
 COUNT_DUE = (
     select(func.count())
     .select_from(outbox)
-    .where(IS_TO_TELL, outbox.c.due_at <= NOW, outbox.c.subject.startswith(bindparam("start")))
+    .where(IS_UNSENT, outbox.c.due_at <= NOW, outbox.c.subject.startswith(bindparam("start")))
 )
 # An attempt that failed moves `due_at` on: from then on the notification has waited since it was created.
 WAITS_SINCE = case((outbox.c.attempts == 0, outbox.c.due_at), else_=outbox.c.created_at)
 OVERDUE = bindparam("before", type_=outbox.c.due_at.type)
 # Notifications about the rate go at the pace of a broadcast: however many they are, that is no backlog.
 IS_NOT_OF_RATE = outbox.c.queue != constant(Queue.RATE)
-BACKLOG = select(func.count(), func.min(WAITS_SINCE)).where(IS_TO_TELL, IS_NOT_OF_RATE, WAITS_SINCE <= OVERDUE)
-LEFT_SENDING = select(outbox).where(IS_TO_TELL, IS_SENDING)
+BACKLOG = select(func.count(), func.min(WAITS_SINCE)).where(IS_UNSENT, IS_NOT_OF_RATE, WAITS_SINCE <= OVERDUE)
+LEFT_SENDING = select(outbox).where(IS_UNSENT, IS_SENDING)
 
 START = (
     update(outbox)
     .where(THIS, IS_WAITING)
     .values(status=NotificationStatus.SENDING.value, attempts=outbox.c.attempts + 1)
 )
-TOLD = update(outbox).where(THIS)
+SENT = update(outbox).where(THIS)
 RETRY = (
     update(outbox)
     .where(THIS, IS_SENDING)
     .values(
         status=NotificationStatus.WAITING.value,
-        maybe_told=or_(outbox.c.maybe_told, bindparam("maybe", type_=outbox.c.maybe_told.type)),
+        maybe_sent=or_(outbox.c.maybe_sent, bindparam("maybe", type_=outbox.c.maybe_sent.type)),
     )
 )
-GIVE_UP = update(outbox).where(IS_TO_TELL)
+GIVE_UP = update(outbox).where(IS_UNSENT)
 GIVE_UP_ONE = GIVE_UP.where(THIS)
 GIVE_UP_CHAT = GIVE_UP.where(outbox.c.chat_id == bindparam("chat"))
 
 MOVE_CHAT = (
     update(outbox)
-    .where(IS_TO_TELL, outbox.c.chat_id == bindparam("old", type_=outbox.c.chat_id.type))
+    .where(IS_UNSENT, outbox.c.chat_id == bindparam("old", type_=outbox.c.chat_id.type))
     .values(chat_id=bindparam("new", type_=outbox.c.chat_id.type))
 )
 
-TO_TELL_IN = select(outbox).where(IS_TO_TELL, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
+TO_TELL_IN = select(outbox).where(IS_UNSENT, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
 OF_SUBJECT = select(outbox).where(outbox.c.subject == bindparam("about")).order_by(outbox.c.id)
 
 THIS_NOTIFICATION = (
@@ -122,8 +122,8 @@ THIS_NOTIFICATION = (
 MESSAGE_OF = select(outbox.c.message_id).where(*THIS_NOTIFICATION)
 REPLACE_MESSAGE = update(outbox).where(*THIS_NOTIFICATION)
 
-BEFORE = bindparam("before", type_=outbox.c.told_at.type)
-FORGET_TOLD = delete(outbox).where(outbox.c.told_at < BEFORE)
+BEFORE = bindparam("before", type_=outbox.c.sent_at.type)
+DELETE_SENT = delete(outbox).where(outbox.c.sent_at < BEFORE)
 FORGET_GIVEN_UP = delete(outbox).where(IS_GIVEN_UP, outbox.c.created_at < BEFORE)
 
 
@@ -172,14 +172,14 @@ class OutboxRepository:
         """Waiting -> sending, counting the attempt; False where somebody else has started it."""
         return (await self._connection.execute(START, {"notification": notification_id})).rowcount == 1
 
-    async def told(self, notification_id: int, message_id: int | None, at: datetime) -> None:
+    async def record_sent(self, notification_id: int, message_id: int | None, at: datetime) -> None:
         """It arrived, as that message, whatever we had believed before."""
-        arrived = {"status": NotificationStatus.TOLD.value, "message_id": message_id, "told_at": at, "failure": None}
-        await self._connection.execute(TOLD, {"notification": notification_id, **arrived})
+        arrived = {"status": NotificationStatus.SENT.value, "message_id": message_id, "sent_at": at, "failure": None}
+        await self._connection.execute(SENT, {"notification": notification_id, **arrived})
 
-    async def retry(self, notification_id: int, due_at: datetime, *, maybe_told: bool) -> None:
-        """Sending -> waiting until `due_at`; `maybe_told` sticks once it is set."""
-        await self._connection.execute(RETRY, {"notification": notification_id, "due_at": due_at, "maybe": maybe_told})
+    async def retry(self, notification_id: int, due_at: datetime, *, maybe_sent: bool) -> None:
+        """Sending -> waiting until `due_at`; `maybe_sent` sticks once it is set."""
+        await self._connection.execute(RETRY, {"notification": notification_id, "due_at": due_at, "maybe": maybe_sent})
 
     async def give_up(self, notification_id: int, failure: str) -> None:
         """It will never be told; `failure` says why, without personal data."""
@@ -221,7 +221,7 @@ class OutboxRepository:
         key = {"about": subject, "of_kind": kind, "chat": chat_id}
         await self._connection.execute(REPLACE_MESSAGE, {**key, "message_id": message_id})
 
-    async def forget_told(self, before: datetime, keep: Sequence[ColumnElement[bool]]) -> int:
+    async def delete_sent(self, before: datetime, keep: Sequence[ColumnElement[bool]]) -> int:
         """Delete rows that were sent before or created and given up before; return how many.
 
         `keep` are the conditions of features on rows whose message ids they still need.
@@ -229,7 +229,7 @@ class OutboxRepository:
         unless = [not_(condition) for condition in keep]
         forgotten = [
             await self._connection.execute(statement.where(*unless), {"before": before})
-            for statement in (FORGET_TOLD, FORGET_GIVEN_UP)
+            for statement in (DELETE_SENT, FORGET_GIVEN_UP)
         ]
         return sum(result.rowcount for result in forgotten)
 
@@ -244,11 +244,11 @@ def _row(notification: Notification[object]) -> dict[str, object]:
         "payload": pack(notification.payload),
         "status": notification.status.value,
         "attempts": notification.attempts,
-        "maybe_told": notification.maybe_told,
+        "maybe_sent": notification.maybe_sent,
         "due_at": notification.due_at,
         "created_at": notification.created_at,
         "message_id": notification.message_id,
-        "told_at": notification.told_at,
+        "sent_at": notification.sent_at,
         "failure": notification.failure,
     }
 

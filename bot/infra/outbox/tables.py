@@ -29,11 +29,11 @@ outbox = Table(
     Column("payload", Json, nullable=False),
     Column("status", Text, nullable=False),
     Column("attempts", Integer, nullable=False),
-    Column("maybe_sent", Boolean, key="maybe_told", nullable=False),
+    Column("maybe_sent", Boolean, nullable=False),
     Column("due_at", Instant, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("message_id", BigInteger),
-    Column("sent_at", Instant, key="told_at"),
+    Column("sent_at", Instant),
     Column("failure", Text),
     # A change that is seen twice is reported once.
     UniqueConstraint("subject", "kind", "mark", "chat_id"),
@@ -43,7 +43,7 @@ outbox = Table(
 )
 
 
-def to_tell(notification: FromClause) -> ColumnElement[bool]:
+def is_unsent(notification: FromClause) -> ColumnElement[bool]:
     """The condition of what is neither told nor given up, in so many words."""
     return notification.c.status.in_([constant(NotificationStatus.WAITING), constant(NotificationStatus.SENDING)])
 
@@ -62,10 +62,10 @@ Index(
     "ix_outbox_unsent",
     outbox.c.chat_id,
     outbox.c.id,
-    sqlite_where=to_tell(outbox),
-    postgresql_where=to_tell(outbox),
+    sqlite_where=is_unsent(outbox),
+    postgresql_where=is_unsent(outbox),
 )
-IS_TOLD = outbox.c.told_at.is_not(None)
+IS_SENT = outbox.c.sent_at.is_not(None)
 IS_GIVEN_UP = outbox.c.status == constant(NotificationStatus.UNDELIVERABLE)
-Index("ix_outbox_sent_at", outbox.c.told_at, sqlite_where=IS_TOLD, postgresql_where=IS_TOLD)
+Index("ix_outbox_sent_at", outbox.c.sent_at, sqlite_where=IS_SENT, postgresql_where=IS_SENT)
 Index("ix_outbox_given_up", outbox.c.created_at, sqlite_where=IS_GIVEN_UP, postgresql_where=IS_GIVEN_UP)

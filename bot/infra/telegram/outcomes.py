@@ -74,10 +74,10 @@ class Unreachable:
 
 @dataclass(frozen=True, slots=True)
 class TryLater:
-    """Not now: again in `after` seconds. `maybe_told` where this attempt may have arrived nevertheless."""
+    """Not now: again in `after` seconds. `maybe_sent` where this attempt may have arrived nevertheless."""
 
     after: float
-    maybe_told: bool = False
+    maybe_sent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def outcome_of(error: TelegramError) -> Outcome:  # noqa: PLR0911  one line a me
         case Unsent():
             return TryLater(SOON_SECONDS)
         case _:
-            return TryLater(AFTER_SILENCE_SECONDS, maybe_told=True)
+            return TryLater(AFTER_SILENCE_SECONDS, maybe_sent=True)
 
 
 def _refused(description: str) -> Outcome:

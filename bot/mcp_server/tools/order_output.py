@@ -16,14 +16,14 @@ from bot.mcp_server.tools.shown_payment import ShownPayment
 from bot.recipients.holders import mask_name
 from bot.recipients.matching import mask
 from bot.settlement.client import Order
-from bot.settlement.steps import FAILED, STEP_OF_STATE, Step
+from bot.settlement.steps import FAILED, STEP_OF_STATE, OrderStep
 
 IN_WORDS = {
-    Step.CREATED: "created, no payment seen yet",
-    Step.PAID: "paid",
-    Step.CONVERTING: "paid; the bitcoin is being converted",
-    Step.SENDING: "paid; the rupiah are being sent",
-    Step.SENT: "sent to the bank or e-wallet, where it usually shows within minutes",
+    OrderStep.CREATED: "created, no payment seen yet",
+    OrderStep.PAID: "paid",
+    OrderStep.CONVERTING: "paid; the bitcoin is being converted",
+    OrderStep.SENDING: "paid; the rupiah are being sent",
+    OrderStep.SENT: "sent to the bank or e-wallet, where it usually shows within minutes",
 }
 
 

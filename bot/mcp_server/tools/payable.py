@@ -19,7 +19,7 @@ from bot.payments.tokens import LIGHTNING, LIGHTNING_SCHEME, TOKENS
 from bot.settlement.adapter import deposit_of, placed_of
 from bot.settlement.client import CreatedOrder, Order
 from bot.settlement.model import Deposit, OrderReport, Placed
-from bot.settlement.steps import STEP_OF_STATE, Step
+from bot.settlement.steps import STEP_OF_STATE, OrderStep
 
 NOT_AWAITED = "the order isn't waiting for payment"
 
@@ -91,7 +91,7 @@ def payment_of_known(order: Order, *, network: str, allowed: AmountLimits, now: 
 
 def awaits_payment(order: Order) -> bool:
     """Return whether the service's record says that the order isn't paid yet."""
-    return STEP_OF_STATE.get(order.state) == Step.CREATED and order.invoice_paid_at is None
+    return STEP_OF_STATE.get(order.state) == OrderStep.CREATED and order.invoice_paid_at is None
 
 
 def like_another(first: OrderReport) -> str:

@@ -29,7 +29,7 @@ from bot.payments import qr
 from bot.recipients import screens as recipients
 from bot.recipients.model import find_saved
 from bot.recipients.repository import RecipientRepository
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from bot.staff.staff_chat import SupportContacts
 from bot.users.readers import RenderContext, Renderer
 from bot.users.screens.phrase import format_phrase_line
@@ -50,8 +50,8 @@ HOLDS: dict[OrderNotification, Callable[[Order], bool]] = {
     OrderNotification.RECIPIENT_MASKED: lambda order: order.phase is Phase.NEEDS_CONFIRMATION,
     OrderNotification.EXPIRED: lambda order: not order.is_paid,
     OrderNotification.STUCK: lambda order: not order.is_ended,
-    OrderNotification.CONVERTING: lambda order: order.step is Step.CONVERTING and not order.is_ended,
-    OrderNotification.SENDING: lambda order: order.step is Step.SENDING and not order.is_ended,
+    OrderNotification.CONVERTING: lambda order: order.step is OrderStep.CONVERTING and not order.is_ended,
+    OrderNotification.SENDING: lambda order: order.step is OrderStep.SENDING and not order.is_ended,
 }
 """Whether a notification still holds. One that doesn't, because the order went on, isn't sent."""
 
@@ -80,7 +80,7 @@ class OrderMessages:
 
     async def _send_message(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         kind = OrderNotification(notification.kind)
-        mode = delivery_mode(kind, context.user.notices if context.user else None)
+        mode = delivery_mode(kind, context.user.notification_preferences if context.user else None)
         if mode is DeliveryMode.STATUS_ONLY or (kind in HOLDS and not HOLDS[kind](order)):
             return Sent()
         offered, notified = self._contacts.is_offered, self._contacts.has_staff
@@ -128,7 +128,7 @@ class OrderMessages:
         """Count an attempt that surely sent nothing, as one that Telegram slowed down: the picture didn't fail."""
         if not isinstance(sent, TryLater):
             self._unsent.pop(notification.id, None)
-        elif not sent.maybe_told:
+        elif not sent.maybe_sent:
             self._unsent[notification.id] += 1
             while len(self._unsent) > MOST_UNSENT:
                 del self._unsent[next(iter(self._unsent))]
@@ -187,7 +187,7 @@ class OrderMessages:
 
     async def _send_receipt(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         """Send it silently, after the message that the rupiah were sent; not to users who leave that to the card."""
-        choices = context.user.notices if context.user else None
+        choices = context.user.notification_preferences if context.user else None
         if delivery_mode(OrderNotification.SENT, choices) is DeliveryMode.STATUS_ONLY:
             return Sent()
         drawn = await draw(self._receipts, context.t, order, context.zone, context.messenger.username)

@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.infra.i18n import Translator
 from bot.orders.order import Order, OrderStatus
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 
 IN_PROGRESS = (
     OrderStatus.WAITING,
@@ -30,7 +30,7 @@ SHOWN: Final = frozenset(
 )
 """The statuses that a page shows. The rest is closed to a payer: not shown yet, not shown any more, given up."""
 
-STEPS = (Step.CONVERTING, Step.SENDING, Step.SENT)
+STEPS = (OrderStep.CONVERTING, OrderStep.SENDING, OrderStep.SENT)
 POLL_SECONDS = {
     OrderStatus.WAITING: 2,
     OrderStatus.PAID: 3,

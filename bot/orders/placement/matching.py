@@ -9,7 +9,7 @@ from bot.payments.tokens import LIGHTNING
 from bot.recipients.holders import is_same_holder
 from bot.recipients.matching import Sameness, same_recipient
 from bot.settlement.model import OrderReport, Settlement
-from bot.settlement.steps import Step, step_after
+from bot.settlement.steps import OrderStep, step_after
 
 BEFORE = timedelta(seconds=5)
 AFTER = timedelta(seconds=40)
@@ -47,7 +47,7 @@ def could_be(order: Order, report: OrderReport, seen: Seen) -> bool:
         and (report.channel or LIGHTNING) == order.channel
         and recipients_of(order, report) != "different"
         and report.paid_at is None
-        and step_after(Step.CREATED, report.state) is Step.CREATED
+        and step_after(OrderStep.CREATED, report.state) is OrderStep.CREATED
         and _created_in_window(order, report, seen)
     )
 

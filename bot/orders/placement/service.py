@@ -311,4 +311,4 @@ class OrderService:
 async def _give_phrase(tx: Transaction, user_id: int, phrase: str | None) -> None:
     user = await UserRepository(tx).get(user_id) if phrase else None
     if user is not None and user.phrase is None:
-        await UserRepository(tx).save(replace(user, phrase=phrase, suggestion=None))
+        await UserRepository(tx).save(replace(user, phrase=phrase, suggested_phrase=None))

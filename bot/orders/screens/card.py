@@ -8,7 +8,7 @@ from bot.orders.buttons import OrderAction
 from bot.orders.order import Order, OrderStatus, Phase
 from bot.orders.screens.buttons import order_button
 from bot.recipients.formatting import format_destination, place_key
-from bot.settlement.steps import COMPLETED, FAILED, Step
+from bot.settlement.steps import COMPLETED, FAILED, OrderStep
 from bot.users.screens.buttons import send_row
 
 DONE, NOW, NEXT, BROKEN, OVER = "✅", "⏳", "▫️", "❌", "⌛"
@@ -77,8 +77,8 @@ def _price(reader: Reader, order: Order) -> tuple[Html, ...]:
 def _timeline(reader: Reader, order: Order) -> str:
     """Return one line for each step. Steps that can no longer be reached are left out."""
     t = reader.t
-    reached = max(order.step, Step.PAID) if order.is_paid else order.step
-    lines = [f"{DONE} {_name(t, step)}" for step in Step if step < reached]
+    reached = max(order.step, OrderStep.PAID) if order.is_paid else order.step
+    lines = [f"{DONE} {_name(t, step)}" for step in OrderStep if step < reached]
     if order.has_failed and _takes_time(reached):
         return "\n".join([*lines, f"{BROKEN} <b>{_name(t, reached)}</b>"])
     lines.append(f"{NOW if _takes_time(reached) else DONE} <b>{_name(t, reached)}</b>")
@@ -88,18 +88,18 @@ def _timeline(reader: Reader, order: Order) -> str:
         return "\n".join([*lines, f"{OVER} <b>{t('step.expired')}</b>"])
     if order.is_given_up:
         return "\n".join(lines)
-    if reached is Step.CREATED:
+    if reached is OrderStep.CREATED:
         lines.append(f"{NOW} {t('step.payment')}")
-    first = Step.CONVERTING if reached is Step.CREATED else reached + 1
-    return "\n".join([*lines, *(f"{NEXT} {_name(t, step)}" for step in Step if step >= first)])
+    first = OrderStep.CONVERTING if reached is OrderStep.CREATED else reached + 1
+    return "\n".join([*lines, *(f"{NEXT} {_name(t, step)}" for step in OrderStep if step >= first)])
 
 
-def _takes_time(step: Step) -> bool:
+def _takes_time(step: OrderStep) -> bool:
     """Return whether a step takes time. The others are reached in a moment."""
-    return step in {Step.CONVERTING, Step.SENDING}
+    return step in {OrderStep.CONVERTING, OrderStep.SENDING}
 
 
-def _name(t: Translator, step: Step) -> Html:
+def _name(t: Translator, step: OrderStep) -> Html:
     return t(f"step.{step.name.lower()}")
 
 

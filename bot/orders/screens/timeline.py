@@ -5,7 +5,7 @@ from datetime import datetime
 
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
-from bot.settlement.steps import FAILED, Step, step_after
+from bot.settlement.steps import FAILED, OrderStep, step_after
 
 OF_NOTE: Mapping[EventNote, str | None] = {
     EventNote.INTENDED: "timeline.confirmed",
@@ -55,7 +55,7 @@ def entries(order: Order, events: Sequence[OrderEvent]) -> list[TimelineEntry]:
     Steps that were passed unseen are left out, except for the payment.
     """
     found: dict[str, datetime] = {}
-    step = Step.CREATED
+    step = OrderStep.CREATED
     for event in events:
         reached = step_after(step, event.state)
         if order.paid_at is not None and order.paid_at <= event.at and _is_followed(event):
@@ -67,7 +67,7 @@ def entries(order: Order, events: Sequence[OrderEvent]) -> list[TimelineEntry]:
     return [(at, key) for key, at in found.items()] or [(order.created_at, "timeline.confirmed")]
 
 
-def _key(order: Order, event: OrderEvent, step: Step, found: dict[str, datetime]) -> str | None:
+def _key(order: Order, event: OrderEvent, step: OrderStep, found: dict[str, datetime]) -> str | None:
     if event.note in OF_NOTE:
         return OF_NOTE[EventNote(event.note)]
     if event.phase in OF_PHASE:
@@ -77,9 +77,9 @@ def _key(order: Order, event: OrderEvent, step: Step, found: dict[str, datetime]
         return "timeline.given_up" if order.sats is None else "timeline.not_agreed"
     if event.state == FAILED:
         return "step.failed" if order.has_failed else EXPIRED
-    if step is Step.CREATED:
+    if step is OrderStep.CREATED:
         return None if "timeline.held" in found else MADE
-    return _payment(found) if step is Step.PAID else f"step.{step.name.lower()}"
+    return _payment(found) if step is OrderStep.PAID else f"step.{step.name.lower()}"
 
 
 def _payment(found: dict[str, datetime]) -> str:

@@ -238,7 +238,7 @@ async def _chosen_step(tx: Transaction, before: Order, after: Order) -> tuple[Or
     if step is None:
         return ()
     user = await UserRepository(tx).get_if_readable(after.user_id)
-    mode = delivery_mode(step, user.notices if user else None)
+    mode = delivery_mode(step, user.notification_preferences if user else None)
     return () if mode is DeliveryMode.STATUS_ONLY else (step,)
 
 

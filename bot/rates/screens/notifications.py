@@ -35,7 +35,7 @@ def daily(t: Translator, quote: Quote, change: Decimal | None, zone: tzinfo) -> 
 
 
 def alert(
-    t: Translator, quote: Quote, threshold: Decimal, zone: tzinfo, *, is_above: bool, rests_until: datetime | None
+    t: Translator, quote: Quote, threshold: Decimal, zone: tzinfo, *, is_above: bool, cooldown_until: datetime | None
 ) -> Screen:
     """Return the price that was reached, and whether the alert will be sent again."""
     text = t(
@@ -46,8 +46,8 @@ def alert(
     )
     after = (
         t("subscription.rang_once")
-        if rests_until is None
-        else t("subscription.rings_again", time=format_time(t, rests_until, quote.fetched_at, zone))
+        if cooldown_until is None
+        else t("subscription.rings_again", time=format_time(t, cooldown_until, quote.fetched_at, zone))
     )
     return Screen(f"{text}\n\n{after}", (send_row(t), *update_rows(t)))
 

@@ -123,14 +123,14 @@ def _alert(reader: Reader, alert: RateAlert) -> Html:
     return reader.t(
         "subscription.alert_line",
         price=price(reader.t, alert),
-        how=how_often(reader.t, alert.cool_down),
+        how=how_often(reader.t, alert.cooldown_seconds),
         until=reader.format_day(alert.expires_at),
     )
 
 
-def how_often(t: Translator, cool_down: int | None) -> str:
+def how_often(t: Translator, seconds: int | None) -> str:
     """Return whether an alert is sent once, or again after so many seconds."""
-    return t.plain("subscription.once") if cool_down is None else t.plain("subscription.again", hours=cool_down // 3600)
+    return t.plain("subscription.once") if seconds is None else t.plain("subscription.again", hours=seconds // 3600)
 
 
 def _is_daily(updates: RateUpdates) -> bool:

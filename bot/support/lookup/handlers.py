@@ -139,7 +139,7 @@ class LookupHandlers:
     async def _forwarded(self, update: Update, _: Context) -> None:
         """Show the author of a message that an agent forwards to the bot, unless it answers an open parsed."""
         staff, message = await self._sessions.open(update), update.effective_message
-        if staff is None or message is None or staff.session.is_in_conversation or staff.user.awaits:
+        if staff is None or message is None or staff.session.is_in_conversation or staff.user.open_question:
             return
         await self._show_author(staff, message)
         raise ApplicationHandlerStop

@@ -51,7 +51,7 @@ METHODS = (
 CALLED = (
     select(users)
     .where(HAS_USERNAME, users.c.username == bindparam("called"))
-    .order_by(users.c.seen_at.desc(), users.c.id)
+    .order_by(users.c.last_seen_at.desc(), users.c.id)
 )
 HAS_PAID = orders.c.is_paid.is_(true())
 IS_UNDER_WAY = orders.c.phase.in_([constant(phase) for phase in NOT_ENDED])

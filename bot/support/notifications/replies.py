@@ -35,7 +35,7 @@ async def render_reply(notification: ReplyNotification, context: RenderContext) 
         return GONE
     if entry.withdrawn_at is not None:
         # One that has perhaps arrived can't be deleted: nobody knows its message.
-        return Undeliverable(MAYBE_ARRIVED) if notification.maybe_told else Sent()
+        return Undeliverable(MAYBE_ARRIVED) if notification.maybe_sent else Sent()
     return await _send(notification, context, entry, screens.screen(context.t, entry, order))
 
 

@@ -166,7 +166,7 @@ class UserMessageHandlers:
         except Rejection as rejection:
             await _show(session, screens.refused(session.t, session.reason(rejection)))
             return
-        if session.user.awaits is None:
+        if session.user.open_question is None:
             await _expect_rest(session, message, saved.ticket)
         is_plain = saved.event in {UserEvent.SAID, None} and saved.ticket.reference == ticket
         if not (is_plain and await self._react(session, message)):

@@ -15,7 +15,7 @@ from bot.infra.db.vault import Vault
 from bot.orders.order import Order, Phase, new_reference
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
-from bot.settlement.steps import Step
+from bot.settlement.steps import OrderStep
 from tests.builders import an_order
 from tests.e2e.clocks import DAY, is_today
 from tests.e2e.people import WHERE, Newcomer, bot_knows, completes, newcomer, reviewed, row_of, taps_to_invoice
@@ -25,7 +25,7 @@ from tests.texts import in_any_language, label, like, starts, text
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", None)
-SENT: Mapping[str, Any] = {"phase": Phase.DONE, "state": "COMPLETED", "step": Step.SENT}
+SENT: Mapping[str, Any] = {"phase": Phase.DONE, "state": "COMPLETED", "step": OrderStep.SENT}
 
 
 async def has_ordered(world: World, user: Newcomer, *orders: Mapping[str, Any]) -> list[Order]:
@@ -224,7 +224,7 @@ async def test_what_cant_be_sent_again_says_why(shared_world: World) -> None:
         shared_world,
         emma,
         {"number": "", "holder": None},
-        {"phase": Phase.ABANDONED, "state": "", "step": Step.CREATED, "paid_at": None, "ended_at": None},
+        {"phase": Phase.ABANDONED, "state": "", "step": OrderStep.CREATED, "paid_at": None, "ended_at": None},
     )
     await asks_for_orders(emma)
     page = await opens(emma, forgotten.reference)

@@ -23,7 +23,7 @@ from bot.infra.telegram.outbound.sender import Messenger
 WINDOW = timedelta(minutes=1)
 OLD_UPDATES_COME_WITHIN = timedelta(minutes=5)
 """What was sent before this process began has been received by then; whatever comes later is counted."""
-TOLD_AGAIN_AFTER = timedelta(seconds=10)
+WARN_AGAIN_AFTER = timedelta(seconds=10)
 """Where somebody never pauses, a place becomes free each second; nobody needs to hear of each."""
 
 
@@ -32,16 +32,16 @@ class _Pace:
     """What one chat has been up to within the last minute."""
 
     answered: deque[datetime] = field(default_factory=deque)
-    told: datetime | None = None
-    again: datetime | None = None
+    warned_at: datetime | None = None
+    may_go_on_at: datetime | None = None
     t: Translator | None = None
     """The language of the refusals, looked up once until something is let in again."""
 
-    def is_first_refusal(self, moment: datetime) -> bool:
+    def needs_warning(self, moment: datetime) -> bool:
         """Whether a refusal needs a message: the last one has been waited for, or there was none."""
-        if self.told is None or self.again is None:
+        if self.warned_at is None or self.may_go_on_at is None:
             return True
-        return moment >= max(self.again, self.told + TOLD_AGAIN_AFTER)
+        return moment >= max(self.may_go_on_at, self.warned_at + WARN_AGAIN_AFTER)
 
 
 class FloodGate:
@@ -81,7 +81,7 @@ class FloodGate:
         moment = self._moment(update)
         if moment is None or chat is None or self.lets_in(chat.id, moment):
             return False
-        await self._tell(update, chat, moment)
+        await self._warn(update, chat, moment)
         return True
 
     def lets_in(self, chat_id: int, moment: datetime) -> bool:
@@ -130,15 +130,15 @@ class FloodGate:
         is_early = received - self._since < OLD_UPDATES_COME_WITHIN
         return is_early and message.date < began - timedelta(seconds=1)
 
-    async def _tell(self, update: Update, chat: Chat, moment: datetime) -> None:
-        pace, again = self._paces[chat.id], self.again_at(chat.id)
-        is_first_refusal = pace.is_first_refusal(moment)
+    async def _warn(self, update: Update, chat: Chat, moment: datetime) -> None:
+        pace, may_go_on_at = self._paces[chat.id], self.again_at(chat.id)
+        needs_warning = pace.needs_warning(moment)
         user = update.effective_user
         pace.t = pace.t or await self._translator_for(user.id if user is not None else chat.id)
         # From now on, for it may have waited behind others of its chat.
-        text = pace.t.n("limits.messages", max(ceil((again - self._clock.now()).total_seconds()), 1))
+        text = pace.t.n("limits.messages", max(ceil((may_go_on_at - self._clock.now()).total_seconds()), 1))
         if update.callback_query is not None:
             await self._messenger.answer_press(update.callback_query.id, str(text), alert=True)
-        elif is_first_refusal and chat.type == Chat.PRIVATE:
-            pace.told, pace.again = moment, again
+        elif needs_warning and chat.type == Chat.PRIVATE:
+            pace.warned_at, pace.may_go_on_at = moment, may_go_on_at
             await self._messenger.send_text(chat.id, text, (), priority="talk")

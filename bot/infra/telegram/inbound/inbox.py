@@ -15,7 +15,7 @@ from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.tables import IS_UNFINISHED, inbox
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
-ITEM = (inbox.c.update_id, inbox.c.chat_id, inbox.c.body, inbox.c.received_at, inbox.c.attempts, inbox.c.taken_by)
+ITEM = (inbox.c.update_id, inbox.c.chat_id, inbox.c.body, inbox.c.received_at, inbox.c.attempts, inbox.c.handled_by)
 
 # Those in hand are left out by their ids, not by their order: a late update may have a lower id than all of them.
 WAITING = (
@@ -37,7 +37,7 @@ CHATS = (
 THESE = inbox.c.update_id.in_(bindparam("ids", expanding=True))
 COUNT = update(inbox).where(THESE).values(attempts=inbox.c.attempts + 1)
 # What somebody wrote is needed no longer; that the update was dealt with still is.
-TAKE = update(inbox).where(inbox.c.update_id == bindparam("taken")).values(taken_by=bindparam("by"))
+TAKE = update(inbox).where(inbox.c.update_id == bindparam("taken")).values(handled_by=bindparam("by"))
 FINISH = update(inbox).where(THESE, IS_UNFINISHED).values(finished_at=bindparam("at"), body="")
 FORGET = delete(inbox).where(inbox.c.finished_at < bindparam("before"))
 
@@ -70,7 +70,7 @@ class InboxRepository:
             body="",
             received_at=LONG_AGO if row["received_at"] is MALFORMED else row["received_at"],
             attempts=row["attempts"],
-            taken_by=row["handled_by"],
+            handled_by=row["handled_by"],
         )
 
     async def chats_waiting(self) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ DOUBLE_TAP_WITHIN: Final = timedelta(seconds=5)
 class InboxItem:
     """An update that Telegram has given us, kept until it is dealt with. `body` is its JSON.
 
-    `taken_by` is set in the transaction in which a draft or an answer to a question took it in (`TAKEN_BY_…`).
+    `handled_by` is set in the transaction in which a draft or an answer to a question took it in (`TAKEN_BY_…`).
     """
 
     update_id: int
@@ -23,7 +23,7 @@ class InboxItem:
     body: str = field(repr=False)
     received_at: datetime
     attempts: int = 0
-    taken_by: str | None = None
+    handled_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,20 +32,20 @@ class ChatState:
 
     Attributes:
         user_id: the user, whose id is that of the chat.
-        question_id: the message with the newest question. Only its buttons are to be in the chat.
-        taps: a button's data, and when what it asks for was last done, for those of the last seconds.
+        question_message_id: the message with the newest question. Only its buttons are to be in the chat.
+        answered_buttons: a button's data, and when what it asks for was last done, for those of the last seconds.
     """
 
     user_id: int
-    question_id: int | None = None
-    taps: Mapping[str, datetime] = field(default_factory=dict)
+    question_message_id: int | None = None
+    answered_buttons: Mapping[str, datetime] = field(default_factory=dict)
 
     def is_double_tap(self, button: str, now: datetime) -> bool:
         """Return whether the same button was answered just now."""
-        answered = self.taps.get(button)
+        answered = self.answered_buttons.get(button)
         return answered is not None and now - answered < DOUBLE_TAP_WITHIN
 
     def with_tap(self, button: str, now: datetime) -> "ChatState":
         """Return the state after what the button asks for was done."""
-        recent = {other: at for other, at in self.taps.items() if now - at < DOUBLE_TAP_WITHIN}
-        return replace(self, taps={**recent, button: now})
+        recent = {other: at for other, at in self.answered_buttons.items() if now - at < DOUBLE_TAP_WITHIN}
+        return replace(self, answered_buttons={**recent, button: now})

@@ -15,7 +15,7 @@ inbox = Table(
     Column("received_at", Instant, nullable=False),
     Column("attempts", Integer, nullable=False),
     # Set in the transaction that takes the update in, by whom: from then on it changes nothing there.
-    Column("handled_by", Text, key="taken_by"),
+    Column("handled_by", Text),
     Column("finished_at", Instant),
     info=not_exported("updates as Telegram sent them, until they are handled; what came of them is exported"),
 )

@@ -43,13 +43,13 @@ def _status(reader: Reader, user: User | None) -> Iterator[Html]:
         return
     t = reader.t
     yield t("lookup.known_since", at=reader.format_time(user.created_at, up=False))
-    if user.seen_at is not None:
-        yield t("lookup.last_seen", day=reader.format_day(user.seen_at))
+    if user.last_seen_at is not None:
+        yield t("lookup.last_seen", day=reader.format_day(user.last_seen_at))
     yield t("lookup.their_zone", zone=zone_name(reader.now.astimezone(user.zone), user.zone))
     if user.blocked_at is not None:
         yield t("lookup.blocked", at=reader.format_time(user.blocked_at, up=False))
-    if user.delete_asked_at is not None:
-        yield t("lookup.leaving", at=reader.format_time(user.delete_asked_at, up=False))
+    if user.deletion_requested_at is not None:
+        yield t("lookup.leaving", at=reader.format_time(user.deletion_requested_at, up=False))
 
 
 def _tally(t: Translator, about: UserOverview) -> Html:

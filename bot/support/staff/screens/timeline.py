@@ -155,17 +155,17 @@ def _of_notification(t: Translator, notification: StoredNotification) -> Timelin
     what = t(f"case.told.{kind}") if kind in NAMED else quote_input(kind)
     why = clip(notification.failure or "", WHY_SHOWN)
     said = t("case.told", what=what, reach=t(f"case.reach.{state}", why=why))
-    at = notification.told_at or notification.created_at
+    at = notification.sent_at or notification.created_at
     if state is DeliveryState.SENT and at - notification.created_at >= LONG_WAIT:
         said = Html(said + t("case.waited", duration=t.duration(at - notification.created_at)))
-    if notification.maybe_told and state is DeliveryState.SENT:
+    if notification.maybe_sent and state is DeliveryState.SENT:
         said = Html(said + t("case.maybe_twice"))
     return TimelineEntry(at, said, state in UNDELIVERED and kind not in ROUTINE)
 
 
 def _of_user_event(t: Translator, event: RecordedEvent) -> TimelineEntry:
     return TimelineEntry(
-        event.at, t("case.did", what=staff_acts.name(t, event.what)), event.what in UNUSUAL_USER_EVENTS
+        event.at, t("case.did", what=staff_acts.name(t, event.event)), event.event in UNUSUAL_USER_EVENTS
     )
 
 
