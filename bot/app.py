@@ -40,7 +40,7 @@ from bot.recipients import user_data as recipients_data
 from bot.recipients.feature import Recipients
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.budget import LEAST_PER_SECOND, AdaptiveBudget
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.client.client import SettlementClient
 from bot.settlement.health import Health
 from bot.settlement.model import Settlement
@@ -95,14 +95,14 @@ def build(settings: Settings) -> App:
     store = store_of(settings)
     wake_outbox, health_changed = Wakeup(), Wakeup()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
-    health = Health(clock, patience_of(settings), health_changed)
+    health = Health(clock, outage_tolerance(settings), health_changed)
     budget = AdaptiveBudget(settings.service_max_requests_per_second)
     adapter = SettlementAdapter(client, may_place=store.leads)
     settlement = MonitoredSettlement(adapter, health, on_slow_down=budget.halve)
     application = telegram_application(settings, lambda: store.is_leading)
     messenger = Messenger(application.bot)
     translations = Translations.load()
-    market, rules = Market(settlement, clock), rules_of(settings)
+    catalogue, rules = ServiceCatalogue(settlement, clock), rules_of(settings)
     infra = Infra(
         clock=clock,
         database=store,
@@ -120,7 +120,7 @@ def build(settings: Settings) -> App:
         user_data=USER_DATA,
     )
     recipients = Recipients(infra, users)
-    rates = Rates(infra, users, settlement, market, record_seconds=settings.quote_record_seconds)
+    rates = Rates(infra, users, settlement, catalogue, record_seconds=settings.quote_record_seconds)
     staff = Staff(
         infra,
         operator_ids=settings.operator_ids,
@@ -130,23 +130,23 @@ def build(settings: Settings) -> App:
         remind_after=timedelta(seconds=settings.alarm_reminder_seconds),
     )
     broadcasts = Broadcasts(
-        infra, market, rates.charts, rules=broadcast_rules_of(settings), paid=settings.allow_paid_broadcast
+        infra, catalogue, rates.charts, rules=broadcast_rules_of(settings), paid=settings.allow_paid_broadcast
     )
     orders = Orders(
         infra,
         users,
         settlement,
-        market,
+        catalogue,
         rules=rules,
         budget=budget,
         contacts=staff.contacts,
         public_url=settings.public_url,
     )
-    checkout = Checkout(infra, market, users=users, recipients=recipients, orders=orders)
+    checkout = Checkout(infra, catalogue, users=users, recipients=recipients, orders=orders)
     support = Support(
         infra,
         settlement=settlement,
-        market=market,
+        catalogue=catalogue,
         staff=staff,
         orders=orders,
         checkout=checkout,
@@ -159,7 +159,7 @@ def build(settings: Settings) -> App:
         infra,
         bot=application.bot,
         settlement=settlement,
-        market=market,
+        catalogue=catalogue,
         health=health,
         health_changed=health_changed,
         staff=staff,
@@ -198,7 +198,7 @@ def build(settings: Settings) -> App:
             store,
             renderers,
             clock,
-            on_room=wake_outbox,
+            on_slot_free=wake_outbox,
             after=chain(*(feature.after for feature in features)),
             on_chat_unreachable=[hook for feature in features for hook in feature.on_chat_unreachable],
             on_chat_moved=[hook for feature in features for hook in feature.on_chat_moved],
@@ -281,7 +281,7 @@ def provider_of(settings: Settings) -> Provider:
     return Provider(name=settings.operator_name, terms_url=settings.terms_url, privacy_url=settings.privacy_url)
 
 
-def patience_of(settings: Settings) -> timedelta:
+def outage_tolerance(settings: Settings) -> timedelta:
     """How long the service may bring nothing before that is an alarm: six looks at an order, a minute at the most."""
     return min(6 * timedelta(seconds=settings.poll_interval_seconds), timedelta(minutes=1))
 

@@ -13,7 +13,7 @@ from bot.broadcasts.workers import BroadcastWorker, LiveMessageWorker
 from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.workers.loop import Wakeup
 from bot.rates.charts import Charts
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 
 
 class Broadcasts:
@@ -21,20 +21,22 @@ class Broadcasts:
 
     Args:
         infra: what every feature is built on.
-        market: brings the rate that a broadcast shows.
+        catalogue: brings the rate that a broadcast shows.
         charts: draws it.
         rules: the settings that broadcasts go by.
         paid: whether to pay Telegram for messages above its free rate.
     """
 
-    def __init__(self, infra: Infra, market: Market, charts: Charts, *, rules: BroadcastRules, paid: bool) -> None:
+    def __init__(
+        self, infra: Infra, catalogue: ServiceCatalogue, charts: Charts, *, rules: BroadcastRules, paid: bool
+    ) -> None:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
         translations, default_locale = infra.translations, infra.default_locale
         confirmed, has_changed = Wakeup(), Wakeup()
         drafts = BroadcastDrafts(database, clock)
         service = BroadcastService(
             store=database,
-            market=market,
+            catalogue=catalogue,
             clock=clock,
             rules=rules,
             on_confirmed=confirmed,

@@ -32,7 +32,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.repository import QuoteRepository
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Quote, SettlementFailure
 from bot.users.repository import UserRepository
 
@@ -54,14 +54,14 @@ class BroadcastService:
         self,
         *,
         store: Database,
-        market: Market,
+        catalogue: ServiceCatalogue,
         clock: Clock,
         rules: BroadcastRules,
         on_confirmed: Callable[[], None] = lambda: None,
         on_notification: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
-        self._market = market
+        self._catalogue = catalogue
         self._clock = clock
         self._rules = rules
         self._on_confirmed = on_confirmed
@@ -204,7 +204,7 @@ class BroadcastService:
     async def _newest_quote(self) -> Quote | None:
         """Return the service's quote, else the last that was recorded."""
         try:
-            return await self._market.quote()
+            return await self._catalogue.quote()
         except SettlementFailure:
             async with self._store.reading() as tx:
                 return await QuoteRepository(tx).latest()

@@ -30,7 +30,7 @@ class DraftStatus(StrEnum):
     OPEN = "open"
     PLACED = "placed"
     CANCELLED = "cancelled"
-    LAPSED = "lapsed"
+    EXPIRED = "expired"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,7 @@ class Drafts:
         """Open a draft that has expired; None where another draft is open, or this one was cancelled or placed."""
         if draft.status is DraftStatus.OPEN:
             return draft
-        if draft.status is not DraftStatus.LAPSED:
+        if draft.status is not DraftStatus.EXPIRED:
             return None
         reopened = replace(
             draft, status=DraftStatus.OPEN, last_update_id=update_id, expires_at=self._clock.now() + IDLE_LIMIT
@@ -92,12 +92,12 @@ class Drafts:
                 await DraftRepository(tx).set_open_aside(chat_id)
                 log.error("unreadable_draft_closed")  # noqa: TRY400  where it was read says nothing
 
-    async def lapsed(self) -> tuple[ExpiredDraft, ...]:
+    async def expired(self) -> tuple[ExpiredDraft, ...]:
         """Open drafts that nobody has touched for too long."""
         async with self._store.reading() as tx:
-            return await DraftRepository(tx).lapsed(self._clock.now())
+            return await DraftRepository(tx).expired(self._clock.now())
 
-    async def lapse(self, draft_id: str) -> bool:
+    async def expire(self, draft_id: str) -> bool:
         """Put a draft away and queue the notification of that, if nobody has touched it meanwhile; whether that was so.
 
         One that can't be read is closed without a notification: there is nothing to go on with.
@@ -112,7 +112,7 @@ class Drafts:
                 return False
             if draft is None or draft.status is not DraftStatus.OPEN or draft.expires_at > now:
                 return False
-            saved = await DraftRepository(tx).save(replace(draft, status=DraftStatus.LAPSED))
+            saved = await DraftRepository(tx).save(replace(draft, status=DraftStatus.EXPIRED))
             if saved is not None:
                 await OutboxRepository(tx).add([draft_expired_notification(saved, now)])
         return saved is not None

@@ -20,17 +20,19 @@ from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
 from bot.recipients.buttons import RecipientAction
 from bot.recipients.feature import Recipients
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.users.feature import Users
 
 
 class Checkout:
     """Build the feature."""
 
-    def __init__(self, infra: Infra, market: Market, *, users: Users, recipients: Recipients, orders: Orders) -> None:
+    def __init__(
+        self, infra: Infra, catalogue: ServiceCatalogue, *, users: Users, recipients: Recipients, orders: Orders
+    ) -> None:
         database = infra.database
         self.drafts = Drafts(database, infra.clock)
-        review = ReviewStep(database=database, market=market, orders=orders.service, drafts=self.drafts)
+        review = ReviewStep(database=database, catalogue=catalogue, orders=orders.service, drafts=self.drafts)
         draft_handlers = DraftHandlers(
             database=database,
             drafts=self.drafts,
@@ -38,21 +40,21 @@ class Checkout:
             status_messages=orders.status_messages,
             review=review,
             steps={
-                Step.DESTINATION: DestinationStep(market=market, recipients=recipients.service),
+                Step.DESTINATION: DestinationStep(catalogue=catalogue, recipients=recipients.service),
                 Step.NUMBER: NumberStep(recipients=recipients.service),
                 Step.HOLDER: HolderStep(),
                 Step.AMOUNT: AmountStep(orders=orders.service),
-                Step.CHANNEL: ChannelStep(market=market),
+                Step.CHANNEL: ChannelStep(catalogue=catalogue),
                 Step.REVIEW: review,
             },
         )
         one_line = OneLineHandlers(
-            market=market, recipients=recipients.service, drafts=self.drafts, draft_handlers=draft_handlers
+            catalogue=catalogue, recipients=recipients.service, drafts=self.drafts, draft_handlers=draft_handlers
         )
         self.conversation = Conversation(drafts=self.drafts, draft_handlers=draft_handlers, one_line=one_line)
         repeating = RepeatHandlers(
             database=database,
-            market=market,
+            catalogue=catalogue,
             drafts=self.drafts,
             orders=orders.service,
             status_messages=orders.status_messages,

@@ -107,8 +107,8 @@ class DraftHandlers:
             await self.explain(session, "stale.button")
         elif draft.status is DraftStatus.PLACED:
             await self._show_order(session, draft)
-        elif draft.status is DraftStatus.LAPSED and session[DRAFT] is None:
-            await session.acknowledge(session.t.plain("stale.lapsed"))
+        elif draft.status is DraftStatus.EXPIRED and session[DRAFT] is None:
+            await session.acknowledge(session.t.plain("stale.expired"))
             await session.say(screens.expired(session.t, draft))
         else:
             await self.explain(session, "stale.cancelled" if draft.status is DraftStatus.CANCELLED else "stale.button")

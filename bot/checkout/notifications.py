@@ -24,7 +24,7 @@ class DraftPayload:
 class DraftNotification(NotificationKind):
     """Notifications about a draft."""
 
-    EXPIRED = "draft_lapsed", DraftPayload
+    EXPIRED = "draft_expired", DraftPayload
 
 
 def draft_expired_notification(draft: OrderDraft, now: datetime) -> Notification[DraftPayload]:
@@ -47,7 +47,7 @@ async def render_expired(notification: Notification[DraftPayload], context: Rend
             draft = await DraftRepository(tx).get(notification.payload.draft)
     except RowUnreadable:
         return await _send(notification, context, screens.damaged(context.t))
-    if draft is None or draft.status is not DraftStatus.LAPSED:
+    if draft is None or draft.status is not DraftStatus.EXPIRED:
         return Sent()
     return await _send(notification, context, screens.expired(context.t, draft))
 

@@ -23,7 +23,7 @@ from bot.recipients.banks import display_name
 from bot.recipients.formatting import format_method
 from bot.recipients.model import SavedRecipient, title
 from bot.recipients.service import RecipientService
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import PayoutMethod, ServiceDown, SettlementFailure
 from bot.users.screens.buttons import send_row
 from bot.users.session import Session
@@ -36,9 +36,14 @@ class OneLineHandlers:
     """Begin drafts with one line, and fill an open one."""
 
     def __init__(
-        self, *, market: Market, recipients: RecipientService, drafts: Drafts, draft_handlers: DraftHandlers
+        self,
+        *,
+        catalogue: ServiceCatalogue,
+        recipients: RecipientService,
+        drafts: Drafts,
+        draft_handlers: DraftHandlers,
     ) -> None:
-        self._market = market
+        self._catalogue = catalogue
         self._recipients = recipients
         self._drafts = drafts
         self._draft_handlers = draft_handlers
@@ -98,7 +103,7 @@ class OneLineHandlers:
         if not lines.may_be_order(text, known):
             return False
         try:
-            methods: Sequence[PayoutMethod] = await list_methods(self._market)
+            methods: Sequence[PayoutMethod] = await list_methods(self._catalogue)
         except SettlementFailure:
             methods = ()
         return lines.is_order(text, methods, known)
@@ -109,7 +114,7 @@ class OneLineHandlers:
         Raises:
             ServiceDown: the list is empty. Without it, the name of a bank would be taken for a name of somebody.
         """
-        methods = await list_methods(self._market)
+        methods = await list_methods(self._catalogue)
         if not methods:
             raise ServiceDown
         return methods, await self._recipients.list_all(session.user.id)

@@ -19,7 +19,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages
 from bot.recipients.formatting import format_method
 from bot.recipients.model import SavedRecipient, current_method
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import PayoutMethod, SettlementFailure
 from bot.users.session import Session
 
@@ -37,14 +37,14 @@ class RepeatHandlers:
         self,
         *,
         database: Database,
-        market: Market,
+        catalogue: ServiceCatalogue,
         drafts: Drafts,
         orders: OrderService,
         status_messages: StatusMessages,
         draft_handlers: DraftHandlers,
     ) -> None:
         self._database = database
-        self._market = market
+        self._catalogue = catalogue
         self._drafts = drafts
         self._orders = orders
         self._status_messages = status_messages
@@ -109,7 +109,7 @@ class RepeatHandlers:
         A list that can't be read, or is empty, says nothing about it.
         """
         try:
-            methods = await self._market.methods()
+            methods = await self._catalogue.methods()
         except SettlementFailure:
             return order.method
         known = (method for method in methods if method.key() == order.method.key())
@@ -121,7 +121,7 @@ class RepeatHandlers:
         Placing the order checks it again.
         """
         try:
-            methods = await self._market.methods()
+            methods = await self._catalogue.methods()
         except SettlementFailure:
             methods = ()
         return current_method(recipient, methods) if methods else recipient.method

@@ -23,7 +23,7 @@ NAMES = tuple(field.name for field in fields(OrderDraft))
 ONE = select(drafts).where(drafts.c.id == bindparam("id"))
 OPEN = select(drafts).where(IS_OPEN_DRAFT, drafts.c.chat_id == bindparam("chat"))
 IS_OPEN_IN = select(exists().where(IS_OPEN_DRAFT, drafts.c.chat_id == bindparam("chat")))
-LAPSED = (
+EXPIRED = (
     select(drafts.c.id, drafts.c.chat_id)
     .where(IS_OPEN_DRAFT, drafts.c.expires_at <= bindparam("now"))
     .order_by(drafts.c.expires_at)
@@ -81,9 +81,9 @@ class DraftRepository:
         await self._connection.execute(TAKE, {"taken": after.last_update_id, "by": TAKEN_BY_DRAFT})
         return after
 
-    async def lapsed(self, now: datetime, limit: int = 100) -> tuple[ExpiredDraft, ...]:
+    async def expired(self, now: datetime, limit: int = 100) -> tuple[ExpiredDraft, ...]:
         """Open drafts past their `expires_at`, also those that can't be read."""
-        found = await self._connection.execute(LAPSED, {"now": now, "limit": limit})
+        found = await self._connection.execute(EXPIRED, {"now": now, "limit": limit})
         return tuple(ExpiredDraft(**row) for row in found.mappings())
 
     async def set_aside(self, draft_id: str) -> None:

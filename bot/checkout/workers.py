@@ -22,13 +22,13 @@ class DraftWorker:
 
     async def tick(self) -> float:
         """Do it once, and return the seconds until the next time."""
-        for draft in await self._drafts.lapsed():
+        for draft in await self._drafts.expired():
             self._chat_jobs.run(draft.chat_id, self._expiry(draft.id))
         return EVERY_SECONDS
 
     def _expiry(self, draft_id: str) -> Callable[[], Awaitable[None]]:
         async def expire() -> None:
-            if await self._drafts.lapse(draft_id):
+            if await self._drafts.expire(draft_id):
                 self._on_notification()
 
         return expire

@@ -15,7 +15,7 @@ from bot.operations.statistics_handlers import StatisticsHandlers
 from bot.operations.statistics_service import StatisticsService
 from bot.operations.workers import MonitorWorker
 from bot.orders.tracking.poller import Poller
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.health import Health
 from bot.settlement.model import Settlement
 from bot.staff.feature import Staff
@@ -28,7 +28,7 @@ class Operations:
         infra: what every feature is built on.
         bot: has the menus of commands.
         settlement: has statistics of its own.
-        market: is asked for something where nobody else has asked the service for a while.
+        catalogue: is asked for something where nobody else has asked the service for a while.
         health: knows whether the service answers.
         health_changed: is called when that changes.
         staff: gets the alarms.
@@ -46,7 +46,7 @@ class Operations:
         *,
         bot: Bot,
         settlement: Settlement,
-        market: Market,
+        catalogue: ServiceCatalogue,
         health: Health,
         health_changed: Wakeup,
         staff: Staff,
@@ -63,7 +63,7 @@ class Operations:
             clock=clock,
             health=health,
             alarms=staff.alarms,
-            market=market,
+            catalogue=catalogue,
             backlog_after=backlog_after,
             shrink_percent=shrink_percent,
         )

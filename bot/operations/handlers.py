@@ -50,9 +50,9 @@ class StatusHandlers:
             await session.explain("stale.button")
 
     async def _status(self, session: Session) -> Screen:
-        glance = await self._monitor.glance()
-        subjects = await self._monitor.subjects_of(glance.alarms)
-        return screens.screen(session.t, glance, subjects, session.now, session.zone)
+        summary = await self._monitor.summary()
+        subjects = await self._monitor.subjects_of(summary.alarms)
+        return screens.screen(session.t, summary, subjects, session.now, session.zone)
 
     async def _show_status(self, session: Session, _: str = "", __: str = "") -> bool:
         """Show it again in its own place; asked for from a reminder, which is to stay, as a message of its own."""

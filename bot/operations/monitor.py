@@ -11,7 +11,7 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import Backlog
 from bot.infra.outbox.repository import OutboxRepository
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.health import Health, has_shrunk
 from bot.settlement.model import SettlementFailure, SlowDown
 from bot.staff.alarm_model import BY_HAND, Alarm, AlarmKind
@@ -51,7 +51,7 @@ class Monitor:
         clock: Clock,
         health: Health,
         alarms: Alarms,
-        market: Market,
+        catalogue: ServiceCatalogue,
         backlog_after: timedelta = timedelta(seconds=60),
         shrink_percent: Decimal = Decimal(50),
     ) -> None:
@@ -59,7 +59,7 @@ class Monitor:
         self._clock = clock
         self._health = health
         self._alarms = alarms
-        self._market = market
+        self._catalogue = catalogue
         self._backlog_after = backlog_after
         self._shrink_percent = shrink_percent
         self._rests_until = clock.now()
@@ -84,7 +84,7 @@ class Monitor:
         if now < max(answers.heard_at + pause, self._rests_until):
             return
         try:
-            await self._market.methods(fresh=True)
+            await self._catalogue.methods(fresh=True)
         except SlowDown as slow:
             self._rests_until = now + min(timedelta(seconds=slow.retry_after or 0) + pause, LONGEST_REST)
         except SettlementFailure as failure:
@@ -98,7 +98,7 @@ class Monitor:
             return False
         return await self._alarms.settle(kind, subject, by)
 
-    async def glance(self) -> HealthSummary:
+    async def summary(self) -> HealthSummary:
         """All at once, for whom asks."""
         now = self._clock.now()
         async with self._store.reading() as tx:

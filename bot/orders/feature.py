@@ -24,7 +24,7 @@ from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
 from bot.orders.workers import MalformedOrderFinder, OrderWorkers
 from bot.settlement.budget import Budget
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Settlement
 from bot.staff.staff_chat import SupportContacts
 from bot.users.feature import Users
@@ -39,7 +39,7 @@ class Orders:
         infra: Infra,
         users: Users,
         settlement: Settlement,
-        market: Market,
+        catalogue: ServiceCatalogue,
         *,
         rules: Rules,
         budget: Budget,
@@ -53,7 +53,7 @@ class Orders:
         self.service = OrderService(
             store=database,
             settlement=settlement,
-            market=market,
+            catalogue=catalogue,
             clock=clock,
             rules=rules,
             on_notification=infra.wake_outbox,

@@ -84,9 +84,9 @@ def check(limits: Limits, orders: Sequence[Order], idr: int, now: datetime, *, s
     """Raise `Rejection` if an order of `idr` rupiah is not possible now.
 
     `orders` are the user's orders that may count, and `smallest` is the least amount of any order. The arguments are
-    `limit`; `room`, the largest amount possible now; and `again`, when this amount will be possible if nothing happens
-    until then. An amount above the limit of a day is never possible: then they are the largest amount, or when any
-    amount will be possible.
+    `limit`; `remaining`, the largest amount possible now; and `again`, when this amount will be possible if nothing
+    happens until then. An amount above the limit of a day is never possible: then they are the largest amount, or when
+    any amount will be possible.
     """
     refusals = _refusals_of_count(limits, orders, now)
     limit = limits.idr_per_day
@@ -118,21 +118,21 @@ def _refusal_of_count(key: str, limit: int, ends: list[datetime]) -> Rejection |
 def _refusal_of_sum(
     limit: int, spent: list[tuple[datetime, int]], idr: int, smallest: int, *, or_less: bool
 ) -> Rejection | None:
-    room = limit - sum(rupiah for _, rupiah in spent)
-    if idr <= room:
+    remaining = limit - sum(rupiah for _, rupiah in spent)
+    if idr <= remaining:
         return None
     again = _when_fits(limit, spent, idr)
-    if or_less and room >= smallest:
-        return Rejection("amount.day_room", limit=limit, room=room, again=again)
+    if or_less and remaining >= smallest:
+        return Rejection("amount.day_remaining", limit=limit, remaining=remaining, again=again)
     return Rejection("amount.day_full", limit=limit, again=again)
 
 
 def _never(limit: int, spent: list[tuple[datetime, int]], refusals: list[Rejection], smallest: int) -> Rejection:
-    room = limit - sum(rupiah for _, rupiah in spent)
-    if room >= smallest and not refusals:
-        return Rejection("amount.above_day", limit=limit, room=room)
+    remaining = limit - sum(rupiah for _, rupiah in spent)
+    if remaining >= smallest and not refusals:
+        return Rejection("amount.above_day", limit=limit, remaining=remaining)
     waited_for = [_again(refusal) for refusal in refusals]
-    if room < smallest:
+    if remaining < smallest:
         waited_for.append(_when_fits(limit, spent, smallest))
     return Rejection("amount.above_day_later", limit=limit, again=max(waited_for))
 

@@ -11,7 +11,7 @@ from bot.rates.screens.subscription import SECTION
 from bot.rates.subscription_handlers import SubscriptionHandlers
 from bot.rates.subscription_service import SubscriptionService, end_subscription
 from bot.rates.workers import QuoteRecorder, SubscriptionWorker
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Settlement
 from bot.users.feature import Users
 
@@ -23,7 +23,7 @@ class Rates:
     """
 
     def __init__(
-        self, infra: Infra, users: Users, settlement: Settlement, market: Market, *, record_seconds: float
+        self, infra: Infra, users: Users, settlement: Settlement, catalogue: ServiceCatalogue, *, record_seconds: float
     ) -> None:
         database, clock = infra.database, infra.clock
         recorded = Wakeup()
@@ -33,9 +33,11 @@ class Rates:
         users.service.on_zone_changed.append(subscriptions.move_daily_quote)
         users.service.on_blocked.append(end_subscription)
         users.settings_sections.append(SECTION)
-        rates = RateHandlers(market=market, charts=self.charts, subscriptions=subscriptions)
-        subscription_handlers = SubscriptionHandlers(database=database, market=market, subscriptions=subscriptions)
-        scheduler = RateScheduler(database, market, clock, infra.wake_outbox)
+        rates = RateHandlers(catalogue=catalogue, charts=self.charts, subscriptions=subscriptions)
+        subscription_handlers = SubscriptionHandlers(
+            database=database, catalogue=catalogue, subscriptions=subscriptions
+        )
+        scheduler = RateScheduler(database, catalogue, clock, infra.wake_outbox)
         self.feature = Feature(
             name="rates",
             routes=(rates.routes(), subscription_handlers.routes()),

@@ -7,7 +7,7 @@ from bot.rates.charts import Charts
 from bot.rates.history import Period
 from bot.rates.screens import rate
 from bot.rates.subscription_service import SubscriptionService
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Quote, SettlementFailure
 from bot.users.session import Session
 
@@ -15,9 +15,9 @@ from bot.users.session import Session
 class RateHandlers:
     """Show the rate and its chart."""
 
-    def __init__(self, *, market: Market, charts: Charts, subscriptions: SubscriptionService) -> None:
+    def __init__(self, *, catalogue: ServiceCatalogue, charts: Charts, subscriptions: SubscriptionService) -> None:
         self._charts = charts
-        self._market = market
+        self._catalogue = catalogue
         self._subscriptions = subscriptions
 
     def routes(self) -> Routes[Session]:
@@ -48,7 +48,7 @@ class RateHandlers:
     async def _quote(self) -> Quote | None:
         """Return the shared quote, or None."""
         try:
-            return await self._market.quote()
+            return await self._catalogue.quote()
         except SettlementFailure:
             return None
 

@@ -19,7 +19,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.notifications import LATEST, RATE_SUBJECT, DailyQuote, daily_quote, price_alert
 from bot.rates.repository import QuoteRepository, SubscriptionRepository
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Quote, SettlementFailure
 from bot.users.repository import UserRepository
 
@@ -33,10 +33,14 @@ class RateScheduler:
     """Queues what is due by the clock, and what a new quote meets. `on_notification` is called after each one added."""
 
     def __init__(
-        self, store: Database, market: Market, clock: Clock, on_notification: Callable[[], None] = lambda: None
+        self,
+        store: Database,
+        catalogue: ServiceCatalogue,
+        clock: Clock,
+        on_notification: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
-        self._market = market
+        self._catalogue = catalogue
         self._clock = clock
         self._on_notification = on_notification
         self._checked: Quote | None = None
@@ -111,7 +115,7 @@ class RateScheduler:
     async def _quote(self, now: datetime) -> Quote | None:
         """Return a quote that can be shown, or None."""
         try:
-            quote = await self._market.quote()
+            quote = await self._catalogue.quote()
         except SettlementFailure:
             return None
         return None if quote.is_stale(now) else quote

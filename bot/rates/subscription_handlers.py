@@ -15,7 +15,7 @@ from bot.rates.repository import QuoteRepository
 from bot.rates.screens import alert as alert_screens
 from bot.rates.screens import subscription
 from bot.rates.subscription_service import SubscriptionService
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Quote, SettlementFailure
 from bot.users import questions
 from bot.users.session import Session
@@ -35,9 +35,9 @@ _Action = Callable[["SubscriptionHandlers", Session, str], Awaitable[bool]]
 class SubscriptionHandlers:
     """Let users subscribe to the rate, and end all of it."""
 
-    def __init__(self, *, database: Database, market: Market, subscriptions: SubscriptionService) -> None:
+    def __init__(self, *, database: Database, catalogue: ServiceCatalogue, subscriptions: SubscriptionService) -> None:
         self._database = database
-        self._market = market
+        self._catalogue = catalogue
         self._subscriptions = subscriptions
 
     def routes(self) -> Routes[Session]:
@@ -203,7 +203,7 @@ class SubscriptionHandlers:
     async def _quote(self) -> Quote | None:
         """Return the current quote; while the service is away, the last one that was recorded."""
         try:
-            return await self._market.quote()
+            return await self._catalogue.quote()
         except SettlementFailure:
             async with self._database.reading() as tx:
                 return await QuoteRepository(tx).latest()

@@ -12,7 +12,7 @@ from bot.settlement.client import errors, wire
 from bot.settlement.client.client import SettlementClient
 from bot.settlement.client.pace import OrderPace
 from bot.settlement.model import Deposit, OrderReport, PayoutMethod, Quote
-from bot.settlement.rails import told_rails
+from bot.settlement.rails import stated_rails
 
 ROWS = 100
 
@@ -74,7 +74,7 @@ class SettlementAdapter:
             rails = await self._client.deposit_rails()
         except errors.SettlementError as error:
             raise _read_failure(error) from error
-        return told_rails(rails)
+        return stated_rails(rails)
 
     async def platform_stats(self) -> ports.PlatformStats:
         """Return the service's own figures (4.4), every key as it came."""

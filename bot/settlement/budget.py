@@ -41,7 +41,7 @@ class Budget:
         """How many requests a second there may be now."""
         return self._per_second
 
-    def room_within(self, seconds: float) -> int:
+    def remaining_within(self, seconds: float) -> int:
         """How many requests could start within the next `seconds`."""
         free_from = max(self._next, self._clock())
         return max(int((self._clock() + seconds - free_from) * self.per_second), 0)

@@ -47,7 +47,7 @@ class Shared(Generic[T]):
             task.exception()  # looked at, so that a failure nobody waits for any more is not reported as lost
 
 
-class Market:
+class ServiceCatalogue:
     """The live list, the quote and the channels, each fetched once however many people ask."""
 
     def __init__(self, settlement: Settlement, clock: Clock) -> None:

@@ -22,13 +22,13 @@ SAYS_SOMETHING = timedelta(hours=1)
 
 
 class Answers:
-    """How calls of one sort end. They may fail for as long as `patience` before that means anything."""
+    """How calls of one sort end. They may fail for as long as `tolerance` before that means anything."""
 
-    def __init__(self, clock: Clock, patience: timedelta) -> None:
+    def __init__(self, clock: Clock, tolerance: timedelta) -> None:
         self.failing_since: datetime | None = None
         self.heard_at = clock.now()
         self._clock = clock
-        self._patience = patience
+        self._tolerance = tolerance
         self._failures = 0
         self._has_come = False
 
@@ -37,7 +37,7 @@ class Answers:
         """Whether calls have failed again and again for too long; None as long as that can't be said."""
         if self.failing_since is None:
             return False if self._has_come else None
-        lasts = self.heard_at - self.failing_since >= self._patience
+        lasts = self.heard_at - self.failing_since >= self._tolerance
         return True if lasts and self._failures >= FAILURES else None
 
     def came(self) -> None:
@@ -53,12 +53,12 @@ class Answers:
 
 
 class Health:
-    """`patience` is how long calls may fail before that means anything. `on_change` hears of the key at once."""
+    """`tolerance` is how long calls may fail before that means anything. `on_change` hears of the key at once."""
 
-    def __init__(self, clock: Clock, patience: timedelta, on_change: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, clock: Clock, tolerance: timedelta, on_change: Callable[[], None] = lambda: None) -> None:
         self.key_is_taken: bool | None = None
-        self.answers = Answers(clock, patience)
-        self._of_orders = Answers(clock, patience)
+        self.answers = Answers(clock, tolerance)
+        self._of_orders = Answers(clock, tolerance)
         self._clock = clock
         self._on_change = on_change
         self._lists: deque[tuple[datetime, int]] = deque()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from bot.settlement.client import wire
 
 
-def told_rails(rails: wire.DepositRails) -> ports.DepositRails:
+def stated_rails(rails: wire.DepositRails) -> ports.DepositRails:
     """Those that are there and were understood."""
     told = (
         _words("bitcoinOnchain", rails.bitcoin_onchain),

@@ -36,7 +36,7 @@ class Anomaly(StrEnum):
     PRICE_MOVED = "price_moved"
     UNKNOWN = "unknown"  # for a time nobody knew whether the service had created it
     REFUSED = "refused"
-    UNTOLD = "untold"  # a notification never reached the user
+    NOT_SENT = "not_sent"  # a notification never reached the user
     AWAY = "away"  # the user has blocked the bot
     FORGOTTEN = "forgotten"  # its recipient or its user was deleted
 
@@ -178,7 +178,7 @@ def _of_order(case: Case) -> Iterator[Anomaly]:
         Anomaly.PRICE_MOVED: Phase.NEEDS_CONFIRMATION in phases,
         Anomaly.UNKNOWN: not phases.isdisjoint(LOOKED_FOR - {Phase.INTENDED}),
         Anomaly.REFUSED: order.phase is Phase.REFUSED,
-        Anomaly.UNTOLD: any(delivery_state(each) in UNDELIVERED for each in case.notifications),
+        Anomaly.NOT_SENT: any(delivery_state(each) in UNDELIVERED for each in case.notifications),
         Anomaly.FORGOTTEN: not order.has_recipient,
     }
     yield from (anomaly for anomaly, holds in facts.items() if holds)

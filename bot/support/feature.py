@@ -7,7 +7,7 @@ from bot.infra.feature import Feature, Infra, Phase, Worker
 from bot.infra.outbox.follow_ups import chain
 from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Settlement
 from bot.staff.feature import Staff
 from bot.support.audit_terms import AUDIT_TERMS
@@ -39,7 +39,7 @@ class Support:
     Args:
         infra: what every feature is built on.
         settlement: tells the state of a ticket's order.
-        market: lists the payout methods that a lookup can name.
+        catalogue: lists the payout methods that a lookup can name.
         staff: where support agents work, and whom users can ask.
         orders: what tickets are about. Support opens tickets about orders that need help.
         checkout: leaves messages that are no answer to anything to support.
@@ -54,7 +54,7 @@ class Support:
         infra: Infra,
         *,
         settlement: Settlement,
-        market: Market,
+        catalogue: ServiceCatalogue,
         staff: Staff,
         orders: Orders,
         checkout: Checkout,
@@ -72,7 +72,7 @@ class Support:
         agents = SupportAgents(
             infra,
             settlement=settlement,
-            market=market,
+            catalogue=catalogue,
             observer=orders.observer,
             staff_chat=staff_chat,
             topics=topics,

@@ -149,23 +149,23 @@ async def test_the_command_migrates_only_where_nobody_acts_as_the_bot(
 
 
 async def test_without_the_lead_no_order_is_created_and_telegram_is_not_called(database: str) -> None:
-    house = build(settings_of(database))
+    system = build(settings_of(database))
     bank = PayoutMethod(code="014", name="BCA", kind="bank", cap=None)
     request = OrderRequest(
         method=bank, number="1234567890", holder=None, amount=Amount("IDR", 50_000), channel="lightning"
     )
-    async with house.store.lead():
+    async with system.store.lead():
         # Both are tried: there is nothing at their addresses.
         with pytest.raises(OutOfReach):
-            await house.settlement.place(request)
+            await system.settlement.place(request)
         with pytest.raises(Unsent, match="not reached"):
-            await house.application.bot.request.post(f"{house.application.bot.base_url}/sendMessage")
+            await system.application.bot.request.post(f"{system.application.bot.base_url}/sendMessage")
         await lose_the_lead(database)
         with pytest.raises(NotMade) as refused:
-            await house.settlement.place(request)
+            await system.settlement.place(request)
         assert not isinstance(refused.value, OutOfReach)
         with pytest.raises(Unsent, match="no longer acts"):
-            await house.application.bot.request.post(f"{house.application.bot.base_url}/sendMessage")
-    await house.application.bot.request.shutdown()
-    await house.client.aclose()
-    await house.store.close()
+            await system.application.bot.request.post(f"{system.application.bot.base_url}/sendMessage")
+    await system.application.bot.request.shutdown()
+    await system.client.aclose()
+    await system.store.close()

@@ -263,7 +263,7 @@ def _of_questions(t: Translator, method: PayoutMethod, typed: str) -> Iterator[S
         yield Seen("review", shown, (LONG_NUMBER, t.sats(25_000) if wish.currency == "SAT" else "29"))
         yield Seen("confirmed", review.confirmed(t, wished, "ABC2345", JAKARTA), ("ABC2345", LONG_NUMBER))
     for known in (draft, fresh, replace(fresh, method=method), replace(fresh, amount=Amount("SAT", 1))):
-        yield Seen("lapsed", draft_screens.expired(t, known))
+        yield Seen("expired", draft_screens.expired(t, known))
         yield Seen("too many", too_many.screen(t, known, t("limits.open", count=5, again="14:05 WIB")), ("14:05 WIB",))
 
 

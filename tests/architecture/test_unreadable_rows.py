@@ -28,7 +28,7 @@ from bot.staff.alarms import add_order_alarm
 from bot.users.model import User
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
-from tests.orders.order_world import EMMA, OSCAR, SARI, House
+from tests.orders.order_world import EMMA, OSCAR, SARI, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
 BREAKS = {
@@ -49,62 +49,62 @@ MALFORMED = {
 }
 
 
-async def reads_what_is_never_due(house: House) -> None:
+async def reads_what_is_never_due(system: OrderSystem) -> None:
     """What the workers of orders and of the outbox do each minute."""
-    await MalformedOrderFinder(house.store, house.clock).tick()
+    await MalformedOrderFinder(system.store, system.clock).tick()
     cleanup = OutboxCleanup(
-        house.store, house.clock, house.delivery, keep=(NEEDS_MESSAGE_IDS,), on_recovered=lambda: None
+        system.store, system.clock, system.delivery, keep=(NEEDS_MESSAGE_IDS,), on_recovered=lambda: None
     )
     await cleanup.tick()
 
 
-async def due(house: House) -> set[str]:
+async def due(system: OrderSystem) -> set[str]:
     """What the poller's table says is due within a day, read or not."""
-    async with house.sql._writer.connect() as connection:
+    async with system.sql._writer.connect() as connection:
         found = await connection.execute(text("SELECT reference FROM orders WHERE next_poll_at IS NOT NULL"))
         return set(found.scalars())
 
 
-async def breaks(house: House, statement: str, **values: object) -> None:
-    async with house.sql._writer.begin() as connection:
+async def breaks(system: OrderSystem, statement: str, **values: object) -> None:
+    async with system.sql._writer.begin() as connection:
         await connection.execute(text(statement), values)
 
 
 @pytest.mark.parametrize("column", BREAKS)
 async def test_one_order_that_does_not_open_stops_nobody_elses_payment(
-    house: House, service: FakeSettlement, column: str
+    system: OrderSystem, service: FakeSettlement, column: str
 ) -> None:
-    bad = await house.place(holder="BUDI SANTOSO")
-    good = await house.place(SARI)
-    await house.tells()
-    await breaks(house, BREAKS[column], key=bad.reference)
+    bad = await system.place(holder="BUDI SANTOSO")
+    good = await system.place(SARI)
+    await system.tells()
+    await breaks(system, BREAKS[column], key=bad.reference)
     for order in (bad, good):
         service.becomes(order.service_id or "", "LN_INVOICE_PAID")
-    await house.polls()
-    assert house.ears.kinds(SARI)[-1] == OrderNotification.PAID
-    async with house.store.reading() as tx:
-        due = await OrderRepository(tx).due(house.clock.now() + timedelta(days=1), is_paid=True)
+    await system.polls()
+    assert system.ears.kinds(SARI)[-1] == OrderNotification.PAID
+    async with system.store.reading() as tx:
+        due = await OrderRepository(tx).due(system.clock.now() + timedelta(days=1), is_paid=True)
     assert [order.reference for order in due] == [good.reference]
-    await house.watching.look()
-    async with house.store.reading() as tx:
+    await system.watching.look()
+    async with system.store.reading() as tx:
         (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     assert alarm.facts["rows"] == f"orders {bad.reference}"
 
 
 @pytest.mark.parametrize("column", MALFORMED)
 async def test_a_malformed_order_stops_nobody_elses_payment_and_does_not_stay_due(
-    house: House, service: FakeSettlement, column: str
+    system: OrderSystem, service: FakeSettlement, column: str
 ) -> None:
-    bad, good = await house.place(), await house.place(SARI)
-    await house.tells()
-    await breaks(house, MALFORMED[column], key=bad.reference)
+    bad, good = await system.place(), await system.place(SARI)
+    await system.tells()
+    await breaks(system, MALFORMED[column], key=bad.reference)
     service.becomes(good.service_id or "", "LN_INVOICE_PAID")
-    await house.polls()
-    assert house.ears.kinds(SARI)[-1] == OrderNotification.PAID
-    await OrderWorkers(house.observer, house.reconciler).check_times()
-    assert await due(house) == {good.reference}
-    await house.watching.look()
-    async with house.store.reading() as tx:
+    await system.polls()
+    assert system.ears.kinds(SARI)[-1] == OrderNotification.PAID
+    await OrderWorkers(system.observer, system.reconciler).check_times()
+    assert await due(system) == {good.reference}
+    await system.watching.look()
+    async with system.store.reading() as tx:
         (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     assert alarm.facts["rows"] == f"orders {bad.reference}"
 
@@ -115,193 +115,203 @@ NEVER_DUE = ("today", "2999-99-99 00:00:00.000000")
 @pytest.mark.parametrize("never", NEVER_DUE)
 @pytest.mark.parametrize("is_paid", [True, False])
 async def test_an_order_whose_next_look_alone_is_malformed_is_looked_at_now_with_an_alarm(
-    house: House, service: FakeSettlement, never: str, *, is_paid: bool
+    system: OrderSystem, service: FakeSettlement, never: str, *, is_paid: bool
 ) -> None:
-    bad, good = await house.place(), await house.place(SARI)
+    bad, good = await system.place(), await system.place(SARI)
     if is_paid:
         service.becomes(bad.service_id or "", "LN_INVOICE_PAID")
-        await house.polls()
-    await breaks(house, "UPDATE orders SET next_poll_at = :at WHERE reference = :key", at=never, key=bad.reference)
-    await reads_what_is_never_due(house)
-    await OrderWorkers(house.observer, house.reconciler).check_times()
-    assert await due(house) == {good.reference, bad.reference}
-    assert await rows_of_the_alarm(house) == f"orders {bad.reference}"
+        await system.polls()
+    await breaks(system, "UPDATE orders SET next_poll_at = :at WHERE reference = :key", at=never, key=bad.reference)
+    await reads_what_is_never_due(system)
+    await OrderWorkers(system.observer, system.reconciler).check_times()
+    assert await due(system) == {good.reference, bad.reference}
+    assert await rows_of_the_alarm(system) == f"orders {bad.reference}"
     service.becomes(bad.service_id or "", "COMPLETED")
-    await house.polls(after=0)
-    assert OrderNotification.SENT in house.ears.kinds(EMMA)
-    await OrderWorkers(house.observer, house.reconciler).check_times()
-    assert await due(house) == {good.reference}
+    await system.polls(after=0)
+    assert OrderNotification.SENT in system.ears.kinds(EMMA)
+    await OrderWorkers(system.observer, system.reconciler).check_times()
+    assert await due(system) == {good.reference}
 
 
 @pytest.mark.parametrize("broken", ["state = 'COMPLETED'", "phase = 'done'", "btc_idr = 'much'"])
-async def test_an_order_that_is_over_or_broken_elsewhere_is_not_looked_at_again(house: House, broken: str) -> None:
-    bad, good = await house.place(), await house.place(SARI)
-    await breaks(house, f"UPDATE orders SET next_poll_at = 'today', {broken} WHERE reference = :key", key=bad.reference)  # noqa: S608  our own words
-    await reads_what_is_never_due(house)
-    await OrderWorkers(house.observer, house.reconciler).check_times()
-    assert await due(house) == {good.reference}
+async def test_an_order_that_is_over_or_broken_elsewhere_is_not_looked_at_again(
+    system: OrderSystem, broken: str
+) -> None:
+    bad, good = await system.place(), await system.place(SARI)
+    change = f"UPDATE orders SET next_poll_at = 'today', {broken} WHERE reference = :key"  # noqa: S608  a test's own text
+    await breaks(system, change, key=bad.reference)
+    await reads_what_is_never_due(system)
+    await OrderWorkers(system.observer, system.reconciler).check_times()
+    assert await due(system) == {good.reference}
 
 
 @pytest.mark.parametrize("never", NEVER_DUE)
-async def test_a_message_that_never_falls_due_keeps_none_behind_it_waiting(house: House, never: str) -> None:
-    await house.place()
-    await breaks(house, "UPDATE outbox SET due_at = :at WHERE kind = 'invoice'", at=never)
-    await reads_what_is_never_due(house)
-    await house.tells()  # gives it up
-    await house.tells()
-    assert house.ears.kinds() == [OrderNotification.CARD]
-    assert (await rows_of_the_alarm(house)).startswith("outbox ")
+async def test_a_message_that_never_falls_due_keeps_none_behind_it_waiting(system: OrderSystem, never: str) -> None:
+    await system.place()
+    await breaks(system, "UPDATE outbox SET due_at = :at WHERE kind = 'invoice'", at=never)
+    await reads_what_is_never_due(system)
+    await system.tells()  # gives it up
+    await system.tells()
+    assert system.ears.kinds() == [OrderNotification.CARD]
+    assert (await rows_of_the_alarm(system)).startswith("outbox ")
 
 
-async def test_an_unreadable_order_on_the_services_list_does_not_stay_due(house: House) -> None:
-    bad, *good = [await house.place(chat_id, number=f"87209{chat_id}") for chat_id in (EMMA, SARI, 1003)]
-    await breaks(house, BREAKS["bolt11"], key=bad.reference)
-    await house.polls()
-    await OrderWorkers(house.observer, house.reconciler).check_times()
-    assert await due(house) == {order.reference for order in good}
+async def test_an_unreadable_order_on_the_services_list_does_not_stay_due(system: OrderSystem) -> None:
+    bad, *good = [await system.place(chat_id, number=f"87209{chat_id}") for chat_id in (EMMA, SARI, 1003)]
+    await breaks(system, BREAKS["bolt11"], key=bad.reference)
+    await system.polls()
+    await OrderWorkers(system.observer, system.reconciler).check_times()
+    assert await due(system) == {order.reference for order in good}
 
 
-async def test_an_alarm_about_a_changed_order_can_be_settled(house: House) -> None:
-    bad = await house.place()
-    await breaks(house, BREAKS["bolt11"], key=bad.reference)
-    async with house.store.transaction() as tx:
-        await add_order_alarm(tx, AlarmKind.ORDER_STUCK, bad.reference, house.clock.now())
-    assert await house.alarms.settle(AlarmKind.ORDER_STUCK, bad.reference, OSCAR)
-    async with house.store.reading() as tx:
+async def test_an_alarm_about_a_changed_order_can_be_settled(system: OrderSystem) -> None:
+    bad = await system.place()
+    await breaks(system, BREAKS["bolt11"], key=bad.reference)
+    async with system.store.transaction() as tx:
+        await add_order_alarm(tx, AlarmKind.ORDER_STUCK, bad.reference, system.clock.now())
+    assert await system.alarms.settle(AlarmKind.ORDER_STUCK, bad.reference, OSCAR)
+    async with system.store.reading() as tx:
         assert await AlarmRepository(tx).open() == ()
 
 
-async def test_a_damaged_draft_keeps_no_other_from_being_put_away(house: House) -> None:
-    bad, good = await house.draft(), await house.draft(SARI)
-    await breaks(house, "UPDATE drafts SET method = replace(method, 'BCA', 'BRI') WHERE id = :key", key=bad.id)
-    house.clock.passes(hours=1)
+async def test_a_damaged_draft_keeps_no_other_from_being_put_away(system: OrderSystem) -> None:
+    bad, good = await system.draft(), await system.draft(SARI)
+    await breaks(system, "UPDATE drafts SET method = replace(method, 'BCA', 'BRI') WHERE id = :key", key=bad.id)
+    system.clock.passes(hours=1)
     ran: list[int] = []
     jobs = SimpleNamespace(run=lambda chat_id, _: ran.append(chat_id))
-    await DraftWorker(house.drafts, cast("Any", jobs), lambda: None).tick()
+    await DraftWorker(system.drafts, cast("Any", jobs), lambda: None).tick()
     assert set(ran) == {EMMA, SARI}
-    assert not await house.drafts.lapse(bad.id)
-    assert await house.drafts.lapse(good.id)
-    assert await house.drafts.lapsed() == ()
-    assert (await house.drafts.begin(EMMA, EMMA, 7)).chat_id == EMMA
+    assert not await system.drafts.expire(bad.id)
+    assert await system.drafts.expire(good.id)
+    assert await system.drafts.expired() == ()
+    assert (await system.drafts.begin(EMMA, EMMA, 7)).chat_id == EMMA
 
 
-async def test_a_damaged_draft_keeps_no_other_user_from_being_forgotten(house: House) -> None:
-    bad, privacy = await house.draft(), PrivacyService(house.store, house.clock, 365, USER_DATA)
-    now = house.clock.now()
-    async with house.store.transaction() as tx:
+async def test_a_damaged_draft_keeps_no_other_user_from_being_forgotten(system: OrderSystem) -> None:
+    bad, privacy = await system.draft(), PrivacyService(system.store, system.clock, 365, USER_DATA)
+    now = system.clock.now()
+    async with system.store.transaction() as tx:
         for user_id in (EMMA, SARI):
             await UserRepository(tx).save(User(id=user_id, created_at=now, deletion_requested_at=now))
-    await breaks(house, "UPDATE drafts SET amount = '{' WHERE id = :key", key=bad.id)
+    await breaks(system, "UPDATE drafts SET amount = '{' WHERE id = :key", key=bad.id)
     assert await privacy.find_deletable() == (SARI,)
 
 
-async def test_a_changed_order_keeps_no_message_of_another_waiting(house: House, service: FakeSettlement) -> None:
-    bad, good = await house.place(), await house.place(number="8720999999")
-    await breaks(house, BREAKS["bolt11"], key=bad.reference)
-    await house.tells()
-    assert house.ears.shown() == [good.bolt11]
+async def test_a_changed_order_keeps_no_message_of_another_waiting(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    bad, good = await system.place(), await system.place(number="8720999999")
+    await breaks(system, BREAKS["bolt11"], key=bad.reference)
+    await system.tells()
+    assert system.ears.shown() == [good.bolt11]
     service.becomes(good.service_id or "", "LN_INVOICE_PAID")
-    await house.polls()
-    assert house.ears.kinds()[-1] == OrderNotification.PAID
-    async with house.sql.reading() as tx:
-        assert (await OutboxRepository(tx).backlog(house.clock.now() + timedelta(days=1))).count == 0
+    await system.polls()
+    assert system.ears.kinds()[-1] == OrderNotification.PAID
+    async with system.sql.reading() as tx:
+        assert (await OutboxRepository(tx).backlog(system.clock.now() + timedelta(days=1))).count == 0
 
 
-async def test_alarms_about_a_changed_order_are_still_shown(house: House) -> None:
-    bad, good = await house.place(), await house.place(SARI)
-    await breaks(house, BREAKS["bolt11"], key=bad.reference)
-    now = house.clock.now()
+async def test_alarms_about_a_changed_order_are_still_shown(system: OrderSystem) -> None:
+    bad, good = await system.place(), await system.place(SARI)
+    await breaks(system, BREAKS["bolt11"], key=bad.reference)
+    now = system.clock.now()
     raised = [Alarm(kind=AlarmKind.ORDER_STUCK, subject=each.reference, raised_at=now) for each in (bad, good)]
-    assert set(await house.alarms.subjects_of(raised)) == {good.reference}
+    assert set(await system.alarms.subjects_of(raised)) == {good.reference}
 
 
-async def test_an_answer_is_not_saved_over_an_intent_that_was_changed(house: House, service: FakeSettlement) -> None:
+async def test_an_answer_is_not_saved_over_an_intent_that_was_changed(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
     service.places.append("lost_after")
-    lost = await house.place()
-    await breaks(house, BREAKS["method"], key=lost.reference)
-    await house.reconciles()
-    assert house.ears.shown() == []
-    assert house.sql.unreadable_rows() == {f"orders {lost.reference}"}
+    lost = await system.place()
+    await breaks(system, BREAKS["method"], key=lost.reference)
+    await system.reconciles()
+    assert system.ears.shown() == []
+    assert system.sql.unreadable_rows() == {f"orders {lost.reference}"}
 
 
-async def test_orders_that_expire_or_are_looked_for_are_read_row_by_row(house: House, service: FakeSettlement) -> None:
-    bad, good = await house.place(), await house.place(SARI)
-    await breaks(house, "UPDATE orders SET number = 's1.no.key' WHERE reference = :key", key=bad.reference)
-    house.clock.passes(hours=2)
-    await house.polls(after=0)
-    assert (await house.order(good.reference)).expiry_notified
+async def test_orders_that_expire_or_are_looked_for_are_read_row_by_row(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    bad, good = await system.place(), await system.place(SARI)
+    await breaks(system, "UPDATE orders SET number = 's1.no.key' WHERE reference = :key", key=bad.reference)
+    system.clock.passes(hours=2)
+    await system.polls(after=0)
+    assert (await system.order(good.reference)).expiry_notified
     service.places.append("lost_before")
-    lost = await house.place(SARI)
-    async with house.sql.reading() as tx:
+    lost = await system.place(SARI)
+    async with system.sql.reading() as tx:
         found = await OrderRepository(tx).in_phase({Phase.UNKNOWN, Phase.OPEN})
     assert {order.reference for order in found} == {good.reference, lost.reference}
 
 
-async def test_an_update_that_does_not_open_keeps_no_place(house: House) -> None:
-    now = house.clock.now()
-    async with house.sql.transaction() as tx:
+async def test_an_update_that_does_not_open_keeps_no_place(system: OrderSystem) -> None:
+    now = system.clock.now()
+    async with system.sql.transaction() as tx:
         await InboxRepository(tx).add(
             [InboxItem(update_id=key, chat_id=EMMA, body="{}", received_at=now) for key in (1, 2)]
         )
-    await breaks(house, "UPDATE inbox SET body = 's1.no.key' WHERE update_id = 1")
-    async with house.sql.reading() as tx:
+    await breaks(system, "UPDATE inbox SET body = 's1.no.key' WHERE update_id = 1")
+    async with system.sql.reading() as tx:
         assert [(item.update_id, item.body) for item in await InboxRepository(tx).waiting(EMMA)] == [(1, ""), (2, "{}")]
-    assert house.sql.unreadable_rows() == {"inbox 1"}
+    assert system.sql.unreadable_rows() == {"inbox 1"}
 
 
-async def rows_of_the_alarm(house: House) -> str:
+async def rows_of_the_alarm(system: OrderSystem) -> str:
     """The rows that operators are told of."""
-    await house.watching.look()
-    async with house.store.reading() as tx:
+    await system.watching.look()
+    async with system.store.reading() as tx:
         (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     return str(alarm.facts["rows"])
 
 
 @pytest.mark.parametrize("column", ["payload = '{'", "created_at = 'today'", "due_at = ''"])
-async def test_a_message_that_cannot_be_read_keeps_none_behind_it_waiting(house: House, column: str) -> None:
-    bad, good = await house.place(), await house.place(SARI)
-    await breaks(house, f"UPDATE outbox SET {column} WHERE subject = :key AND kind = 'invoice'", key=order_subject(bad))  # noqa: S608
-    await house.tells()
-    assert house.ears.kinds() == [OrderNotification.CARD]
-    assert house.ears.shown() == [good.bolt11]
-    assert (await rows_of_the_alarm(house)).startswith("outbox ")
+async def test_a_message_that_cannot_be_read_keeps_none_behind_it_waiting(system: OrderSystem, column: str) -> None:
+    bad, good = await system.place(), await system.place(SARI)
+    change = f"UPDATE outbox SET {column} WHERE subject = :key AND kind = 'invoice'"  # noqa: S608  a test's own text
+    await breaks(system, change, key=order_subject(bad))
+    await system.tells()
+    assert system.ears.kinds() == [OrderNotification.CARD]
+    assert system.ears.shown() == [good.bolt11]
+    assert (await rows_of_the_alarm(system)).startswith("outbox ")
 
 
-async def test_a_message_left_half_sent_that_cannot_be_read_is_given_up(house: House) -> None:
-    await house.place()
-    await breaks(house, "UPDATE outbox SET payload = '{', status = 'sending' WHERE kind = 'invoice'")
-    assert await house.delivery.recover() == 0
-    await house.tells()  # gives it up
-    await house.tells()
-    assert house.ears.kinds() == [OrderNotification.CARD]
+async def test_a_message_left_half_sent_that_cannot_be_read_is_given_up(system: OrderSystem) -> None:
+    await system.place()
+    await breaks(system, "UPDATE outbox SET payload = '{', status = 'sending' WHERE kind = 'invoice'")
+    assert await system.delivery.recover() == 0
+    await system.tells()  # gives it up
+    await system.tells()
+    assert system.ears.kinds() == [OrderNotification.CARD]
 
 
-async def a_damaged_user(house: House, user_id: int) -> None:
+async def a_damaged_user(system: OrderSystem, user_id: int) -> None:
     """A user whose phrase doesn't open."""
-    async with house.store.transaction() as tx:
-        await UserRepository(tx).save(User(id=user_id, created_at=house.clock.now(), phrase="winter stair harp"))
-    await breaks(house, "UPDATE users SET phrase = 's1.no.key' WHERE id = :key", key=user_id)
+    async with system.store.transaction() as tx:
+        await UserRepository(tx).save(User(id=user_id, created_at=system.clock.now(), phrase="winter stair harp"))
+    await breaks(system, "UPDATE users SET phrase = 's1.no.key' WHERE id = :key", key=user_id)
 
 
 async def test_an_order_is_followed_though_its_users_phrase_does_not_open(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    await a_damaged_user(house, EMMA)
-    order = await house.place()
+    await a_damaged_user(system, EMMA)
+    order = await system.place()
     service.becomes(order.service_id or "", "LN_INVOICE_PAID")
-    await house.polls()
+    await system.polls()
     service.becomes(order.service_id or "", "LN_SWAP_PENDING")
-    await house.polls()
-    assert (await house.order(order.reference)).state == "LN_SWAP_PENDING"
-    assert OrderNotification.PAID in house.ears.kinds()
-    assert await due(house) == {order.reference}
-    assert await rows_of_the_alarm(house) == f"users {EMMA}"
+    await system.polls()
+    assert (await system.order(order.reference)).state == "LN_SWAP_PENDING"
+    assert OrderNotification.PAID in system.ears.kinds()
+    assert await due(system) == {order.reference}
+    assert await rows_of_the_alarm(system) == f"users {EMMA}"
 
 
-async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(house: House) -> None:
-    scheduler = RateScheduler(house.store, house.market, house.clock)
-    now = house.clock.now()
-    async with house.store.transaction() as tx:
+async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(system: OrderSystem) -> None:
+    scheduler = RateScheduler(system.store, system.catalogue, system.clock)
+    now = system.clock.now()
+    async with system.store.transaction() as tx:
         for user_id in (EMMA, SARI, OSCAR):
             await UserRepository(tx).save(User(id=user_id, created_at=now))
             await SubscriptionRepository(tx).save(
@@ -309,20 +319,20 @@ async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(house: Hous
                     user_id=user_id, subscribed_at=now, daily_minute=480, next_daily_at=now - timedelta(minutes=1)
                 )
             )
-    await a_damaged_user(house, EMMA)
-    await breaks(house, "UPDATE subscriptions SET subscribed_at = 'today' WHERE user_id = :key", key=OSCAR)
+    await a_damaged_user(system, EMMA)
+    await breaks(system, "UPDATE subscriptions SET subscribed_at = 'today' WHERE user_id = :key", key=OSCAR)
     assert await scheduler.queue_due()
-    await house.tells()
-    assert house.ears.kinds(SARI) == ["daily_quote"]
+    await system.tells()
+    assert system.ears.kinds(SARI) == ["daily_quote"]
     assert not await scheduler.queue_due()
-    async with house.sql._writer.connect() as connection:
+    async with system.sql._writer.connect() as connection:
         found = await connection.execute(text("SELECT user_id FROM subscriptions WHERE next_daily_at IS NOT NULL"))
         assert set(found.scalars()) == {SARI}
-    assert set((await rows_of_the_alarm(house)).split(", ")) == {f"users {EMMA}", f"subscriptions {OSCAR}"}
+    assert set((await rows_of_the_alarm(system)).split(", ")) == {f"users {EMMA}", f"subscriptions {OSCAR}"}
 
 
-async def test_while_all_rows_open_there_is_no_alarm(house: House) -> None:
-    await house.place()
-    await house.watching.look()
-    async with house.store.reading() as tx:
+async def test_while_all_rows_open_there_is_no_alarm(system: OrderSystem) -> None:
+    await system.place()
+    await system.watching.look()
+    async with system.store.reading() as tx:
         assert await AlarmRepository(tx).open() == ()

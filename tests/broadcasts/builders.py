@@ -16,7 +16,7 @@ from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast, BroadcastStatus, Delivery, DeliveryStatus
 from bot.broadcasts.repository import BroadcastRepository
 from bot.core.backoff import Backoff
-from bot.infra.db import retry as patience
+from bot.infra.db import retry as tolerance
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
@@ -36,7 +36,7 @@ def shorten_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the rests after failures: how long Telegram or the database is left alone decides nothing here."""
     monkeypatch.setattr(broadcast_run, "MIN_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(broadcast_run, "PAUSE_AFTER_UNKNOWN", Backoff(first=0.05, longest=0.05))
-    monkeypatch.setattr(patience, "BETWEEN_TRIES", Backoff(first=0.01, longest=5.0))
+    monkeypatch.setattr(tolerance, "BETWEEN_TRIES", Backoff(first=0.01, longest=5.0))
 
 
 Outcome = Sent | RetryLater | Undeliverable

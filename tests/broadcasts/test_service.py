@@ -22,7 +22,7 @@ from bot.infra.outbox.payload import unpack
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.model import Subscription
 from bot.rates.repository import QuoteRepository, SubscriptionRepository
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import OutOfReach
 from bot.staff.repository import AuditRepository
 from bot.users.model import User
@@ -49,7 +49,7 @@ class Office:
         self.drafts = BroadcastDrafts(self.store, self.clock)
         self.broadcasts = BroadcastService(
             store=self.store,
-            market=Market(service, self.clock),
+            catalogue=ServiceCatalogue(service, self.clock),
             clock=self.clock,
             rules=BroadcastRules(
                 default_locale="id",

@@ -83,13 +83,13 @@ async def test_of_two_savers_of_one_revision_one_wins(store: Database, other_sto
 
 
 async def test_a_lapsed_draft_is_not_taken_up_beside_a_newer_one(store: Database) -> None:
-    lapsed = a_draft("d1", status=DraftStatus.LAPSED)
+    expired = a_draft("d1", status=DraftStatus.EXPIRED)
     async with store.transaction() as tx:
-        await DraftRepository(tx).add(lapsed)
+        await DraftRepository(tx).add(expired)
         await DraftRepository(tx).add(a_draft("d2"))
-        assert await DraftRepository(tx).save(replace(lapsed, status=DraftStatus.OPEN)) is None
+        assert await DraftRepository(tx).save(replace(expired, status=DraftStatus.OPEN)) is None
         assert await DraftRepository(tx).save(a_draft("d2", status=DraftStatus.CANCELLED))
-        again = await DraftRepository(tx).save(replace(lapsed, status=DraftStatus.OPEN))
+        again = await DraftRepository(tx).save(replace(expired, status=DraftStatus.OPEN))
         assert again is not None
         assert await DraftRepository(tx).open_of(1001) == again
         assert await DraftRepository(tx).save(again) is not None, "its own openness is no obstacle"
@@ -103,5 +103,5 @@ async def test_open_drafts_lapse_in_the_order_of_their_time(store: Database) -> 
         await DraftRepository(tx).add(a_draft("first", chat_id=1, expires_at=late - timedelta(microseconds=1)))
         await DraftRepository(tx).add(a_draft("placed", chat_id=4, expires_at=NOW, status=DraftStatus.PLACED))
     async with store.reading() as tx:
-        assert [draft.id for draft in await DraftRepository(tx).lapsed(late)] == ["first", "second"]
-        assert [draft.id for draft in await DraftRepository(tx).lapsed(late, limit=1)] == ["first"]
+        assert [draft.id for draft in await DraftRepository(tx).expired(late)] == ["first", "second"]
+        assert [draft.id for draft in await DraftRepository(tx).expired(late, limit=1)] == ["first"]

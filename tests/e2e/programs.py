@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import bot
 from tests.e2e import failure_report
-from tests.e2e.nursery import Child, nursery
+from tests.e2e.launcher import Child, launcher
 from tests.waiting import PATIENCE, found
 
 ROOT = Path(bot.__file__).parents[1]
@@ -105,6 +105,6 @@ async def _start(
 ) -> asyncio.subprocess.Process | Child:
     env = clean(environment)
     if not cold:
-        return await nursery().start(arguments, environment=env, log=err.fileno(), stdout=out.fileno(), folder=folder)
+        return await launcher().start(arguments, environment=env, log=err.fileno(), stdout=out.fileno(), folder=folder)
     command = (sys.executable, "-m", "bot", *arguments)
     return await asyncio.create_subprocess_exec(*command, cwd=folder, env=env, stdout=out, stderr=err)

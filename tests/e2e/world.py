@@ -23,7 +23,7 @@ from bot.infra.db import migrate
 from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
 from tests.e2e import failure_report
 from tests.e2e.chatter import Chatter, Json, NotSeen, words_of
-from tests.e2e.nursery import Child, nursery
+from tests.e2e.launcher import Child, launcher
 from tests.waiting import PATIENCE, until
 
 __all__ = ["Chatter", "Json", "NotSeen", "Service", "World", "words_of", "world"]
@@ -131,7 +131,7 @@ class World:
         before = self._starts()
         with self.log.open("ab") as log:
             environment = {**_inherited(), **self.environment}
-            self.bot = await nursery().start(["run"], environment=environment, log=log.fileno())
+            self.bot = await launcher().start(["run"], environment=environment, log=log.fileno())
         await until(partial(self._has_started, before), what="the bot's start")
 
     async def kill_bot(self) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.nursery import nursery
+from tests.e2e.launcher import launcher
 from tests.sandbox.telegram_sandbox import EMMA, SARI, Running, running
 from tests.waiting import PATIENCE, until
 
@@ -31,7 +31,7 @@ class Child:
     async def killed_after(self, done: Callable[[], bool], most: int) -> AsyncIterator[None]:
         """Run until `done`, then kill -9; the block runs while the process does, which processes `most` updates."""
         with self.notes.with_suffix(".log").open("wb") as log:
-            process = await nursery().start(
+            process = await launcher().start(
                 [self.base_url, self.database, str(self.notes), str(most)],
                 program="tests.infra.inbox_child",
                 environment={},

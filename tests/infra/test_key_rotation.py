@@ -17,7 +17,7 @@ from bot.orders.repository import OrderRepository
 from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
 from tests.builders import BCA, NOW, a_draft, an_order, an_update
-from tests.e2e.nursery import nursery
+from tests.e2e.launcher import launcher
 from tests.infra.on_disk import found_in
 from tests.keys import KEY, OLDER_KEY
 
@@ -219,7 +219,7 @@ async def test_a_row_that_does_not_open_is_left_and_keeps_the_older_key_needed(
 async def rotate_and_be_killed(database: str, log: Path) -> None:
     """Another process begins, and is killed after its first transaction with orders."""
     with log.open("wb") as sink:
-        process = await nursery().start(
+        process = await launcher().start(
             ["rotate", database], program="tests.infra.database_child", environment={}, log=sink.fileno()
         )
     with log.open("rb") as said:

@@ -16,7 +16,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import SchemaMismatch, StoreFailure
 from bot.tables import metadata
 from bot.users.repository import UserRepository
-from tests.e2e.nursery import nursery
+from tests.e2e.launcher import launcher
 from tests.infra.next_version import REVISION, become_the_next_version
 from tests.keys import VAULT
 from tests.users.leaving import EMMA, a_user
@@ -158,7 +158,7 @@ async def test_a_migration_that_fails_leaves_the_tables_as_they_were(bare_databa
 async def test_kill_9_at_any_moment_of_it_is_made_up_for_at_the_next_start(tmp_path: Path, after: float) -> None:
     database = str(tmp_path / "kirim.db")
     with (tmp_path / "log").open("wb") as log:
-        process = await nursery().start(
+        process = await launcher().start(
             ["migrate", database], program="tests.infra.database_child", environment={}, log=log.fileno()
         )
     await asyncio.wait({asyncio.ensure_future(process.wait())}, timeout=after)

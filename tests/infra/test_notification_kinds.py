@@ -48,7 +48,7 @@ from bot.support.notifications.kinds import (
 from bot.users.model import DeletedUser
 from tests.builders import NOW, a_notification
 from tests.keys import ENCRYPTION_KEYS
-from tests.orders.order_world import EMMA, SARI, House
+from tests.orders.order_world import EMMA, SARI, OrderSystem
 from tests.rendering import context_for, renderers_for
 
 AT = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
@@ -111,7 +111,7 @@ KINDS = [kind for kinds in NotificationKind.__subclasses__() for kind in kinds]
 
 @pytest.fixture
 async def composition(file: str) -> AsyncIterator[Composition]:
-    house = build(
+    system = build(
         load(
             None,
             telegram_bot_token="1:AAAA",
@@ -121,9 +121,9 @@ async def composition(file: str) -> AsyncIterator[Composition]:
             encryption_keys=ENCRYPTION_KEYS,
         )
     )
-    yield house
-    await house.client.aclose()
-    await house.store.close()
+    yield system
+    await system.client.aclose()
+    await system.store.close()
 
 
 def test_no_two_kinds_have_one_name() -> None:
@@ -178,26 +178,26 @@ def payload_taken_by(function: Callable[..., Any]) -> type[object]:
 class Delivered:
     """A delivery of which only one kind is known to the renderers, and what came of it."""
 
-    house: House
+    system: OrderSystem
     sent: list[str]
     followed: list[str]
 
     async def runs(self) -> None:
         async def render(notification: Notification[AboutOrder], _: object) -> Any:
             self.sent.append(notification.payload.reference)
-            return await self.house.ears.send(a_notification())
+            return await self.system.ears.send(a_notification())
 
         async def follow(_: object, notification: Notification[AboutOrder], *__: object) -> None:
             self.followed.append(notification.payload.reference)
 
-        context = context_for(None, store=self.house.store, messenger=None, now=self.house.clock.now())
+        context = context_for(None, store=self.system.store, messenger=None, now=self.system.clock.now())
         renderers = renderers_for(context, {OrderNotification.PAID: render})
         after: dict[NotificationKind, After] = {OrderNotification.PAID: follow}
-        delivery = OutboxDelivery(self.house.store, renderers, self.house.clock, after=after)
+        delivery = OutboxDelivery(self.system.store, renderers, self.system.clock, after=after)
         for _ in range(4):
             while await delivery.start_due():
                 await delivery.settle()
-            self.house.clock.passes(minutes=15)
+            self.system.clock.passes(minutes=15)
 
 
 @pytest.mark.parametrize(
@@ -208,21 +208,21 @@ class Delivered:
     ],
 )
 async def test_a_row_that_is_no_notification_is_given_up_at_once_and_stops_none_behind_it(
-    house: House, kind: str, payload: dict[str, object], reason: str
+    system: OrderSystem, kind: str, payload: dict[str, object], reason: str
 ) -> None:
-    now = house.clock.now()
+    now = system.clock.now()
     rows: list[StoredNotification] = [
         a_notification(kind=kind, mark="bad", payload=payload, due_at=now, created_at=now),
         a_notification(payload={"reference": "R2345AB"}, due_at=now, created_at=now),
         a_notification(payload={"reference": "R2345AC"}, chat_id=SARI, due_at=now, created_at=now),
     ]
-    async with house.sql.transaction() as tx:
+    async with system.sql.transaction() as tx:
         assert await OutboxRepository(tx).add(rows) == len(rows)
-    delivered = Delivered(house, [], [])
+    delivered = Delivered(system, [], [])
     with capture_logs() as logs:
         await delivered.runs()
     assert sorted(delivered.sent) == sorted(delivered.followed) == ["R2345AB", "R2345AC"]
-    async with house.store.reading() as tx:
+    async with system.store.reading() as tx:
         bad, _, _ = await OutboxRepository(tx).of_subject("order:R2345AB")
     assert (bad.status, bad.failure, bad.attempts) == (NotificationStatus.UNDELIVERABLE, reason, 1)
     (entry,) = [each for each in logs if each["event"] == "message_unreadable"]
@@ -235,22 +235,22 @@ async def test_a_row_that_is_no_notification_is_given_up_at_once_and_stops_none_
     }
 
 
-async def test_nothing_follows_an_unreadable_row_of_a_chat_that_is_given_up(house: House) -> None:
-    now = house.clock.now()
+async def test_nothing_follows_an_unreadable_row_of_a_chat_that_is_given_up(system: OrderSystem) -> None:
+    now = system.clock.now()
     rows = [
         a_notification(payload={"reference": "R2345AB"}, due_at=now, created_at=now),
         a_notification(mark="bad", payload={}, due_at=now, created_at=now),
         a_notification(mark="2", payload={"reference": "R2345AC"}, due_at=now, created_at=now),
     ]
-    async with house.sql.transaction() as tx:
+    async with system.sql.transaction() as tx:
         await OutboxRepository(tx).add(rows)
     followed = list[str]()
 
     async def follow(_: object, notification: Notification[AboutOrder], *__: object) -> None:
         followed.append(notification.payload.reference)
 
-    house.ears.outcomes[EMMA].append(BLOCKED)
-    delivery = OutboxDelivery(house.store, house.ears, house.clock, after={OrderNotification.PAID: follow})
+    system.ears.outcomes[EMMA].append(BLOCKED)
+    delivery = OutboxDelivery(system.store, system.ears, system.clock, after={OrderNotification.PAID: follow})
     while await delivery.start_due():
         await delivery.settle()
     assert followed == ["R2345AB", "R2345AC"]

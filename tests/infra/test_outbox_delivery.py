@@ -26,12 +26,12 @@ from bot.orders.notifications.queueing import IN_EXTRA
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.keys import VAULT
-from tests.orders.order_world import EMMA, SARI, Ears, House
+from tests.orders.order_world import EMMA, SARI, Ears, OrderSystem
 from tests.waiting import PATIENCE
 
 
-async def queue(house: House, *kinds: str, chat_id: int = EMMA) -> None:
-    now = house.clock.now()
+async def queue(system: OrderSystem, *kinds: str, chat_id: int = EMMA) -> None:
+    now = system.clock.now()
     rows = [
         Notification(
             chat_id=chat_id,
@@ -45,19 +45,19 @@ async def queue(house: House, *kinds: str, chat_id: int = EMMA) -> None:
         )
         for kind, _, mark in (each.partition(":") for each in kinds)
     ]
-    async with house.sql.transaction() as tx:
+    async with system.sql.transaction() as tx:
         await OutboxRepository(tx).add(rows)
 
 
-def heard(house: House) -> list[tuple[int, str, bool]]:
-    return [(each.chat_id, each.kind, each.maybe_sent) for each in house.ears.heard]
+def heard(system: OrderSystem) -> list[tuple[int, str, bool]]:
+    return [(each.chat_id, each.kind, each.maybe_sent) for each in system.ears.heard]
 
 
 class SlowEars(Ears):
     """Answers only when the test lets it."""
 
-    def __init__(self, house: House) -> None:
-        super().__init__(house.clock)
+    def __init__(self, system: OrderSystem) -> None:
+        super().__init__(system.clock)
         self.gates: dict[int, asyncio.Event] = {}
         self.begun = asyncio.Event()
 
@@ -68,107 +68,107 @@ class SlowEars(Ears):
         return await super().send(notification)
 
 
-async def test_the_notifications_of_a_chat_are_sent_in_their_order(house: House) -> None:
-    await queue(house, "checking", "card", "paid", "sent")
-    await house.tells()
-    assert house.ears.kinds() == ["checking", "card", "paid", "sent"]
+async def test_the_notifications_of_a_chat_are_sent_in_their_order(system: OrderSystem) -> None:
+    await queue(system, "checking", "card", "paid", "sent")
+    await system.tells()
+    assert system.ears.kinds() == ["checking", "card", "paid", "sent"]
 
 
-async def test_the_same_notification_twice_is_sent_once(house: House) -> None:
-    await queue(house, "paid")
-    await queue(house, "paid")
-    await house.tells()
-    await queue(house, "paid")
-    await house.tells()
-    assert house.ears.kinds() == ["paid"]
+async def test_the_same_notification_twice_is_sent_once(system: OrderSystem) -> None:
+    await queue(system, "paid")
+    await queue(system, "paid")
+    await system.tells()
+    await queue(system, "paid")
+    await system.tells()
+    assert system.ears.kinds() == ["paid"]
 
 
-async def test_what_is_postponed_holds_back_what_follows_it_in_its_chat_alone(house: House) -> None:
-    await queue(house, "paid", "sent")
-    await queue(house, "paid", chat_id=SARI)
-    house.ears.outcomes[EMMA].append(RetryLater(30))
-    await house.tells()
-    assert heard(house) == [(SARI, "paid", False)]
-    house.clock.passes(seconds=29)
-    await house.tells()
-    assert house.ears.kinds() == []
-    house.clock.passes(seconds=1)
-    await house.tells()
-    assert house.ears.kinds() == ["paid", "sent"]
+async def test_what_is_postponed_holds_back_what_follows_it_in_its_chat_alone(system: OrderSystem) -> None:
+    await queue(system, "paid", "sent")
+    await queue(system, "paid", chat_id=SARI)
+    system.ears.outcomes[EMMA].append(RetryLater(30))
+    await system.tells()
+    assert heard(system) == [(SARI, "paid", False)]
+    system.clock.passes(seconds=29)
+    await system.tells()
+    assert system.ears.kinds() == []
+    system.clock.passes(seconds=1)
+    await system.tells()
+    assert system.ears.kinds() == ["paid", "sent"]
 
 
-async def test_a_wait_that_telegram_asks_for_is_waited_out_however_long(house: House) -> None:
-    await queue(house, "paid")
-    house.ears.outcomes[EMMA].append(RetryLater(7200))
-    await house.tells()
-    async with house.store.reading() as tx:
-        assert await OutboxRepository(tx).next_due() == house.clock.now() + timedelta(hours=2)
+async def test_a_wait_that_telegram_asks_for_is_waited_out_however_long(system: OrderSystem) -> None:
+    await queue(system, "paid")
+    system.ears.outcomes[EMMA].append(RetryLater(7200))
+    await system.tells()
+    async with system.store.reading() as tx:
+        assert await OutboxRepository(tx).next_due() == system.clock.now() + timedelta(hours=2)
 
 
-async def test_failures_are_repeated_later_and_later_and_never_given_up(house: House) -> None:
-    await queue(house, "paid")
-    house.ears.outcomes[EMMA].extend([RetryLater(1)] * 60)
+async def test_failures_are_repeated_later_and_later_and_never_given_up(system: OrderSystem) -> None:
+    await queue(system, "paid")
+    system.ears.outcomes[EMMA].extend([RetryLater(1)] * 60)
     waits = []
-    while house.ears.outcomes[EMMA]:
-        await house.tells()
-        async with house.store.reading() as tx:
+    while system.ears.outcomes[EMMA]:
+        await system.tells()
+        async with system.store.reading() as tx:
             due = await OutboxRepository(tx).next_due()
         assert due is not None
-        waits.append((due - house.clock.now()).total_seconds())
-        house.clock.at = due
+        waits.append((due - system.clock.now()).total_seconds())
+        system.clock.at = due
     assert waits == sorted(waits)
     assert (waits[0], waits[-1]) == (1, 900)
-    await house.tells()
-    assert house.ears.kinds() == ["paid"]
+    await system.tells()
+    assert system.ears.kinds() == ["paid"]
 
 
-async def test_a_message_that_may_have_arrived_is_repeated_late_and_says_so(house: House) -> None:
-    await queue(house, "paid")
-    house.ears.outcomes[EMMA].extend([RetryLater(1, maybe_sent=True), RetryLater(1)])
-    await house.tells()
-    house.clock.passes(seconds=14)
-    await house.tells()
-    assert list(house.ears.outcomes[EMMA]) == [RetryLater(1)], "it is not tried before"
-    house.clock.passes(seconds=1)
-    await house.tells()
-    house.clock.passes(seconds=10)
-    await house.tells()
-    assert heard(house) == [(EMMA, "paid", True)]
+async def test_a_message_that_may_have_arrived_is_repeated_late_and_says_so(system: OrderSystem) -> None:
+    await queue(system, "paid")
+    system.ears.outcomes[EMMA].extend([RetryLater(1, maybe_sent=True), RetryLater(1)])
+    await system.tells()
+    system.clock.passes(seconds=14)
+    await system.tells()
+    assert list(system.ears.outcomes[EMMA]) == [RetryLater(1)], "it is not tried before"
+    system.clock.passes(seconds=1)
+    await system.tells()
+    system.clock.passes(seconds=10)
+    await system.tells()
+    assert heard(system) == [(EMMA, "paid", True)]
 
 
-async def test_a_blocked_chat_is_given_up_without_disturbing_the_others(house: House) -> None:
-    await queue(house, "paid", "sent")
-    await queue(house, "paid", "sent", chat_id=SARI)
-    house.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
-    await house.tells()
-    assert heard(house) == [(SARI, "paid", False), (SARI, "sent", False)]
-    async with house.store.reading() as tx:
+async def test_a_blocked_chat_is_given_up_without_disturbing_the_others(system: OrderSystem) -> None:
+    await queue(system, "paid", "sent")
+    await queue(system, "paid", "sent", chat_id=SARI)
+    system.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
+    await system.tells()
+    assert heard(system) == [(SARI, "paid", False), (SARI, "sent", False)]
+    async with system.store.reading() as tx:
         assert await OutboxRepository(tx).next_due() is None
 
 
-async def test_a_chat_that_opens_again_hears_what_is_new(house: House) -> None:
-    await queue(house, "paid")
-    house.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
-    await house.tells()
-    await queue(house, "sent")
-    await house.tells()
-    assert house.ears.kinds() == ["sent"]
+async def test_a_chat_that_opens_again_hears_what_is_new(system: OrderSystem) -> None:
+    await queue(system, "paid")
+    system.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
+    await system.tells()
+    await queue(system, "sent")
+    await system.tells()
+    assert system.ears.kinds() == ["sent"]
 
 
-async def test_a_message_that_telegram_refuses_is_skipped(house: House) -> None:
-    await queue(house, "paid", "sent")
-    house.ears.outcomes[EMMA].append(Undeliverable("can't parse entities"))
-    await house.tells()
-    assert house.ears.kinds() == ["sent"]
+async def test_a_message_that_telegram_refuses_is_skipped(system: OrderSystem) -> None:
+    await queue(system, "paid", "sent")
+    system.ears.outcomes[EMMA].append(Undeliverable("can't parse entities"))
+    await system.tells()
+    assert system.ears.kinds() == ["sent"]
 
 
-async def test_a_slow_chat_does_not_hold_up_the_others(house: House) -> None:
-    ears = SlowEars(house)
-    delivery = OutboxDelivery(house.store, ears, house.clock)
+async def test_a_slow_chat_does_not_hold_up_the_others(system: OrderSystem) -> None:
+    ears = SlowEars(system)
+    delivery = OutboxDelivery(system.store, ears, system.clock)
     ears.gates[EMMA] = asyncio.Event()
-    await queue(house, "paid")
+    await queue(system, "paid")
     for chat_id in range(2000, 2200):
-        await queue(house, "paid", chat_id=chat_id)
+        await queue(system, "paid", chat_id=chat_id)
     async with asyncio.timeout(PATIENCE):
         while len(ears.heard) < 200:
             await delivery.start_due()
@@ -179,11 +179,11 @@ async def test_a_slow_chat_does_not_hold_up_the_others(house: House) -> None:
     assert len(ears.heard) == 201
 
 
-async def test_starting_twice_tells_once(house: House) -> None:
-    ears = SlowEars(house)
-    delivery = OutboxDelivery(house.store, ears, house.clock)
+async def test_starting_twice_tells_once(system: OrderSystem) -> None:
+    ears = SlowEars(system)
+    delivery = OutboxDelivery(system.store, ears, system.clock)
     ears.gates[EMMA] = asyncio.Event()
-    await queue(house, "paid")
+    await queue(system, "paid")
     assert await delivery.start_due() == 1
     assert await delivery.start_due() == 0
     ears.gates[EMMA].set()
@@ -191,35 +191,37 @@ async def test_starting_twice_tells_once(house: House) -> None:
     assert len(ears.heard) == 1
 
 
-async def test_two_processes_send_a_notification_once(house: House, other_house: House) -> None:
-    await queue(house, *(f"card_edit:{number}" for number in range(20)))
+async def test_two_processes_send_a_notification_once(system: OrderSystem, other_system: OrderSystem) -> None:
+    await queue(system, *(f"card_edit:{number}" for number in range(20)))
     for _ in range(40):
-        await asyncio.gather(house.delivery.start_due(), other_house.delivery.start_due())
-        await asyncio.gather(house.delivery.settle(), other_house.delivery.settle())
-    told = [each.marked_kind for each in house.ears.heard + other_house.ears.heard]
+        await asyncio.gather(system.delivery.start_due(), other_system.delivery.start_due())
+        await asyncio.gather(system.delivery.settle(), other_system.delivery.settle())
+    told = [each.marked_kind for each in system.ears.heard + other_system.ears.heard]
     assert sorted(told) == sorted(f"card_edit:{number}" for number in range(20))
 
 
-async def test_what_a_crash_left_half_told_is_told_again_and_says_so(house: House, other_house: House) -> None:
-    await queue(house, "paid", "sent")
-    ears = SlowEars(house)
+async def test_what_a_crash_left_half_told_is_told_again_and_says_so(
+    system: OrderSystem, other_system: OrderSystem
+) -> None:
+    await queue(system, "paid", "sent")
+    ears = SlowEars(system)
     ears.gates[EMMA] = asyncio.Event()
-    dying = OutboxDelivery(house.store, ears, house.clock)
+    dying = OutboxDelivery(system.store, ears, system.clock)
     await dying.start_due()
     await ears.begun.wait()
     await dying.close(0)
-    await other_house.tells()
-    assert other_house.ears.heard == []
-    assert await other_house.delivery.recover() == 1
-    await other_house.tells()
-    assert heard(other_house) == [(EMMA, "paid", True), (EMMA, "sent", False)]
+    await other_system.tells()
+    assert other_system.ears.heard == []
+    assert await other_system.delivery.recover() == 1
+    await other_system.tells()
+    assert heard(other_system) == [(EMMA, "paid", True), (EMMA, "sent", False)]
 
 
-async def test_recovering_leaves_alone_what_is_being_told_just_now(house: House) -> None:
-    ears = SlowEars(house)
-    delivery = OutboxDelivery(house.store, ears, house.clock)
+async def test_recovering_leaves_alone_what_is_being_told_just_now(system: OrderSystem) -> None:
+    ears = SlowEars(system)
+    delivery = OutboxDelivery(system.store, ears, system.clock)
     ears.gates[EMMA] = asyncio.Event()
-    await queue(house, "paid")
+    await queue(system, "paid")
     await delivery.start_due()
     await ears.begun.wait()
     assert await delivery.recover() == 0
@@ -228,24 +230,24 @@ async def test_recovering_leaves_alone_what_is_being_told_just_now(house: House)
     assert [each.maybe_sent for each in ears.heard] == [False]
 
 
-async def test_a_notification_whose_rendering_fails_once_is_sent_later(house: House) -> None:
-    await queue(house, "paid", "sent")
-    house.ears.outcomes[EMMA].append(KeyError("a name"))
-    await house.tells()
-    assert house.ears.kinds() == []
-    house.clock.passes(seconds=15)
-    await house.tells()
-    assert heard(house) == [(EMMA, "paid", True), (EMMA, "sent", False)]
+async def test_a_notification_whose_rendering_fails_once_is_sent_later(system: OrderSystem) -> None:
+    await queue(system, "paid", "sent")
+    system.ears.outcomes[EMMA].append(KeyError("a name"))
+    await system.tells()
+    assert system.ears.kinds() == []
+    system.clock.passes(seconds=15)
+    await system.tells()
+    assert heard(system) == [(EMMA, "paid", True), (EMMA, "sent", False)]
 
 
-async def test_a_notification_that_can_never_be_sent_does_not_silence_its_chat(house: House) -> None:
-    await queue(house, "paid", "sent")
-    house.ears.outcomes[EMMA].extend([KeyError("a name")] * MISTAKES_FORGIVEN)
+async def test_a_notification_that_can_never_be_sent_does_not_silence_its_chat(system: OrderSystem) -> None:
+    await queue(system, "paid", "sent")
+    system.ears.outcomes[EMMA].extend([KeyError("a name")] * MISTAKES_FORGIVEN)
     for _ in range(MISTAKES_FORGIVEN):
-        await house.tells()
-        house.clock.passes(minutes=5)
-    assert house.ears.kinds() == ["sent"]
-    assert await left(house) == {NotificationStatus.UNDELIVERABLE: 1, NotificationStatus.SENT: 1}
+        await system.tells()
+        system.clock.passes(minutes=5)
+    assert system.ears.kinds() == ["sent"]
+    assert await left(system) == {NotificationStatus.UNDELIVERABLE: 1, NotificationStatus.SENT: 1}
 
 
 @pytest.mark.parametrize(
@@ -259,62 +261,62 @@ async def test_a_notification_that_can_never_be_sent_does_not_silence_its_chat(h
     ],
     ids=["told", "forgiven", "postponed", "refused", "unreadable"],
 )
-async def test_no_mistake_is_remembered_of_a_message_that_is_done_with(house: House, then: list[Any]) -> None:
+async def test_no_mistake_is_remembered_of_a_message_that_is_done_with(system: OrderSystem, then: list[Any]) -> None:
     for each in then:
         if isinstance(each, RowUnreadable):
             each.table = "orders"
-    await queue(house, "paid")
-    house.ears.outcomes[EMMA].extend([KeyError("a name"), *then])
-    await house.tells()
-    assert len(house.delivery._mistakes) == 1
+    await queue(system, "paid")
+    system.ears.outcomes[EMMA].extend([KeyError("a name"), *then])
+    await system.tells()
+    assert len(system.delivery._mistakes) == 1
     for _ in then or [None]:
-        house.clock.passes(minutes=5)
-        await house.tells()
-    assert not house.delivery._mistakes
+        system.clock.passes(minutes=5)
+        await system.tells()
+    assert not system.delivery._mistakes
 
 
-async def test_no_mistake_is_remembered_of_a_chat_that_cannot_be_reached(house: House) -> None:
-    await queue(house, OrderNotification.RECEIPT)
-    house.ears.outcomes[EMMA].append(KeyError("a name"))
-    await house.tells()
-    await queue(house, "paid")
-    house.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
-    await house.tells()
-    assert await left(house) == {NotificationStatus.UNDELIVERABLE: 2}
-    assert not house.delivery._mistakes
+async def test_no_mistake_is_remembered_of_a_chat_that_cannot_be_reached(system: OrderSystem) -> None:
+    await queue(system, OrderNotification.RECEIPT)
+    system.ears.outcomes[EMMA].append(KeyError("a name"))
+    await system.tells()
+    await queue(system, "paid")
+    system.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
+    await system.tells()
+    assert await left(system) == {NotificationStatus.UNDELIVERABLE: 2}
+    assert not system.delivery._mistakes
 
 
-async def left(house: House) -> dict[str, int]:
-    async with house.sql.reading() as tx:
+async def left(system: OrderSystem) -> dict[str, int]:
+    async with system.sql.reading() as tx:
         rows: Any = await OutboxRepository(tx)._connection.exec_driver_sql(
             "select status, count(*) from outbox group by status"
         )
         return {NotificationStatus(row[0]): row[1] for row in rows}
 
 
-async def test_a_database_that_is_away_while_telling_is_no_reason_to_give_up(house: House) -> None:
-    await queue(house, "paid")
-    house.ears.outcomes[EMMA].extend([StoreDown()] * (MISTAKES_FORGIVEN * 2))
+async def test_a_database_that_is_away_while_telling_is_no_reason_to_give_up(system: OrderSystem) -> None:
+    await queue(system, "paid")
+    system.ears.outcomes[EMMA].extend([StoreDown()] * (MISTAKES_FORGIVEN * 2))
     for _ in range(MISTAKES_FORGIVEN * 2 + 1):
-        await house.tells()
-        house.clock.passes(minutes=15)
-    assert house.ears.kinds() == ["paid"]
+        await system.tells()
+        system.clock.passes(minutes=15)
+    assert system.ears.kinds() == ["paid"]
 
 
 async def test_a_result_that_a_mistake_of_ours_keeps_from_being_saved_is_recovered(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def mistaken(*_: object) -> None:
         raise KeyError
 
-    await queue(house, "paid", "sent")
+    await queue(system, "paid", "sent")
     with monkeypatch.context() as patched:
-        patched.setattr(house.delivery, "_keep", mistaken)
-        await house.delivery.start_due()
-        await house.delivery.settle()
-    assert await house.delivery.recover() == 1
-    await house.tells()
-    assert heard(house) == [(EMMA, "paid", False), (EMMA, "paid", True), (EMMA, "sent", False)]
+        patched.setattr(system.delivery, "_keep", mistaken)
+        await system.delivery.start_due()
+        await system.delivery.settle()
+    assert await system.delivery.recover() == 1
+    await system.tells()
+    assert heard(system) == [(EMMA, "paid", False), (EMMA, "paid", True), (EMMA, "sent", False)]
 
 
 class Failing:
@@ -340,8 +342,8 @@ class Failing:
 
 
 @pytest.mark.parametrize("after", [False, True])
-async def test_a_delivery_is_saved_however_often_the_database_fails(house: House, *, after: bool) -> None:
-    store = Failing(house.sql, after=after)
+async def test_a_delivery_is_saved_however_often_the_database_fails(system: OrderSystem, *, after: bool) -> None:
+    store = Failing(system.sql, after=after)
     pauses: list[float] = []
 
     class Outage(Ears):
@@ -352,19 +354,19 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(house: House
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    ears, followed = Outage(house.clock), list[str]()
+    ears, followed = Outage(system.clock), list[str]()
     ears.outcomes[EMMA].extend([Sent(41), Sent(42)])
 
     async def follows(*_: object) -> None:
         followed.append("invoice")
 
     delivery = OutboxDelivery(
-        cast("Database", store), ears, house.clock, after={OrderNotification.INVOICE: follows}, sleep=sleep
+        cast("Database", store), ears, system.clock, after={OrderNotification.INVOICE: follows}, sleep=sleep
     )
-    await queue(house, "invoice", "card")
+    await queue(system, "invoice", "card")
     while await delivery.start_due():
         await delivery.settle()
-    async with house.store.reading() as tx:
+    async with system.store.reading() as tx:
         saved = [await OutboxRepository(tx).message_of("order:R2345AB", kind, EMMA) for kind in ("invoice", "card")]
     assert saved == [41, 42]
     assert [(each.kind, each.maybe_sent) for each in ears.heard] == [("invoice", False), ("card", False)]
@@ -372,40 +374,40 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(house: House
     assert followed
 
 
-async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(house: House) -> None:
+async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(system: OrderSystem) -> None:
     async def mistaken(tx: Any, *_: object) -> None:
-        await UserRepository(tx).save(User(id=7, created_at=house.clock.now()))
+        await UserRepository(tx).save(User(id=7, created_at=system.clock.now()))
         raise KeyError
 
-    delivery = OutboxDelivery(house.store, house.ears, house.clock, after={OrderNotification.PAID: mistaken})
-    await queue(house, "paid", "sent")
+    delivery = OutboxDelivery(system.store, system.ears, system.clock, after={OrderNotification.PAID: mistaken})
+    await queue(system, "paid", "sent")
     for _ in range(2):
         while await delivery.start_due():
             await delivery.settle()
-        house.clock.passes(seconds=60)
+        system.clock.passes(seconds=60)
         await delivery.recover()
-    assert heard(house) == [(EMMA, "paid", False), (EMMA, "sent", False)]
-    assert await left(house) == {NotificationStatus.SENT: 2}
-    async with house.store.reading() as tx:
+    assert heard(system) == [(EMMA, "paid", False), (EMMA, "sent", False)]
+    assert await left(system) == {NotificationStatus.SENT: 2}
+    async with system.store.reading() as tx:
         assert await UserRepository(tx).get(7) is None, "half of what follows was kept"
 
 
-async def test_whoever_waits_for_room_is_told_of_each_end(house: House) -> None:
+async def test_whoever_waits_for_room_is_told_of_each_end(system: OrderSystem) -> None:
     ends: list[None] = []
-    delivery = OutboxDelivery(house.store, house.ears, house.clock, on_room=lambda: ends.append(None))
-    await queue(house, "paid")
-    house.ears.outcomes[EMMA].append(RetryLater(1))
+    delivery = OutboxDelivery(system.store, system.ears, system.clock, on_slot_free=lambda: ends.append(None))
+    await queue(system, "paid")
+    system.ears.outcomes[EMMA].append(RetryLater(1))
     await delivery.start_due()
     await delivery.settle()
     assert len(ends) == 1
 
 
-async def test_closing_ends_every_transaction_before_the_store_is_closed(house: House) -> None:
-    store = Database(house.database, VAULT)
-    ears = SlowEars(house)
+async def test_closing_ends_every_transaction_before_the_store_is_closed(system: OrderSystem) -> None:
+    store = Database(system.database, VAULT)
+    ears = SlowEars(system)
     ears.gates[EMMA] = asyncio.Event()
-    delivery = OutboxDelivery(store, ears, house.clock)
-    await queue(house, "paid")
+    delivery = OutboxDelivery(store, ears, system.clock)
+    await queue(system, "paid")
     await delivery.start_due()
     await ears.begun.wait()
     await delivery.close(0)

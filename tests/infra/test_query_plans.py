@@ -89,7 +89,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "by_service_id": (lambda tx: OrderRepository(tx).by_service_id(["cm1"]), "uq_orders_service_id"),
     "by_page_token": (lambda tx: OrderRepository(tx).by_page_token(["t1", "t2"]), "uq_orders_page_token"),
     "open_of": (lambda tx: DraftRepository(tx).open_of(1001), "uq_drafts_open_chat"),
-    "lapsed": (lambda tx: DraftRepository(tx).lapsed(NOW), "ix_drafts_open_expires_at"),
+    "lapsed": (lambda tx: DraftRepository(tx).expired(NOW), "ix_drafts_open_expires_at"),
     "missed of_person": (lambda tx: MissedOrderRepository(tx).of_user(1001), "pk_missed_orders"),
     "forget missed": (lambda tx: MissedOrderRepository(tx).forget(NOW), "ix_missed_orders_at"),
     "waiting": (lambda tx: InboxRepository(tx).waiting(1001), "ix_inbox_unfinished"),

@@ -51,22 +51,22 @@ from bot.users.readers import Readers, RenderContext
 from bot.users.repository import UserRepository
 from tests.architecture.every_screen import NOW, TRANSLATIONS, a_draft, an_order
 from tests.builders import stored
-from tests.orders.order_world import EMMA, OSCAR, House
+from tests.orders.order_world import EMMA, OSCAR, OrderSystem
 
 BOT = Path(__file__).parents[2] / "bot"
 
 
-def telling(house: House) -> OutboxDelivery:
-    return OutboxDelivery(house.store, house.ears, house.clock, after=hooks(frozenset({OSCAR})))
+def telling(system: OrderSystem) -> OutboxDelivery:
+    return OutboxDelivery(system.store, system.ears, system.clock, after=hooks(frozenset({OSCAR})))
 
 
-async def tells(house: House) -> None:
-    while await house.delivery.start_due():
-        await house.delivery.settle()
+async def tells(system: OrderSystem) -> None:
+    while await system.delivery.start_due():
+        await system.delivery.settle()
 
 
-async def queue(house: House, *kinds: str) -> None:
-    now = house.clock.now()
+async def queue(system: OrderSystem, *kinds: str) -> None:
+    now = system.clock.now()
     rows = [
         Notification(
             chat_id=EMMA,
@@ -79,7 +79,7 @@ async def queue(house: House, *kinds: str) -> None:
         )
         for kind in kinds
     ]
-    async with house.sql.transaction() as tx:
+    async with system.sql.transaction() as tx:
         await OutboxRepository(tx).add(rows)
 
 
@@ -137,29 +137,29 @@ def test_the_queues_of_all_that_creates_messages_are_tested() -> None:
 class FailingPictures:
     """Whoever asks for a receipt fails, and everything else arrives."""
 
-    def __init__(self, house: House) -> None:
-        self._house, self.tries = house, 0
+    def __init__(self, system: OrderSystem) -> None:
+        self._system, self.tries = system, 0
 
     async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
         if notification.kind == OrderNotification.RECEIPT:
             self.tries += 1
             return RetryLater(0)
-        return await self._house.ears.send(notification)
+        return await self._system.ears.send(notification)
 
 
-async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(house: House) -> None:
-    failing = FailingPictures(house)
-    house.delivery = OutboxDelivery(house.store, failing, house.clock)
-    await queue(house, OrderNotification.RECEIPT)
-    await tells(house)
-    await queue(house, OrderNotification.UNRESOLVED, OrderNotification.PAID)
-    await tells(house)
-    assert house.ears.kinds() == [OrderNotification.UNRESOLVED, OrderNotification.PAID]
+async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(system: OrderSystem) -> None:
+    failing = FailingPictures(system)
+    system.delivery = OutboxDelivery(system.store, failing, system.clock)
+    await queue(system, OrderNotification.RECEIPT)
+    await tells(system)
+    await queue(system, OrderNotification.UNRESOLVED, OrderNotification.PAID)
+    await tells(system)
+    assert system.ears.kinds() == [OrderNotification.UNRESOLVED, OrderNotification.PAID]
     for _ in range(EXTRA_TRIES * 2):
-        house.clock.passes(minutes=15)
-        await tells(house)
+        system.clock.passes(minutes=15)
+        await tells(system)
     assert failing.tries == EXTRA_TRIES
-    async with house.store.reading() as tx:
+    async with system.store.reading() as tx:
         (receipt,) = [
             notification
             for notification in await OutboxRepository(tx).of_subject("order:R2345AB")
@@ -168,57 +168,57 @@ async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(house: Ho
     assert receipt.status is NotificationStatus.UNDELIVERABLE
 
 
-async def test_a_message_about_money_is_tried_for_ever(house: House) -> None:
-    house.ears.outcomes[EMMA].extend([RetryLater(0)] * 60)
-    await queue(house, OrderNotification.PAID)
+async def test_a_message_about_money_is_tried_for_ever(system: OrderSystem) -> None:
+    system.ears.outcomes[EMMA].extend([RetryLater(0)] * 60)
+    await queue(system, OrderNotification.PAID)
     for _ in range(61):
-        await tells(house)
-        house.clock.passes(minutes=15)
-    assert house.ears.kinds() == [OrderNotification.PAID]
+        await tells(system)
+        system.clock.passes(minutes=15)
+    assert system.ears.kinds() == [OrderNotification.PAID]
 
 
 @pytest.mark.parametrize("kind", [OrderNotification.INVOICE, OrderNotification.PAID, OrderNotification.FAILED])
 async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_shown_at_the_next_visit(
-    house: House, kind: OrderNotification
+    system: OrderSystem, kind: OrderNotification
 ) -> None:
-    async with house.sql.transaction() as tx:
-        await UserRepository(tx).save(User(id=EMMA, created_at=house.clock.now()))
-    order = await house.place()
-    await house.tells()
-    house.delivery = telling(house)
-    house.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
-    async with house.sql.transaction() as tx:
-        (piece,) = order_notifications(order, (kind,), house.clock.now())
+    async with system.sql.transaction() as tx:
+        await UserRepository(tx).save(User(id=EMMA, created_at=system.clock.now()))
+    order = await system.place()
+    await system.tells()
+    system.delivery = telling(system)
+    system.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
+    async with system.sql.transaction() as tx:
+        (piece,) = order_notifications(order, (kind,), system.clock.now())
         await OutboxRepository(tx).add([replace(piece, mark="again")])
-    await tells(house)
-    async with house.store.reading() as tx:
+    await tells(system)
+    async with system.store.reading() as tx:
         alarms = await AlarmRepository(tx).open()
         missed = await MissedOrderRepository(tx).of_user(EMMA)
     assert [(alarm.kind, alarm.subject) for alarm in alarms] == [(AlarmKind.MESSAGE_REFUSED, order.reference)]
     assert [each.reference for each in missed] == [order.reference]
-    assert house.ears.kinds(OSCAR)[-1] == "alarm_raised"
+    assert system.ears.kinds(OSCAR)[-1] == "alarm_raised"
 
 
-async def test_a_user_who_blocked_the_bot_is_no_alarm(house: House) -> None:
-    house.delivery = telling(house)
-    house.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
-    await queue(house, OrderNotification.PAID)
-    await tells(house)
-    async with house.store.reading() as tx:
+async def test_a_user_who_blocked_the_bot_is_no_alarm(system: OrderSystem) -> None:
+    system.delivery = telling(system)
+    system.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
+    await queue(system, OrderNotification.PAID)
+    await tells(system)
+    async with system.store.reading() as tx:
         assert await AlarmRepository(tx).open() == ()
 
 
-async def test_an_invoice_without_its_picture_is_an_alarm(house: House) -> None:
-    house.delivery = telling(house)
-    house.ears.outcomes[EMMA].append(Sent(7, without_picture=True))
-    await queue(house, OrderNotification.PAID)
-    await tells(house)
-    async with house.store.reading() as tx:
+async def test_an_invoice_without_its_picture_is_an_alarm(system: OrderSystem) -> None:
+    system.delivery = telling(system)
+    system.ears.outcomes[EMMA].append(Sent(7, without_picture=True))
+    await queue(system, OrderNotification.PAID)
+    await tells(system)
+    async with system.store.reading() as tx:
         assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.PICTURE_REFUSED]
 
 
-def sender(house: House, telegram: object) -> Renderers[RenderContext]:
-    readers = Readers(house.store, cast("Messenger", telegram), house.clock, TRANSLATIONS, "en")
+def sender(system: OrderSystem, telegram: object) -> Renderers[RenderContext]:
+    readers = Readers(system.store, cast("Messenger", telegram), system.clock, TRANSLATIONS, "en")
     messages = OrderMessages(contacts=SupportContacts(StaffChat(0, frozenset())), receipts=cast("Any", None))
     return Renderers(readers.context, messages.renderers())
 
@@ -236,19 +236,19 @@ class Sending:
         return Delivered(len(self.texts))
 
 
-async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(house: House) -> None:
-    async with house.sql.transaction() as tx:
-        await UserRepository(tx).save(User(id=EMMA, created_at=house.clock.now(), phrase="winter stair harp"))
-    async with house.sql._writer.begin() as connection:
+async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(system: OrderSystem) -> None:
+    async with system.sql.transaction() as tx:
+        await UserRepository(tx).save(User(id=EMMA, created_at=system.clock.now(), phrase="winter stair harp"))
+    async with system.sql._writer.begin() as connection:
         await connection.execute(text("UPDATE users SET phrase = 's1.no.key'"))
-    order, telegram = await house.place(), Sending()
-    (notification,) = order_notifications(order, (OrderNotification.PAID,), house.clock.now())
-    assert await sender(house, telegram).send(stored(notification)) == Sent(1)
+    order, telegram = await system.place(), Sending()
+    (notification,) = order_notifications(order, (OrderNotification.PAID,), system.clock.now())
+    assert await sender(system, telegram).send(stored(notification)) == Sent(1)
     assert order.reference in telegram.texts[0]
-    house.delivery = telling(house)
-    house.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
-    await tells(house)
-    async with house.store.reading() as tx:
+    system.delivery = telling(system)
+    system.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
+    await tells(system)
+    async with system.store.reading() as tx:
         assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.MESSAGE_REFUSED]
 
 
@@ -287,16 +287,16 @@ class OldMessages:
         return Delivered(given[1])
 
 
-async def old_invoice(house: House, *, paid: bool = False) -> Order:
+async def old_invoice(system: OrderSystem, *, paid: bool = False) -> Order:
     """An order whose invoice is message 41, with its text in message 40."""
-    order = await house.place()
-    async with house.sql.transaction() as tx:
-        kept = await OrderRepository(tx).save(replace(order, paid_at=house.clock.now() if paid else None))
+    order = await system.place()
+    async with system.sql.transaction() as tx:
+        kept = await OrderRepository(tx).save(replace(order, paid_at=system.clock.now() if paid else None))
         assert kept is not None
         await OutboxRepository(tx).add(
             [
                 replace(each, message_id=40)
-                for each in order_notifications(kept, (OrderNotification.INVOICE_TEXT,), house.clock.now())
+                for each in order_notifications(kept, (OrderNotification.INVOICE_TEXT,), system.clock.now())
             ]
         )
         await OutboxRepository(tx).replace_message(f"order:{order.reference}", OrderNotification.INVOICE, EMMA, 41)
@@ -304,59 +304,59 @@ async def old_invoice(house: House, *, paid: bool = False) -> Order:
 
 
 async def takes_down(
-    house: House, order: Order, telegram: OldMessages, notice: OrderNotification = OrderNotification.TAKE_DOWN
+    system: OrderSystem, order: Order, telegram: OldMessages, notice: OrderNotification = OrderNotification.TAKE_DOWN
 ) -> Sent | RetryLater | Undeliverable | ChatMoved:
-    (notification,) = order_notifications(order, (notice,), house.clock.now())
-    return await sender(house, telegram).send(stored(notification))
+    (notification,) = order_notifications(order, (notice,), system.clock.now())
+    return await sender(system, telegram).send(stored(notification))
 
 
-async def pictures_queued(house: House, order: Order) -> list[Queue]:
-    async with house.store.reading() as tx:
+async def pictures_queued(system: OrderSystem, order: Order) -> list[Queue]:
+    async with system.store.reading() as tx:
         queued = await OutboxRepository(tx).of_subject(f"order:{order.reference}")
     return [notification.queue for notification in queued if notification.kind == OrderNotification.TAKE_DOWN_PICTURE]
 
 
 @pytest.mark.parametrize(("paid", "are_old"), [(False, True), (True, True), (True, False)])
 async def test_an_invoice_that_cannot_be_deleted_any_more_is_edited_with_its_text(
-    house: House,
+    system: OrderSystem,
     paid: bool,  # noqa: FBT001
     are_old: bool,  # noqa: FBT001
 ) -> None:
-    order = await old_invoice(house, paid=paid)
+    order = await old_invoice(system, paid=paid)
     telegram = OldMessages({41}, are_old=are_old)
-    assert await takes_down(house, order, telegram) == Sent()
+    assert await takes_down(system, order, telegram) == Sent()
     assert set(telegram.edited) == ({40, 41} if are_old else set()), "what is gone needs no edit"
     assert all(order.reference in text and "lnbcrt" not in text for text in telegram.edited.values())
-    assert await pictures_queued(house, order) == ([Queue.EXTRA] if are_old else [])
+    assert await pictures_queued(system, order) == ([Queue.EXTRA] if are_old else [])
 
 
-async def test_the_qr_code_of_an_invoice_that_cannot_be_deleted_any_more_is_replaced(house: House) -> None:
-    order = await old_invoice(house)
+async def test_the_qr_code_of_an_invoice_that_cannot_be_deleted_any_more_is_replaced(system: OrderSystem) -> None:
+    order = await old_invoice(system)
     telegram = OldMessages({41})
-    assert await takes_down(house, order, telegram, OrderNotification.TAKE_DOWN_PICTURE) == Sent()
+    assert await takes_down(system, order, telegram, OrderNotification.TAKE_DOWN_PICTURE) == Sent()
     assert telegram.replaced == {41}
 
 
-async def test_an_old_invoice_whose_new_picture_keeps_failing_holds_up_nothing(house: House) -> None:
-    order = await old_invoice(house, paid=True)
+async def test_an_old_invoice_whose_new_picture_keeps_failing_holds_up_nothing(system: OrderSystem) -> None:
+    order = await old_invoice(system, paid=True)
     telegram = OldMessages({41}, new_pictures=TryLater(3))
-    assert await takes_down(house, order, telegram) == Sent(), "that the payment has arrived comes right behind it"
-    assert isinstance(await takes_down(house, order, telegram, OrderNotification.TAKE_DOWN_PICTURE), RetryLater)
+    assert await takes_down(system, order, telegram) == Sent(), "that the payment has arrived comes right behind it"
+    assert isinstance(await takes_down(system, order, telegram, OrderNotification.TAKE_DOWN_PICTURE), RetryLater)
 
 
-async def test_an_old_invoice_whose_new_picture_is_refused_loses_its_text_and_buttons(house: House) -> None:
-    order = await old_invoice(house)
+async def test_an_old_invoice_whose_new_picture_is_refused_loses_its_text_and_buttons(system: OrderSystem) -> None:
+    order = await old_invoice(system)
     telegram = OldMessages({41}, new_pictures=Invalid("IMAGE_PROCESS_FAILED"))
-    assert await takes_down(house, order, telegram) == Sent()
+    assert await takes_down(system, order, telegram) == Sent()
     assert set(telegram.edited) == {40, 41}
 
 
-async def test_a_receipt_comes_after_the_message_that_the_rupiah_were_sent(house: House) -> None:
-    house.ears.outcomes[EMMA].append(RetryLater(30))
-    await queue(house, OrderNotification.SENT, OrderNotification.RECEIPT)
-    await tells(house)
-    assert house.ears.kinds() == []
-    house.clock.passes(seconds=30)
-    await tells(house)
-    await tells(house)
-    assert house.ears.kinds() == [OrderNotification.SENT, OrderNotification.RECEIPT]
+async def test_a_receipt_comes_after_the_message_that_the_rupiah_were_sent(system: OrderSystem) -> None:
+    system.ears.outcomes[EMMA].append(RetryLater(30))
+    await queue(system, OrderNotification.SENT, OrderNotification.RECEIPT)
+    await tells(system)
+    assert system.ears.kinds() == []
+    system.clock.passes(seconds=30)
+    await tells(system)
+    await tells(system)
+    assert system.ears.kinds() == [OrderNotification.SENT, OrderNotification.RECEIPT]

@@ -9,48 +9,50 @@ from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.infra.telegram.inbound.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, InboxItem
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.orders.order_world import EMMA, House
+from tests.orders.order_world import EMMA, OrderSystem
 
 
-def update(house: House, update_id: int) -> InboxItem:
-    return InboxItem(update_id=update_id, chat_id=EMMA, body="{}", received_at=house.clock.now())
+def update(system: OrderSystem, update_id: int) -> InboxItem:
+    return InboxItem(update_id=update_id, chat_id=EMMA, body="{}", received_at=system.clock.now())
 
 
-async def test_the_update_that_a_draft_has_taken_in_is_marked_with_it(house: House) -> None:
-    async with house.sql.transaction() as tx:
-        await InboxRepository(tx).add([update(house, 900), update(house, 901), update(house, 7)])
-    drafts = Drafts(house.store, house.clock)
+async def test_the_update_that_a_draft_has_taken_in_is_marked_with_it(system: OrderSystem) -> None:
+    async with system.sql.transaction() as tx:
+        await InboxRepository(tx).add([update(system, 900), update(system, 901), update(system, 7)])
+    drafts = Drafts(system.store, system.clock)
     draft = await drafts.begin(EMMA, EMMA, 900)
     await drafts.save(replace(draft, number="1234567890"), 7)
-    async with house.sql.reading() as tx:
+    async with system.sql.reading() as tx:
         taken = {item.update_id: item.handled_by for item in await InboxRepository(tx).waiting(EMMA)}
     assert taken == {900: TAKEN_BY_DRAFT, 901: None, 7: TAKEN_BY_DRAFT}
 
 
-async def test_a_save_that_lost_marks_nothing(house: House) -> None:
-    async with house.sql.transaction() as tx:
-        await InboxRepository(tx).add([update(house, 5), update(house, 6)])
-    drafts = Drafts(house.store, house.clock)
+async def test_a_save_that_lost_marks_nothing(system: OrderSystem) -> None:
+    async with system.sql.transaction() as tx:
+        await InboxRepository(tx).add([update(system, 5), update(system, 6)])
+    drafts = Drafts(system.store, system.clock)
     draft = await drafts.begin(EMMA, EMMA, 4)
     await drafts.save(draft, 5)
-    async with house.sql.transaction() as tx:
+    async with system.sql.transaction() as tx:
         assert await DraftRepository(tx).save(replace(draft, last_update_id=6)) is None
-    async with house.sql.reading() as tx:
+    async with system.sql.reading() as tx:
         assert [item.handled_by for item in await InboxRepository(tx).waiting(EMMA)] == [TAKEN_BY_DRAFT, None]
 
 
-async def test_the_update_that_has_answered_a_question_is_marked_with_it(house: House) -> None:
-    async with house.sql.transaction() as tx:
-        await InboxRepository(tx).add([update(house, 5), update(house, 6)])
-        await UserRepository(tx).save(User(id=EMMA, created_at=house.clock.now(), answered_update_id=5))
-    async with house.sql.reading() as tx:
+async def test_the_update_that_has_answered_a_question_is_marked_with_it(system: OrderSystem) -> None:
+    async with system.sql.transaction() as tx:
+        await InboxRepository(tx).add([update(system, 5), update(system, 6)])
+        await UserRepository(tx).save(User(id=EMMA, created_at=system.clock.now(), answered_update_id=5))
+    async with system.sql.reading() as tx:
         assert [item.handled_by for item in await InboxRepository(tx).waiting(EMMA)] == [TAKEN_BY_QUESTION, None]
 
 
-async def test_updates_wait_in_the_order_in_which_they_came_whatever_their_ids(house: House) -> None:
-    async with house.sql.transaction() as tx:
-        await InboxRepository(tx).add([update(house, 1_000)])
-        await InboxRepository(tx).add([replace(update(house, 3), received_at=house.clock.now() + timedelta(seconds=1))])
-    async with house.sql.reading() as tx:
+async def test_updates_wait_in_the_order_in_which_they_came_whatever_their_ids(system: OrderSystem) -> None:
+    async with system.sql.transaction() as tx:
+        await InboxRepository(tx).add([update(system, 1_000)])
+        await InboxRepository(tx).add(
+            [replace(update(system, 3), received_at=system.clock.now() + timedelta(seconds=1))]
+        )
+    async with system.sql.reading() as tx:
         assert [item.update_id for item in await InboxRepository(tx).waiting(EMMA)] == [1_000, 3]
         assert [item.update_id for item in await InboxRepository(tx).waiting(EMMA, known=[1_000])] == [3]

@@ -22,7 +22,7 @@ FOR_EVER = int(10 * PATIENCE)
 SECRET = "/p/abcdefghijklmnopqrstuvwxyz_-0123"
 
 
-class House:
+class SlowServer:
     """A server on a free port, with an answer that can be delayed."""
 
     def __init__(self) -> None:
@@ -40,42 +40,42 @@ class House:
 
 
 @asynccontextmanager
-async def open_house(*, ends_within: int = server.ENDS_WITHIN_SECONDS) -> AsyncIterator[House]:
-    house = House()
+async def open_slow_server(*, ends_within: int = server.ENDS_WITHIN_SECONDS) -> AsyncIterator[SlowServer]:
+    slow_server = SlowServer()
     listener = await server.bind("127.0.0.1", free_port())
-    house.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    async with server.serving(house.app, listener, ends_within=ends_within):
-        yield house
+    slow_server.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    async with server.serving(slow_server.app, listener, ends_within=ends_within):
+        yield slow_server
 
 
-async def answers_once_the_end_has_begun(house: House) -> None:
+async def answers_once_the_end_has_begun(slow_server: SlowServer) -> None:
     """Release the slow answer when new connections are no longer possible."""
 
     async def is_closed() -> bool:
         try:
-            _, writer = await asyncio.open_connection("127.0.0.1", int(house.address.rpartition(":")[2]))
+            _, writer = await asyncio.open_connection("127.0.0.1", int(slow_server.address.rpartition(":")[2]))
         except ConnectionRefusedError:
             return True
         writer.close()
         return False
 
     await until(is_closed, what="the end")
-    house.held.set()
+    slow_server.held.set()
 
 
 async def test_it_answers_from_the_moment_it_is_opened_and_lets_go_of_its_port() -> None:
-    async with open_house() as house, httpx.AsyncClient(base_url=house.address) as browser:
+    async with open_slow_server() as slow_server, httpx.AsyncClient(base_url=slow_server.address) as browser:
         assert (await browser.get("/")).text == "here"
-        port = int(house.address.rpartition(":")[2])
+        port = int(slow_server.address.rpartition(":")[2])
     (await server.bind("127.0.0.1", port)).close()
 
 
 async def test_open_connections_hold_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "IDLE_SECONDS", FOR_EVER)
     async with asyncio.timeout(PATIENCE), httpx.AsyncClient() as browser:
-        async with open_house(ends_within=FOR_EVER) as house:
-            await browser.get(house.address)
-            port = int(house.address.rpartition(":")[2])
+        async with open_slow_server(ends_within=FOR_EVER) as slow_server:
+            await browser.get(slow_server.address)
+            port = int(slow_server.address.rpartition(":")[2])
             silent = await asyncio.gather(*(asyncio.open_connection("127.0.0.1", port) for _ in range(5)))
         for _, writer in silent:
             writer.close()
@@ -83,10 +83,10 @@ async def test_open_connections_hold_nothing_up(monkeypatch: pytest.MonkeyPatch)
 
 async def test_an_answer_under_way_is_waited_for() -> None:
     async with asyncio.timeout(PATIENCE), httpx.AsyncClient(timeout=PATIENCE) as browser:
-        async with open_house(ends_within=FOR_EVER) as house:
-            slow = asyncio.create_task(browser.get(f"{house.address}/slow"))
-            await house.asked.wait()
-            late = asyncio.create_task(answers_once_the_end_has_begun(house))
+        async with open_slow_server(ends_within=FOR_EVER) as slow_server:
+            slow = asyncio.create_task(browser.get(f"{slow_server.address}/slow"))
+            await slow_server.asked.wait()
+            late = asyncio.create_task(answers_once_the_end_has_begun(slow_server))
         await late
         assert (await slow).text == "late"
 
@@ -94,16 +94,16 @@ async def test_an_answer_under_way_is_waited_for() -> None:
 @pytest.mark.filterwarnings("ignore")  # connections that are cut off log warnings
 async def test_an_answer_that_never_comes_is_cut_off() -> None:
     async with asyncio.timeout(PATIENCE), httpx.AsyncClient(timeout=FOR_EVER) as browser:
-        async with open_house() as house:
-            slow = asyncio.create_task(browser.get(f"{house.address}/slow"))
-            await house.asked.wait()
+        async with open_slow_server() as slow_server:
+            slow = asyncio.create_task(browser.get(f"{slow_server.address}/slow"))
+            await slow_server.asked.wait()
         with pytest.raises(httpx.HTTPError):
             (await slow).raise_for_status()
 
 
 async def test_a_port_that_is_taken_is_named() -> None:
-    async with open_house() as house:
-        port = int(house.address.rpartition(":")[2])
+    async with open_slow_server() as slow_server:
+        port = int(slow_server.address.rpartition(":")[2])
         with pytest.raises(server.PortTaken, match=rf"^127\.0\.0\.1 port {port}: Address already in use$"):
             await server.bind("127.0.0.1", port)
 
@@ -116,8 +116,8 @@ async def test_a_host_that_is_not_ours_is_named() -> None:
 
 
 async def test_whoever_takes_over_waits_for_the_port_a_while() -> None:
-    async with open_house() as house:
-        port = int(house.address.rpartition(":")[2])
+    async with open_slow_server() as slow_server:
+        port = int(slow_server.address.rpartition(":")[2])
         taking_over = asyncio.create_task(server.bind("127.0.0.1", port, retry_seconds=FOR_EVER))
         await asyncio.sleep(0)
     (await taking_over).close()
@@ -125,9 +125,9 @@ async def test_whoever_takes_over_waits_for_the_port_a_while() -> None:
 
 async def test_addresses_are_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    async with open_house() as house, httpx.AsyncClient(base_url=house.address) as browser:
+    async with open_slow_server() as slow_server, httpx.AsyncClient(base_url=slow_server.address) as browser:
         await browser.get(f"{SECRET}?l=id")
-        reader, writer = await asyncio.open_connection("127.0.0.1", int(house.address.rpartition(":")[2]))
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(slow_server.address.rpartition(":")[2]))
         writer.write(f"GET {SECRET} HTTP/9\r\nbad header\r\n\r\n".encode())
         assert b"400" in await reader.readline()
         writer.close()
@@ -142,8 +142,8 @@ def test_an_address_that_gets_into_a_log_line_all_the_same_is_made_harmless() ->
 
 async def test_more_connections_than_the_bot_can_spare_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "MOST_CONNECTIONS", 3)
-    async with open_house() as house:
-        port = int(house.address.rpartition(":")[2])
+    async with open_slow_server() as slow_server:
+        port = int(slow_server.address.rpartition(":")[2])
         pairs = [await asyncio.open_connection("127.0.0.1", port) for _ in range(5)]
         answers = []
         for reader, writer in pairs:
@@ -164,8 +164,8 @@ async def _asks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> b
 
 async def test_connections_that_say_nothing_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "IDLE_SECONDS", 0.05)
-    async with open_house() as house:
-        reader, writer = await asyncio.open_connection("127.0.0.1", int(house.address.rpartition(":")[2]))
+    async with open_slow_server() as slow_server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(slow_server.address.rpartition(":")[2]))
         async with asyncio.timeout(PATIENCE):
             assert await reader.read() == b""
         writer.close()
@@ -176,8 +176,8 @@ async def test_connections_that_never_come_to_the_point_are_closed(
     monkeypatch: pytest.MonkeyPatch, before: bytes
 ) -> None:
     monkeypatch.setattr(server, "IDLE_SECONDS", 0.2)
-    async with open_house() as house:
-        reader, writer = await asyncio.open_connection("127.0.0.1", int(house.address.rpartition(":")[2]))
+    async with open_slow_server() as slow_server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(slow_server.address.rpartition(":")[2]))
         async with asyncio.timeout(PATIENCE):
             if before:
                 writer.write(before)
@@ -194,8 +194,8 @@ async def test_connections_that_never_come_to_the_point_are_closed(
 
 async def test_a_head_in_pieces_is_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "IDLE_SECONDS", FOR_EVER)
-    async with open_house() as house:
-        reader, writer = await asyncio.open_connection("127.0.0.1", int(house.address.rpartition(":")[2]))
+    async with open_slow_server() as slow_server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(slow_server.address.rpartition(":")[2]))
         for piece in (b"GET / HT", b"TP/1.1\r\nho", b"st: x\r\nconnection: close\r\n", b"\r\n"):
             writer.write(piece)
             await asyncio.sleep(0.01)

@@ -54,7 +54,7 @@ class Clock:
 
 
 @dataclass(slots=True)
-class House:
+class ToolServer:
     """The running server and its HTTP client."""
 
     tools: Tools
@@ -86,16 +86,16 @@ class House:
 
 
 @asynccontextmanager
-async def open_house(
+async def open_tool_server(
     *, allowed: tuple[str, ...] = (), per_minute: int = 1000, ends_within: int = 1
-) -> AsyncIterator[House]:
+) -> AsyncIterator[ToolServer]:
     """Serve on a free port within the block."""
     tools, clock = Tools(), Clock()
     serving = served(
         tools.server, allowed=allowed, per_minute=per_minute, seconds=clock.seconds, ends_within=ends_within
     )
     async with serving as address, httpx.AsyncClient(base_url=address) as browser:
-        yield House(tools, clock, address, browser)
+        yield ToolServer(tools, clock, address, browser)
 
 
 @asynccontextmanager

@@ -17,8 +17,8 @@ import httpx
 
 import bot
 from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app
-from tests.e2e.nursery import BOT, nursery
-from tests.e2e.nursery import Child as Process
+from tests.e2e.launcher import BOT, launcher
+from tests.e2e.launcher import Child as Process
 from tests.serving import serving
 from tests.waiting import PATIENCE
 
@@ -103,7 +103,7 @@ async def child(env: dict[str, str], folder: Path, program: str = BOT) -> AsyncI
     (its_in, our_out), (our_in, its_out) = os.pipe(), os.pipe()
     stdin, stdout = await _writer(our_out), await _reader(our_in)
     with log.open("wb") as err, os.fdopen(its_in), os.fdopen(its_out, "w"):
-        process = await nursery().start(
+        process = await launcher().start(
             ["mcp"],
             program=program,
             environment=env,

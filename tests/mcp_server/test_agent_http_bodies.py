@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from bot.mcp_server.http import answers, body
 from bot.mcp_server.http.front import Front
-from tests.mcp_server.agent_http import LIST_TOOLS, TOKEN, House, call, open_house
+from tests.mcp_server.agent_http import LIST_TOOLS, TOKEN, ToolServer, call, open_tool_server
 from tests.waiting import PATIENCE
 
 HEAD = f"POST /mcp HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: application/json\r\n"
@@ -35,15 +35,15 @@ async def _in_chunks(content: bytes) -> AsyncIterator[bytes]:
 async def test_a_body_is_taken_up_to_the_limit_and_no_further(size: int, status: int, *, announced: bool) -> None:
     content = _call_of(size)
     assert len(content) == size
-    async with open_house() as house:
+    async with open_tool_server() as tool_server:
         headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/json", "accept": "*/*"}
         given = content if announced else _in_chunks(content)
-        answer = await house.browser.post("/mcp", content=given, headers=headers)
+        answer = await tool_server.browser.post("/mcp", content=given, headers=headers)
         assert answer.status_code == status
         assert "ratelimit" in answer.headers
         if status == 413:
             assert str(body.MOST_BYTES) in answer.json()["error"]
-        assert (await house.calls()).status_code == 200, "the next call is none the worse for it"
+        assert (await tool_server.calls()).status_code == 200, "the next call is none the worse for it"
 
 
 async def test_a_large_body_that_came_in_one_piece_is_refused_at_once() -> None:
@@ -70,23 +70,23 @@ async def test_a_large_body_that_came_in_one_piece_is_refused_at_once() -> None:
 async def test_a_body_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch, rest: str) -> None:
     monkeypatch.setattr(body, "WITHIN_SECONDS", 0.05)
     monkeypatch.setattr(answers, "HEARD_OUT_WITHIN_SECONDS", 0.05)
-    async with open_house() as house:
-        said = await _all_that_is_said(house, (HEAD + rest).encode())
+    async with open_tool_server() as tool_server:
+        said = await _all_that_is_said(tool_server, (HEAD + rest).encode())
     assert said.startswith(b"HTTP/1.1 408 ")
     assert b'{"error":"Request body too slow"}' in said
 
 
 async def test_a_strangers_endless_body_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "HEARD_OUT_WITHIN_SECONDS", 0.05)
-    async with open_house() as house:
-        said = await _all_that_is_said(house, (STRANGER + ENDLESS).encode())
+    async with open_tool_server() as tool_server:
+        said = await _all_that_is_said(tool_server, (STRANGER + ENDLESS).encode())
     assert said.startswith(b"HTTP/1.1 401 ")
     assert b"connection: close" in said.lower()
 
 
-async def _all_that_is_said(house: House, raw: bytes) -> bytes:
+async def _all_that_is_said(tool_server: ToolServer, raw: bytes) -> bytes:
     """Return everything until the server closes the connection, which it must."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", tool_server.port)
     writer.write(raw)
     try:
         async with asyncio.timeout(PATIENCE):
@@ -96,20 +96,20 @@ async def _all_that_is_said(house: House, raw: bytes) -> bytes:
 
 
 async def test_a_stranger_who_writes_at_length_hears_why_it_was_for_nothing() -> None:
-    async with open_house() as house:
-        answer = await house.browser.post("/mcp", content=_in_chunks(b"x" * 3_000_000))
+    async with open_tool_server() as tool_server:
+        answer = await tool_server.browser.post("/mcp", content=_in_chunks(b"x" * 3_000_000))
         assert (answer.status_code, answer.json()) == (401, {"error": "Unauthorized"})
 
 
 async def test_a_client_that_leaves_in_the_middle_of_its_body_leaves_no_trace(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    async with open_house() as house:
+    async with open_tool_server() as tool_server:
         for head in (HEAD, STRANGER):
-            _, writer = await asyncio.open_connection("127.0.0.1", house.port)
+            _, writer = await asyncio.open_connection("127.0.0.1", tool_server.port)
             writer.write((head + "content-length: 100\r\n\r\n{").encode())
             await writer.drain()
             writer.transport.abort()
-        assert (await house.calls(call("repeat", said="still here"))).status_code == 200
+        assert (await tool_server.calls(call("repeat", said="still here"))).status_code == 200
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from bot.infra.http import server
-from tests.mcp_server.agent_http import CALL_HEADERS, House, call, open_house
+from tests.mcp_server.agent_http import CALL_HEADERS, ToolServer, call, open_tool_server
 from tests.waiting import PATIENCE
 
 FOR_EVER = int(10 * PATIENCE)
@@ -27,15 +27,17 @@ def closing(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
 
 
 async def test_a_call_under_way_is_answered_before_the_end(closing: asyncio.Event) -> None:
-    async def answers_once_the_end_has_begun(house: House) -> None:
+    async def answers_once_the_end_has_begun(tool_server: ToolServer) -> None:
         await closing.wait()
-        house.tools.held.set()
+        tool_server.tools.held.set()
 
     async with asyncio.timeout(PATIENCE), httpx.AsyncClient(timeout=PATIENCE) as browser:
-        async with open_house(ends_within=FOR_EVER) as house:
-            waiting = asyncio.create_task(browser.post(f"{house.address}/mcp", json=call("wait"), headers=CALL_HEADERS))
-            await house.tools.asked.wait()
-            late = asyncio.create_task(answers_once_the_end_has_begun(house))
+        async with open_tool_server(ends_within=FOR_EVER) as tool_server:
+            waiting = asyncio.create_task(
+                browser.post(f"{tool_server.address}/mcp", json=call("wait"), headers=CALL_HEADERS)
+            )
+            await tool_server.tools.asked.wait()
+            late = asyncio.create_task(answers_once_the_end_has_begun(tool_server))
         await late
         assert (await waiting).json()["result"]["structuredContent"] == {"result": "late"}
 
@@ -52,9 +54,9 @@ async def test_a_call_that_the_end_cuts_off_is_told_so(caplog: pytest.LogCapture
         headers["mcp-name"] = "wait"
         message["params"] = message["params"] | {"_meta": meta}
     async with httpx.AsyncClient() as browser:
-        async with open_house() as house:
-            waiting = asyncio.create_task(browser.post(f"{house.address}/mcp", json=message, headers=headers))
-            await asyncio.wait_for(house.tools.asked.wait(), PATIENCE)
+        async with open_tool_server() as tool_server:
+            waiting = asyncio.create_task(browser.post(f"{tool_server.address}/mcp", json=message, headers=headers))
+            await asyncio.wait_for(tool_server.tools.asked.wait(), PATIENCE)
         answer = await waiting
     assert (answer.status_code, answer.json()) == (503, {"error": "Shutting down"})
     assert "Traceback" not in caplog.text
@@ -65,6 +67,10 @@ async def test_idle_connections_hold_nothing_up(
 ) -> None:
     caplog.set_level(logging.WARNING)
     monkeypatch.setattr(server, "IDLE_SECONDS", FOR_EVER)
-    async with asyncio.timeout(PATIENCE), httpx.AsyncClient() as browser, open_house(ends_within=FOR_EVER) as house:
-        await browser.get(f"{house.address}/healthz")
+    async with (
+        asyncio.timeout(PATIENCE),
+        httpx.AsyncClient() as browser,
+        open_tool_server(ends_within=FOR_EVER) as tool_server,
+    ):
+        await browser.get(f"{tool_server.address}/healthz")
     assert caplog.records == []

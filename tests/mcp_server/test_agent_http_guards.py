@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from bot.mcp_server.http.bearer import Bearer
-from tests.mcp_server.agent_http import TOKEN, House, call, open_house
+from tests.mcp_server.agent_http import TOKEN, ToolServer, call, open_tool_server
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -16,25 +16,25 @@ NO_STREAM = {"jsonrpc": "2.0", "error": {"code": -32000, "message": "Method not 
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def house() -> AsyncIterator[House]:
+async def tool_server() -> AsyncIterator[ToolServer]:
     """Yield a server that accepts any host."""
-    async with open_house() as house:
-        yield house
+    async with open_tool_server() as tool_server:
+        yield tool_server
 
 
-async def test_whoever_has_the_bearer_gets_through(house: House) -> None:
-    answer = await house.calls(call("repeat", said="Halo"))
+async def test_whoever_has_the_bearer_gets_through(tool_server: ToolServer) -> None:
+    answer = await tool_server.calls(call("repeat", said="Halo"))
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
     assert answer.json()["result"]["structuredContent"] == {"result": "Halo"}
     assert "mcp-session-id" not in answer.headers
 
 
-async def test_the_health_check_needs_no_bearer(house: House) -> None:
-    answer = await house.browser.get("/healthz")
+async def test_the_health_check_needs_no_bearer(tool_server: ToolServer) -> None:
+    answer = await tool_server.browser.get("/healthz")
     assert answer.status_code == 200
     assert answer.json() == {"ok": True, "name": "Tools of a test", "version": "1.2.3"}
-    head = await house.browser.head("/healthz")
+    head = await tool_server.browser.head("/healthz")
     assert (head.status_code, head.content) == (200, b"")
 
 
@@ -57,18 +57,22 @@ async def test_the_health_check_needs_no_bearer(house: House) -> None:
 )
 @pytest.mark.parametrize("authorized", [True, False])
 async def test_what_there_is_not_is_said_so(  # noqa: PLR0917  a row of the table
-    house: House, method: str, path: str, status: int, said: object, allow: str | None, *, authorized: bool
+    tool_server: ToolServer, method: str, path: str, status: int, said: object, allow: str | None, *, authorized: bool
 ) -> None:
     headers = {"authorization": f"Bearer {TOKEN}"} if authorized else {}
-    answer = await house.browser.request(method, house.address + path, headers=headers)
+    answer = await tool_server.browser.request(method, tool_server.address + path, headers=headers)
     assert answer.status_code == status
     assert answer.headers.get("allow") == allow
     assert (answer.json() if answer.content else None) == said
     assert not any(name.startswith("access-control-") for name in answer.headers)
 
 
-async def test_answers_are_kept_by_nobody(house: House) -> None:
-    for answer in (await house.calls(), await house.browser.get("/healthz"), await house.browser.get("/else")):
+async def test_answers_are_kept_by_nobody(tool_server: ToolServer) -> None:
+    for answer in (
+        await tool_server.calls(),
+        await tool_server.browser.get("/healthz"),
+        await tool_server.browser.get("/else"),
+    ):
         assert answer.headers.get_list("cache-control") == ["no-store"]
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "server" not in answer.headers
@@ -78,8 +82,8 @@ async def test_answers_are_kept_by_nobody(house: House) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-async def test_the_scheme_may_be_written_in_any_case(house: House, scheme: str) -> None:
-    assert (await house.calls(authorization=f"{scheme} {TOKEN}")).status_code == 200
+async def test_the_scheme_may_be_written_in_any_case(tool_server: ToolServer, scheme: str) -> None:
+    assert (await tool_server.calls(authorization=f"{scheme} {TOKEN}")).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -106,8 +110,10 @@ async def test_the_scheme_may_be_written_in_any_case(house: House, scheme: str) 
         "Bearer ÿþ",
     ],
 )
-async def test_whoever_has_not_the_bearer_is_refused_in_the_same_words(house: House, given: str | None) -> None:
-    answer = await house.browser.post(
+async def test_whoever_has_not_the_bearer_is_refused_in_the_same_words(
+    tool_server: ToolServer, given: str | None
+) -> None:
+    answer = await tool_server.browser.post(
         "/mcp", content=b"{}", headers=[] if given is None else [(b"Authorization", given.encode("latin-1"))]
     )
     assert answer.status_code == 401
@@ -116,16 +122,16 @@ async def test_whoever_has_not_the_bearer_is_refused_in_the_same_words(house: Ho
     assert "ratelimit" not in answer.headers
 
 
-async def test_two_bearers_are_none(house: House) -> None:
+async def test_two_bearers_are_none(tool_server: ToolServer) -> None:
     right, wrong = f"Bearer {TOKEN}", "Bearer nonsense"
     for pair in ([right, wrong], [wrong, right], [right, right]):
         headers = [("authorization", value) for value in pair]
-        answer = await house.browser.post("/mcp", content=b"{}", headers=headers)
+        answer = await tool_server.browser.post("/mcp", content=b"{}", headers=headers)
         assert answer.status_code == 401
 
 
-async def test_a_token_elsewhere_is_no_bearer(house: House) -> None:
-    answer = await house.browser.post(f"/mcp?access_token={TOKEN}", headers={"x-api-key": TOKEN})
+async def test_a_token_elsewhere_is_no_bearer(tool_server: ToolServer) -> None:
+    answer = await tool_server.browser.post(f"/mcp?access_token={TOKEN}", headers={"x-api-key": TOKEN})
     assert answer.status_code == 401
 
 
@@ -141,11 +147,11 @@ async def test_a_server_without_a_token_is_not_made() -> None:
 
 
 async def test_the_share_is_told_and_kept_to() -> None:
-    async with open_house(per_minute=3) as house:
+    async with open_tool_server(per_minute=3) as tool_server:
         told = []
         for passed in (0, 10, 10, 10.5, 0):
-            house.clock.now += passed
-            answer = await house.calls()
+            tool_server.clock.now += passed
+            answer = await tool_server.calls()
             told.append((answer.status_code, answer.headers["ratelimit"], answer.headers.get("retry-after")))
             assert answer.headers["ratelimit-policy"] == "3;w=60"
         assert told == [
@@ -156,23 +162,23 @@ async def test_the_share_is_told_and_kept_to() -> None:
             (429, "limit=3, remaining=0, reset=30", "30"),
         ]
         assert answer.json() == {"error": "Too many requests"}
-        house.clock.now += 30
-        assert (await house.calls()).status_code == 200
+        tool_server.clock.now += 30
+        assert (await tool_server.calls()).status_code == 200
 
 
 async def test_nobody_but_the_bearer_takes_of_the_share() -> None:
-    async with open_house(per_minute=2) as house:
+    async with open_tool_server(per_minute=2) as tool_server:
         for number in range(50):
-            assert (await house.calls(authorization=f"Bearer {number}")).status_code == 401
-            assert (await house.browser.get("/healthz")).status_code == 200
-            assert (await house.calls(host="kirim.example", origin="https://evil.example")).status_code == 403
-        assert (await house.calls()).headers["ratelimit"].startswith("limit=2, remaining=1,")
+            assert (await tool_server.calls(authorization=f"Bearer {number}")).status_code == 401
+            assert (await tool_server.browser.get("/healthz")).status_code == 200
+            assert (await tool_server.calls(host="kirim.example", origin="https://evil.example")).status_code == 403
+        assert (await tool_server.calls()).headers["ratelimit"].startswith("limit=2, remaining=1,")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", json.dumps({"jsonrpc": "2.0"}).encode()])
-async def test_nonsense_counts_and_is_told_how_it_stands(house: House, content: bytes) -> None:
-    before = _remaining(await house.calls())
-    answer = await house.calls(content=content)
+async def test_nonsense_counts_and_is_told_how_it_stands(tool_server: ToolServer, content: bytes) -> None:
+    before = _remaining(await tool_server.calls())
+    answer = await tool_server.calls(content=content)
     assert 400 <= answer.status_code < 500
     assert _remaining(answer) == before - 1
 

@@ -7,23 +7,23 @@ import pytest_asyncio
 from starlette.types import Message, Receive, Scope, Send
 
 from bot.mcp_server.http.hosts import Hosts
-from tests.mcp_server.agent_http import House, open_house
+from tests.mcp_server.agent_http import ToolServer, open_tool_server
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def house() -> AsyncIterator[House]:
+async def tool_server() -> AsyncIterator[ToolServer]:
     """Yield a server that accepts any host."""
-    async with open_house() as house:
-        yield house
+    async with open_tool_server() as tool_server:
+        yield tool_server
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def picky() -> AsyncIterator[House]:
+async def picky() -> AsyncIterator[ToolServer]:
     """Yield a server that accepts only some hosts."""
-    async with open_house(allowed=("tools.example", "10.0.0.7:3333", "[::1]")) as house:
-        yield house
+    async with open_tool_server(allowed=("tools.example", "10.0.0.7:3333", "[::1]")) as tool_server:
+        yield tool_server
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,9 @@ async def picky() -> AsyncIterator[House]:
     ],
 )
 @pytest.mark.parametrize("path", ["/mcp", "/healthz", "/else"])
-async def test_only_hosts_on_the_list_may_be_asked_for(picky: House, host: str, path: str, *, comes_in: bool) -> None:
+async def test_only_hosts_on_the_list_may_be_asked_for(
+    picky: ToolServer, host: str, path: str, *, comes_in: bool
+) -> None:
     answer = await picky.browser.request("POST" if path == "/mcp" else "GET", path, headers={"host": host})
     if comes_in:
         assert answer.status_code == {"/mcp": 401, "/healthz": 200, "/else": 404}[path]
@@ -60,10 +62,12 @@ async def test_only_hosts_on_the_list_may_be_asked_for(picky: House, host: str, 
         assert (answer.status_code, answer.json()) == (403, {"error": "Host not allowed"})
 
 
-async def test_a_request_without_a_host_is_refused_where_there_is_a_list(picky: House, house: House) -> None:
+async def test_a_request_without_a_host_is_refused_where_there_is_a_list(
+    picky: ToolServer, tool_server: ToolServer
+) -> None:
     asked = b"GET /healthz HTTP/1.0\r\n\r\n"
     assert (await picky.says(asked)).startswith(b"HTTP/1.1 403 ")
-    assert (await house.says(asked)).startswith(b"HTTP/1.1 200 ")
+    assert (await tool_server.says(asked)).startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +80,7 @@ async def test_a_request_without_a_host_is_refused_where_there_is_a_list(picky: 
         b"GET /healthz HTTP/1.1\r\n\r\n",
     ],
 )
-async def test_a_host_named_in_any_other_way_is_none(picky: House, asked: bytes) -> None:
+async def test_a_host_named_in_any_other_way_is_none(picky: ToolServer, asked: bytes) -> None:
     assert (await picky.says(asked))[9:12] in {b"400", b"403"}
 
 
@@ -98,8 +102,8 @@ async def test_two_hosts_are_none_even_from_a_server_that_lets_them_through() ->
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:1", "kirim.example", "any.where:99"])
-async def test_without_a_list_any_host_may_be_asked_for(house: House, host: str) -> None:
-    assert (await house.calls(host=host)).status_code == 200
+async def test_without_a_list_any_host_may_be_asked_for(tool_server: ToolServer, host: str) -> None:
+    assert (await tool_server.calls(host=host)).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -119,7 +123,7 @@ async def test_without_a_list_any_host_may_be_asked_for(house: House, host: str)
         ("", False),
     ],
 )
-async def test_only_pages_of_hosts_on_the_list_may_ask(picky: House, origin: str, *, comes_in: bool) -> None:
+async def test_only_pages_of_hosts_on_the_list_may_ask(picky: ToolServer, origin: str, *, comes_in: bool) -> None:
     answer = await picky.calls(host="tools.example", origin=origin)
     if comes_in:
         assert answer.status_code == 200
@@ -137,11 +141,11 @@ async def test_only_pages_of_hosts_on_the_list_may_ask(picky: House, origin: str
     ],
 )
 async def test_without_a_list_only_pages_of_the_host_itself_may_ask(
-    house: House, host: str, origin: str, status: int
+    tool_server: ToolServer, host: str, origin: str, status: int
 ) -> None:
-    assert (await house.calls(host=host, origin=origin)).status_code == status
+    assert (await tool_server.calls(host=host, origin=origin)).status_code == status
 
 
-async def test_every_page_that_is_named_must_be_allowed(picky: House) -> None:
+async def test_every_page_that_is_named_must_be_allowed(picky: ToolServer) -> None:
     headers = [("host", "tools.example"), ("origin", "https://tools.example"), ("origin", "https://evil.example")]
     assert (await picky.browser.get("/healthz", headers=headers)).status_code == 403

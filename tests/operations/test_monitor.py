@@ -11,266 +11,274 @@ from bot.settlement.model import OutcomeUnknown, PayoutMethod, ServiceDown, Slow
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import next_reminder
 from bot.staff.notifications import AlarmNotification
-from tests.orders.order_world import EMMA, OSCAR, REQUEST, House
+from tests.orders.order_world import EMMA, OSCAR, REQUEST, OrderSystem
 from tests.settlement.fake_settlement import BCA, FakeSettlement, failing
 
 MANY = tuple(PayoutMethod(f"{number:03}", f"BANK {number}", "bank", None) for number in range(100))
 
 
-async def looks(house: House, *, after: float = 5) -> list[str]:
+async def looks(system: OrderSystem, *, after: float = 5) -> list[str]:
     """Some seconds pass, the watch looks, and notifications are sent; what operators have got by then."""
-    house.clock.passes(seconds=after)
-    await house.watch.look()
-    await house.tells()
-    return house.ears.kinds(OSCAR)
+    system.clock.passes(seconds=after)
+    await system.watch.look()
+    await system.tells()
+    return system.ears.kinds(OSCAR)
 
 
-async def probes(house: House, times: int, *, every: float = 6) -> None:
+async def probes(system: OrderSystem, times: int, *, every: float = 6) -> None:
     for _ in range(times):
-        house.clock.passes(seconds=every)
-        await house.watching.probe()
+        system.clock.passes(seconds=every)
+        await system.watching.probe()
 
 
-async def raised(house: House) -> list[AlarmKind]:
-    return [alarm.kind for alarm in await house.alarms.open()]
+async def raised(system: OrderSystem) -> list[AlarmKind]:
+    return [alarm.kind for alarm in await system.alarms.open()]
 
 
-async def test_an_outage_is_told_once_it_lasts_and_so_is_its_end(house: House, service: FakeSettlement) -> None:
+async def test_an_outage_is_told_once_it_lasts_and_so_is_its_end(system: OrderSystem, service: FakeSettlement) -> None:
     service.reads.extend(failing(ServiceDown, 20))
-    house.clock.passes(minutes=1)
-    await probes(house, 3)
-    assert await looks(house) == []
-    await probes(house, 17)
-    assert await looks(house) == [AlarmNotification.RAISED]
-    assert await looks(house) == [AlarmNotification.RAISED]
-    await probes(house, 1)
-    assert await looks(house) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
-    assert await raised(house) == []
+    system.clock.passes(minutes=1)
+    await probes(system, 3)
+    assert await looks(system) == []
+    await probes(system, 17)
+    assert await looks(system) == [AlarmNotification.RAISED]
+    assert await looks(system) == [AlarmNotification.RAISED]
+    await probes(system, 1)
+    assert await looks(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+    assert await raised(system) == []
 
 
-async def test_one_failure_and_a_burst_of_them_are_no_outage(house: House, service: FakeSettlement) -> None:
+async def test_one_failure_and_a_burst_of_them_are_no_outage(system: OrderSystem, service: FakeSettlement) -> None:
     service.reads.extend(failing(ServiceDown, 50))
     for _ in range(50):
         with pytest.raises(ServiceDown):
-            await house.settlement.quote()
-    assert await looks(house) == []
-    await house.settlement.quote()
+            await system.settlement.quote()
+    assert await looks(system) == []
+    await system.settlement.quote()
     service.reads.append(ServiceDown())
     with pytest.raises(ServiceDown):
-        await house.settlement.quote()
-    assert await looks(house, after=120) == []
+        await system.settlement.quote()
+    assert await looks(system, after=120) == []
 
 
-async def wishes_in_vain(house: House, times: int, *, every: float = 20) -> None:
+async def wishes_in_vain(system: OrderSystem, times: int, *, every: float = 20) -> None:
     """Somebody confirms again and again, and nobody knows what came of it; other questions are answered."""
-    house.service.places.extend(failing(OutcomeUnknown, times))
+    system.service.places.extend(failing(OutcomeUnknown, times))
     for _ in range(times):
-        house.clock.passes(seconds=every)
+        system.clock.passes(seconds=every)
         with pytest.raises(OutcomeUnknown):
-            await house.settlement.place(REQUEST)
-        await house.settlement.quote()
+            await system.settlement.place(REQUEST)
+        await system.settlement.quote()
 
 
-async def test_a_service_that_answers_all_but_orders_is_told_and_when_it_makes_one(house: House) -> None:
-    await wishes_in_vain(house, 2)
-    assert await looks(house) == []
-    await wishes_in_vain(house, 3)
-    assert await looks(house) == [AlarmNotification.RAISED]
-    (alarm,) = await house.alarms.open()
+async def test_a_service_that_answers_all_but_orders_is_told_and_when_it_makes_one(system: OrderSystem) -> None:
+    await wishes_in_vain(system, 2)
+    assert await looks(system) == []
+    await wishes_in_vain(system, 3)
+    assert await looks(system) == [AlarmNotification.RAISED]
+    (alarm,) = await system.alarms.open()
     assert (alarm.kind, alarm.facts["orders"]) == (AlarmKind.SERVICE_DOWN, True)
-    await house.settlement.quote()
-    assert await looks(house) == [AlarmNotification.RAISED]
-    await house.settlement.place(REQUEST)
-    assert await looks(house) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+    await system.settlement.quote()
+    assert await looks(system) == [AlarmNotification.RAISED]
+    await system.settlement.place(REQUEST)
+    assert await looks(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
-async def test_what_became_of_orders_long_ago_says_nothing_of_the_service_now(house: House) -> None:
-    await wishes_in_vain(house, 5)
-    assert await looks(house) == [AlarmNotification.RAISED]
-    assert await looks(house, after=3600) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+async def test_what_became_of_orders_long_ago_says_nothing_of_the_service_now(system: OrderSystem) -> None:
+    await wishes_in_vain(system, 5)
+    assert await looks(system) == [AlarmNotification.RAISED]
+    assert await looks(system, after=3600) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
-async def test_a_service_that_is_asked_anyway_is_not_asked_by_the_watch(house: House, service: FakeSettlement) -> None:
-    house.clock.passes(seconds=50)
-    await house.settlement.quote()
-    await probes(house, 9)
+async def test_a_service_that_is_asked_anyway_is_not_asked_by_the_watch(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    system.clock.passes(seconds=50)
+    await system.settlement.quote()
+    await probes(system, 9)
     assert service.times("methods") == 0
-    await probes(house, 2)
+    await probes(system, 2)
     assert service.times("methods") == 1
 
 
-async def test_a_request_for_fewer_requests_is_honoured_by_the_watch(house: House, service: FakeSettlement) -> None:
+async def test_a_request_for_fewer_requests_is_honoured_by_the_watch(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
     service.reads.append(SlowDown(600))
-    await probes(house, 12)
+    await probes(system, 12)
     assert service.times("methods") == 1
-    await probes(house, 100)
+    await probes(system, 100)
     assert service.times("methods") == 1
-    await probes(house, 20)
+    await probes(system, 20)
     assert service.times("methods") > 1
 
 
 @pytest.mark.parametrize(("left", "told"), [(51, 0), (50, 1), (1, 1), (0, 1)])
 async def test_a_list_that_shrinks_sharply_is_told_until_it_has_grown_again(
-    house: House, service: FakeSettlement, left: int, told: int
+    system: OrderSystem, service: FakeSettlement, left: int, told: int
 ) -> None:
     for methods in (MANY, MANY[:left]):
         service.methods = methods
-        await house.market.methods(fresh=True)
-        await looks(house)
-    assert house.ears.kinds(OSCAR) == [AlarmNotification.RAISED] * told
+        await system.catalogue.methods(fresh=True)
+        await looks(system)
+    assert system.ears.kinds(OSCAR) == [AlarmNotification.RAISED] * told
     service.methods = MANY[:80]
-    await house.market.methods(fresh=True)
-    assert await looks(house) == [AlarmNotification.RAISED, AlarmNotification.CLEARED] * told
+    await system.catalogue.methods(fresh=True)
+    assert await looks(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED] * told
 
 
-async def test_an_empty_list_is_told_though_nobody_knows_what_was_before(house: House, service: FakeSettlement) -> None:
+async def test_an_empty_list_is_told_though_nobody_knows_what_was_before(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
     service.methods = ()
-    await house.market.methods(fresh=True)
-    assert await looks(house) == [AlarmNotification.RAISED]
-    assert not await house.watching.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
+    await system.catalogue.methods(fresh=True)
+    assert await looks(system) == [AlarmNotification.RAISED]
+    assert not await system.watching.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
 
 
 async def test_a_list_that_has_shrunk_stays_so_after_a_restart_until_an_operator_accepts_it(
-    house: House, file: str, service: FakeSettlement
+    system: OrderSystem, file: str, service: FakeSettlement
 ) -> None:
     for methods in (MANY, MANY[:9]):
         service.methods = methods
-        await house.market.methods(fresh=True)
-        await looks(house)
-    again = House(file, service)
-    await again.market.methods(fresh=True)
+        await system.catalogue.methods(fresh=True)
+        await looks(system)
+    again = OrderSystem(file, service)
+    await again.catalogue.methods(fresh=True)
     assert await looks(again, after=3600 * 30) == []
     assert await raised(again) == [AlarmKind.METHODS_SHRUNK]
     assert await again.watching.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
     assert not await again.watching.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
-    await again.market.methods(fresh=True)
+    await again.catalogue.methods(fresh=True)
     assert await looks(again) == []
     assert await raised(again) == []
     await again.leave()
 
 
-async def test_notifications_that_wait_too_long_are_an_alarm_until_they_are_sent(house: House) -> None:
-    house.ears.outcomes[EMMA].extend([RetryLater(40), RetryLater(40), Sent()])
-    await house.place()
-    await house.tells()
-    assert await looks(house, after=50) == []
-    assert await looks(house, after=15) == [AlarmNotification.RAISED]
-    (alarm,) = await house.alarms.open()
+async def test_notifications_that_wait_too_long_are_an_alarm_until_they_are_sent(system: OrderSystem) -> None:
+    system.ears.outcomes[EMMA].extend([RetryLater(40), RetryLater(40), Sent()])
+    await system.place()
+    await system.tells()
+    assert await looks(system, after=50) == []
+    assert await looks(system, after=15) == [AlarmNotification.RAISED]
+    (alarm,) = await system.alarms.open()
     assert (alarm.kind, alarm.facts["count"]) == (AlarmKind.OUTBOX_BACKLOG, 2)
-    await looks(house, after=200)
-    assert await looks(house) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+    await looks(system, after=200)
+    assert await looks(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
-async def test_a_poller_that_gives_no_sign_of_life_is_told_and_that_it_is_back(house: House) -> None:
-    await house.polls()
+async def test_a_poller_that_gives_no_sign_of_life_is_told_and_that_it_is_back(system: OrderSystem) -> None:
+    await system.polls()
     for _ in range(13):
-        await looks(house)
-    assert house.ears.kinds(OSCAR) == [AlarmNotification.RAISED]
-    await house.polls()
-    assert await looks(house) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+        await looks(system)
+    assert system.ears.kinds(OSCAR) == [AlarmNotification.RAISED]
+    await system.polls()
+    assert await looks(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
-async def test_a_poller_that_rests_as_it_was_told_to_is_not_silent(house: House, service: FakeSettlement) -> None:
-    await house.place()
+async def test_a_poller_that_rests_as_it_was_told_to_is_not_silent(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await system.place()
     service.reads.append(SlowDown(300))
-    assert await house.polls() == 300
+    assert await system.polls() == 300
     for _ in range(60):
-        await looks(house)
-    assert house.ears.kinds(OSCAR) == []
+        await looks(system)
+    assert system.ears.kinds(OSCAR) == []
 
 
-async def test_a_machine_that_slept_is_no_silent_poller(house: House) -> None:
-    await house.polls()
-    assert await looks(house, after=3600 * 8) == []
+async def test_a_machine_that_slept_is_no_silent_poller(system: OrderSystem) -> None:
+    await system.polls()
+    assert await looks(system, after=3600 * 8) == []
 
 
-async def test_reminders_come_later_and_later_and_name_everything_at_once(house: House) -> None:
-    house.health.refused()
-    await house.tells()
+async def test_reminders_come_later_and_later_and_name_everything_at_once(system: OrderSystem) -> None:
+    system.health.refused()
+    await system.tells()
     reminded = []
     for minutes in range(6, 60 * 30 + 1, 6):
-        house.clock.passes(minutes=6)
-        await house.alarms.remind()
-        if (await house.alarms.open())[0].reminded_at == house.clock.now():
+        system.clock.passes(minutes=6)
+        await system.alarms.remind()
+        if (await system.alarms.open())[0].reminded_at == system.clock.now():
             reminded.append(minutes // 60)
     assert reminded == [1, 2, 4, 8, 16]
-    await house.tells()
-    assert house.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, *[AlarmNotification.REMINDER] * 5]
+    await system.tells()
+    assert system.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, *[AlarmNotification.REMINDER] * 5]
 
 
 async def test_nobody_is_reminded_right_after_a_restart_of_what_may_be_over(
-    house: House, file: str, service: FakeSettlement
+    system: OrderSystem, file: str, service: FakeSettlement
 ) -> None:
-    house.health.refused()
-    await house.tells()
-    house.clock.passes(hours=5)
-    again = House(file, service)
+    system.health.refused()
+    await system.tells()
+    system.clock.passes(hours=5)
+    again = OrderSystem(file, service)
     assert not await again.alarms.remind()
-    house.clock.passes(seconds=61)
+    system.clock.passes(seconds=61)
     assert await again.alarms.remind()
     await again.leave()
 
 
-def test_a_reminder_is_due_each_day_in_the_end(house: House) -> None:
-    now = house.clock.now()
+def test_a_reminder_is_due_each_day_in_the_end(system: OrderSystem) -> None:
+    now = system.clock.now()
     old = Alarm(kind=AlarmKind.KEY_REFUSED, raised_at=now - timedelta(days=9), reminded_at=now)
     assert next_reminder(old, timedelta(hours=1)) == now + timedelta(days=1)
     assert next_reminder(old, timedelta(days=3)) == now + timedelta(days=3)
 
 
-async def failed_after_payment(house: House) -> Order:
-    order = await house.place()
+async def failed_after_payment(system: OrderSystem) -> Order:
+    order = await system.place()
     for state in ("LN_INVOICE_PAID", "FAILED"):
-        house.service.becomes("svc-1", state)
-        await house.polls()
+        system.service.becomes("svc-1", state)
+        await system.polls()
     return order
 
 
-async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_has_seen_to_it(house: House) -> None:
-    order = await failed_after_payment(house)
-    assert house.ears.kinds(OSCAR) == [OrderWarning.FAILED]
-    assert await raised(house) == [AlarmKind.ORDER_FAILED]
-    assert await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=2002)
-    assert not await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
-    assert await looks(house) == [OrderWarning.FAILED, AlarmNotification.CLEARED]
-    assert await raised(house) == []
+async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_has_seen_to_it(system: OrderSystem) -> None:
+    order = await failed_after_payment(system)
+    assert system.ears.kinds(OSCAR) == [OrderWarning.FAILED]
+    assert await raised(system) == [AlarmKind.ORDER_FAILED]
+    assert await system.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=2002)
+    assert not await system.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
+    assert await looks(system) == [OrderWarning.FAILED, AlarmNotification.CLEARED]
+    assert await raised(system) == []
 
 
-async def test_who_has_seen_to_it_is_not_told_that_it_is_seen_to(house: House) -> None:
-    order = await failed_after_payment(house)
-    assert await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
-    assert await looks(house) == [OrderWarning.FAILED]
+async def test_who_has_seen_to_it_is_not_told_that_it_is_seen_to(system: OrderSystem) -> None:
+    order = await failed_after_payment(system)
+    assert await system.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
+    assert await looks(system) == [OrderWarning.FAILED]
 
 
-async def test_an_invoice_that_does_not_match_is_an_alarm_as_well(house: House, service: FakeSettlement) -> None:
+async def test_an_invoice_that_does_not_match_is_an_alarm_as_well(system: OrderSystem, service: FakeSettlement) -> None:
     service.answers.append({"bolt11": service.invoice(1)})
-    order = await house.place()
-    assert await looks(house) == [OrderWarning.BAD_INVOICE]
-    (alarm,) = await house.alarms.open()
+    order = await system.place()
+    assert await looks(system) == [OrderWarning.BAD_INVOICE]
+    (alarm,) = await system.alarms.open()
     assert (alarm.kind, alarm.subject) == (AlarmKind.INVOICE_MISMATCH, order.reference)
     assert alarm.facts["complaint"]
 
 
 @pytest.mark.parametrize("kind", [AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.OUTBOX_BACKLOG])
-async def test_what_ends_by_itself_is_ended_by_nobodys_word(house: House, kind: AlarmKind) -> None:
-    house.health.refused()
-    await house.tells()
-    assert not await house.watching.settle(kind, "", OSCAR)
-    assert await raised(house) == [AlarmKind.KEY_REFUSED]
+async def test_what_ends_by_itself_is_ended_by_nobodys_word(system: OrderSystem, kind: AlarmKind) -> None:
+    system.health.refused()
+    await system.tells()
+    assert not await system.watching.settle(kind, "", OSCAR)
+    assert await raised(system) == [AlarmKind.KEY_REFUSED]
 
 
 async def test_at_a_glance_there_is_what_is_known_and_what_is_not_known_yet(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    unknown = await house.watching.glance()
+    unknown = await system.watching.summary()
     assert (unknown.key_is_taken, unknown.service_answers, unknown.methods) == (None, None, None)
     service.methods = (BCA,)
-    await house.market.methods()
-    known = await house.watching.glance()
+    await system.catalogue.methods()
+    known = await system.watching.summary()
     assert (known.key_is_taken, known.service_answers, known.methods, known.backlog.count) == (True, True, 1, 0)
-    house.health.refused()
-    await house.tells()
-    house.health.answered()
-    await house.tells()
-    glance = await house.watching.glance()
-    assert (glance.alarms, glance.raised_lately) == ((), 1)
+    system.health.refused()
+    await system.tells()
+    system.health.answered()
+    await system.tells()
+    summary = await system.watching.summary()
+    assert (summary.alarms, summary.raised_lately) == ((), 1)

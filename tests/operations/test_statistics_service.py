@@ -14,19 +14,19 @@ from bot.operations.statistics_service import OrderFile, StatisticsService
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown
 from tests.builders import an_order
-from tests.orders.order_world import EMMA, OSCAR, SARI, House
+from tests.orders.order_world import EMMA, OSCAR, SARI, OrderSystem
 
 
 @pytest.fixture
-def figures(house: House) -> StatisticsService:
-    return StatisticsService(house.store, house.settlement, house.clock)
+def figures(system: OrderSystem) -> StatisticsService:
+    return StatisticsService(system.store, system.settlement, system.clock)
 
 
-async def has_orders(house: House, count: int) -> None:
+async def has_orders(system: OrderSystem, count: int) -> None:
     """So many orders, a minute apart, the newest now."""
-    async with house.store.transaction() as tx:
+    async with system.store.transaction() as tx:
         for number in range(count):
-            at = house.clock.now() - timedelta(minutes=number)
+            at = system.clock.now() - timedelta(minutes=number)
             assert await OrderRepository(tx).add(an_order(f"R{number:04}", created_at=at))
 
 
@@ -36,18 +36,18 @@ def references(export: OrderFile) -> list[str]:
     return [row["reference"] for row in rows]
 
 
-async def test_the_figures_follow_orders_to_their_end(house: House, figures: StatisticsService) -> None:
-    sent, waiting = await house.place(EMMA), await house.place(SARI)
+async def test_the_figures_follow_orders_to_their_end(system: OrderSystem, figures: StatisticsService) -> None:
+    sent, waiting = await system.place(EMMA), await system.place(SARI)
     assert sent.service_id
     assert waiting.service_id
-    house.service.becomes(sent.service_id, "LN_INVOICE_PAID")
-    await house.polls()
-    house.clock.passes(seconds=95)
-    house.service.becomes(sent.service_id, "COMPLETED")
-    await house.polls()
+    system.service.becomes(sent.service_id, "LN_INVOICE_PAID")
+    await system.polls()
+    system.clock.passes(seconds=95)
+    system.service.becomes(sent.service_id, "COMPLETED")
+    await system.polls()
     for period in Period:
         span, own = await figures.of_bot(period, PRESUMED)
-        assert span == last(period, house.clock.now(), PRESUMED)
+        assert span == last(period, system.clock.now(), PRESUMED)
         assert {outcome: tally.orders for outcome, tally in own.orders.by_outcome.items()} == {
             Outcome.SENT: 1,
             Outcome.WAITING: 1,
@@ -58,9 +58,9 @@ async def test_the_figures_follow_orders_to_their_end(house: House, figures: Sta
 
 @pytest.mark.parametrize("failure", [ServiceDown, SlowDown, KeyRefused])
 async def test_what_the_service_does_not_tell_is_none(
-    house: House, figures: StatisticsService, failure: type[SettlementFailure]
+    system: OrderSystem, figures: StatisticsService, failure: type[SettlementFailure]
 ) -> None:
-    house.service.reads.append(failure())
+    system.service.reads.append(failure())
     told = await figures.of_service()
     assert [told.stats is None, told.rails is None].count(True) == 1
     told = await figures.of_service()
@@ -70,20 +70,20 @@ async def test_what_the_service_does_not_tell_is_none(
 
 @pytest.mark.parametrize("count", [1, 3, 4, 7])
 async def test_a_file_is_written_in_portions_of_which_none_is_lost(
-    house: House, figures: StatisticsService, monkeypatch: pytest.MonkeyPatch, count: int
+    system: OrderSystem, figures: StatisticsService, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     monkeypatch.setattr(module, "BATCH_SIZE", 3)
-    await has_orders(house, count)
-    export = await figures.export_orders(last(Period.WEEK, house.clock.now(), PRESUMED), OSCAR)
+    await has_orders(system, count)
+    export = await figures.export_orders(last(Period.WEEK, system.clock.now(), PRESUMED), OSCAR)
     assert export.orders == count
     assert references(export) == [f"R{number:04}" for number in reversed(range(count))]
 
 
 async def test_there_is_no_file_of_nothing_nor_of_too_much(
-    house: House, figures: StatisticsService, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, figures: StatisticsService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    span = last(Period.WEEK, house.clock.now(), PRESUMED)
+    span = last(Period.WEEK, system.clock.now(), PRESUMED)
     assert await figures.export_orders(span, OSCAR) == OrderFile(0, None)
     monkeypatch.setattr(module, "MAX_ORDERS", 2)
-    await has_orders(house, 3)
+    await has_orders(system, 3)
     assert await figures.export_orders(span, OSCAR) == OrderFile(3, None)

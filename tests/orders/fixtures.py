@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.architecture.every_screen import NOW
-from tests.orders.order_world import House
+from tests.orders.order_world import OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 
@@ -23,15 +23,15 @@ def service() -> FakeSettlement:
 
 
 @pytest.fixture
-async def house(file: str, service: FakeSettlement) -> AsyncIterator[House]:
-    house = House(file, service)
-    yield house
-    await house.leave()
+async def system(file: str, service: FakeSettlement) -> AsyncIterator[OrderSystem]:
+    system = OrderSystem(file, service)
+    yield system
+    await system.leave()
 
 
 @pytest.fixture
-async def other_house(file: str, service: FakeSettlement) -> AsyncIterator[House]:
+async def other_system(file: str, service: FakeSettlement) -> AsyncIterator[OrderSystem]:
     """Another process on the same database and the same service."""
-    other = House(file, service)
+    other = OrderSystem(file, service)
     yield other
     await other.leave()

@@ -1,7 +1,7 @@
 """Everything around the life of an order: the service that bots and agents share, Telegram's chats, and processes.
 
-The bots are the real parts (`order_world.House`) with the real teller; only the two wires are models. `Mortal` says
-what happens at each call.
+The bots are the real parts (`order_world.OrderSystem`) with the real outbox; only the two wires are models. `Mortal`
+says what happens at each call.
 """
 
 import contextlib
@@ -53,7 +53,7 @@ from bot.support.notifications.kinds import AboutEntry, TicketNotification
 from bot.users.notifications import DeletionMessage
 from bot.users.readers import Readers, RenderContext
 from tests.orders.killable import Fate, Hanging, Mortal, MortalStore
-from tests.orders.order_world import House
+from tests.orders.order_world import OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 from tests.texts import TRANSLATIONS
 
@@ -354,7 +354,7 @@ class Renderer:
         return await self._teller.send(notification)
 
 
-class Bot(House):
+class Bot(OrderSystem):
     """One process of the bot, whole enough for the life of orders."""
 
     def __init__(self, mortal: Mortal, sql: Database, service: ServiceModel, chats: Chats, rules: Any) -> None:
@@ -381,7 +381,7 @@ class Bot(House):
             DeletionMessage(TRANSLATIONS, "en").renderers(),
             draft_notifications.RENDERERS,
             OrderMessages(
-                contacts=SupportContacts(self.room), receipts=ReceiptService(self.store, self.clock)
+                contacts=SupportContacts(self.staff_chat), receipts=ReceiptService(self.store, self.clock)
             ).renderers(),
             OrderWarnings(rules.operator_ids).renderers(),
             AlarmMessages(subjects).renderers(),

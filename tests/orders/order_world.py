@@ -1,7 +1,8 @@
-"""The use cases on a real database, with a scripted service, a moved clock and a teller that writes down.
+"""The use cases on a real database, with a scripted service, a moved clock and a sender that records notifications.
 
-A second `House` on the same file is another process, as far as the database can tell; a new one after `leave` is the
-bot after a crash. With the same `sql` it has no connection of the one before, but needn't compile each statement anew.
+A second `OrderSystem` on the same file is another process, as far as the database can tell. A new one after `leave` is
+the bot after a crash. With the same `sql` it has no connection of the one before, but needn't compile each statement
+anew.
 """
 
 from collections import defaultdict, deque
@@ -31,7 +32,7 @@ from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
 from bot.rates.subscription_service import end_subscription
 from bot.settlement.budget import Budget
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.health import Health
 from bot.settlement.model import OrderReport, OrderRequest, Settlement
 from bot.settlement.monitored import MonitoredSettlement
@@ -110,7 +111,7 @@ class Ears:
         return [each.paying for each in self.heard if each.paying and chat_id in {None, each.chat_id}]
 
 
-class House:
+class OrderSystem:
     """One process: every part of it that concerns orders."""
 
     def __init__(
@@ -132,13 +133,13 @@ class House:
         self.viewed = ViewedOrders(self.clock)
         self.ears = ears or Ears(self.clock)
         self.ears.store = self.store
-        self.market = Market(self.settlement, self.clock)
+        self.catalogue = ServiceCatalogue(self.settlement, self.clock)
         self.drafts = Drafts(self.store, self.clock)
         self.orders = OrderService(
-            store=self.store, settlement=self.settlement, market=self.market, clock=self.clock, rules=rules
+            store=self.store, settlement=self.settlement, catalogue=self.catalogue, clock=self.clock, rules=rules
         )
-        self.room, events = StaffChat(0, rules.support_ids), OrderEvents()
-        events.subscribe(TicketsOfOrders(self.room))
+        self.staff_chat, events = StaffChat(0, rules.support_ids), OrderEvents()
+        events.subscribe(TicketsOfOrders(self.staff_chat))
         self.observer = Observer(self.orders, events)
         self.reconciler = Reconciler(self.orders, self.settlement)
         self.delivery = OutboxDelivery(self.store, self.ears, self.clock, on_chat_unreachable=(end_subscription,))
@@ -146,7 +147,7 @@ class House:
         subjects.add(ALARM_SUBJECTS)
         self.alarms = Alarms(self.store, self.clock, rules.operator_ids, subjects=subjects)
         self.watching = Monitor(
-            store=self.store, clock=self.clock, health=self.health, alarms=self.alarms, market=self.market
+            store=self.store, clock=self.clock, health=self.health, alarms=self.alarms, catalogue=self.catalogue
         )
         self.poller = Poller(
             store=self.store,
@@ -235,11 +236,11 @@ def seconds(number: float) -> timedelta:
     return timedelta(seconds=number)
 
 
-async def unresolved(house: House, service: FakeSettlement, how: str = "lost_before") -> Order:
+async def unresolved(system: OrderSystem, service: FakeSettlement, how: str = "lost_before") -> Order:
     """An order that was not found in time: its person has been asked."""
     service.places.append(how)
     service.listed = False
-    order = await house.place()
-    await house.reconciles(after=61)
+    order = await system.place()
+    await system.reconciles(after=61)
     service.listed = True
-    return await house.order(order.reference)
+    return await system.order(order.reference)

@@ -18,7 +18,7 @@ from bot.orders.order import Order, Phase
 from bot.orders.placement.service import ConfirmationOutdated
 from bot.settlement.model import KeyRefused, Refused, ServiceDown, SlowDown
 from tests.examples import examples
-from tests.orders.order_world import EMMA, House
+from tests.orders.order_world import EMMA, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
 ANSWERS: list[str | Exception] = ["answer", "lost_before", "lost_after", "never_reached", Refused("no"), KeyRefused()]
@@ -35,10 +35,10 @@ MONEY = [
 class Life:
     """Random steps of one wish's life; `posts` counts the decisions that allow a POST."""
 
-    def __init__(self, seed: int, houses: list[House], draft: OrderDraft) -> None:
+    def __init__(self, seed: int, systems: list[OrderSystem], draft: OrderDraft) -> None:
         self.chance = random.Random(seed)
-        self.houses = houses
-        self.service: FakeSettlement = houses[0].service
+        self.systems = systems
+        self.service: FakeSettlement = systems[0].service
         self.draft = draft
         self.posts = 0
         self.steps: list[Any] = [
@@ -55,52 +55,52 @@ class Life:
         ]
 
     @property
-    def house(self) -> House:
-        return self.chance.choice(self.houses)
+    def system(self) -> OrderSystem:
+        return self.chance.choice(self.systems)
 
     async def step(self) -> None:
         """Some things at the same time."""
         at_once = self.chance.choices(self.steps, k=self.chance.randint(1, 3))
-        await asyncio.gather(*(each(self.house) for each in at_once))
+        await asyncio.gather(*(each(self.system) for each in at_once))
 
-    async def confirms(self, house: House) -> None:
+    async def confirms(self, system: OrderSystem) -> None:
         with suppress(ConfirmationOutdated, ServiceDown, SlowDown, KeyRefused):
-            await house.confirm(self.draft)
+            await system.confirm(self.draft)
             self.posts = max(self.posts, 1)
 
-    async def latest(self, house: House) -> Order | None:
-        orders = await house.all_orders()
+    async def latest(self, system: OrderSystem) -> Order | None:
+        orders = await system.all_orders()
         return self.chance.choice(orders) if orders else None
 
-    async def tries_again(self, house: House) -> None:
-        order = await self.latest(house)
-        if order is not None and await house.orders.try_again(order.reference):
+    async def tries_again(self, system: OrderSystem) -> None:
+        order = await self.latest(system)
+        if order is not None and await system.orders.try_again(order.reference):
             self.posts += 1
 
-    async def drops(self, house: House) -> None:
-        order = await self.latest(house)
+    async def drops(self, system: OrderSystem) -> None:
+        order = await self.latest(system)
         if order is not None and self.chance.random() < 0.3:
-            await house.orders.drop(order.reference)
+            await system.orders.drop(order.reference)
 
-    async def accepts(self, house: House) -> None:
-        order = await self.latest(house)
+    async def accepts(self, system: OrderSystem) -> None:
+        order = await self.latest(system)
         if order is not None:
-            await house.orders.accept_price(order.reference)
+            await system.orders.accept_price(order.reference)
 
-    async def looks(self, house: House) -> None:
-        await house.reconciler.run_once()
+    async def looks(self, system: OrderSystem) -> None:
+        await system.reconciler.run_once()
 
-    async def polls(self, house: House) -> None:
-        await house.poller.tick()
-        await house.observer.close_offers()
+    async def polls(self, system: OrderSystem) -> None:
+        await system.poller.tick()
+        await system.observer.close_offers()
 
-    async def tells(self, house: House) -> None:
-        await house.tells()
+    async def tells(self, system: OrderSystem) -> None:
+        await system.tells()
 
-    async def time_passes(self, house: House) -> None:
-        house.clock.passes(seconds=self.chance.choice([1, 5, 20, 61, 61, 900]))
+    async def time_passes(self, system: OrderSystem) -> None:
+        system.clock.passes(seconds=self.chance.choice([1, 5, 20, 61, 61, 900]))
 
-    async def service_changes(self, _: House) -> None:
+    async def service_changes(self, _: OrderSystem) -> None:
         self.service.listed = self.chance.random() < 0.7
         self.service.places.append(self.chance.choice(ANSWERS))
         self.service.locked_rate = self.chance.choice([None, self.service.rate / Decimal(2)])
@@ -110,8 +110,8 @@ class Life:
         if self.chance.random() < 0.3:
             self.service.reads.append(self.chance.choice([ServiceDown(), SlowDown(3), KeyRefused()]))
 
-    async def service_pays(self, house: House) -> None:
-        shown = set(house.ears.shown())
+    async def service_pays(self, system: OrderSystem) -> None:
+        shown = set(system.ears.shown())
         for service_id, record in self.service.records.items():
             if record.bolt11 in shown and record.state in {"ROUTE_SHOWN", "LN_INVOICE_PAID"}:
                 self.service.becomes(service_id, self.chance.choice(["LN_INVOICE_PAID", "COMPLETED", "FAILED"]))
@@ -119,22 +119,22 @@ class Life:
 
 @pytest.mark.parametrize("seed", range(examples(40)))
 async def test_no_order_of_events_shows_two_invoices_or_posts_unasked(
-    house: House, other_house: House, service: FakeSettlement, seed: int
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement, seed: int
 ) -> None:
-    other_house.ears.heard = house.ears.heard
-    life = Life(seed, [house, other_house], await house.draft())
+    other_system.ears.heard = system.ears.heard
+    life = Life(seed, [system, other_system], await system.draft())
     for _ in range(60):
         await life.step()
         assert service.times("place") <= life.posts
     if service.gate is not None:
         service.gate.set()
-    for each in life.houses:
+    for each in life.systems:
         await each.orders.submission.wait()
     await settles_down(life)
-    assert len(set(house.ears.shown())) <= 1
-    kinds = house.ears.kinds()
+    assert len(set(system.ears.shown())) <= 1
+    kinds = system.ears.kinds()
     for notice in MONEY:
-        told = [(each.subject, each.kind) for each in house.ears.heard if each.kind == notice]
+        told = [(each.subject, each.kind) for each in system.ears.heard if each.kind == notice]
         assert len(told) == len(set(told)), notice
     assert kinds.count(OrderNotification.SENT) + kinds.count(OrderNotification.FAILED) <= 1
 
@@ -143,15 +143,15 @@ async def settles_down(life: Life) -> None:
     """Days later nothing is left open, looked for or untold."""
     life.service.reads.clear()
     life.service.listed = True
-    house = life.houses[0]
+    system = life.systems[0]
     for _ in range(20):
-        house.clock.passes(hours=3)
-        await house.reconciler.run_once()
-        await house.observer.close_offers()
-        await house.poller.tick()
-        await house.tells()
-    left = {order.phase for order in await house.all_orders(EMMA)}
-    paid = any(order.is_paid and not order.is_ended for order in await house.all_orders(EMMA))
+        system.clock.passes(hours=3)
+        await system.reconciler.run_once()
+        await system.observer.close_offers()
+        await system.poller.tick()
+        await system.tells()
+    left = {order.phase for order in await system.all_orders(EMMA)}
+    paid = any(order.is_paid and not order.is_ended for order in await system.all_orders(EMMA))
     assert left <= {Phase.REFUSED, Phase.ABANDONED, Phase.DONE} | ({Phase.OPEN} if paid else set())
-    async with house.store.reading() as tx:
+    async with system.store.reading() as tx:
         assert await OutboxRepository(tx).next_due() is None

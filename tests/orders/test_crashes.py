@@ -17,7 +17,7 @@ from bot.orders.placement.service import ConfirmationOutdated
 from tests.examples import kill_every
 from tests.keys import VAULT
 from tests.orders.crashing import Crash, Fuse, FusedEars, FusedService, FusedStore
-from tests.orders.order_world import EMMA, Heard, House
+from tests.orders.order_world import EMMA, Heard, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
@@ -39,8 +39,8 @@ class Payment:
     heard: list[Heard] = field(default_factory=list)
     taps_again: bool = True
 
-    def house(self, fuse: Fuse) -> House:
-        return House(
+    def system(self, fuse: Fuse) -> OrderSystem:
+        return OrderSystem(
             "",
             self.service,
             sql=self.sql,
@@ -49,49 +49,49 @@ class Payment:
             ears=FusedEars(self.service.clock, fuse, self.heard),
         )
 
-    async def goes_on(self, house: House, rounds: int) -> None:
+    async def goes_on(self, system: OrderSystem, rounds: int) -> None:
         """Some time of the bot's life: its start, the replayed tap, and its workers."""
-        await house.delivery.recover()
-        await self.confirms(house)
+        await system.delivery.recover()
+        await self.confirms(system)
         for _ in range(rounds):
-            house.clock.passes(seconds=10)
-            await house.reconciler.run_once()
-            await house.poller.tick()
-            await house.observer.close_offers()
-            await self.hears(house)
-            await self.taps_try_again(house)
+            system.clock.passes(seconds=10)
+            await system.reconciler.run_once()
+            await system.poller.tick()
+            await system.observer.close_offers()
+            await self.hears(system)
+            await self.taps_try_again(system)
             self.pays()
             if OrderNotification.SENT in [each.kind for each in self.heard]:
                 break
 
-    async def confirms(self, house: House) -> None:
+    async def confirms(self, system: OrderSystem) -> None:
         if not self.confirmed:
-            draft = await house.drafts.get(self.draft.id)
+            draft = await system.drafts.get(self.draft.id)
             assert draft is not None
             with suppress(ConfirmationOutdated):
-                await house.confirm(draft)
+                await system.confirm(draft)
             self.confirmed = True
-        await self.posts_end(house)
+        await self.posts_end(system)
 
-    async def posts_end(self, house: House) -> None:
-        tasks = list(house.orders.submission._tasks.values())
-        await house.orders.submission.wait()
+    async def posts_end(self, system: OrderSystem) -> None:
+        tasks = list(system.orders.submission._tasks.values())
+        await system.orders.submission.wait()
         for task in tasks:
             if isinstance(task.exception(), Crash):
                 raise Crash
 
-    async def hears(self, house: House) -> None:
-        while await house.delivery.start_due():
-            tasks = list(house.delivery._under_way.values())
-            await house.delivery.settle()
+    async def hears(self, system: OrderSystem) -> None:
+        while await system.delivery.start_due():
+            tasks = list(system.delivery._under_way.values())
+            await system.delivery.settle()
             if any(isinstance(task.exception(), Crash) for task in tasks):
                 raise Crash
 
-    async def taps_try_again(self, house: House) -> None:
+    async def taps_try_again(self, system: OrderSystem) -> None:
         if self.taps_again and [each.kind for each in self.heard].count(OrderNotification.UNRESOLVED):
-            orders = await house.all_orders()
-            await house.orders.try_again(orders[0].reference)
-            await self.posts_end(house)
+            orders = await system.all_orders()
+            await system.orders.try_again(orders[0].reference)
+            await self.posts_end(system)
 
     def pays(self) -> None:
         """Pay what was shown, once; then the service moves it on by one state."""
@@ -104,21 +104,21 @@ class Payment:
 
 async def run(payment: Payment, fuse: Fuse) -> None:
     """A payment whose first process dies when the fuse has burnt down, and whose second one doesn't."""
-    first = payment.house(fuse)
+    first = payment.system(fuse)
     with suppress(Crash):
         await payment.goes_on(first, rounds=14)
     await close(first)
-    second = payment.house(Fuse(None))
+    second = payment.system(Fuse(None))
     await payment.goes_on(second, rounds=25)
     await ends_well(payment, second, f"killed at moment {fuse.burnt}")
     await close(second)
 
 
-async def close(house: House) -> None:
-    for task in (*house.orders.submission._tasks.values(), *house.delivery._under_way.values()):
+async def close(system: OrderSystem) -> None:
+    for task in (*system.orders.submission._tasks.values(), *system.delivery._under_way.values()):
         task.cancel()
     with suppress(Crash):
-        await house.leave()
+        await system.leave()
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -128,7 +128,7 @@ async def test_a_payment_ends_well_wherever_the_bot_was_killed(
 ) -> None:
     wished = tmp_path / "wished.db"
     shutil.copy(migrated_file, wished)
-    preparing = House(f"sqlite:///{wished}", FakeSettlement(MovedClock()))
+    preparing = OrderSystem(f"sqlite:///{wished}", FakeSettlement(MovedClock()))
     draft = await preparing.draft()
     await preparing.leave()
     at, path = part, tmp_path / "kirim.db"
@@ -145,12 +145,12 @@ async def test_a_payment_ends_well_wherever_the_bot_was_killed(
     assert at > 20
 
 
-async def ends_well(payment: Payment, house: House, told_as: str) -> None:
+async def ends_well(payment: Payment, system: OrderSystem, told_as: str) -> None:
     heard = payment.heard
     shown = {each.paying for each in heard if each.paying}
     assert len(shown) == 1, told_as
     assert sum(record.state == "COMPLETED" for record in payment.service.records.values()) == 1, told_as
-    await only_one_order_is_open_and_it_is_done(payment, house, told_as)
+    await only_one_order_is_open_and_it_is_done(payment, system, told_as)
     kinds = [each.kind for each in heard]
     for notice in (
         OrderNotification.INVOICE,
@@ -172,9 +172,9 @@ async def ends_well(payment: Payment, house: House, told_as: str) -> None:
     assert len(doubled) <= 1, told_as
 
 
-async def only_one_order_is_open_and_it_is_done(payment: Payment, house: House, told_as: str) -> None:
-    orders = await house.all_orders(EMMA)
-    async with house.store.reading() as tx:
+async def only_one_order_is_open_and_it_is_done(payment: Payment, system: OrderSystem, told_as: str) -> None:
+    orders = await system.all_orders(EMMA)
+    async with system.store.reading() as tx:
         assert await OutboxRepository(tx).next_due() is None, told_as
     assert [order.phase for order in orders if order.phase is not Phase.ABANDONED] == [Phase.DONE], told_as
     assert len(orders) == payment.service.times("place") or len(orders) == payment.service.times("place") + 1, told_as

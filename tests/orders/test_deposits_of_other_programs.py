@@ -17,7 +17,7 @@ from bot.payments.tokens import TOKENS
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.model import KeyRefused, OrderRequest, PayoutMethod, ServiceDown, SettlementFailure, SlowDown
 from tests.mcp_server.agent_world import AgentWorld, agent_world
-from tests.orders.order_world import EMMA, OSCAR, SARI, House, unresolved
+from tests.orders.order_world import EMMA, OSCAR, SARI, OrderSystem, unresolved
 from tests.settlement.fake_settlement import BRI, FakeSettlement, MovedClock
 
 SAT = Amount("SAT", 25_000)
@@ -32,9 +32,9 @@ def agent_orders(service: FakeSettlement, *, ago: timedelta = timedelta(0), requ
     return made
 
 
-async def held(house: House, service: FakeSettlement) -> Order:
+async def held(system: OrderSystem, service: FakeSettlement) -> Order:
     service.locked_rate = Decimal(1_600_000_000)
-    order = await house.place(**SAME)
+    order = await system.place(**SAME)
     service.locked_rate = None
     assert order.phase is Phase.NEEDS_CONFIRMATION
     return order
@@ -48,31 +48,31 @@ def lists_fail(service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, failure
     monkeypatch.setattr(service, "newest", newest)
 
 
-async def is_withheld(house: House, order: Order) -> None:
-    await house.tells()
-    order = await house.order(order.reference)
+async def is_withheld(system: OrderSystem, order: Order) -> None:
+    await system.tells()
+    order = await system.order(order.reference)
     assert (order.phase, order.deposit) == (Phase.ABANDONED, None)
-    assert house.ears.kinds()[-1] == OrderNotification.DEPOSIT_TAKEN
-    assert house.ears.kinds(OSCAR) == []
-    assert house.ears.shown() == []
+    assert system.ears.kinds()[-1] == OrderNotification.DEPOSIT_TAKEN
+    assert system.ears.kinds(OSCAR) == []
+    assert system.ears.shown() == []
 
 
-async def is_shown(house: House, order: Order) -> None:
-    await house.tells()
-    order = await house.order(order.reference)
+async def is_shown(system: OrderSystem, order: Order) -> None:
+    await system.tells()
+    order = await system.order(order.reference)
     assert order.phase is Phase.OPEN
     assert order.deposit is not None
-    assert house.ears.shown() == [order.deposit.to_address]
+    assert system.ears.shown() == [order.deposit.to_address]
 
 
 @pytest.mark.parametrize("channel", TOKENS)
 async def test_a_deposit_like_that_of_an_agent_is_not_shown_until_the_agents_is_done(
-    house: House, service: FakeSettlement, channel: str
+    system: OrderSystem, service: FakeSettlement, channel: str
 ) -> None:
     agents = agent_orders(service, request=replace(AGENTS, channel=channel))
-    await is_withheld(house, await house.place(amount=SAT, channel=channel))
+    await is_withheld(system, await system.place(amount=SAT, channel=channel))
     service.becomes(agents, "USDT_RECEIVED")
-    await is_shown(house, await house.place(SARI, amount=SAT, channel=channel))
+    await is_shown(system, await system.place(SARI, amount=SAT, channel=channel))
 
 
 @pytest.mark.parametrize(
@@ -84,185 +84,189 @@ async def test_a_deposit_like_that_of_an_agent_is_not_shown_until_the_agents_is_
     ],
 )
 async def test_what_an_agent_can_no_longer_be_paid_and_another_sum_keep_nothing_back(
-    house: House, service: FakeSettlement, becomes: Callable[[FakeSettlement, str], None]
+    system: OrderSystem, service: FakeSettlement, becomes: Callable[[FakeSettlement, str], None]
 ) -> None:
     becomes(service, agent_orders(service))
-    await is_shown(house, await house.place(**SAME))
+    await is_shown(system, await system.place(**SAME))
 
 
-async def test_of_two_orders_at_once_the_later_one_is_withheld(house: House, service: FakeSettlement) -> None:
+async def test_of_two_orders_at_once_the_later_one_is_withheld(system: OrderSystem, service: FakeSettlement) -> None:
     service.gate = asyncio.Event()
-    order = await house.confirm(await house.draft(**SAME))
+    order = await system.confirm(await system.draft(**SAME))
     await asyncio.sleep(0)
     assert service.times("place") == 1
     agent_orders(service)
     service.gate.set()
-    await house.orders.submission.wait()
-    await is_shown(house, order)
+    await system.orders.submission.wait()
+    await is_shown(system, order)
 
 
 async def test_an_agents_order_that_appears_before_the_question_is_answered_is_seen(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    order = await held(house, service)
+    order = await held(system, service)
     agent_orders(service, ago=timedelta(minutes=1))
-    accepted = await house.orders.accept_price(order.reference)
+    accepted = await system.orders.accept_price(order.reference)
     assert accepted is not None
-    await is_withheld(house, accepted)
+    await is_withheld(system, accepted)
 
 
 async def test_an_agents_later_order_does_not_keep_a_price_from_being_accepted(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    order = await held(house, service)
-    house.clock.passes(seconds=1)
+    order = await held(system, service)
+    system.clock.passes(seconds=1)
     agent_orders(service)
-    assert await house.orders.accept_price(order.reference)
-    await is_shown(house, order)
+    assert await system.orders.accept_price(order.reference)
+    await is_shown(system, order)
 
 
 @pytest.mark.parametrize("is_alike", [True, False])
 async def test_a_question_whose_order_was_pushed_out_of_the_list_waits_for_any_equal_deposit(
-    house: House,
+    system: OrderSystem,
     service: FakeSettlement,
     is_alike: bool,  # noqa: FBT001
 ) -> None:
-    order = await held(house, service)
-    house.clock.passes(seconds=1)
+    order = await held(system, service)
+    system.clock.passes(seconds=1)
     for number in range(LONGEST_LIST):
         same = is_alike and number == LONGEST_LIST // 2
         agent_orders(service, request=AGENTS if same else replace(AGENTS, amount=Amount("SAT", 30_000 + number)))
-    assert await house.orders.accept_price(order.reference)
-    await (is_withheld if is_alike else is_shown)(house, order)
+    assert await system.orders.accept_price(order.reference)
+    await (is_withheld if is_alike else is_shown)(system, order)
 
 
 @pytest.mark.parametrize("failure", [ServiceDown(), SlowDown(3), KeyRefused(), None])
 async def test_a_price_is_not_accepted_while_the_list_cannot_say_what_is_open(
-    house: House, service: FakeSettlement, failure: SettlementFailure | None, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, failure: SettlementFailure | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = await held(house, service)
+    order = await held(system, service)
     service.listed = False  # an empty list, as while the service's database is away
     if failure is not None:
         lists_fail(service, monkeypatch, failure)
     with pytest.raises(SettlementFailure):
-        await house.orders.accept_price(order.reference)
-    assert (await house.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
+        await system.orders.accept_price(order.reference)
+    assert (await system.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
     monkeypatch.undo()
     service.listed = True
-    assert await house.orders.accept_price(order.reference)
-    await is_shown(house, order)
+    assert await system.orders.accept_price(order.reference)
+    await is_shown(system, order)
 
 
 @pytest.mark.parametrize("failure", [ServiceDown(), SlowDown(3), KeyRefused(), None])
 async def test_a_deposit_waits_for_a_list_that_has_its_order(
-    house: House, service: FakeSettlement, failure: SettlementFailure | None, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, failure: SettlementFailure | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service.listed = False
     if failure is not None:
         lists_fail(service, monkeypatch, failure)
-    order = await house.place(**SAME)
-    await house.tells()
-    assert house.ears.kinds(EMMA) == [OrderNotification.CHECKING]
-    await house.reconciles()
-    assert house.ears.shown() == []
+    order = await system.place(**SAME)
+    await system.tells()
+    assert system.ears.kinds(EMMA) == [OrderNotification.CHECKING]
+    await system.reconciles()
+    assert system.ears.shown() == []
     monkeypatch.undo()
     service.listed = True
-    await house.reconciles(after=31)
-    await is_shown(house, order)
+    await system.reconciles(after=31)
+    await is_shown(system, order)
     assert service.times("place") == 1
 
 
 async def test_a_list_that_never_comes_back_ends_in_a_question_to_the_sender(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lists_fail(service, monkeypatch, ServiceDown())
-    order = await house.place(**SAME)
-    await house.reconciles(after=61)
-    assert (await house.order(order.reference)).phase is Phase.UNRESOLVED
-    assert house.ears.shown() == []
+    order = await system.place(**SAME)
+    await system.reconciles(after=61)
+    assert (await system.order(order.reference)).phase is Phase.UNRESOLVED
+    assert system.ears.shown() == []
 
 
 async def test_a_list_that_hangs_keeps_no_sender_waiting(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def newest(_: int = LONGEST_LIST) -> Any:
         await asyncio.Event().wait()
 
     monkeypatch.setattr("bot.orders.placement.submission.LIST_SECONDS", 0.0)
     monkeypatch.setattr(service, "newest", newest)
-    order = await house.place(**SAME)
-    assert (await house.order(order.reference)).phase is Phase.UNKNOWN
+    order = await system.place(**SAME)
+    assert (await system.order(order.reference)).phase is Phase.UNKNOWN
 
 
-async def test_an_invoice_needs_no_list(house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_invoice_needs_no_list(
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lists_fail(service, monkeypatch, ServiceDown())
-    assert (await house.place()).phase is Phase.OPEN
+    assert (await system.place()).phase is Phase.OPEN
 
 
-async def test_a_lost_order_that_is_found_is_compared_with_an_agents(house: House, service: FakeSettlement) -> None:
+async def test_a_lost_order_that_is_found_is_compared_with_an_agents(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
     agent_orders(service)
     service.places.append("lost_after")
-    order = await house.place(**SAME)
+    order = await system.place(**SAME)
     assert order.phase is Phase.UNKNOWN
-    await house.reconciles()
-    await is_withheld(house, order)
+    await system.reconciles()
+    await is_withheld(system, order)
 
 
 @pytest.mark.parametrize("is_agents", [True, False])
 async def test_another_attempt_is_compared_with_an_agents_order_and_not_with_its_own_lost_one(
-    house: House,
+    system: OrderSystem,
     service: FakeSettlement,
     is_agents: bool,  # noqa: FBT001
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(house, "draft", lambda chat_id=EMMA, **_: House.draft(house, chat_id, **SAME))
-    lost = await unresolved(house, service, "lost_after")
+    monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **SAME))
+    lost = await unresolved(system, service, "lost_after")
     if is_agents:
         agent_orders(service)
-    house.clock.passes(seconds=1)
-    again = await house.orders.try_again(lost.reference)
+    system.clock.passes(seconds=1)
+    again = await system.orders.try_again(lost.reference)
     assert again is not None
-    await house.orders.submission.wait()
-    await (is_withheld if is_agents else is_shown)(house, again)
+    await system.orders.submission.wait()
+    await (is_withheld if is_agents else is_shown)(system, again)
 
 
 async def test_where_two_could_be_the_lost_order_one_of_them_is_an_agents(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(house, "draft", lambda chat_id=EMMA, **_: House.draft(house, chat_id, **SAME))
-    lost = await unresolved(house, service, "lost_after")
+    monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **SAME))
+    lost = await unresolved(system, service, "lost_after")
     copy = replace(AGENTS, method=lost.method, number=lost.number)
     agent_orders(service, request=copy, ago=service.now() - lost.created_at)
-    again = await house.orders.try_again(lost.reference)
+    again = await system.orders.try_again(lost.reference)
     assert again is not None
-    await house.orders.submission.wait()
-    await is_withheld(house, again)
+    await system.orders.submission.wait()
+    await is_withheld(system, again)
 
 
 async def test_an_order_whose_recipient_is_masked_is_not_taken_for_the_lost_one(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service.masks = lambda number: f"******{number[-4:]}"
-    monkeypatch.setattr(house, "draft", lambda chat_id=EMMA, **_: House.draft(house, chat_id, **SAME))
-    lost = await unresolved(house, service, "lost_before")
+    monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **SAME))
+    lost = await unresolved(system, service, "lost_before")
     other = replace(AGENTS, method=lost.method, number=f"12345{lost.number[-4:]}")
     agent_orders(service, request=other, ago=service.now() - lost.created_at)
-    again = await house.orders.try_again(lost.reference)
+    again = await system.orders.try_again(lost.reference)
     assert again is not None
-    await house.orders.submission.wait()
-    await is_withheld(house, again)
+    await system.orders.submission.wait()
+    await is_withheld(system, again)
 
 
 class Both:
     """The bot and an agent at one service, with the same key."""
 
-    def __init__(self, house: House, agents: AgentWorld) -> None:
-        self.house, self.agents = house, agents
+    def __init__(self, system: OrderSystem, agents: AgentWorld) -> None:
+        self.system, self.agents = system, agents
 
     async def bot_shows(self) -> bool:
-        quote = await self.house.settlement.quote()
+        quote = await self.system.settlement.quote()
         method = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", None)
-        return (await self.house.place(**SAME, method=method, quote=quote)).phase is Phase.OPEN
+        return (await self.system.place(**SAME, method=method, quote=quote)).phase is Phase.OPEN
 
     async def agent_shows(self) -> bool:
         same = {"idrAmount": None, "satAmount": SAT.value, "depositChannel": "cbbtc"}
@@ -282,16 +286,16 @@ async def both(request: pytest.FixtureRequest, file: str) -> AsyncIterator[Both]
         clock = MovedClock()
         clock.at = agents.service.clock.now
         async with agents.service.client() as client:
-            house = House(file, FakeSettlement(clock), settlement=SettlementAdapter(client))
-            yield Both(house, agents)
-            await house.leave()
+            system = OrderSystem(file, FakeSettlement(clock), settlement=SettlementAdapter(client))
+            yield Both(system, agents)
+            await system.leave()
 
 
 async def test_the_bot_withholds_what_is_like_an_agents_deposit(both: Both) -> None:
     assert await both.agent_shows()
     assert not await both.bot_shows()
-    await both.house.tells()
-    assert both.house.ears.kinds() == [OrderNotification.DEPOSIT_TAKEN]
+    await both.system.tells()
+    assert both.system.ears.kinds() == [OrderNotification.DEPOSIT_TAKEN]
 
 
 async def test_an_agent_withholds_what_is_like_the_bots_deposit(both: Both) -> None:

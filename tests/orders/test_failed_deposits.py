@@ -11,14 +11,14 @@ from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.support.ticket import Cause
 from bot.support.tickets.repository import TicketRepository
-from tests.orders.order_world import EMMA, OSCAR, House, rules
+from tests.orders.order_world import EMMA, OSCAR, OrderSystem, rules
 from tests.settlement.fake_settlement import FakeSettlement
 
 SAT, RINA = Amount("SAT", 25_000), 3001
 
 
-async def open_alarms(house: House) -> list[AlarmKind]:
-    async with house.store.reading() as tx:
+async def open_alarms(system: OrderSystem) -> list[AlarmKind]:
+    async with system.store.reading() as tx:
         return [alarm.kind for alarm in await AlarmRepository(tx).open()]
 
 
@@ -28,39 +28,39 @@ async def test_a_deposit_that_failed_between_two_looks_raises_an_alarm_and_opens
     service: FakeSettlement,
     expired: bool,  # noqa: FBT001
 ) -> None:
-    house = House(file, service, rules=rules(support_ids=frozenset({RINA})))
+    system = OrderSystem(file, service, rules=rules(support_ids=frozenset({RINA})))
     if expired:
-        service.answers.append({"expires_at": house.clock.now().replace(minute=30)})
-    order = await house.place(amount=SAT, channel="cbbtc")
+        service.answers.append({"expires_at": system.clock.now().replace(minute=30)})
+    order = await system.place(amount=SAT, channel="cbbtc")
     if expired:
-        house.clock.passes(hours=1)
-        await house.polls(after=0)
+        system.clock.passes(hours=1)
+        await system.polls(after=0)
     service.becomes(order.service_id or "", "FAILED")
-    await house.polls(after=90)
-    order = await house.order(order.reference)
+    await system.polls(after=90)
+    order = await system.order(order.reference)
     assert (order.phase, order.failure) == (Phase.DONE, Failure.UNKNOWN)
-    assert OrderNotification.FAILED in house.ears.kinds(EMMA)
-    assert OrderWarning.FAILED in house.ears.kinds(OSCAR)
-    assert await open_alarms(house) == [AlarmKind.ORDER_FAILED]
-    async with house.store.reading() as tx:
+    assert OrderNotification.FAILED in system.ears.kinds(EMMA)
+    assert OrderWarning.FAILED in system.ears.kinds(OSCAR)
+    assert await open_alarms(system) == [AlarmKind.ORDER_FAILED]
+    async with system.store.reading() as tx:
         tickets = await TicketRepository(tx).of_order(order.reference)
     assert [ticket.cause for ticket in tickets] == [Cause.FAILED]
-    await house.leave()
+    await system.leave()
 
 
-async def test_a_lightning_order_that_failed_unpaid_is_no_alarm(house: House, service: FakeSettlement) -> None:
-    order = await house.place(amount=SAT)
+async def test_a_lightning_order_that_failed_unpaid_is_no_alarm(system: OrderSystem, service: FakeSettlement) -> None:
+    order = await system.place(amount=SAT)
     service.becomes(order.service_id or "", "FAILED")
-    await house.polls()
-    assert (await house.order(order.reference)).failure is Failure.UNPAID
-    assert house.ears.kinds(OSCAR) == []
-    assert await open_alarms(house) == []
+    await system.polls()
+    assert (await system.order(order.reference)).failure is Failure.UNPAID
+    assert system.ears.kinds(OSCAR) == []
+    assert await open_alarms(system) == []
 
 
-async def test_a_deposit_with_a_time_of_its_payment_failed_paid(house: House, service: FakeSettlement) -> None:
-    order = await house.place(amount=SAT, channel="btcb")
+async def test_a_deposit_with_a_time_of_its_payment_failed_paid(system: OrderSystem, service: FakeSettlement) -> None:
+    order = await system.place(amount=SAT, channel="btcb")
     service.becomes(order.service_id or "", "FAILED", paid_at=service.now())
-    await house.polls()
-    order = await house.order(order.reference)
+    await system.polls()
+    order = await system.order(order.reference)
     assert order.failure is Failure.PAID
     assert replace(order, paid_at=None).failure is Failure.UNKNOWN

@@ -7,12 +7,12 @@ import pytest
 from bot.orders.history import NEWEST, PAGE, HistoryPage, OrderHistory
 from bot.orders.repository import OrderRepository
 from tests.builders import NOW, SECOND, an_order
-from tests.orders.order_world import EMMA, SARI, House
+from tests.orders.order_world import EMMA, SARI, OrderSystem
 
 
-async def ordered(house: House, *places: int, user_id: int = EMMA, apart: timedelta = SECOND) -> None:
+async def ordered(system: OrderSystem, *places: int, user_id: int = EMMA, apart: timedelta = SECOND) -> None:
     """Orders R000, R001 and so on of these places, each a while after the one before."""
-    async with house.store.transaction() as tx:
+    async with system.store.transaction() as tx:
         for place in places:
             order = an_order(f"R{place:03}", user_id=user_id, chat_id=user_id, created_at=NOW + place * apart)
             assert await OrderRepository(tx).add(order)
@@ -25,9 +25,11 @@ def on(page: HistoryPage) -> list[int]:
 
 @pytest.mark.parametrize("apart", [SECOND, timedelta(0)], ids=["one after another", "all in one moment"])
 @pytest.mark.parametrize("count", [0, 1, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE, 20])
-async def test_leafing_to_the_end_and_back_meets_each_order_once(house: House, count: int, apart: timedelta) -> None:
-    await ordered(house, *range(count), apart=apart)
-    history = OrderHistory(house.store)
+async def test_leafing_to_the_end_and_back_meets_each_order_once(
+    system: OrderSystem, count: int, apart: timedelta
+) -> None:
+    await ordered(system, *range(count), apart=apart)
+    history = OrderHistory(system.store)
     page = await history.page(EMMA)
     met, ways = on(page), [(page.first, page.before, page.total)]
     while page.older is not None:
@@ -43,12 +45,12 @@ async def test_leafing_to_the_end_and_back_meets_each_order_once(house: House, c
     assert back == ways[::-1]
 
 
-async def test_orders_that_arrive_while_somebody_leafs_move_no_page(house: House) -> None:
-    await ordered(house, *range(20))
-    history = OrderHistory(house.store)
+async def test_orders_that_arrive_while_somebody_leafs_move_no_page(system: OrderSystem) -> None:
+    await ordered(system, *range(20))
+    history = OrderHistory(system.store)
     first = await history.page(EMMA)
     assert on(first) == [19, 18, 17, 16, 15, 14]
-    await ordered(house, 20, 21)
+    await ordered(system, 20, 21)
     second = await history.page(EMMA, str(first.older))
     assert on(second) == [13, 12, 11, 10, 9, 8]
     assert (second.before, second.total) == (8, 22)
@@ -58,10 +60,10 @@ async def test_orders_that_arrive_while_somebody_leafs_move_no_page(house: House
     assert on(await history.page(EMMA, NEWEST)) == [21, 20, 19, 18, 17, 16]
 
 
-async def test_a_page_of_nobody_or_of_somebody_else_is_ones_own_newest(house: House) -> None:
-    await ordered(house, *range(8))
-    await ordered(house, *range(100, 120), user_id=SARI)
-    history = OrderHistory(house.store)
+async def test_a_page_of_nobody_or_of_somebody_else_is_ones_own_newest(system: OrderSystem) -> None:
+    await ordered(system, *range(8))
+    await ordered(system, *range(100, 120), user_id=SARI)
+    history = OrderHistory(system.store)
     newest = await history.page(EMMA)
     assert on(newest) == [7, 6, 5, 4, 3, 2]
     for first in ("R110", "NOBODYS", "1", "99999"):
@@ -69,9 +71,9 @@ async def test_a_page_of_nobody_or_of_somebody_else_is_ones_own_newest(house: Ho
     assert (await history.page(4711, "R110")).orders == ()
 
 
-async def test_the_way_back_leads_to_the_page_on_which_the_order_stands(house: House) -> None:
-    await ordered(house, *range(20))
-    history = OrderHistory(house.store)
+async def test_the_way_back_leads_to_the_page_on_which_the_order_stands(system: OrderSystem) -> None:
+    await ordered(system, *range(20))
+    history = OrderHistory(system.store)
     pages = [await history.page(EMMA)]
     while pages[-1].older is not None:
         pages.append(await history.page(EMMA, pages[-1].older))
@@ -80,16 +82,16 @@ async def test_the_way_back_leads_to_the_page_on_which_the_order_stands(house: H
             assert await history.page_holding(order) == page
 
 
-async def test_the_way_back_to_the_newest_page_has_what_is_new_on_it(house: House) -> None:
-    await ordered(house, 0, 1)
-    history = OrderHistory(house.store)
+async def test_the_way_back_to_the_newest_page_has_what_is_new_on_it(system: OrderSystem) -> None:
+    await ordered(system, 0, 1)
+    history = OrderHistory(system.store)
     older = (await history.page(EMMA)).orders[-1]
-    await ordered(house, 2)
+    await ordered(system, 2)
     assert on(await history.page_holding(older)) == [2, 1, 0]
 
 
-async def test_an_order_that_its_user_has_deleted_is_on_no_page(house: House) -> None:
-    await ordered(house, 0)
-    await ordered(house, 1, user_id=0)
-    history = OrderHistory(house.store)
+async def test_an_order_that_its_user_has_deleted_is_on_no_page(system: OrderSystem) -> None:
+    await ordered(system, 0)
+    await ordered(system, 1, user_id=0)
+    history = OrderHistory(system.store)
     assert on(await history.page(EMMA, "R001")) == [0]

@@ -129,7 +129,7 @@ def test_a_sum_that_does_not_fit_into_the_day_hears_what_would_and_from_when_it_
     orders = [paid(20 * 60, 300_000), paid(10 * 60, 300_000), paid(60, 300_000)]
     found = refusal(Limits(idr_per_day=1_000_000), orders, 500_000)
     assert found is not None
-    assert (found.key, found.arguments["room"]) == ("amount.day_room", 100_000)
+    assert (found.key, found.arguments["remaining"]) == ("amount.day_remaining", 100_000)
     assert found.arguments["again"] == NOW + timedelta(hours=14)
 
 
@@ -137,7 +137,7 @@ def test_a_day_without_room_for_the_smallest_sum_says_only_when() -> None:
     found = refusal(Limits(idr_per_day=1_000_000), [paid(60, 990_000)], 500_000)
     assert found is not None
     assert found.key == "amount.day_full"
-    assert "room" not in found.arguments
+    assert "remaining" not in found.arguments
 
 
 def test_a_sum_above_the_whole_day_hears_the_largest_that_would_be_fine_now() -> None:
@@ -145,7 +145,7 @@ def test_a_sum_above_the_whole_day_hears_the_largest_that_would_be_fine_now() ->
     assert refusal(limits, [], 1_000_000) is None
     found = refusal(limits, [paid(60, 400_000)], 1_000_001)
     assert found is not None
-    assert (found.key, found.arguments["room"]) == ("amount.above_day", 600_000)
+    assert (found.key, found.arguments["remaining"]) == ("amount.above_day", 600_000)
     later = refusal(limits, [paid(60, 990_000)], 1_000_001)
     assert later is not None
     assert (later.key, later.arguments["again"]) == ("amount.above_day_later", NOW + timedelta(hours=23))
@@ -214,10 +214,10 @@ def test_the_largest_sum_that_is_told_is_fine_now_and_one_rupiah_more_is_not(
     limits: Limits, orders: list[Order], idr: int
 ) -> None:
     found = refusal(limits, orders, idr)
-    if found is None or "room" not in found.arguments:
+    if found is None or "remaining" not in found.arguments:
         return
-    room = found.arguments["room"]
-    assert isinstance(room, int)
-    assert SMALLEST <= room < idr
-    assert refusal(limits, orders, room) is None
-    assert refusal(limits, orders, room + 1) is not None
+    remaining = found.arguments["remaining"]
+    assert isinstance(remaining, int)
+    assert SMALLEST <= remaining < idr
+    assert refusal(limits, orders, remaining) is None
+    assert refusal(limits, orders, remaining + 1) is not None

@@ -13,138 +13,140 @@ from bot.orders.order import EventNote, HoldReason, Order, Phase
 from bot.orders.placement.service import MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import ServiceDown
-from tests.orders.order_world import EMMA, OSCAR, House, rules, unresolved
+from tests.orders.order_world import EMMA, OSCAR, OrderSystem, rules, unresolved
 from tests.settlement.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
 
 LOW, HIGH = Decimal(1_640_000_000), Decimal(1_700_000_000)
 SMALL = BCA.__class__(BCA.code, BCA.name, BCA.kind, 300_000)
 
 
-async def is_withheld(house: House, order: Order, notice: OrderNotification, note: EventNote) -> None:
-    order = await house.order(order.reference)
+async def is_withheld(system: OrderSystem, order: Order, notice: OrderNotification, note: EventNote) -> None:
+    order = await system.order(order.reference)
     assert (order.phase, order.bolt11, order.deposit) == (Phase.ABANDONED, None, None)
-    assert house.ears.shown() == []
-    assert house.ears.kinds(EMMA)[-1] == notice
-    assert house.ears.kinds(OSCAR) == [], "the market moved: there is nothing for staff to do"
-    async with house.store.reading() as tx:
+    assert system.ears.shown() == []
+    assert system.ears.kinds(EMMA)[-1] == notice
+    assert system.ears.kinds(OSCAR) == [], "the market moved: there is nothing for staff to do"
+    async with system.store.reading() as tx:
         assert (await OrderRepository(tx).events(order.reference))[-1].note == note
 
 
 async def test_sats_that_the_service_locks_below_the_minimum_show_no_invoice(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.rate, service.locked_rate = Decimal(1_650_000_000), LOW
-    order = await house.place(amount=Amount("SAT", 1_213))
-    await house.tells()
+    order = await system.place(amount=Amount("SAT", 1_213))
+    await system.tells()
     assert (order.expected_idr, order.idr) == (20_014, 19_893)
-    await is_withheld(house, order, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
+    await is_withheld(system, order, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
 
 
-async def test_sats_that_the_service_locks_over_the_cap_show_no_invoice(house: House, service: FakeSettlement) -> None:
+async def test_sats_that_the_service_locks_over_the_cap_show_no_invoice(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
     service.methods = (SMALL, BRI, GOPAY)
     service.rate, service.locked_rate = LOW, HIGH
-    order = await house.place(amount=Amount("SAT", 18_000), method=SMALL)
-    await house.tells()
+    order = await system.place(amount=Amount("SAT", 18_000), method=SMALL)
+    await system.tells()
     assert order.expected_idr <= 300_000 < (order.idr or 0)
-    await is_withheld(house, order, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
+    await is_withheld(system, order, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
 
 
 async def test_the_cap_that_counts_is_the_one_of_the_list_at_the_confirmation(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    draft = await house.draft(amount=Amount("SAT", 18_000))
+    draft = await system.draft(amount=Amount("SAT", 18_000))
     service.methods = (SMALL, BRI, GOPAY)
     service.locked_rate = service.rate
     with pytest.raises(Rejection):
-        await house.confirm(draft)
+        await system.confirm(draft)
     service.methods = (replace(SMALL, cap=306_000), BRI, GOPAY)
-    order = await house.confirm(draft)
-    await house.orders.submission.wait()
-    assert (await house.order(order.reference)).method.cap == 306_000
+    order = await system.confirm(draft)
+    await system.orders.submission.wait()
+    assert (await system.order(order.reference)).method.cap == 306_000
 
 
 @pytest.mark.parametrize(("locked", "is_asked"), [(Decimal(1_785_000_000), False), (Decimal(1_790_000_000), True)])
 async def test_a_price_far_better_than_reviewed_is_asked_about(
-    house: House,
+    system: OrderSystem,
     service: FakeSettlement,
     locked: Decimal,
     is_asked: bool,  # noqa: FBT001
 ) -> None:
     service.locked_rate = locked
-    order = await house.place()
-    await house.tells()
+    order = await system.place()
+    await system.tells()
     assert (order.phase, order.hold_reason) == (
         (Phase.NEEDS_CONFIRMATION, HoldReason.PRICE_CHANGED) if is_asked else (Phase.OPEN, None)
     )
-    assert (house.ears.shown() == []) is is_asked
+    assert (system.ears.shown() == []) is is_asked
 
 
 @pytest.mark.parametrize("change", ["cap", "minimum"])
 async def test_a_price_is_not_accepted_where_the_limits_have_changed_meanwhile(
     file: str, service: FakeSettlement, change: str
 ) -> None:
-    house = House(file, service)
+    system = OrderSystem(file, service)
     service.locked_rate = Decimal(1_600_000_000)
-    held = await house.place()
+    held = await system.place()
     assert held.phase is Phase.NEEDS_CONFIRMATION
     if change == "cap":
         service.methods = (replace(BCA, cap=249_999), BRI, GOPAY)
-        house.clock.passes(seconds=61)
+        system.clock.passes(seconds=61)
     else:
-        house.orders.rules = rules(min_order_idr=250_001)
-    seen = await house.orders.accept_price(held.reference)
-    await house.tells()
+        system.orders.rules = rules(min_order_idr=250_001)
+    seen = await system.orders.accept_price(held.reference)
+    await system.tells()
     assert seen is not None
-    await is_withheld(house, held, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
-    assert await house.orders.accept_price(held.reference) is None
-    await house.leave()
+    await is_withheld(system, held, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
+    assert await system.orders.accept_price(held.reference) is None
+    await system.leave()
 
 
 async def test_a_price_is_accepted_by_what_the_order_knows_while_the_list_cannot_be_read(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.locked_rate = Decimal(1_600_000_000)
-    held = await house.place()
-    house.clock.passes(seconds=61)
+    held = await system.place()
+    system.clock.passes(seconds=61)
     service.reads.append(ServiceDown())
-    opened = await house.orders.accept_price(held.reference)
+    opened = await system.orders.accept_price(held.reference)
     assert opened is not None
     assert (opened.phase, opened.hold_reason) == (Phase.OPEN, None)
 
 
 async def test_trying_again_checks_what_placing_checks_and_leaves_the_question_open(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    lost = await unresolved(house, service)
+    lost = await unresolved(system, service)
     posts = service.times("place")
     service.methods = (BRI, GOPAY)
     with pytest.raises(MethodVanished):
-        await house.orders.try_again(lost.reference)
+        await system.orders.try_again(lost.reference)
     service.methods = (replace(BCA, cap=249_999), BRI, GOPAY)
     with pytest.raises(Rejection) as refused:
-        await house.orders.try_again(lost.reference)
+        await system.orders.try_again(lost.reference)
     assert refused.value.arguments["cap"] == 249_999
     service.methods = (BCA, BRI, GOPAY)
-    house.orders.rules = rules(min_order_idr=250_001)
+    system.orders.rules = rules(min_order_idr=250_001)
     with pytest.raises(Rejection):
-        await house.orders.try_again(lost.reference)
-    house.orders.rules = rules()
+        await system.orders.try_again(lost.reference)
+    system.orders.rules = rules()
     service.reads.append(ServiceDown())
     with pytest.raises(ServiceDown):
-        await house.orders.try_again(lost.reference)
-    assert (await house.order(lost.reference)).phase is Phase.UNRESOLVED
+        await system.orders.try_again(lost.reference)
+    assert (await system.order(lost.reference)).phase is Phase.UNRESOLVED
     assert service.times("place") == posts
-    again = await house.orders.try_again(lost.reference)
-    await house.orders.submission.wait()
+    again = await system.orders.try_again(lost.reference)
+    await system.orders.submission.wait()
     assert again is not None
     assert service.times("place") == posts + 1
 
 
 async def test_an_order_with_limits_of_its_own_keeps_the_newest_cap_when_it_is_tried_again(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    lost = await unresolved(house, service)
+    lost = await unresolved(system, service)
     service.methods = (replace(BCA, cap=400_000), BRI, GOPAY)
-    again: Any = await house.orders.try_again(lost.reference)
-    await house.orders.submission.wait()
+    again: Any = await system.orders.try_again(lost.reference)
+    await system.orders.submission.wait()
     assert again.method.cap == 400_000

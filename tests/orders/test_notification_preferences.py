@@ -10,76 +10,76 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.settlement.model import OrderReport
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.orders.order_world import EMMA, SARI, House
+from tests.orders.order_world import EMMA, SARI, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
 STEPS = (OrderNotification.CONVERTING, OrderNotification.SENDING)
 
 
-async def lives(house: House, user_id: int = EMMA, **changes: Any) -> User:
-    user = User(id=user_id, created_at=house.clock.now(), **changes)
-    async with house.store.transaction() as tx:
+async def lives(system: OrderSystem, user_id: int = EMMA, **changes: Any) -> User:
+    user = User(id=user_id, created_at=system.clock.now(), **changes)
+    async with system.store.transaction() as tx:
         await UserRepository(tx).save(user)
     return user
 
 
-async def phrase_of(house: House, user_id: int = EMMA) -> str | None:
-    async with house.store.reading() as tx:
+async def phrase_of(system: OrderSystem, user_id: int = EMMA) -> str | None:
+    async with system.store.reading() as tx:
         user = await UserRepository(tx).get(user_id)
     assert user
     return user.phrase
 
 
-async def goes_through(house: House, user_id: int = EMMA) -> list[str]:
+async def goes_through(system: OrderSystem, user_id: int = EMMA) -> list[str]:
     """Place an order, have it paid and carried out, and list what of the small steps is told."""
-    order = await house.place(user_id)
+    order = await system.place(user_id)
     for state in ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"):
-        await house.observes(order.reference, OrderReport(service_id=order.service_id or "", state=state))
-        await house.tells()
-    return [kind for kind in house.ears.kinds(user_id) if kind in STEPS]
+        await system.observes(order.reference, OrderReport(service_id=order.service_id or "", state=state))
+        await system.tells()
+    return [kind for kind in system.ears.kinds(user_id) if kind in STEPS]
 
 
 @pytest.mark.parametrize("notices", [None, {"sent": "silent"}, {"steps": "card"}, {"steps": "loud"}])
-async def test_small_steps_are_left_to_the_card(house: House, notices: dict[str, str] | None) -> None:
-    await lives(house, notification_preferences=notices)
-    assert await goes_through(house) == []
+async def test_small_steps_are_left_to_the_card(system: OrderSystem, notices: dict[str, str] | None) -> None:
+    await lives(system, notification_preferences=notices)
+    assert await goes_through(system) == []
 
 
 @pytest.mark.parametrize("way", ["sound", "silent"])
-async def test_who_wishes_hears_of_each_small_step_once(house: House, way: str) -> None:
-    await lives(house, notification_preferences={"steps": way})
-    await lives(house, SARI)
-    assert await goes_through(house) == [*STEPS]
-    assert await goes_through(house, SARI) == []
+async def test_who_wishes_hears_of_each_small_step_once(system: OrderSystem, way: str) -> None:
+    await lives(system, notification_preferences={"steps": way})
+    await lives(system, SARI)
+    assert await goes_through(system) == [*STEPS]
+    assert await goes_through(system, SARI) == []
 
 
-async def test_steps_passed_between_two_looks_are_told_as_the_last_of_them(house: House) -> None:
-    await lives(house, notification_preferences={"steps": "sound"})
-    order = await house.place()
+async def test_steps_passed_between_two_looks_are_told_as_the_last_of_them(system: OrderSystem) -> None:
+    await lives(system, notification_preferences={"steps": "sound"})
+    order = await system.place()
     for state in ("LN_INVOICE_PAID", "IDR_SETTLED", "LN_SWAP_PENDING", "IDR_SETTLED"):
-        await house.observes(order.reference, OrderReport(service_id=order.service_id or "", state=state))
-        await house.tells()
-    assert [kind for kind in house.ears.kinds() if kind in STEPS] == [OrderNotification.SENDING]
+        await system.observes(order.reference, OrderReport(service_id=order.service_id or "", state=state))
+        await system.tells()
+    assert [kind for kind in system.ears.kinds() if kind in STEPS] == [OrderNotification.SENDING]
 
 
-async def test_a_phrase_is_given_together_with_the_order(house: House) -> None:
-    await lives(house)
-    await house.confirm(await house.draft(), "kopi perahu ungu")
-    assert await phrase_of(house) == "kopi perahu ungu"
+async def test_a_phrase_is_given_together_with_the_order(system: OrderSystem) -> None:
+    await lives(system)
+    await system.confirm(await system.draft(), "kopi perahu ungu")
+    assert await phrase_of(system) == "kopi perahu ungu"
 
 
-async def test_a_phrase_that_was_chosen_is_never_replaced_by_ordering(house: House) -> None:
-    await lives(house, phrase="hujan di bulan juni", locale="en")
-    draft = await house.draft()
-    await house.confirm(draft, "kopi perahu ungu")
-    await house.confirm(draft, "teh sampan biru")  # a second tap
-    assert await phrase_of(house) == "hujan di bulan juni"
+async def test_a_phrase_that_was_chosen_is_never_replaced_by_ordering(system: OrderSystem) -> None:
+    await lives(system, phrase="hujan di bulan juni", locale="en")
+    draft = await system.draft()
+    await system.confirm(draft, "kopi perahu ungu")
+    await system.confirm(draft, "teh sampan biru")  # a second tap
+    assert await phrase_of(system) == "hujan di bulan juni"
 
 
-async def test_no_order_no_phrase(house: House, service: FakeSettlement) -> None:
-    await lives(house)
-    draft = await house.draft(amount=Amount("IDR", 1))
+async def test_no_order_no_phrase(system: OrderSystem, service: FakeSettlement) -> None:
+    await lives(system)
+    draft = await system.draft(amount=Amount("IDR", 1))
     with pytest.raises(Rejection):
-        await house.confirm(draft, "kopi perahu ungu")
-    assert await phrase_of(house) is None
+        await system.confirm(draft, "kopi perahu ungu")
+    assert await phrase_of(system) is None
     assert service.times("place") == 0

@@ -12,7 +12,7 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.settlement.model import OrderReport, ServiceDown
 from bot.settlement.steps import OrderStep
-from tests.orders.order_world import House
+from tests.orders.order_world import OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement, failing
 
 MONEY = (
@@ -25,29 +25,29 @@ MONEY = (
 )
 
 
-async def placed(house: House, **changes: Any) -> Order:
-    order = await house.place(**changes)
-    await house.tells()
-    house.ears.heard.clear()
+async def placed(system: OrderSystem, **changes: Any) -> Order:
+    order = await system.place(**changes)
+    await system.tells()
+    system.ears.heard.clear()
     return order
 
 
-async def says(house: House, order: Order, state: str, **more: Any) -> None:
+async def says(system: OrderSystem, order: Order, state: str, **more: Any) -> None:
     """The service reports, and it is sent."""
     report = OrderReport(service_id=order.service_id or "", state=state, **more)
-    await house.observes(order.reference, report)
-    await house.tells()
+    await system.observes(order.reference, report)
+    await system.tells()
 
 
-def money(house: House) -> list[str]:
-    return [kind for kind in house.ears.kinds() if kind in MONEY]
+def money(system: OrderSystem) -> list[str]:
+    return [kind for kind in system.ears.kinds() if kind in MONEY]
 
 
-async def test_a_payment_is_told_from_its_coming_in_to_its_end(house: House) -> None:
-    order = await placed(house)
+async def test_a_payment_is_told_from_its_coming_in_to_its_end(system: OrderSystem) -> None:
+    order = await placed(system)
     for state in ("ROUTE_SHOWN", "LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"):
-        await says(house, order, state)
-    assert house.ears.kinds() == [
+        await says(system, order, state)
+    assert system.ears.kinds() == [
         OrderNotification.TAKE_DOWN,
         OrderNotification.CARD_EDIT,
         OrderNotification.PAID,
@@ -57,120 +57,120 @@ async def test_a_payment_is_told_from_its_coming_in_to_its_end(house: House) -> 
         OrderNotification.SENT,
         OrderNotification.RECEIPT,
     ]
-    ended = await house.order(order.reference)
+    ended = await system.order(order.reference)
     assert (ended.phase, ended.step, ended.next_poll_at) == (Phase.DONE, OrderStep.SENT, None)
 
 
-async def test_two_observers_of_one_change_tell_it_once(house: House, other_house: House) -> None:
-    order = await placed(house)
+async def test_two_observers_of_one_change_tell_it_once(system: OrderSystem, other_system: OrderSystem) -> None:
+    order = await placed(system)
     report = OrderReport(service_id="svc-1", state="LN_INVOICE_PAID")
-    houses = [house, other_house] * 5
-    await asyncio.gather(*(each.observes(order.reference, report) for each in houses))
-    await house.tells()
-    await other_house.tells()
-    assert money(house) + money(other_house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
+    systems = [system, other_system] * 5
+    await asyncio.gather(*(each.observes(order.reference, report) for each in systems))
+    await system.tells()
+    await other_system.tells()
+    assert money(system) + money(other_system) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
-async def test_stale_and_unknown_states_take_nothing_back(house: House) -> None:
-    order = await placed(house)
+async def test_stale_and_unknown_states_take_nothing_back(system: OrderSystem) -> None:
+    order = await placed(system)
     for state in ("USDT_RECEIVED", "ROUTE_SHOWN", "LN_INVOICE_PAID", "SOMETHING_NEW", "USDT_RECEIVED"):
-        await says(house, order, state)
-    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
-    assert (await house.order(order.reference)).step is OrderStep.CONVERTING
+        await says(system, order, state)
+    assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
+    assert (await system.order(order.reference)).step is OrderStep.CONVERTING
 
 
-async def test_an_ended_order_hears_nothing_more(house: House) -> None:
-    order = await placed(house)
-    await says(house, order, "COMPLETED")
-    await says(house, order, "FAILED")
-    await says(house, order, "LN_INVOICE_PAID")
-    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.SENT]
+async def test_an_ended_order_hears_nothing_more(system: OrderSystem) -> None:
+    order = await placed(system)
+    await says(system, order, "COMPLETED")
+    await says(system, order, "FAILED")
+    await says(system, order, "LN_INVOICE_PAID")
+    assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.SENT]
 
 
-async def test_a_report_of_another_order_changes_nothing(house: House) -> None:
-    order = await placed(house)
-    await house.observes(order.reference, OrderReport(service_id="svc-9", state="COMPLETED"))
-    assert await house.observes("NOBODYS", OrderReport(service_id="svc-1", state="COMPLETED")) is None
-    assert (await house.order(order.reference)).phase is Phase.OPEN
+async def test_a_report_of_another_order_changes_nothing(system: OrderSystem) -> None:
+    order = await placed(system)
+    await system.observes(order.reference, OrderReport(service_id="svc-9", state="COMPLETED"))
+    assert await system.observes("NOBODYS", OrderReport(service_id="svc-1", state="COMPLETED")) is None
+    assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
-async def test_an_expiry_is_told_once_by_the_first_look_after_it(house: House) -> None:
-    order = await placed(house)
-    await house.polls(after=59 * 60 + 59)
-    assert house.ears.kinds() == []
-    await house.polls(after=1)
-    await house.polls(after=1)
-    await house.polls(after=60)
-    assert house.ears.kinds() == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED]
-    assert (await house.order(order.reference)).phase is Phase.OPEN
+async def test_an_expiry_is_told_once_by_the_first_look_after_it(system: OrderSystem) -> None:
+    order = await placed(system)
+    await system.polls(after=59 * 60 + 59)
+    assert system.ears.kinds() == []
+    await system.polls(after=1)
+    await system.polls(after=1)
+    await system.polls(after=60)
+    assert system.ears.kinds() == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED]
+    assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
 async def test_an_order_that_was_paid_at_the_last_moment_is_not_told_as_expired(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = await placed(house)
+    order = await placed(system)
     look_up, asked = service.look_up, asyncio.Event()
 
     async def slow_look(service_id: str) -> OrderReport:
         report = await look_up(service_id)
-        house.clock.passes(seconds=3)  # the answer arrives after the expiry, and says what was true before it
+        system.clock.passes(seconds=3)  # the answer arrives after the expiry, and says what was true before it
         asked.set()
         return report
 
-    house.clock.passes(minutes=59, seconds=58)
+    system.clock.passes(minutes=59, seconds=58)
     with monkeypatch.context() as patched:
         patched.setattr(service, "look_up", slow_look)
-        await house.polls(after=0)
+        await system.polls(after=0)
     assert asked.is_set()
-    assert (await house.order(order.reference)).is_expired(house.clock.now())
-    await house.observer.close_offers()
+    assert (await system.order(order.reference)).is_expired(system.clock.now())
+    await system.observer.close_offers()
     service.becomes("svc-1", "LN_INVOICE_PAID")
-    await house.polls(after=5)
-    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
+    await system.polls(after=5)
+    assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
 async def test_while_the_service_is_away_no_expiry_is_told_and_the_order_is_followed(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    await placed(house)
+    await placed(system)
     service.reads.extend(failing(ServiceDown, 30))
     for _ in range(30):
-        await house.polls(after=3600)
+        await system.polls(after=3600)
     assert service.reads == deque()
-    assert house.ears.kinds() == []
+    assert system.ears.kinds() == []
     service.becomes("svc-1", "LN_INVOICE_PAID")
-    await house.polls(after=3600)
-    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
+    await system.polls(after=3600)
+    assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
 async def test_of_an_order_that_the_service_does_not_know_the_expiry_is_told_when_it_is_given_up(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    order = await placed(house)
+    order = await placed(system)
     service.records.clear()
-    await house.polls(after=2 * 3600)
-    assert house.ears.kinds() == []
-    await house.polls(after=24 * 3600)
-    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
-    assert (await house.order(order.reference)).phase is Phase.DONE
+    await system.polls(after=2 * 3600)
+    assert system.ears.kinds() == []
+    await system.polls(after=24 * 3600)
+    assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
+    assert (await system.order(order.reference)).phase is Phase.DONE
 
 
-async def test_two_processes_tell_an_expiry_once(house: House, other_house: House) -> None:
-    order = await placed(house)
-    house.clock.passes(hours=1)
-    report = house.service.records[order.service_id or ""]
-    await asyncio.gather(*(each.observes(order.reference, report) for each in [house, other_house] * 3))
-    await house.tells()
-    await other_house.tells()
-    assert money(house) + money(other_house) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
+async def test_two_processes_tell_an_expiry_once(system: OrderSystem, other_system: OrderSystem) -> None:
+    order = await placed(system)
+    system.clock.passes(hours=1)
+    report = system.service.records[order.service_id or ""]
+    await asyncio.gather(*(each.observes(order.reference, report) for each in [system, other_system] * 3))
+    await system.tells()
+    await other_system.tells()
+    assert money(system) + money(other_system) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
 
 
-async def test_a_late_payment_is_still_seen_and_said(house: House) -> None:
-    order = await placed(house)
-    await house.polls(after=5 * 3600)
-    await says(house, order, "LN_INVOICE_PAID")
-    await says(house, order, "COMPLETED")
-    assert money(house) == [
+async def test_a_late_payment_is_still_seen_and_said(system: OrderSystem) -> None:
+    order = await placed(system)
+    await system.polls(after=5 * 3600)
+    await says(system, order, "LN_INVOICE_PAID")
+    await says(system, order, "COMPLETED")
+    assert money(system) == [
         OrderNotification.TAKE_DOWN,
         OrderNotification.EXPIRED,
         OrderNotification.PAID_LATE,
@@ -178,80 +178,80 @@ async def test_a_late_payment_is_still_seen_and_said(house: House) -> None:
     ]
 
 
-async def test_a_failure_that_is_an_expiry_is_told_as_that_and_once(house: House) -> None:
-    order = await placed(house)
-    await house.polls(after=3600)
-    await says(house, order, "FAILED")
-    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
-    assert (await house.order(order.reference)).phase is Phase.DONE
+async def test_a_failure_that_is_an_expiry_is_told_as_that_and_once(system: OrderSystem) -> None:
+    order = await placed(system)
+    await system.polls(after=3600)
+    await says(system, order, "FAILED")
+    assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
+    assert (await system.order(order.reference)).phase is Phase.DONE
 
 
-async def test_a_service_that_expires_an_order_a_little_before_we_do_is_understood(house: House) -> None:
-    order = await placed(house)
-    house.clock.passes(minutes=59)
-    await says(house, order, "FAILED")
-    await house.polls(after=300)
-    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
+async def test_a_service_that_expires_an_order_a_little_before_we_do_is_understood(system: OrderSystem) -> None:
+    order = await placed(system)
+    system.clock.passes(minutes=59)
+    await says(system, order, "FAILED")
+    await system.polls(after=300)
+    assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
 
 
-async def test_a_deposit_order_never_expires(house: House) -> None:
-    order = await placed(house, channel="cbbtc")
-    await house.polls(after=6 * 24 * 3600)
-    assert house.ears.kinds() == []
-    await says(house, order, "USDT_RECEIVED")
-    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
+async def test_a_deposit_order_never_expires(system: OrderSystem) -> None:
+    order = await placed(system, channel="cbbtc")
+    await system.polls(after=6 * 24 * 3600)
+    assert system.ears.kinds() == []
+    await says(system, order, "USDT_RECEIVED")
+    assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
-async def test_a_failure_of_a_paid_order_is_a_failure(house: House) -> None:
-    order = await placed(house)
-    await says(house, order, "FAILED", paid_at=house.clock.now())
-    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.FAILED]
-    assert (await house.order(order.reference)).is_paid
+async def test_a_failure_of_a_paid_order_is_a_failure(system: OrderSystem) -> None:
+    order = await placed(system)
+    await says(system, order, "FAILED", paid_at=system.clock.now())
+    assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.FAILED]
+    assert (await system.order(order.reference)).is_paid
 
 
 async def test_an_unpaid_order_is_no_longer_followed_a_day_after_its_expiry(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    order = await placed(house)
+    order = await placed(system)
     looks = 0
     for after in [60] * 120 + [600] * 276:  # a minute at a time while it matters; two days in all
         before = service.times("look_up")
-        await house.polls(after=after)
+        await system.polls(after=after)
         looks += service.times("look_up") - before
-    assert (await house.order(order.reference)).phase is Phase.DONE
+    assert (await system.order(order.reference)).phase is Phase.DONE
     assert 60 + 100 < looks < 60 + 300
 
 
-async def test_a_look_that_brought_nothing_is_put_off_like_one_that_did(house: House) -> None:
-    order = await placed(house)
-    await house.observer.postpone(order.reference)
-    assert (await house.order(order.reference)).next_poll_at == house.clock.now() + timedelta(seconds=5)
-    house.clock.passes(days=1, hours=2)
-    await house.observer.postpone(order.reference)
-    kept = await house.order(order.reference)
-    assert (kept.phase, kept.next_poll_at) == (Phase.OPEN, house.clock.now() + timedelta(minutes=10))
-    await house.observer.postpone(order.reference, is_known=False)
-    closed = await house.order(order.reference)
+async def test_a_look_that_brought_nothing_is_put_off_like_one_that_did(system: OrderSystem) -> None:
+    order = await placed(system)
+    await system.observer.postpone(order.reference)
+    assert (await system.order(order.reference)).next_poll_at == system.clock.now() + timedelta(seconds=5)
+    system.clock.passes(days=1, hours=2)
+    await system.observer.postpone(order.reference)
+    kept = await system.order(order.reference)
+    assert (kept.phase, kept.next_poll_at) == (Phase.OPEN, system.clock.now() + timedelta(minutes=10))
+    await system.observer.postpone(order.reference, is_known=False)
+    closed = await system.order(order.reference)
     assert (closed.phase, closed.next_poll_at) == (Phase.DONE, None)
 
 
 @pytest.mark.parametrize("is_answered", [True, False])
 async def test_a_deposit_that_is_followed_no_longer_cannot_be_paid_in_the_chat(
-    house: House, *, is_answered: bool
+    system: OrderSystem, *, is_answered: bool
 ) -> None:
-    order = await placed(house, channel="cbbtc")
-    house.clock.passes(days=8)
+    order = await placed(system, channel="cbbtc")
+    system.clock.passes(days=8)
     if is_answered:
-        await says(house, order, "ROUTE_SHOWN")
+        await says(system, order, "ROUTE_SHOWN")
     else:
-        await house.observer.postpone(order.reference, is_known=False)
-        await house.tells()
-    assert house.ears.kinds() == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT]
-    assert (await house.order(order.reference)).phase is Phase.DONE
+        await system.observer.postpone(order.reference, is_known=False)
+        await system.tells()
+    assert system.ears.kinds() == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT]
+    assert (await system.order(order.reference)).phase is Phase.DONE
 
 
-async def test_nothing_is_saved_without_its_notification(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    order = await placed(house)
+async def test_nothing_is_saved_without_its_notification(system: OrderSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = await placed(system)
 
     class Lost(Exception):
         pass
@@ -262,16 +262,16 @@ async def test_nothing_is_saved_without_its_notification(house: House, monkeypat
     with monkeypatch.context() as patched:
         patched.setattr("bot.orders.tracking.observer.order_notifications", lost)
         with pytest.raises(Lost):
-            await says(house, order, "LN_INVOICE_PAID")
-    assert await house.order(order.reference) == order
-    await says(house, order, "LN_INVOICE_PAID")
-    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
+            await says(system, order, "LN_INVOICE_PAID")
+    assert await system.order(order.reference) == order
+    await says(system, order, "LN_INVOICE_PAID")
+    assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
 async def test_an_order_that_changes_all_the_time_under_us_is_left_to_the_next_look(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = await placed(house)
+    order = await placed(system)
     stale = replace(order, version=order.version + 5)
 
     async def always_stale(*_: object) -> Order:
@@ -280,17 +280,19 @@ async def test_an_order_that_changes_all_the_time_under_us_is_left_to_the_next_l
     with monkeypatch.context() as patched:
         patched.setattr("bot.orders.repository.OrderRepository.get", always_stale)
         report = OrderReport(service_id="svc-1", state="LN_INVOICE_PAID")
-        assert await house.observes(order.reference, report) is None
-    await says(house, order, "LN_INVOICE_PAID")
-    assert money(house) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
+        assert await system.observes(order.reference, report) is None
+    await says(system, order, "LN_INVOICE_PAID")
+    assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
-async def test_a_reply_about_another_order_changes_nothing_and_is_not_asked_for_at_once_again(house: House) -> None:
-    order = await house.place()
-    house.clock.passes(seconds=5)
+async def test_a_reply_about_another_order_changes_nothing_and_is_not_asked_for_at_once_again(
+    system: OrderSystem,
+) -> None:
+    order = await system.place()
+    system.clock.passes(seconds=5)
     other = OrderReport(service_id="svc-999", state="LN_INVOICE_PAID")
-    seen = await house.observes(order.reference, other)
+    seen = await system.observes(order.reference, other)
     assert seen is not None
     assert (seen.state, seen.is_paid) == (order.state, False)
     assert seen.next_poll_at is not None
-    assert seen.next_poll_at > house.clock.now()
+    assert seen.next_poll_at > system.clock.now()

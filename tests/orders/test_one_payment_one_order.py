@@ -13,178 +13,186 @@ from bot.orders.notifications.kinds import OrderNotification, OrderWarning
 from bot.orders.order import EventNote, HoldReason, Phase
 from bot.orders.repository import OrderRepository
 from bot.payments import bolt11
-from tests.orders.order_world import EMMA, NUMBER, OSCAR, REQUEST, SARI, House, rules, unresolved
+from tests.orders.order_world import EMMA, NUMBER, OSCAR, REQUEST, SARI, OrderSystem, rules, unresolved
 from tests.settlement.fake_settlement import BCA, FakeSettlement
 
 SAT = Amount("SAT", 25_000)
 
 
 @pytest.mark.parametrize("spelling", ["lightning:{}", "LIGHTNING:{}", "  {}\n"])
-async def test_an_invoice_is_kept_as_the_decoder_reads_it(house: House, service: FakeSettlement, spelling: str) -> None:
+async def test_an_invoice_is_kept_as_the_decoder_reads_it(
+    system: OrderSystem, service: FakeSettlement, spelling: str
+) -> None:
     invoice = service.invoice(14_706)
     service.answers.append({"bolt11": spelling.format(invoice.upper())})
-    order = await house.place()
-    await house.tells()
+    order = await system.place()
+    await system.tells()
     assert order.bolt11 == invoice
     assert order.payment_hash == bolt11.decode(invoice).payment_hash
-    assert house.ears.shown() == [invoice]
+    assert system.ears.shown() == [invoice]
 
 
-async def test_another_spelling_in_a_later_report_is_no_other_invoice(house: House, service: FakeSettlement) -> None:
-    order = await house.place()
+async def test_another_spelling_in_a_later_report_is_no_other_invoice(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    order = await system.place()
     record = service.records["svc-1"]
     service.records["svc-1"] = replace(record, bolt11=f"lightning:{record.bolt11}".upper())
-    await house.polls()
-    async with house.store.reading() as tx:
+    await system.polls()
+    async with system.store.reading() as tx:
         notes = [event.note for event in await OrderRepository(tx).events(order.reference)]
     assert EventNote.INVOICE_REPLACED not in notes
 
 
 async def test_an_invoice_that_another_order_has_is_not_shown_and_staff_are_alarmed(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    first = await house.place(SARI)
+    first = await system.place(SARI)
     service.answers.append({"bolt11": first.bolt11})
-    second = await house.place()
-    await house.tells()
+    second = await system.place()
+    await system.tells()
     assert (second.phase, second.bolt11, second.payment_hash) == (Phase.ABANDONED, None, None)
-    assert house.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
-    assert house.ears.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
+    assert system.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
+    assert system.ears.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
 
 
 @pytest.mark.parametrize("is_expired", [False, True])
 async def test_an_invoice_that_a_withheld_order_had_is_not_shown_with_another_one(
-    house: House,
+    system: OrderSystem,
     service: FakeSettlement,
     is_expired: bool,  # noqa: FBT001
 ) -> None:
     invoice = service.invoice(25_000)
-    unpayable = {"expires_at": house.clock.now()} if is_expired else {"idr": 19_999}
+    unpayable = {"expires_at": system.clock.now()} if is_expired else {"idr": 19_999}
     service.answers.append({**unpayable, "bolt11": invoice})
-    first = await house.place(SARI, amount=SAT)
+    first = await system.place(SARI, amount=SAT)
     assert (first.phase, first.bolt11) == (Phase.ABANDONED, None)
     for answer in ({}, unpayable):
         service.answers.append({**answer, "bolt11": invoice})
-        assert (await house.place(amount=SAT)).phase is Phase.ABANDONED
-    await house.tells()
-    assert house.ears.shown() == []
-    assert house.ears.kinds(EMMA)[0] == OrderNotification.NOT_SHOWN
+        assert (await system.place(amount=SAT)).phase is Phase.ABANDONED
+    await system.tells()
+    assert system.ears.shown() == []
+    assert system.ears.kinds(EMMA)[0] == OrderNotification.NOT_SHOWN
 
 
 async def test_the_invoice_of_an_order_that_was_ordered_again_is_not_shown_with_another_one(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    first, second = await lost_then_ordered_again(house, service)
+    first, second = await lost_then_ordered_again(system, service)
     for _ in range(5):
-        await house.reconciles(after=60)
-    assert (await house.order(first.reference)).phase is Phase.ABANDONED
+        await system.reconciles(after=60)
+    assert (await system.order(first.reference)).phase is Phase.ABANDONED
     service.answers.append({"bolt11": service.records["svc-1"].bolt11})
-    assert (await house.place(SARI)).phase is Phase.ABANDONED
-    assert house.ears.shown() == [second.bolt11]
+    assert (await system.place(SARI)).phase is Phase.ABANDONED
+    assert system.ears.shown() == [second.bolt11]
 
 
 async def test_a_second_deposit_of_the_same_sum_to_the_same_address_waits_for_the_first(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    first = await house.place(SARI, amount=SAT, channel="cbbtc")
-    second = await house.place(amount=SAT, channel="cbbtc")
-    await house.tells()
+    first = await system.place(SARI, amount=SAT, channel="cbbtc")
+    second = await system.place(amount=SAT, channel="cbbtc")
+    await system.tells()
     assert (first.phase, second.phase, second.deposit) == (Phase.OPEN, Phase.ABANDONED, None)
-    assert house.ears.kinds(EMMA) == [OrderNotification.DEPOSIT_TAKEN]
-    assert house.ears.kinds(OSCAR) == []
-    assert (await house.place(amount=Amount("SAT", 25_001), channel="cbbtc")).phase is Phase.OPEN
-    assert (await house.place(amount=SAT, channel="btcb")).phase is Phase.OPEN
+    assert system.ears.kinds(EMMA) == [OrderNotification.DEPOSIT_TAKEN]
+    assert system.ears.kinds(OSCAR) == []
+    assert (await system.place(amount=Amount("SAT", 25_001), channel="cbbtc")).phase is Phase.OPEN
+    assert (await system.place(amount=SAT, channel="btcb")).phase is Phase.OPEN
     service.becomes(first.service_id or "", "USDT_RECEIVED")
-    await house.polls()
-    assert (await house.place(amount=SAT, channel="cbbtc")).phase is Phase.OPEN
+    await system.polls()
+    assert (await system.place(amount=SAT, channel="cbbtc")).phase is Phase.OPEN
 
 
-async def lost_then_ordered_again(house: House, service: FakeSettlement) -> tuple[Any, Any]:
+async def lost_then_ordered_again(system: OrderSystem, service: FakeSettlement) -> tuple[Any, Any]:
     service.places.append("lost_after")
     service.listed = False
-    first = await house.place()
-    await house.reconciles(after=61)
-    house.clock.passes(seconds=50)
-    second = await house.place()
+    first = await system.place()
+    await system.reconciles(after=61)
+    system.clock.passes(seconds=50)
+    second = await system.place()
     service.listed = True
-    return await house.order(first.reference), second
+    return await system.order(first.reference), second
 
 
 async def test_an_order_that_its_sender_has_typed_again_is_never_shown_when_it_is_found(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    first, second = await lost_then_ordered_again(house, service)
+    first, second = await lost_then_ordered_again(system, service)
     assert (first.phase, second.phase) == (Phase.UNRESOLVED, Phase.OPEN)
     for _ in range(5):
-        await house.reconciles(after=60)
-    first = await house.order(first.reference)
+        await system.reconciles(after=60)
+    first = await system.order(first.reference)
     assert (first.phase, first.service_id, first.bolt11) == (Phase.ABANDONED, "svc-1", None)
-    assert house.ears.shown() == [second.bolt11]
-    assert house.ears.kinds()[-1] == OrderNotification.SUPERSEDED
-    async with house.store.reading() as tx:
+    assert system.ears.shown() == [second.bolt11]
+    assert system.ears.kinds()[-1] == OrderNotification.SUPERSEDED
+    async with system.store.reading() as tx:
         assert (await OrderRepository(tx).events(first.reference))[-1].note == EventNote.SUPERSEDED
 
 
 async def test_a_question_about_an_order_that_its_sender_has_created_again_is_over(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    draft = await house.draft()
+    draft = await system.draft()
     service.rate *= 2
-    first = await house.confirm(draft)
-    await house.orders.submission.wait()
-    house.clock.passes(seconds=50)
-    second = await house.place()
-    assert ((await house.order(first.reference)).phase, second.phase) == (Phase.NEEDS_CONFIRMATION, Phase.OPEN)
-    accepted = await house.orders.accept_price(first.reference)
+    first = await system.confirm(draft)
+    await system.orders.submission.wait()
+    system.clock.passes(seconds=50)
+    second = await system.place()
+    assert ((await system.order(first.reference)).phase, second.phase) == (Phase.NEEDS_CONFIRMATION, Phase.OPEN)
+    accepted = await system.orders.accept_price(first.reference)
     assert accepted is not None
     assert (accepted.phase, accepted.bolt11) == (Phase.ABANDONED, None)
-    await house.tells()
-    assert house.ears.shown() == [second.bolt11]
-    assert house.ears.kinds()[-1] == OrderNotification.SUPERSEDED
-    async with house.store.reading() as tx:
+    await system.tells()
+    assert system.ears.shown() == [second.bolt11]
+    assert system.ears.kinds()[-1] == OrderNotification.SUPERSEDED
+    async with system.store.reading() as tx:
         assert (await OrderRepository(tx).events(first.reference))[-1].note == EventNote.SUPERSEDED
 
 
 async def test_the_answer_that_arrives_after_the_same_was_ordered_again_shows_no_second_invoice(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.gate = asyncio.Event()
-    first = await house.confirm(await house.draft())
+    first = await system.confirm(await system.draft())
     await asyncio.sleep(0)
-    house.clock.passes(seconds=3)
-    second = await house.confirm(await house.draft())
+    system.clock.passes(seconds=3)
+    second = await system.confirm(await system.draft())
     service.gate.set()
-    await house.orders.submission.wait()
-    await house.tells()
-    assert (await house.order(first.reference)).phase is Phase.ABANDONED
-    assert house.ears.shown() == [(await house.order(second.reference)).bolt11]
+    await system.orders.submission.wait()
+    await system.tells()
+    assert (await system.order(first.reference)).phase is Phase.ABANDONED
+    assert system.ears.shown() == [(await system.order(second.reference)).bolt11]
 
 
 @pytest.mark.parametrize(
     "change", [{"number": "8620123457"}, {"amount": Amount("IDR", 250_001)}, {"channel": "cbbtc"}, {"chat_id": SARI}]
 )
-async def test_another_order_supersedes_nothing(house: House, service: FakeSettlement, change: dict[str, Any]) -> None:
+async def test_another_order_supersedes_nothing(
+    system: OrderSystem, service: FakeSettlement, change: dict[str, Any]
+) -> None:
     service.gate = asyncio.Event()
-    first = await house.confirm(await house.draft())
+    first = await system.confirm(await system.draft())
     await asyncio.sleep(0)
-    house.clock.passes(seconds=3)
-    await house.confirm(await house.draft(**change))
+    system.clock.passes(seconds=3)
+    await system.confirm(await system.draft(**change))
     service.gate.set()
-    await house.orders.submission.wait()
-    assert (await house.order(first.reference)).phase is Phase.OPEN
+    await system.orders.submission.wait()
+    assert (await system.order(first.reference)).phase is Phase.OPEN
 
 
-async def test_an_order_that_surely_was_not_created_supersedes_nothing(house: House, service: FakeSettlement) -> None:
+async def test_an_order_that_surely_was_not_created_supersedes_nothing(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
     service.places.append("lost_after")
     service.listed = False
-    first = await house.place()
-    await house.reconciles(after=61)
-    house.clock.passes(seconds=50)
+    first = await system.place()
+    await system.reconciles(after=61)
+    system.clock.passes(seconds=50)
     service.places.append("never_reached")
-    await house.place()
+    await system.place()
     service.listed = True
-    await house.reconciles(after=61)
-    assert (await house.order(first.reference)).phase is Phase.OPEN
+    await system.reconciles(after=61)
+    assert (await system.order(first.reference)).phase is Phase.OPEN
 
 
 @pytest.mark.parametrize(
@@ -200,58 +208,58 @@ async def test_an_order_that_surely_was_not_created_supersedes_nothing(house: Ho
     ],
 )
 async def test_an_order_found_by_a_masked_recipient_is_asked_about_and_shown_only_after_a_yes(
-    house: House, service: FakeSettlement, ours: str | None, theirs: tuple[str, str | None], phase: Phase
+    system: OrderSystem, service: FakeSettlement, ours: str | None, theirs: tuple[str, str | None], phase: Phase
 ) -> None:
     service.places.append("lost_after")
-    order = await house.place(holder=ours)
+    order = await system.place(holder=ours)
     service.records["svc-1"] = replace(service.records["svc-1"], recipient=theirs[0], holder=theirs[1])
-    await house.reconciles()
-    await house.reconciles()
-    order = await house.order(order.reference)
+    await system.reconciles()
+    await system.reconciles()
+    order = await system.order(order.reference)
     assert order.phase is phase
     if phase is not Phase.NEEDS_CONFIRMATION:
         return
     assert order.hold_reason is HoldReason.RECIPIENT_MASKED
-    assert house.ears.kinds()[-1] == OrderNotification.RECIPIENT_MASKED
-    assert house.ears.shown() == []
-    await house.orders.accept_price(order.reference)
-    await house.tells()
-    assert house.ears.shown() == [service.records["svc-1"].bolt11]
+    assert system.ears.kinds()[-1] == OrderNotification.RECIPIENT_MASKED
+    assert system.ears.shown() == []
+    await system.orders.accept_price(order.reference)
+    await system.tells()
+    assert system.ears.shown() == [service.records["svc-1"].bolt11]
 
 
 async def test_another_programs_order_for_somebody_else_at_the_same_bank_is_not_shown_unasked(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.masks = lambda number: f"******{number[-4:]}"
     service.places.append("lost_before")
-    order = await house.place()
+    order = await system.place()
     other = replace(REQUEST, method=BCA, number=f"12345{NUMBER[-4:]}", amount=Amount("IDR", 250_000))
     service.make(other)
-    await house.reconciles()
-    assert house.ears.shown() == []
-    assert (await house.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
-    assert await house.orders.drop(order.reference)
-    assert house.ears.shown() == []
+    await system.reconciles()
+    assert system.ears.shown() == []
+    assert (await system.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
+    assert await system.orders.drop(order.reference)
+    assert system.ears.shown() == []
 
 
 async def test_a_thousand_unresolved_orders_do_not_keep_a_fresh_loss_from_being_found(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    old = await unresolved(house, service)
-    async with house.store.transaction() as tx:
+    old = await unresolved(system, service)
+    async with system.store.transaction() as tx:
         for number in range(1_001):
             await OrderRepository(tx).add(
                 replace(old, reference=f"OLD{number:04}", draft_id=f"old-{number}", page_token=None, version=0)
             )
     service.places.append("lost_after")
-    fresh = await house.place(SARI)
-    await house.reconciles()
-    assert (await house.order(fresh.reference)).phase is Phase.OPEN
+    fresh = await system.place(SARI)
+    await system.reconciles()
+    assert (await system.order(fresh.reference)).phase is Phase.OPEN
 
 
-async def test_the_oldest_of_very_many_are_given_up_in_time(house: House, service: FakeSettlement) -> None:
-    old = await unresolved(house, service)
-    async with house.store.transaction() as tx:
+async def test_the_oldest_of_very_many_are_given_up_in_time(system: OrderSystem, service: FakeSettlement) -> None:
+    old = await unresolved(system, service)
+    async with system.store.transaction() as tx:
         for number in range(1_200):
             later = old.created_at + timedelta(seconds=1 + number)
             await OrderRepository(tx).add(
@@ -265,8 +273,8 @@ async def test_the_oldest_of_very_many_are_given_up_in_time(house: House, servic
                     last_polled_at=later,
                 )
             )
-    await house.reconciles(after=86_400)
-    assert (await house.order(old.reference)).phase is Phase.ABANDONED
+    await system.reconciles(after=86_400)
+    assert (await system.order(old.reference)).phase is Phase.ABANDONED
 
 
 class Refusing:
@@ -289,54 +297,54 @@ class Refusing:
 async def test_the_answer_to_a_post_is_saved_however_often_the_database_fails(
     file: str, service: FakeSettlement, doing: str
 ) -> None:
-    house = House(file, service, wrap=Refusing)
+    system = OrderSystem(file, service, wrap=Refusing)
     pauses: list[float] = []
 
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    house.orders.submission._sleep = sleep
+    system.orders.submission._sleep = sleep
     service.places.append(doing)
     service.listed = False  # as with an order that the service keeps in memory alone
-    store: Any = house.store
-    draft = await house.draft()
-    placing = house.confirm(draft)
+    store: Any = system.store
+    draft = await system.draft()
+    placing = system.confirm(draft)
     order = await placing
     store.outages = 9
-    await house.orders.submission.wait()
-    await house.tells()
+    await system.orders.submission.wait()
+    await system.tells()
     expected = {"answer": Phase.OPEN, "lost_before": Phase.UNKNOWN, "never_reached": Phase.REFUSED}[doing]
-    assert (await house.order(order.reference)).phase is expected
+    assert (await system.order(order.reference)).phase is expected
     assert service.times("place") == 1
     assert len(pauses) == 9
     assert max(pauses) <= 5
-    await house.leave()
+    await system.leave()
 
 
 async def test_while_an_answer_waits_to_be_saved_nothing_else_looks_for_the_order(
     file: str, service: FakeSettlement
 ) -> None:
-    house = House(file, service, wrap=Refusing)
+    system = OrderSystem(file, service, wrap=Refusing)
     released = asyncio.Event()
-    house.orders.submission._sleep = lambda _: released.wait()
-    store: Any = house.store
-    order = await house.confirm(await house.draft())
+    system.orders.submission._sleep = lambda _: released.wait()
+    store: Any = system.store
+    order = await system.confirm(await system.draft())
     store.outages = 1
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    house.clock.passes(seconds=600)
-    await house.reconciler.run_once()
-    assert (await house.order(order.reference)).phase is Phase.INTENDED
+    system.clock.passes(seconds=600)
+    await system.reconciler.run_once()
+    assert (await system.order(order.reference)).phase is Phase.INTENDED
     released.set()
-    await house.orders.submission.wait()
-    assert (await house.order(order.reference)).phase is Phase.OPEN
-    await house.leave()
+    await system.orders.submission.wait()
+    assert (await system.order(order.reference)).phase is Phase.OPEN
+    await system.leave()
 
 
 async def test_limits_are_read_from_the_rules_of_today(file: str, service: FakeSettlement) -> None:
-    house = House(file, service, rules=rules(min_order_idr=30_000))
-    assert house.orders.rules.amounts_for(BCA).allow(30_000)
-    assert not house.orders.rules.amounts_for(BCA).allow(29_999)
-    assert not house.orders.rules.amounts_for(BCA).allow(250_000_001)
-    assert house.orders.rules.amounts_for(None).allow(10**15)
-    await house.leave()
+    system = OrderSystem(file, service, rules=rules(min_order_idr=30_000))
+    assert system.orders.rules.amounts_for(BCA).allow(30_000)
+    assert not system.orders.rules.amounts_for(BCA).allow(29_999)
+    assert not system.orders.rules.amounts_for(BCA).allow(250_000_001)
+    assert system.orders.rules.amounts_for(None).allow(10**15)
+    await system.leave()

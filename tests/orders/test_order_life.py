@@ -465,7 +465,7 @@ class Life(RuleBasedStateMachine):
 
     async def rows(self) -> list[StoredNotification]:
         async with self.sql.reading() as tx:
-            return [row for chat in (EMMA, SARI, OSCAR) for row in await OutboxRepository(tx).to_tell_in(chat)]
+            return [row for chat in (EMMA, SARI, OSCAR) for row in await OutboxRepository(tx).unsent_in(chat)]
 
     @rule(number=bots, seconds=st.sampled_from([2, 10, 65]), pays=st.booleans())
     def a_while_passes(self, number: int, seconds: int, *, pays: bool) -> None:

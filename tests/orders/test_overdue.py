@@ -15,7 +15,7 @@ from bot.staff.alarm_model import AlarmKind
 from bot.staff.notifications import AlarmNotification
 from bot.support.notifications.kinds import StaffNotification, TicketNotification
 from tests.orders.crashing import Crash, Fuse, FusedEars, FusedStore
-from tests.orders.order_world import EMMA, OSCAR, Heard, House, rules
+from tests.orders.order_world import EMMA, OSCAR, Heard, OrderSystem, rules
 from tests.settlement.fake_settlement import FakeSettlement, failing
 
 RINA = 3001
@@ -23,46 +23,46 @@ STAFFED = rules(support_ids=frozenset({RINA}))
 
 
 @pytest.fixture
-def house(file: str, service: FakeSettlement) -> House:
+def system(file: str, service: FakeSettlement) -> OrderSystem:
     """Its staff are an operator and a supporter; paid orders may take half an hour."""
-    return House(file, service, rules=STAFFED)
+    return OrderSystem(file, service, rules=STAFFED)
 
 
 @pytest.fixture(autouse=True)
-async def _leaves(house: House) -> Any:
+async def _leaves(system: OrderSystem) -> Any:
     yield
-    await house.leave()
+    await system.leave()
 
 
-async def paid(house: House, **changes: Any) -> Order:
+async def paid(system: OrderSystem, **changes: Any) -> Order:
     """An order whose payment has just come in and been told."""
-    order = await house.place(**changes)
-    house.service.becomes("svc-1", "LN_INVOICE_PAID")
-    await house.polls()
-    house.ears.heard.clear()
-    return await house.order(order.reference)
+    order = await system.place(**changes)
+    system.service.becomes("svc-1", "LN_INVOICE_PAID")
+    await system.polls()
+    system.ears.heard.clear()
+    return await system.order(order.reference)
 
 
-async def waits(house: House, minutes: float) -> None:
+async def waits(system: OrderSystem, minutes: float) -> None:
     """Time passes while the order is polled as it is every five seconds."""
-    house.clock.passes(minutes=minutes)
-    await house.poller.tick()
-    await house.observer.mark_overdue()
-    await house.tells()
+    system.clock.passes(minutes=minutes)
+    await system.poller.tick()
+    await system.observer.mark_overdue()
+    await system.tells()
 
 
-async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_staff(house: House) -> None:
-    order = await paid(house)
-    await waits(house, 29.9)
-    assert house.ears.kinds() == []
+async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_staff(system: OrderSystem) -> None:
+    order = await paid(system)
+    await waits(system, 29.9)
+    assert system.ears.kinds() == []
     for _ in range(5):
-        await waits(house, 1)
-    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
-    assert house.ears.kinds(OSCAR) == [OrderWarning.STUCK]
-    assert house.ears.kinds(RINA) == [StaffNotification.HEAD]
-    known = await house.order(order.reference)
+        await waits(system, 1)
+    assert system.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
+    assert system.ears.kinds(OSCAR) == [OrderWarning.STUCK]
+    assert system.ears.kinds(RINA) == [StaffNotification.HEAD]
+    known = await system.order(order.reference)
     assert known.is_overdue
-    async with house.store.reading() as tx:
+    async with system.store.reading() as tx:
         assert [event.note for event in await OrderRepository(tx).events(order.reference)][-1] == EventNote.OVERDUE
 
 
@@ -74,64 +74,64 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
     ],
 )
 async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
-    house: House, state: str, told: list[OrderNotification], staff: list[OrderNotification]
+    system: OrderSystem, state: str, told: list[OrderNotification], staff: list[OrderNotification]
 ) -> None:
-    order = await paid(house)
-    await waits(house, 31)
-    house.ears.heard.clear()
-    house.service.becomes("svc-1", state)
-    await waits(house, 1)
-    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, *told]
-    assert house.ears.kinds(OSCAR) == staff
-    ended = await house.order(order.reference)
+    order = await paid(system)
+    await waits(system, 31)
+    system.ears.heard.clear()
+    system.service.becomes("svc-1", state)
+    await waits(system, 1)
+    assert system.ears.kinds() == [OrderNotification.CARD_EDIT, *told]
+    assert system.ears.kinds(OSCAR) == staff
+    ended = await system.order(order.reference)
     assert (ended.phase, ended.is_overdue) == (Phase.DONE, False)
 
 
 @pytest.mark.parametrize("end", ["alarm_cleared", "alarm_closed"])
-async def test_the_log_has_the_alarm_with_its_order_and_its_end(house: House, end: str) -> None:
-    order = await paid(house)
+async def test_the_log_has_the_alarm_with_its_order_and_its_end(system: OrderSystem, end: str) -> None:
+    order = await paid(system)
     with capture_logs() as logs:
-        await waits(house, 31)
+        await waits(system, 31)
         if end == "alarm_closed":
-            await house.watching.settle(AlarmKind.ORDER_STUCK, order.reference, OSCAR)
-        house.service.becomes("svc-1", "COMPLETED")
-        await waits(house, 1)
+            await system.watching.settle(AlarmKind.ORDER_STUCK, order.reference, OSCAR)
+        system.service.becomes("svc-1", "COMPLETED")
+        await waits(system, 1)
     alarms = [(each["event"], each["alarm"], each["order"]) for each in logs if each["event"].startswith("alarm_")]
     assert alarms == [(event, AlarmKind.ORDER_STUCK, order.reference) for event in ("alarm_raised", end)]
 
 
-async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_once(house: House) -> None:
-    order = await paid(house)
+async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_once(system: OrderSystem) -> None:
+    order = await paid(system)
     report = OrderReport(service_id="svc-1", state="FAILED")
-    await asyncio.gather(*(house.observes(order.reference, report) for _ in range(4)))
-    await house.tells()
-    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.FAILED, TicketNotification.OPENED]
-    assert house.ears.kinds(OSCAR) == [OrderWarning.FAILED]
-    assert house.ears.kinds(RINA) == [StaffNotification.HEAD]
+    await asyncio.gather(*(system.observes(order.reference, report) for _ in range(4)))
+    await system.tells()
+    assert system.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.FAILED, TicketNotification.OPENED]
+    assert system.ears.kinds(OSCAR) == [OrderWarning.FAILED]
+    assert system.ears.kinds(RINA) == [StaffNotification.HEAD]
 
 
-async def test_a_failure_of_an_unpaid_order_is_nothing_to_the_staff(house: House) -> None:
-    await house.place()
-    house.service.becomes("svc-1", "FAILED")
-    await house.polls()
-    assert OrderNotification.FAILED in house.ears.kinds()
-    assert house.ears.kinds(OSCAR) == []
+async def test_a_failure_of_an_unpaid_order_is_nothing_to_the_staff(system: OrderSystem) -> None:
+    await system.place()
+    system.service.becomes("svc-1", "FAILED")
+    await system.polls()
+    assert OrderNotification.FAILED in system.ears.kinds()
+    assert system.ears.kinds(OSCAR) == []
 
 
-async def test_an_unpaid_order_is_never_stuck_however_long_it_waits(house: House) -> None:
-    await house.place(channel="cbbtc")
+async def test_an_unpaid_order_is_never_stuck_however_long_it_waits(system: OrderSystem) -> None:
+    await system.place(channel="cbbtc")
     for _ in range(3):
-        await waits(house, 60 * 24)
-    assert OrderNotification.STUCK not in house.ears.kinds()
+        await waits(system, 60 * 24)
+    assert OrderNotification.STUCK not in system.ears.kinds()
 
 
 async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_is_looked_at(
-    house: House, file: str, service: FakeSettlement
+    system: OrderSystem, file: str, service: FakeSettlement
 ) -> None:
-    await paid(house)
-    house.clock.passes(hours=3)
+    await paid(system)
+    system.clock.passes(hours=3)
     service.becomes("svc-1", "COMPLETED")
-    after_a_pause = House(file, service, rules=STAFFED)
+    after_a_pause = OrderSystem(file, service, rules=STAFFED)
     assert await after_a_pause.observer.mark_overdue() == 0
     await after_a_pause.polls(after=0)
     assert await after_a_pause.observer.mark_overdue() == 0
@@ -143,36 +143,36 @@ async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_i
     await after_a_pause.leave()
 
 
-async def test_a_service_that_cannot_be_asked_keeps_nobody_from_being_told(house: House) -> None:
-    await paid(house)
-    house.service.reads.extend(failing(KeyRefused, 1000))
-    await waits(house, 31)
-    assert house.ears.kinds() == []
-    await waits(house, 2)
-    assert house.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
+async def test_a_service_that_cannot_be_asked_keeps_nobody_from_being_told(system: OrderSystem) -> None:
+    await paid(system)
+    system.service.reads.extend(failing(KeyRefused, 1000))
+    await waits(system, 31)
+    assert system.ears.kinds() == []
+    await waits(system, 2)
+    assert system.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
 
 
-async def test_two_processes_tell_it_once(house: House, other_house: House) -> None:
-    await paid(house)
-    house.clock.passes(minutes=31)
-    await house.poller.tick()
-    await asyncio.gather(*(each.observer.mark_overdue() for each in [house, other_house] * 4))
-    await house.tells()
-    await other_house.tells()
-    heard = house.ears.kinds() + other_house.ears.kinds()
+async def test_two_processes_tell_it_once(system: OrderSystem, other_system: OrderSystem) -> None:
+    await paid(system)
+    system.clock.passes(minutes=31)
+    await system.poller.tick()
+    await asyncio.gather(*(each.observer.mark_overdue() for each in [system, other_system] * 4))
+    await system.tells()
+    await other_system.tells()
+    heard = system.ears.kinds() + other_system.ears.kinds()
     assert [kind for kind in heard if kind == OrderNotification.STUCK] == [OrderNotification.STUCK]
 
 
 async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_tells(
-    house: House, file: str, service: FakeSettlement
+    system: OrderSystem, file: str, service: FakeSettlement
 ) -> None:
-    await paid(house)
-    house.clock.passes(minutes=31)
-    await house.poller.tick()
+    await paid(system)
+    system.clock.passes(minutes=31)
+    await system.poller.tick()
     moments, heard = 0, list[Heard]()
     for at in range(20):
         fuse = Fuse(at)
-        first = House(
+        first = OrderSystem(
             file,
             service,
             rules=STAFFED,
@@ -197,16 +197,16 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
     assert moments > 4
 
 
-async def dies_or_tells(house: House) -> None:
+async def dies_or_tells(system: OrderSystem) -> None:
     """One process's life: it takes up what is left, tells what is stuck, and may be killed at any of it."""
     try:
-        await house.delivery.recover()
-        await house.observer.mark_overdue()
-        while await house.delivery.start_due():
-            tasks = list(house.delivery._under_way.values())
-            await house.delivery.settle()
+        await system.delivery.recover()
+        await system.observer.mark_overdue()
+        while await system.delivery.start_due():
+            tasks = list(system.delivery._under_way.values())
+            await system.delivery.settle()
             if any(isinstance(task.exception(), Crash) for task in tasks):
                 break
     except Crash:
         pass
-    await house.leave()
+    await system.leave()

@@ -16,91 +16,99 @@ from bot.orders.order import Phase
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, OutOfReach, Quote, Refused, ServiceDown
-from tests.orders.order_world import EMMA, House
+from tests.orders.order_world import EMMA, OrderSystem
 from tests.settlement.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
 
 
-async def test_a_confirmed_draft_becomes_an_order_whose_invoice_is_shown(house: House, service: FakeSettlement) -> None:
-    order = await house.place()
-    await house.tells()
+async def test_a_confirmed_draft_becomes_an_order_whose_invoice_is_shown(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    order = await system.place()
+    await system.tells()
     assert (order.phase, order.service_id, order.sats, order.idr) == (Phase.OPEN, "svc-1", 14_706, 250_000)
-    assert house.ears.kinds() == [OrderNotification.INVOICE, OrderNotification.CARD]
-    assert house.ears.shown() == [service.records["svc-1"].bolt11]
-    assert order.expires_at == house.clock.now() + service.expiry
+    assert system.ears.kinds() == [OrderNotification.INVOICE, OrderNotification.CARD]
+    assert system.ears.shown() == [service.records["svc-1"].bolt11]
+    assert order.expires_at == system.clock.now() + service.expiry
 
 
-async def test_a_second_tap_on_confirm_creates_no_second_order(house: House, service: FakeSettlement) -> None:
-    draft = await house.draft()
-    first = await house.confirm(draft)
-    second = await house.confirm(draft)
-    await house.orders.submission.wait()
-    third = await house.confirm(draft)
+async def test_a_second_tap_on_confirm_creates_no_second_order(system: OrderSystem, service: FakeSettlement) -> None:
+    draft = await system.draft()
+    first = await system.confirm(draft)
+    second = await system.confirm(draft)
+    await system.orders.submission.wait()
+    third = await system.confirm(draft)
     assert first.reference == second.reference == third.reference
     assert service.times("place") == 1
 
 
-async def test_taps_at_the_same_moment_place_one_order(house: House, service: FakeSettlement) -> None:
-    draft = await house.draft()
-    orders = await asyncio.gather(*(house.confirm(draft) for _ in range(20)))
-    await house.orders.submission.wait()
+async def test_taps_at_the_same_moment_place_one_order(system: OrderSystem, service: FakeSettlement) -> None:
+    draft = await system.draft()
+    orders = await asyncio.gather(*(system.confirm(draft) for _ in range(20)))
+    await system.orders.submission.wait()
     assert len({order.reference for order in orders}) == 1
     assert service.times("place") == 1
 
 
-async def test_two_processes_place_one_order(house: House, other_house: House, service: FakeSettlement) -> None:
-    draft = await house.draft()
-    mine, theirs = await asyncio.gather(house.confirm(draft), other_house.confirm(draft))
-    await asyncio.gather(house.orders.submission.wait(), other_house.orders.submission.wait())
+async def test_two_processes_place_one_order(
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
+) -> None:
+    draft = await system.draft()
+    mine, theirs = await asyncio.gather(system.confirm(draft), other_system.confirm(draft))
+    await asyncio.gather(system.orders.submission.wait(), other_system.orders.submission.wait())
     assert mine.reference == theirs.reference
     assert service.times("place") == 1
 
 
 async def test_a_placed_draft_that_is_replayed_after_a_crash_posts_nothing(
-    house: House, other_house: House, service: FakeSettlement
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
-    draft = await house.draft()
-    order = await house.confirm(draft)
-    await house.orders.submission.wait()
-    kept = await other_house.drafts.get(draft.id)
+    draft = await system.draft()
+    order = await system.confirm(draft)
+    await system.orders.submission.wait()
+    kept = await other_system.drafts.get(draft.id)
     assert kept is not None
     assert kept.status is DraftStatus.PLACED
-    assert (await other_house.confirm(kept)).reference == order.reference
-    await other_house.orders.submission.wait()
+    assert (await other_system.confirm(kept)).reference == order.reference
+    await other_system.orders.submission.wait()
     assert service.times("place") == 1
 
 
-async def test_a_draft_that_was_edited_meanwhile_is_not_placed_as_it_was(house: House, service: FakeSettlement) -> None:
-    draft = await house.draft()
-    await house.drafts.save(replace(draft, amount=Amount("IDR", 900_000)), 3)
+async def test_a_draft_that_was_edited_meanwhile_is_not_placed_as_it_was(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    draft = await system.draft()
+    await system.drafts.save(replace(draft, amount=Amount("IDR", 900_000)), 3)
     with pytest.raises(ConfirmationOutdated):
-        await house.confirm(draft)
+        await system.confirm(draft)
     assert service.times("place") == 0
 
 
-async def test_a_vanished_method_is_not_posted_and_leaves_the_draft_open(house: House, service: FakeSettlement) -> None:
-    draft = await house.draft()
+async def test_a_vanished_method_is_not_posted_and_leaves_the_draft_open(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    draft = await system.draft()
     service.methods = (BRI, GOPAY)
     with pytest.raises(MethodVanished):
-        await house.confirm(draft)
-    kept = await house.drafts.get(draft.id)
+        await system.confirm(draft)
+    kept = await system.drafts.get(draft.id)
     assert kept is not None
     assert kept.status is DraftStatus.OPEN
     assert service.times("place") == 0
 
 
-async def test_a_code_whose_name_has_changed_is_another_method(house: House, service: FakeSettlement) -> None:
-    draft = await house.draft()
+async def test_a_code_whose_name_has_changed_is_another_method(system: OrderSystem, service: FakeSettlement) -> None:
+    draft = await system.draft()
     service.methods = (replace(BCA, name="BANK CENTRAL ASIA"),)
     with pytest.raises(MethodVanished):
-        await house.confirm(draft)
+        await system.confirm(draft)
 
 
-async def test_a_list_that_cannot_be_read_intends_nothing(house: House, service: FakeSettlement) -> None:
-    draft = await house.draft()
+async def test_a_list_that_cannot_be_read_intends_nothing(system: OrderSystem, service: FakeSettlement) -> None:
+    draft = await system.draft()
     service.reads.append(ServiceDown())
     with pytest.raises(ServiceDown):
-        await house.confirm(draft)
-    assert await house.all_orders() == ()
+        await system.confirm(draft)
+    assert await system.all_orders() == ()
 
 
 @pytest.mark.parametrize(
@@ -112,10 +120,10 @@ async def test_a_list_that_cannot_be_read_intends_nothing(house: House, service:
     ],
 )
 async def test_a_sum_outside_the_limits_is_refused_with_the_number_that_would_be_fine(
-    house: House, service: FakeSettlement, amount: Amount, key: str, names: dict[str, object]
+    system: OrderSystem, service: FakeSettlement, amount: Amount, key: str, names: dict[str, object]
 ) -> None:
-    draft = await house.draft(amount=amount)
-    for attempt in (partial(review_draft, house.orders), house.confirm):
+    draft = await system.draft(amount=amount)
+    for attempt in (partial(review_draft, system.orders), system.confirm):
         with pytest.raises(Rejection) as refused:
             await attempt(draft)
         assert (refused.value.key, dict(refused.value.arguments)) == (key, names)
@@ -123,77 +131,77 @@ async def test_a_sum_outside_the_limits_is_refused_with_the_number_that_would_be
 
 
 @pytest.mark.parametrize("idr", [20_000, 250_000_000])
-async def test_the_limits_themselves_are_fine(house: House, idr: int) -> None:
-    assert (await house.place(amount=Amount("IDR", idr))).phase is Phase.OPEN
+async def test_the_limits_themselves_are_fine(system: OrderSystem, idr: int) -> None:
+    assert (await system.place(amount=Amount("IDR", idr))).phase is Phase.OPEN
 
 
-async def test_a_cap_that_was_lowered_since_the_review_counts(house: House, service: FakeSettlement) -> None:
-    draft = await house.draft()
+async def test_a_cap_that_was_lowered_since_the_review_counts(system: OrderSystem, service: FakeSettlement) -> None:
+    draft = await system.draft()
     service.methods = (replace(BCA, cap=200_000),)
     with pytest.raises(Rejection) as refused:
-        await house.confirm(draft)
+        await system.confirm(draft)
     assert refused.value.arguments["cap"] == 200_000
 
 
-async def test_more_bitcoin_than_anybody_has_is_refused(house: House) -> None:
-    draft = await house.draft(method=BRI, amount=Amount("IDR", 10**12), quote=Quote(Decimal(1), house.clock.now()))
+async def test_more_bitcoin_than_anybody_has_is_refused(system: OrderSystem) -> None:
+    draft = await system.draft(method=BRI, amount=Amount("IDR", 10**12), quote=Quote(Decimal(1), system.clock.now()))
     with pytest.raises(Rejection) as refused:
-        await house.confirm(draft)
+        await system.confirm(draft)
     assert refused.value.arguments == {"maximum": MAX_SATS}
 
 
 async def test_what_the_service_refuses_is_told_once_with_its_reason_kept_for_staff(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.places.append(Refused("recipientDetails must be digits"))
-    order = await house.place()
-    await house.tells()
+    order = await system.place()
+    await system.tells()
     assert (order.phase, order.refusal) == (Phase.REFUSED, "recipientDetails must be digits")
-    assert house.ears.kinds() == [OrderNotification.REFUSED]
-    await house.reconciles(after=120)
-    assert house.ears.kinds() == [OrderNotification.REFUSED]
+    assert system.ears.kinds() == [OrderNotification.REFUSED]
+    await system.reconciles(after=120)
+    assert system.ears.kinds() == [OrderNotification.REFUSED]
 
 
 @pytest.mark.parametrize("failure", [OutOfReach(), KeyRefused()])
 async def test_a_post_that_surely_made_nothing_is_said_to_have_failed(
-    house: House, service: FakeSettlement, failure: Exception
+    system: OrderSystem, service: FakeSettlement, failure: Exception
 ) -> None:
     service.places.append(failure)
-    assert (await house.place()).phase is Phase.REFUSED
-    await house.tells()
-    assert house.ears.kinds() == [OrderNotification.REFUSED]
+    assert (await system.place()).phase is Phase.REFUSED
+    await system.tells()
+    assert system.ears.kinds() == [OrderNotification.REFUSED]
 
 
-async def test_the_user_does_not_wait_for_the_service(house: House, service: FakeSettlement) -> None:
+async def test_the_user_does_not_wait_for_the_service(system: OrderSystem, service: FakeSettlement) -> None:
     service.gate = asyncio.Event()
-    order = await house.confirm(await house.draft())
+    order = await system.confirm(await system.draft())
     assert order.phase is Phase.INTENDED
-    assert house.orders.submission.is_submitting(order.reference)
+    assert system.orders.submission.is_submitting(order.reference)
     service.gate.set()
-    await house.orders.submission.wait()
-    assert not house.orders.submission.is_submitting(order.reference)
-    assert (await house.order(order.reference)).phase is Phase.OPEN
+    await system.orders.submission.wait()
+    assert not system.orders.submission.is_submitting(order.reference)
+    assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
 async def test_shutting_down_leaves_a_request_under_way_to_the_reconciler(
-    house: House, other_house: House, service: FakeSettlement
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.gate = asyncio.Event()
-    order = await house.confirm(await house.draft())
+    order = await system.confirm(await system.draft())
     await asyncio.sleep(0)
-    await house.orders.submission.close(0.01)
-    assert not house.orders.submission.is_submitting(order.reference)
-    assert (await house.order(order.reference)).phase is Phase.INTENDED
-    await other_house.reconciles()
-    assert (await house.order(order.reference)).phase is Phase.OPEN
-    assert other_house.ears.shown() == [service.records["svc-1"].bolt11]
+    await system.orders.submission.close(0.01)
+    assert not system.orders.submission.is_submitting(order.reference)
+    assert (await system.order(order.reference)).phase is Phase.INTENDED
+    await other_system.reconciles()
+    assert (await system.order(order.reference)).phase is Phase.OPEN
+    assert other_system.ears.shown() == [service.records["svc-1"].bolt11]
 
 
-async def test_the_timeline_says_what_was_known_when(house: House, service: FakeSettlement) -> None:
+async def test_the_timeline_says_what_was_known_when(system: OrderSystem, service: FakeSettlement) -> None:
     service.places.append("lost_after")
-    order = await house.place()
-    await house.reconciles()
-    async with house.store.reading() as tx:
+    order = await system.place()
+    await system.reconciles()
+    async with system.store.reading() as tx:
         events = await OrderRepository(tx).events(order.reference)
     assert [event.phase for event in events] == [Phase.INTENDED, Phase.UNKNOWN, Phase.OPEN]
     assert order.user_id == EMMA

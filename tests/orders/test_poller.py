@@ -11,133 +11,137 @@ from bot.orders.order import Order, Phase
 from bot.orders.tracking import poller
 from bot.settlement.model import KeyRefused, OrderNotFound, ServiceDown, SlowDown
 from bot.staff.notifications import AlarmNotification
-from tests.orders.order_world import EMMA, OSCAR, House
+from tests.orders.order_world import EMMA, OSCAR, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
 
-async def orders(house: House, count: int) -> list[Order]:
-    made = [await house.place(1000 + index) for index in range(1, count + 1)]
-    await house.tells()
-    house.ears.heard.clear()
-    house.service.calls.clear()
+async def orders(system: OrderSystem, count: int) -> list[Order]:
+    made = [await system.place(1000 + index) for index in range(1, count + 1)]
+    await system.tells()
+    system.ears.heard.clear()
+    system.service.calls.clear()
     return made
 
 
-async def test_one_order_is_looked_up_by_its_id_each_interval(house: House, service: FakeSettlement) -> None:
-    await orders(house, 1)
+async def test_one_order_is_looked_up_by_its_id_each_interval(system: OrderSystem, service: FakeSettlement) -> None:
+    await orders(system, 1)
     for _ in range(10):
-        await house.polls(after=1)
+        await system.polls(after=1)
     assert service.calls == [("look_up", "svc-1")] * 2
 
 
-async def test_a_change_is_told_with_the_next_look(house: House, service: FakeSettlement) -> None:
-    await orders(house, 1)
+async def test_a_change_is_told_with_the_next_look(system: OrderSystem, service: FakeSettlement) -> None:
+    await orders(system, 1)
     service.becomes("svc-1", "LN_INVOICE_PAID")
-    await house.polls()
-    assert OrderNotification.PAID in house.ears.kinds()
+    await system.polls()
+    assert OrderNotification.PAID in system.ears.kinds()
 
 
-async def test_many_are_seen_by_one_list_call(house: House, service: FakeSettlement) -> None:
-    made = await orders(house, 20)
+async def test_many_are_seen_by_one_list_call(system: OrderSystem, service: FakeSettlement) -> None:
+    made = await orders(system, 20)
     service.becomes("svc-7", "COMPLETED")
-    await house.polls()
+    await system.polls()
     assert service.calls == [("newest", "")]
-    assert (await house.order(made[6].reference)).phase is Phase.DONE
+    assert (await system.order(made[6].reference)).phase is Phase.DONE
 
 
 async def test_what_the_list_does_not_show_is_looked_up_by_id_paid_ones_first(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await orders(house, 8)
+    await orders(system, 8)
     service.becomes("svc-5", "LN_INVOICE_PAID")
-    await house.polls()
+    await system.polls()
     monkeypatch.setattr(poller, "LIST_SIZE", 3)
     service.calls.clear()
-    await house.polls()
+    await system.polls()
     assert service.calls[0] == ("newest", "")
     assert service.calls[1] == ("look_up", "svc-5")
     assert {about for _, about in service.calls[2:]} == {"svc-1", "svc-2", "svc-3", "svc-4"}
 
 
-async def test_an_order_that_changed_shows_in_the_list_before_it_is_due(house: House, service: FakeSettlement) -> None:
-    made = await orders(house, 4)
-    await house.observer.postpone(made[0].reference)
-    house.clock.passes(seconds=4)
-    await house.observer.postpone(made[0].reference)
+async def test_an_order_that_changed_shows_in_the_list_before_it_is_due(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    made = await orders(system, 4)
+    await system.observer.postpone(made[0].reference)
+    system.clock.passes(seconds=4)
+    await system.observer.postpone(made[0].reference)
     service.becomes("svc-1", "LN_INVOICE_PAID")
-    await house.polls(after=1)
-    assert (await house.order(made[0].reference)).is_paid
+    await system.polls(after=1)
+    assert (await system.order(made[0].reference)).is_paid
 
 
-async def test_an_empty_list_only_means_that_each_is_asked_for(house: House, service: FakeSettlement) -> None:
-    await orders(house, 5)
+async def test_an_empty_list_only_means_that_each_is_asked_for(system: OrderSystem, service: FakeSettlement) -> None:
+    await orders(system, 5)
     service.listed = False
-    await house.polls()
+    await system.polls()
     assert service.times("newest") == 1
     assert service.times("look_up") == 5
-    assert house.ears.heard == []
+    assert system.ears.heard == []
 
 
-async def test_a_list_that_fails_only_means_that_each_is_asked_for(house: House, service: FakeSettlement) -> None:
-    await orders(house, 5)
+async def test_a_list_that_fails_only_means_that_each_is_asked_for(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await orders(system, 5)
     service.reads.append(ServiceDown())
-    await house.polls()
+    await system.polls()
     assert service.times("look_up") == 5
 
 
 async def test_an_order_that_the_service_does_not_know_is_asked_for_again_and_never_called_failed(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    made = await orders(house, 1)
+    made = await orders(system, 1)
     kept = service.records.pop("svc-1")
-    await house.polls()
-    await house.polls()
-    assert house.ears.heard == []
+    await system.polls()
+    await system.polls()
+    assert system.ears.heard == []
     service.records["svc-1"] = kept
     service.becomes("svc-1", "COMPLETED")
-    await house.polls()
-    assert (await house.order(made[0].reference)).phase is Phase.DONE
+    await system.polls()
+    assert (await system.order(made[0].reference)).phase is Phase.DONE
 
 
-async def test_looking_stops_at_a_terminal_state(house: House, service: FakeSettlement) -> None:
-    await orders(house, 1)
+async def test_looking_stops_at_a_terminal_state(system: OrderSystem, service: FakeSettlement) -> None:
+    await orders(system, 1)
     service.becomes("svc-1", "COMPLETED")
     for _ in range(10):
-        await house.polls(after=60)
+        await system.polls(after=60)
     assert service.times("look_up") == 1
 
 
-async def test_an_outage_is_outlasted(house: House, service: FakeSettlement) -> None:
-    made = await orders(house, 1)
+async def test_an_outage_is_outlasted(system: OrderSystem, service: FakeSettlement) -> None:
+    made = await orders(system, 1)
     service.reads.extend([ServiceDown()] * 30)
     for _ in range(30):
-        await house.polls()
+        await system.polls()
     service.becomes("svc-1", "LN_INVOICE_PAID")
-    await house.polls()
-    assert (await house.order(made[0].reference)).is_paid
+    await system.polls()
+    assert (await system.order(made[0].reference)).is_paid
 
 
 async def test_a_refused_key_stops_everything_at_once_and_operators_hear_of_it_once(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    await orders(house, 40)
+    await orders(system, 40)
     service.reads.extend([KeyRefused()] * 100)
-    pauses = [await house.polls(after=0 if index else 5) for index in range(8)]
+    pauses = [await system.polls(after=0 if index else 5) for index in range(8)]
     assert len(service.calls) == 8
     assert pauses == [5, 10, 20, 40, 80, 160, 300, 300]
-    assert house.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED]
+    assert system.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED]
     service.reads.clear()
-    await house.polls()
-    assert house.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+    await system.polls()
+    assert system.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
     service.reads.append(KeyRefused())
-    assert await house.polls() == 5
-    assert house.ears.kinds(OSCAR)[2:] == [AlarmNotification.KEY_REFUSED]
+    assert await system.polls() == 5
+    assert system.ears.kinds(OSCAR)[2:] == [AlarmNotification.KEY_REFUSED]
 
 
 async def test_no_request_follows_a_refusal_though_others_waited_for_their_turn(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await orders(house, 30)
+    await orders(system, 30)
     service.listed = False
     turns = 0
 
@@ -146,43 +150,43 @@ async def test_no_request_follows_a_refusal_though_others_waited_for_their_turn(
         turns += 1
         await asyncio.sleep(0)
 
-    monkeypatch.setattr(house.poller._budget, "take", take)
+    monkeypatch.setattr(system.poller._budget, "take", take)
 
     async def refuse(_: str) -> object:
         service.calls.append(("look_up", ""))
         raise KeyRefused
 
     monkeypatch.setattr(service, "look_up", refuse)
-    await house.polls()
+    await system.polls()
     assert service.times("look_up") == 1
     assert turns < 30
 
 
 @pytest.mark.parametrize(("asked", "pause"), [(7, 7), (600, 600), (None, 5), (10**9, 3600)])
 async def test_what_the_service_asks_for_is_honoured(
-    house: House, service: FakeSettlement, asked: float | None, pause: float
+    system: OrderSystem, service: FakeSettlement, asked: float | None, pause: float
 ) -> None:
-    await orders(house, 1)
+    await orders(system, 1)
     service.reads.append(SlowDown(asked))
-    assert await house.polls() == pause
+    assert await system.polls() == pause
     assert service.times("look_up") == 1
 
 
 async def test_repeated_rate_rejections_make_the_rests_longer_and_an_answer_ends_them(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    await orders(house, 1)
+    await orders(system, 1)
     service.reads.extend([SlowDown(4)] * 4)
-    assert [await house.polls(after=0 if index else 5) for index in range(4)] == [4, 8, 16, 32]
-    assert await house.polls(after=0) == 1
+    assert [await system.polls(after=0 if index else 5) for index in range(4)] == [4, 8, 16, 32]
+    assert await system.polls(after=0) == 1
     service.reads.append(SlowDown(4))
-    assert await house.polls() == 4
+    assert await system.polls() == 4
 
 
 async def test_one_order_without_an_answer_does_not_keep_the_others_unseen(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = await orders(house, 2)
+    made = await orders(system, 2)
     look_up = service.look_up
 
     async def hang_for_the_first(service_id: str) -> object:
@@ -193,50 +197,52 @@ async def test_one_order_without_an_answer_does_not_keep_the_others_unseen(
     monkeypatch.setattr(poller, "REQUEST_TIMEOUT_SECONDS", 0.02)
     monkeypatch.setattr(service, "look_up", hang_for_the_first)
     service.becomes("svc-2", "LN_INVOICE_PAID")
-    await house.polls()
-    assert (await house.order(made[1].reference)).is_paid
-    assert not (await house.order(made[0].reference)).is_paid
-    assert (await house.order(made[0].reference)).next_poll_at == house.clock.now() + poller_interval(house)
+    await system.polls()
+    assert (await system.order(made[1].reference)).is_paid
+    assert not (await system.order(made[0].reference)).is_paid
+    assert (await system.order(made[0].reference)).next_poll_at == system.clock.now() + poller_interval(system)
 
 
-def poller_interval(house: House) -> Any:
-    return house.orders.rules.poll_interval
+def poller_interval(system: OrderSystem) -> Any:
+    return system.orders.rules.poll_interval
 
 
 async def test_a_database_that_is_away_ends_the_tick_and_loses_nothing(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = await orders(house, 2)
+    made = await orders(system, 2)
     service.becomes("svc-1", "LN_INVOICE_PAID")
 
     async def away(*_: object, **__: object) -> None:
         raise StoreDown
 
     with monkeypatch.context() as patched:
-        patched.setattr(house.observer, "apply_report", away)
+        patched.setattr(system.observer, "apply_report", away)
         with pytest.raises(StoreDown):
-            await house.polls()
-    await house.polls()
-    assert (await house.order(made[0].reference)).is_paid
+            await system.polls()
+    await system.polls()
+    assert (await system.order(made[0].reference)).is_paid
 
 
-async def test_a_press_and_the_poller_look_no_more_than_the_limit_allows(house: House, service: FakeSettlement) -> None:
-    made = await orders(house, 1)
-    house.clock.passes(seconds=4.5)
-    await house.observes(made[0].reference, await service.look_up("svc-1"))
-    await house.polls(after=0.6)
+async def test_a_press_and_the_poller_look_no_more_than_the_limit_allows(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    made = await orders(system, 1)
+    system.clock.passes(seconds=4.5)
+    await system.observes(made[0].reference, await service.look_up("svc-1"))
+    await system.polls(after=0.6)
     assert service.times("look_up") == 1
 
 
-async def test_a_quiet_bot_asks_for_nothing(house: House, service: FakeSettlement) -> None:
-    assert await house.polls() == 1
+async def test_a_quiet_bot_asks_for_nothing(system: OrderSystem, service: FakeSettlement) -> None:
+    assert await system.polls() == 1
     assert service.calls == []
-    assert house.ears.kinds(EMMA) == []
+    assert system.ears.kinds(EMMA) == []
 
 
-async def test_a_404_is_an_answer_that_shows_the_key_taken(house: House, service: FakeSettlement) -> None:
-    await orders(house, 1)
+async def test_a_404_is_an_answer_that_shows_the_key_taken(system: OrderSystem, service: FakeSettlement) -> None:
+    await orders(system, 1)
     service.reads.extend([KeyRefused(), OrderNotFound()])
-    await house.polls()
-    await house.polls()
-    assert house.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+    await system.polls()
+    await system.polls()
+    assert system.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]

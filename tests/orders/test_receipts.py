@@ -10,7 +10,7 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
 from tests.orders.crashing import Crash, Fuse, FusedEars, FusedStore
-from tests.orders.order_world import Heard, House
+from tests.orders.order_world import Heard, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 STATES = ("LN_INVOICE_PAID", "IDR_SETTLED", "COMPLETED")
@@ -47,47 +47,49 @@ class Forwarder(FusedEars):
 
 async def life(file: str, service: FakeSettlement, chat: Chat, fuse: Fuse) -> None:
     """The bot follows an order until it dies or all is told."""
-    house = House(
+    system = OrderSystem(
         file,
         service,
         wrap=lambda store: FusedStore(store, fuse),
         ears=Forwarder(service.clock, fuse, chat),
     )
     with suppress(Crash):
-        await house.delivery.recover()
+        await system.delivery.recover()
         for _ in range(4):
-            await polls(house)
-    for task in house.delivery._under_way.values():
+            await polls(system)
+    for task in system.delivery._under_way.values():
         task.cancel()
     with suppress(Crash):
-        await house.leave()
+        await system.leave()
 
 
-async def polls(house: House) -> None:
-    house.clock.passes(seconds=30)
-    await house.poller.tick()
-    while await house.delivery.start_due():
-        tasks = list(house.delivery._under_way.values())
-        await house.delivery.settle()
+async def polls(system: OrderSystem) -> None:
+    system.clock.passes(seconds=30)
+    await system.poller.tick()
+    while await system.delivery.start_due():
+        tasks = list(system.delivery._under_way.values())
+        await system.delivery.settle()
         if any(isinstance(task.exception(), Crash) for task in tasks):
             raise Crash
 
 
-async def test_the_receipt_follows_the_message_that_the_rupiah_were_sent(house: House, service: FakeSettlement) -> None:
-    order = await house.place()
+async def test_the_receipt_follows_the_message_that_the_rupiah_were_sent(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    order = await system.place()
     for state in STATES:
         service.becomes(order.service_id or "", state)
-        await house.polls()
-    assert house.ears.kinds()[-2:] == [OrderNotification.SENT, OrderNotification.RECEIPT]
-    assert house.ears.kinds().count(OrderNotification.RECEIPT) == 1
+        await system.polls()
+    assert system.ears.kinds()[-2:] == [OrderNotification.SENT, OrderNotification.RECEIPT]
+    assert system.ears.kinds().count(OrderNotification.RECEIPT) == 1
 
 
-async def test_a_failed_order_has_no_receipt(house: House, service: FakeSettlement) -> None:
-    order = await house.place()
+async def test_a_failed_order_has_no_receipt(system: OrderSystem, service: FakeSettlement) -> None:
+    order = await system.place()
     for state in ("LN_INVOICE_PAID", "FAILED"):
         service.becomes(order.service_id or "", state)
-        await house.polls()
-    assert OrderNotification.RECEIPT not in house.ears.kinds()
+        await system.polls()
+    assert OrderNotification.RECEIPT not in system.ears.kinds()
 
 
 async def test_wherever_the_bot_is_killed_one_order_has_one_code(migrated_file: Any, tmp_path: Path) -> None:
@@ -96,9 +98,9 @@ async def test_wherever_the_bot_is_killed_one_order_has_one_code(migrated_file: 
         path = tmp_path / f"{at}.db"
         path.write_bytes(migrated_file.read_bytes())
         file, service, chat, fuse = f"sqlite:///{path}", FakeSettlement(MovedClock()), Chat(), Fuse(at)
-        house = House(file, service)
-        order = await house.place()
-        await house.leave()
+        system = OrderSystem(file, service)
+        order = await system.place()
+        await system.leave()
         service.becomes(order.service_id or "", "COMPLETED")
         await life(file, service, chat, fuse)
         await life(file, service, chat, Fuse(None))

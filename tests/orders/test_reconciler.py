@@ -11,7 +11,7 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import OrderRequest
-from tests.orders.order_world import EMMA, NUMBER, SARI, House, unresolved
+from tests.orders.order_world import EMMA, NUMBER, SARI, OrderSystem, unresolved
 from tests.settlement.fake_settlement import BCA, BEGINNING, BRI, GOPAY, FakeSettlement
 
 
@@ -25,103 +25,103 @@ def request_of(order: Order) -> OrderRequest:
     )
 
 
-async def test_an_unanswered_order_is_found_and_shown(house: House, service: FakeSettlement) -> None:
+async def test_an_unanswered_order_is_found_and_shown(system: OrderSystem, service: FakeSettlement) -> None:
     service.places.append("lost_after")
-    order = await house.place()
-    await house.tells()
+    order = await system.place()
+    await system.tells()
     assert order.phase is Phase.UNKNOWN
-    await house.reconciles()
-    assert house.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.INVOICE, OrderNotification.CARD]
-    assert house.ears.shown() == [service.records["svc-1"].bolt11]
-    assert (await house.order(order.reference)).service_id == "svc-1"
+    await system.reconciles()
+    assert system.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.INVOICE, OrderNotification.CARD]
+    assert system.ears.shown() == [service.records["svc-1"].bolt11]
+    assert (await system.order(order.reference)).service_id == "svc-1"
 
 
 @pytest.mark.parametrize("channel", TOKENS)
-async def test_an_unanswered_deposit_order_is_found(house: House, service: FakeSettlement, channel: str) -> None:
+async def test_an_unanswered_deposit_order_is_found(system: OrderSystem, service: FakeSettlement, channel: str) -> None:
     service.places.append("lost_after")
-    order = await house.place(channel=channel)
-    await house.reconciles()
-    found = await house.order(order.reference)
+    order = await system.place(channel=channel)
+    await system.reconciles()
+    found = await system.order(order.reference)
     assert (found.phase, found.deposit) == (Phase.OPEN, service.records["svc-1"].deposit)
 
 
-async def test_no_answer_is_never_posted_again_by_itself(house: House, service: FakeSettlement) -> None:
+async def test_no_answer_is_never_posted_again_by_itself(system: OrderSystem, service: FakeSettlement) -> None:
     service.places.append("lost_before")
-    await house.place()
+    await system.place()
     for _ in range(200):
-        await house.reconciles(after=30)
+        await system.reconciles(after=30)
     assert service.times("place") == 1
-    assert house.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
+    assert system.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
 
 
 async def test_an_order_that_is_not_found_is_asked_about_in_time_and_not_before(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.places.append("lost_before")
-    order = await house.place()
-    await house.reconciles(after=59.9)
-    assert (await house.order(order.reference)).phase is Phase.UNKNOWN
-    await house.reconciles(after=0.1)
-    assert (await house.order(order.reference)).phase is Phase.UNRESOLVED
-    assert house.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
+    order = await system.place()
+    await system.reconciles(after=59.9)
+    assert (await system.order(order.reference)).phase is Phase.UNKNOWN
+    await system.reconciles(after=0.1)
+    assert (await system.order(order.reference)).phase is Phase.UNRESOLVED
+    assert system.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
 
 
-async def test_the_time_to_look_begins_when_the_request_has_ended(house: House, service: FakeSettlement) -> None:
+async def test_the_time_to_look_begins_when_the_request_has_ended(system: OrderSystem, service: FakeSettlement) -> None:
     service.gate = asyncio.Event()
     service.places.append("lost_after")
     service.listed = False
-    order = await house.confirm(await house.draft())
-    await house.reconciles(after=30)
+    order = await system.confirm(await system.draft())
+    await system.reconciles(after=30)
     service.gate.set()
-    await house.orders.submission.wait()
-    await house.reconciles(after=59)
-    assert (await house.order(order.reference)).phase is Phase.UNKNOWN
-    await house.reconciles(after=1)
-    assert (await house.order(order.reference)).phase is Phase.UNRESOLVED
+    await system.orders.submission.wait()
+    await system.reconciles(after=59)
+    assert (await system.order(order.reference)).phase is Phase.UNKNOWN
+    await system.reconciles(after=1)
+    assert (await system.order(order.reference)).phase is Phase.UNRESOLVED
 
 
-async def test_an_empty_list_proves_nothing(house: House, service: FakeSettlement) -> None:
+async def test_an_empty_list_proves_nothing(system: OrderSystem, service: FakeSettlement) -> None:
     service.places.append("lost_after")
-    order = await house.place()
+    order = await system.place()
     service.listed = False
-    await house.reconciles(after=10)
-    assert (await house.order(order.reference)).phase is Phase.UNKNOWN
+    await system.reconciles(after=10)
+    assert (await system.order(order.reference)).phase is Phase.UNKNOWN
     service.listed = True
-    await house.reconciles()
-    assert (await house.order(order.reference)).phase is Phase.OPEN
+    await system.reconciles()
+    assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
 @pytest.mark.parametrize("minutes", [-10, 10])
 async def test_a_service_clock_ten_minutes_off_changes_no_match(
-    house: House, service: FakeSettlement, minutes: int
+    system: OrderSystem, service: FakeSettlement, minutes: int
 ) -> None:
     service.skew = timedelta(minutes=minutes)
     service.places.append("lost_after")
-    order = await house.place()
-    await house.reconciles(after=20)
-    assert (await house.order(order.reference)).phase is Phase.OPEN
+    order = await system.place()
+    await system.reconciles(after=20)
+    assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
 @pytest.mark.parametrize("minutes", [-10, 10])
 async def test_a_like_order_of_another_time_is_not_ours_whatever_the_service_clock_says(
-    house: House, service: FakeSettlement, minutes: int
+    system: OrderSystem, service: FakeSettlement, minutes: int
 ) -> None:
     service.skew = timedelta(minutes=minutes)
     service.make(
         OrderRequest(method=BCA, number=NUMBER, holder=None, amount=Amount("IDR", 250_000), channel="lightning")
     )
-    house.clock.passes(minutes=2)
+    system.clock.passes(minutes=2)
     service.places.append("lost_before")
-    order = await house.place()
-    await house.reconciles()
-    assert (await house.order(order.reference)).phase is Phase.UNKNOWN
+    order = await system.place()
+    await system.reconciles()
+    assert (await system.order(order.reference)).phase is Phase.UNKNOWN
 
 
 async def test_a_list_that_comes_late_still_shows_when_an_order_was_made(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service.places.append("lost_after")
-    order = await house.place()
+    order = await system.place()
     answer_at_once = service.newest
 
     async def newest_after_twenty_seconds(limit: int = 100) -> object:
@@ -129,8 +129,8 @@ async def test_a_list_that_comes_late_still_shows_when_an_order_was_made(
         return await answer_at_once(limit)
 
     monkeypatch.setattr(service, "newest", newest_after_twenty_seconds)
-    await house.reconciles()
-    assert (await house.order(order.reference)).phase is Phase.OPEN
+    await system.reconciles()
+    assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
 @pytest.mark.parametrize(
@@ -154,97 +154,107 @@ async def test_a_list_that_comes_late_still_shows_when_an_order_was_made(
     ],
 )
 async def test_what_is_not_surely_ours_is_not_adopted(
-    house: House, service: FakeSettlement, different: dict[str, object]
+    system: OrderSystem, service: FakeSettlement, different: dict[str, object]
 ) -> None:
     service.places.append("lost_after")
-    order = await house.place()
+    order = await system.place()
     service.records["svc-1"] = replace(service.records["svc-1"], **different)  # type: ignore[arg-type]
-    await house.reconciles()
-    assert (await house.order(order.reference)).phase is Phase.UNKNOWN
+    await system.reconciles()
+    assert (await system.order(order.reference)).phase is Phase.UNKNOWN
 
 
 @pytest.mark.parametrize("same", [{"channel": None}, {"recipient": "86-2012-3456"}])
 async def test_what_the_live_service_leaves_out_or_writes_otherwise_is_still_ours(
-    house: House, service: FakeSettlement, same: dict[str, object]
+    system: OrderSystem, service: FakeSettlement, same: dict[str, object]
 ) -> None:
     service.places.append("lost_after")
-    order = await house.place()
+    order = await system.place()
     service.records["svc-1"] = replace(service.records["svc-1"], **same)  # type: ignore[arg-type]
-    await house.reconciles()
-    assert (await house.order(order.reference)).phase is Phase.OPEN
+    await system.reconciles()
+    assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
-async def test_an_e_wallet_number_is_known_in_every_spelling(house: House, service: FakeSettlement) -> None:
+async def test_an_e_wallet_number_is_known_in_every_spelling(system: OrderSystem, service: FakeSettlement) -> None:
     service.masks = lambda number: number.replace("0812", "+62812")
     service.places.append("lost_after")
-    order = await house.place(method=GOPAY, number="081234567890")
-    await house.reconciles()
-    assert (await house.order(order.reference)).phase is Phase.OPEN
+    order = await system.place(method=GOPAY, number="081234567890")
+    await system.reconciles()
+    assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
 async def test_an_order_that_another_intent_has_claimed_is_not_adopted_again(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    await house.place(EMMA)
+    await system.place(EMMA)
     service.places.append("lost_before")
-    sari = await house.place(SARI)
-    await house.reconciles()
-    assert (await house.order(sari.reference)).phase is Phase.UNKNOWN
+    sari = await system.place(SARI)
+    await system.reconciles()
+    assert (await system.order(sari.reference)).phase is Phase.UNKNOWN
 
 
 async def test_an_order_with_a_masked_recipient_that_two_intents_fit_is_adopted_by_neither(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.masks = last_digits
     service.places.extend(["lost_after", "lost_before"])
-    emma = await house.place(EMMA, number="8620123456")
-    sari = await house.place(SARI, number="1110123456")
+    emma = await system.place(EMMA, number="8620123456")
+    sari = await system.place(SARI, number="1110123456")
     for _ in range(60):
-        await house.reconciles()
-    assert {(await house.order(each.reference)).phase for each in (emma, sari)} == {Phase.UNRESOLVED}
-    assert house.ears.shown() == []
+        await system.reconciles()
+    assert {(await system.order(each.reference)).phase for each in (emma, sari)} == {Phase.UNRESOLVED}
+    assert system.ears.shown() == []
 
 
-async def test_two_orders_that_one_intent_fits_are_not_chosen_between(house: House, service: FakeSettlement) -> None:
+async def test_two_orders_that_one_intent_fits_are_not_chosen_between(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
     service.places.append("lost_after")
-    order = await house.place()
+    order = await system.place()
     service.make(request_of(order))
-    await house.reconciles()
-    assert (await house.order(order.reference)).phase is Phase.UNKNOWN
+    await system.reconciles()
+    assert (await system.order(order.reference)).phase is Phase.UNKNOWN
 
 
-async def test_an_intent_whose_request_is_under_way_is_a_rival_too(house: House, service: FakeSettlement) -> None:
+async def test_an_intent_whose_request_is_under_way_is_a_rival_too(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
     service.places.append("lost_before")
-    emma = await house.place(EMMA)
+    emma = await system.place(EMMA)
     service.gate = asyncio.Event()
-    sari = await house.confirm(await house.draft(SARI))
+    sari = await system.confirm(await system.draft(SARI))
     await asyncio.sleep(0)
-    await house.reconciles()
-    assert (await house.order(emma.reference)).phase is Phase.UNKNOWN
+    await system.reconciles()
+    assert (await system.order(emma.reference)).phase is Phase.UNKNOWN
     service.gate.set()
-    await house.orders.submission.wait()
-    assert (await house.order(sari.reference)).service_id == "svc-1"
+    await system.orders.submission.wait()
+    assert (await system.order(sari.reference)).service_id == "svc-1"
 
 
-async def test_different_wishes_at_the_same_time_each_find_their_own(house: House, service: FakeSettlement) -> None:
+async def test_different_wishes_at_the_same_time_each_find_their_own(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
     service.places.extend(["lost_after"] * 3)
     wishes: list[dict[str, object]] = [{"method": BCA}, {"method": BRI}, {"amount": Amount("SAT", 20_000)}]
-    orders = [await house.place(1000 + index, **request) for index, request in enumerate(wishes)]
-    await house.reconciles()
-    assert [(await house.order(each.reference)).service_id for each in orders] == ["svc-1", "svc-2", "svc-3"]
+    orders = [await system.place(1000 + index, **request) for index, request in enumerate(wishes)]
+    await system.reconciles()
+    assert [(await system.order(each.reference)).service_id for each in orders] == ["svc-1", "svc-2", "svc-3"]
 
 
-async def test_an_order_that_failed_before_it_was_found_is_not_shown(house: House, service: FakeSettlement) -> None:
+async def test_an_order_that_failed_before_it_was_found_is_not_shown(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
     service.places.append("lost_after")
-    order = await house.place()
+    order = await system.place()
     service.becomes("svc-1", "FAILED")
-    await house.reconciles()
-    assert (await house.order(order.reference)).phase is Phase.ABANDONED
-    assert house.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.NOT_SHOWN]
+    await system.reconciles()
+    assert (await system.order(order.reference)).phase is Phase.ABANDONED
+    assert system.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.NOT_SHOWN]
 
 
-async def test_an_order_found_after_its_invoice_ran_out_is_not_shown(house: House, service: FakeSettlement) -> None:
-    lost = await unresolved(house, service, "lost_after")
-    await house.reconciles(after=3600)
-    assert (await house.order(lost.reference)).phase is Phase.ABANDONED
-    assert house.ears.shown() == []
+async def test_an_order_found_after_its_invoice_ran_out_is_not_shown(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    lost = await unresolved(system, service, "lost_after")
+    await system.reconciles(after=3600)
+    assert (await system.order(lost.reference)).phase is Phase.ABANDONED
+    assert system.ears.shown() == []

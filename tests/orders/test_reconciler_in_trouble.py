@@ -8,99 +8,101 @@ import pytest
 from bot.infra.db.errors import RowUnreadable, RuleBroken, StoreDown
 from bot.orders.order import Phase
 from bot.settlement.model import KeyRefused, OutcomeUnknown, Placed, Refused, ServiceDown, SlowDown
-from tests.orders.order_world import EMMA, SARI, House, unresolved
+from tests.orders.order_world import EMMA, SARI, OrderSystem, unresolved
 from tests.settlement.fake_settlement import BRI, FakeSettlement
 from tests.waiting import PATIENCE
 
 
 async def test_a_record_that_cannot_be_read_alone_is_adopted_from_the_list(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def away(service_id: str) -> object:
         raise ServiceDown(service_id)
 
     service.places.append("lost_after")
-    order = await house.place()
+    order = await system.place()
     monkeypatch.setattr(service, "look_up", away)
-    await house.reconciles()
-    assert (await house.order(order.reference)).phase is Phase.OPEN
+    await system.reconciles()
+    assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
 @pytest.mark.parametrize(("failure", "rest"), [(KeyRefused(), 30), (SlowDown(90), 90), (SlowDown(), 30)])
 async def test_a_service_that_wants_to_be_left_alone_is_left_alone(
-    house: House, service: FakeSettlement, failure: Exception, rest: int
+    system: OrderSystem, service: FakeSettlement, failure: Exception, rest: int
 ) -> None:
     service.places.append("lost_after")
-    order = await house.place()
+    order = await system.place()
     service.reads.append(failure)
     for _ in range(rest // 2):
-        await house.reconciles()
+        await system.reconciles()
     assert service.times("newest") == 1
-    await house.reconciles(after=3)
-    assert (await house.order(order.reference)).phase is Phase.OPEN
+    await system.reconciles(after=3)
+    assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
 async def test_an_old_question_does_not_make_the_list_be_read_without_end(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    await unresolved(house, service)
+    await unresolved(system, service)
     before = service.times("newest")
     for _ in range(600):
-        await house.reconciler.run_once()
-        house.clock.passes(seconds=6)
+        await system.reconciler.run_once()
+        system.clock.passes(seconds=6)
     assert service.times("newest") - before < 100
 
 
-async def test_a_new_loss_is_looked_for_at_once_beside_an_old_question(house: House, service: FakeSettlement) -> None:
-    await unresolved(house, service)
-    await house.reconciles(after=7200)
+async def test_a_new_loss_is_looked_for_at_once_beside_an_old_question(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    await unresolved(system, service)
+    await system.reconciles(after=7200)
     service.places.append("lost_after")
-    fresh = await house.place(SARI)
-    await house.reconciles()
-    assert (await house.order(fresh.reference)).phase is Phase.OPEN
+    fresh = await system.place(SARI)
+    await system.reconciles()
+    assert (await system.order(fresh.reference)).phase is Phase.OPEN
 
 
 async def test_one_order_that_cannot_be_settled_does_not_keep_the_others_from_being_found(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service.places.extend(["lost_after", "lost_after"])
-    emma, sari = await house.place(EMMA), await house.place(SARI, method=BRI)
-    record_created = house.orders.results.record_created
+    emma, sari = await system.place(EMMA), await system.place(SARI, method=BRI)
+    record_created = system.orders.results.record_created
 
     async def settle_but_emmas(reference: str, placed: Placed, **others: Any) -> object:
         if reference == emma.reference:
             raise StoreDown
         return await record_created(reference, placed, **others)
 
-    monkeypatch.setattr(house.orders.results, "record_created", settle_but_emmas)
-    await house.reconciles()
-    assert (await house.order(sari.reference)).phase is Phase.OPEN
+    monkeypatch.setattr(system.orders.results, "record_created", settle_but_emmas)
+    await system.reconciles()
+    assert (await system.order(sari.reference)).phase is Phase.OPEN
     monkeypatch.undo()
-    await house.reconciles()
-    assert (await house.order(emma.reference)).phase is Phase.OPEN
+    await system.reconciles()
+    assert (await system.order(emma.reference)).phase is Phase.OPEN
 
 
 @pytest.mark.parametrize("failure", [RowUnreadable(), RuleBroken()])
 async def test_an_answer_that_the_database_will_never_accept_is_left_to_the_reconciler(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, failure: StoreDown
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, failure: StoreDown
 ) -> None:
     async def refuse(*_: object) -> None:
         raise failure
 
-    monkeypatch.setattr(house.orders.results, "record_created", refuse)
-    order = await house.confirm(await house.draft())
+    monkeypatch.setattr(system.orders.results, "record_created", refuse)
+    order = await system.confirm(await system.draft())
     async with asyncio.timeout(PATIENCE):
-        await house.orders.submission.wait()
+        await system.orders.submission.wait()
     monkeypatch.undo()
-    assert (await house.order(order.reference)).phase is Phase.INTENDED
-    await house.reconciles()
-    assert (await house.order(order.reference)).phase is Phase.OPEN
+    assert (await system.order(order.reference)).phase is Phase.INTENDED
+    await system.reconciles()
+    assert (await system.order(order.reference)).phase is Phase.OPEN
     assert service.times("place") == 1
 
 
 @pytest.mark.parametrize("answer", ["answer", OutcomeUnknown(), Refused("no")])
 async def test_an_answer_that_could_not_be_saved_before_the_process_ended_is_looked_for(
-    house: House, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, answer: str | Exception
+    system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, answer: str | Exception
 ) -> None:
     tried = asyncio.Event()
 
@@ -109,16 +111,16 @@ async def test_an_answer_that_could_not_be_saved_before_the_process_ended_is_loo
         raise StoreDown
 
     for name in ("record_created", "record_unknown", "record_refused"):
-        monkeypatch.setattr(house.orders.results, name, away)
+        monkeypatch.setattr(system.orders.results, name, away)
     service.places.append(answer)
-    order = await house.confirm(await house.draft())
+    order = await system.confirm(await system.draft())
     async with asyncio.timeout(PATIENCE):
         await tried.wait()
-    await house.orders.submission.close(0)
+    await system.orders.submission.close(0)
     monkeypatch.undo()
-    assert (await house.order(order.reference)).phase is Phase.INTENDED
+    assert (await system.order(order.reference)).phase is Phase.INTENDED
     for _ in range(31):
-        await house.reconciles()
+        await system.reconciles()
     expected = Phase.OPEN if answer == "answer" else Phase.UNRESOLVED
-    assert (await house.order(order.reference)).phase is expected
+    assert (await system.order(order.reference)).phase is expected
     assert service.times("place") == 1

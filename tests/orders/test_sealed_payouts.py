@@ -87,8 +87,8 @@ async def test_a_draft_that_was_changed_since_its_review_is_set_aside_alone(stor
             assert caught.value.is_of_draft
         assert await DraftRepository(tx).of_user(6666) == ()
         assert await DraftRepository(tx).of_user(1001) == (reviewed("GOOD", chat_id=1002),)
-        lapsed = await DraftRepository(tx).lapsed(LATER)
-        assert set(lapsed) == {ExpiredDraft(id="BAD", chat_id=1001), ExpiredDraft(id="GOOD", chat_id=1002)}
+        expired = await DraftRepository(tx).expired(LATER)
+        assert set(expired) == {ExpiredDraft(id="BAD", chat_id=1001), ExpiredDraft(id="GOOD", chat_id=1002)}
     assert store.unreadable_rows() == {"drafts BAD"}
 
 

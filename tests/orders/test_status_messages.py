@@ -13,66 +13,70 @@ from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import Deposit
-from tests.orders.order_world import EMMA, OSCAR, House, rules
+from tests.orders.order_world import EMMA, OSCAR, OrderSystem, rules
 from tests.settlement.fake_settlement import SAFE, FakeSettlement, a_deposit
 
 SATS = 14_706
 IDR, SAT = Amount("IDR", 250_000), Amount("SAT", SATS)
 
 
-async def shows_nothing(house: House, **changes: Any) -> None:
+async def shows_nothing(system: OrderSystem, **changes: Any) -> None:
     """Place an order that must not be shown, and of which staff hear."""
-    order = await house.place(**changes)
-    await house.tells()
+    order = await system.place(**changes)
+    await system.tells()
     assert (order.phase, order.bolt11, order.deposit) == (Phase.ABANDONED, None, None)
-    assert house.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
-    assert house.ears.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
-    assert house.ears.shown() == []
-    async with house.store.reading() as tx:
-        assert await OrderRepository(tx).due(house.clock.now() + timedelta(days=1), is_paid=False) == ()
+    assert system.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
+    assert system.ears.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
+    assert system.ears.shown() == []
+    async with system.store.reading() as tx:
+        assert await OrderRepository(tx).due(system.clock.now() + timedelta(days=1), is_paid=False) == ()
 
 
 @pytest.mark.parametrize("sats", [SATS - 1, SATS + 1, SATS * 10])
-async def test_an_invoice_over_another_sum_is_not_shown(house: House, service: FakeSettlement, sats: int) -> None:
+async def test_an_invoice_over_another_sum_is_not_shown(
+    system: OrderSystem, service: FakeSettlement, sats: int
+) -> None:
     service.answers.append({"bolt11": service.invoice(sats)})
-    await shows_nothing(house)
+    await shows_nothing(system)
 
 
-async def test_an_invoice_of_another_network_is_not_shown(house: House, service: FakeSettlement) -> None:
+async def test_an_invoice_of_another_network_is_not_shown(system: OrderSystem, service: FakeSettlement) -> None:
     service.answers.append({"bolt11": service.invoice(SATS, network="bc")})
-    await shows_nothing(house)
+    await shows_nothing(system)
 
 
-async def test_an_expired_invoice_is_not_shown(house: House, service: FakeSettlement) -> None:
-    hour_ago = house.clock.now() - timedelta(hours=1)
+async def test_an_expired_invoice_is_not_shown(system: OrderSystem, service: FakeSettlement) -> None:
+    hour_ago = system.clock.now() - timedelta(hours=1)
     service.answers.append({"bolt11": service.invoice(SATS, timestamp=hour_ago)})
-    await shows_nothing(house)
+    await shows_nothing(system)
 
 
 @pytest.mark.parametrize("bolt11", [None, "", "lnbcrt1", "https://pay.example/invoice"])
-async def test_what_is_no_invoice_is_not_shown(house: House, service: FakeSettlement, bolt11: str | None) -> None:
+async def test_what_is_no_invoice_is_not_shown(
+    system: OrderSystem, service: FakeSettlement, bolt11: str | None
+) -> None:
     service.answers.append({"bolt11": bolt11})
-    await shows_nothing(house)
+    await shows_nothing(system)
 
 
 @pytest.mark.parametrize("answer", [{"idr": 250_001}, {"idr": 249_999}, {"idr": 0}, {"sats": 0}])
 async def test_an_order_over_another_sum_is_not_shown(
-    house: House, service: FakeSettlement, answer: dict[str, int]
+    system: OrderSystem, service: FakeSettlement, answer: dict[str, int]
 ) -> None:
     service.answers.append(answer)
-    await shows_nothing(house)
+    await shows_nothing(system)
 
 
-async def test_sats_that_were_given_must_come_back_exactly(house: House, service: FakeSettlement) -> None:
+async def test_sats_that_were_given_must_come_back_exactly(system: OrderSystem, service: FakeSettlement) -> None:
     service.answers.append({"sats": SATS + 1, "bolt11": service.invoice(SATS + 1)})
-    await shows_nothing(house, amount=SAT)
+    await shows_nothing(system, amount=SAT)
 
 
 async def test_an_order_that_says_it_is_over_is_not_shown_though_its_invoice_lasts(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    service.answers.append({"expires_at": house.clock.now()})
-    await shows_nothing(house)
+    service.answers.append({"expires_at": system.clock.now()})
+    await shows_nothing(system)
 
 
 @pytest.mark.parametrize("channel", TOKENS)
@@ -88,39 +92,41 @@ async def test_an_order_that_says_it_is_over_is_not_shown_though_its_invoice_las
     ],
 )
 async def test_a_deposit_of_another_token_chain_or_address_is_not_shown(
-    house: House, service: FakeSettlement, channel: str, wrong: dict[str, Any]
+    system: OrderSystem, service: FakeSettlement, channel: str, wrong: dict[str, Any]
 ) -> None:
     service.answers.append({"deposit": a_deposit(channel, **wrong)})
-    await shows_nothing(house, channel=channel)
+    await shows_nothing(system, channel=channel)
 
 
 @pytest.mark.parametrize("deposit", [None, a_deposit("btcb")])
 async def test_a_deposit_in_another_channel_than_asked_for_is_not_shown(
-    house: House, service: FakeSettlement, deposit: Deposit | None
+    system: OrderSystem, service: FakeSettlement, deposit: Deposit | None
 ) -> None:
     service.answers.append({"deposit": deposit})
-    await shows_nothing(house, channel="cbbtc")
+    await shows_nothing(system, channel="cbbtc")
 
 
-async def test_an_invoice_beside_deposit_instructions_is_not_shown(house: House, service: FakeSettlement) -> None:
+async def test_an_invoice_beside_deposit_instructions_is_not_shown(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
     service.answers.append({"bolt11": service.invoice(SATS)})
-    await shows_nothing(house, channel="cbbtc")
+    await shows_nothing(system, channel="cbbtc")
 
 
 @pytest.mark.parametrize("channel", TOKENS)
-async def test_a_right_deposit_is_shown_and_has_no_end(house: House, channel: str) -> None:
-    order = await house.place(channel=channel)
-    await house.tells()
+async def test_a_right_deposit_is_shown_and_has_no_end(system: OrderSystem, channel: str) -> None:
+    order = await system.place(channel=channel)
+    await system.tells()
     assert (order.phase, order.expires_at) == (Phase.OPEN, None)
-    assert house.ears.shown() == [SAFE]
+    assert system.ears.shown() == [SAFE]
 
 
-async def test_the_complaint_names_figures_and_nobody(house: House, service: FakeSettlement) -> None:
+async def test_the_complaint_names_figures_and_nobody(system: OrderSystem, service: FakeSettlement) -> None:
     service.answers.append({"bolt11": service.invoice(SATS + 1)})
-    order = await house.place(holder="SARI DEWI")
-    async with house.store.reading() as tx:
+    order = await system.place(holder="SARI DEWI")
+    async with system.store.reading() as tx:
         notification = next(
-            each for each in await OutboxRepository(tx).heads(house.clock.now()) if each.chat_id == OSCAR
+            each for each in await OutboxRepository(tx).heads(system.clock.now()) if each.chat_id == OSCAR
         )
     said = str(notification.payload)
     assert f"{SATS + 1:,} sats, expected {SATS:,} sats" in said
@@ -134,101 +140,107 @@ async def test_the_complaint_names_figures_and_nobody(house: House, service: Fak
     ("worse", "phase"), [("1.009", Phase.OPEN), ("1.012", Phase.NEEDS_CONFIRMATION), ("0.96", Phase.OPEN)]
 )
 async def test_a_price_worse_than_the_review_by_more_than_the_set_share_is_asked_about(
-    house: House, service: FakeSettlement, amount: Amount, worse: str, phase: Phase
+    system: OrderSystem, service: FakeSettlement, amount: Amount, worse: str, phase: Phase
 ) -> None:
     service.locked_rate = service.rate / Decimal(worse)
-    order = await house.place(amount=amount)
-    await house.tells()
+    order = await system.place(amount=amount)
+    await system.tells()
     assert order.phase is phase
     if phase is Phase.NEEDS_CONFIRMATION:
-        assert house.ears.kinds() == [OrderNotification.PRICE_MOVED]
-        assert house.ears.shown() == []
+        assert system.ears.kinds() == [OrderNotification.PRICE_MOVED]
+        assert system.ears.shown() == []
 
 
 async def test_the_share_is_a_setting(file: str, service: FakeSettlement) -> None:
-    house = House(file, service, rules=rules(drift_percent=Decimal(5)))
+    system = OrderSystem(file, service, rules=rules(drift_percent=Decimal(5)))
     service.locked_rate = service.rate / Decimal("1.04")
-    assert (await house.place()).phase is Phase.OPEN
-    await house.leave()
+    assert (await system.place()).phase is Phase.OPEN
+    await system.leave()
 
 
-async def held(house: House, service: FakeSettlement, **changes: Any) -> str:
+async def held(system: OrderSystem, service: FakeSettlement, **changes: Any) -> str:
     service.locked_rate = service.rate / 2
-    order = await house.place(**changes)
-    await house.tells()
+    order = await system.place(**changes)
+    await system.tells()
     assert order.phase is Phase.NEEDS_CONFIRMATION
     return order.reference
 
 
-async def test_an_accepted_price_shows_the_invoice_once(house: House, service: FakeSettlement) -> None:
-    reference = await held(house, service)
-    assert await house.orders.accept_price(reference)
-    assert await house.orders.accept_price(reference) is None
-    await house.tells()
-    assert house.ears.kinds() == [OrderNotification.PRICE_MOVED, OrderNotification.INVOICE, OrderNotification.CARD]
-    assert house.ears.shown() == [service.records["svc-1"].bolt11]
+async def test_an_accepted_price_shows_the_invoice_once(system: OrderSystem, service: FakeSettlement) -> None:
+    reference = await held(system, service)
+    assert await system.orders.accept_price(reference)
+    assert await system.orders.accept_price(reference) is None
+    await system.tells()
+    assert system.ears.kinds() == [OrderNotification.PRICE_MOVED, OrderNotification.INVOICE, OrderNotification.CARD]
+    assert system.ears.shown() == [service.records["svc-1"].bolt11]
 
 
-async def test_an_accepted_order_is_followed_like_any_other(house: House, service: FakeSettlement) -> None:
-    reference = await held(house, service)
-    await house.orders.accept_price(reference)
+async def test_an_accepted_order_is_followed_like_any_other(system: OrderSystem, service: FakeSettlement) -> None:
+    reference = await held(system, service)
+    await system.orders.accept_price(reference)
     service.becomes("svc-1", "LN_INVOICE_PAID")
-    await house.polls()
-    assert OrderNotification.PAID in house.ears.kinds()
+    await system.polls()
+    assert OrderNotification.PAID in system.ears.kinds()
 
 
-async def test_a_payment_right_after_a_late_acceptance_is_seen_quickly(house: House, service: FakeSettlement) -> None:
-    reference = await held(house, service, channel="btcb")
-    house.clock.passes(hours=20)
-    await house.orders.accept_price(reference)
+async def test_a_payment_right_after_a_late_acceptance_is_seen_quickly(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    reference = await held(system, service, channel="btcb")
+    system.clock.passes(hours=20)
+    await system.orders.accept_price(reference)
     for _ in range(3):
-        await house.polls()
+        await system.polls()
     service.becomes("svc-1", "USDT_RECEIVED")
-    await house.polls()
-    assert OrderNotification.PAID in house.ears.kinds()
+    await system.polls()
+    assert OrderNotification.PAID in system.ears.kinds()
 
 
-async def test_a_declined_price_never_shows_its_invoice(house: House, service: FakeSettlement) -> None:
-    reference = await held(house, service)
-    assert await house.orders.drop(reference)
-    assert not await house.orders.drop(reference)
-    assert await house.orders.accept_price(reference) is None
-    await house.polls()
-    assert house.ears.shown() == []
-    assert (await house.order(reference)).phase is Phase.ABANDONED
+async def test_a_declined_price_never_shows_its_invoice(system: OrderSystem, service: FakeSettlement) -> None:
+    reference = await held(system, service)
+    assert await system.orders.drop(reference)
+    assert not await system.orders.drop(reference)
+    assert await system.orders.accept_price(reference) is None
+    await system.polls()
+    assert system.ears.shown() == []
+    assert (await system.order(reference)).phase is Phase.ABANDONED
 
 
-async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(house: House, service: FakeSettlement) -> None:
-    reference = await held(house, service)
-    house.clock.passes(hours=1)
-    assert await house.orders.accept_price(reference) is None
-    await house.observer.close_offers()
-    await house.tells()
-    assert (await house.order(reference)).phase is Phase.ABANDONED
-    assert house.ears.kinds() == [OrderNotification.PRICE_MOVED]
-    async with house.store.reading() as tx:
+async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    reference = await held(system, service)
+    system.clock.passes(hours=1)
+    assert await system.orders.accept_price(reference) is None
+    await system.observer.close_offers()
+    await system.tells()
+    assert (await system.order(reference)).phase is Phase.ABANDONED
+    assert system.ears.kinds() == [OrderNotification.PRICE_MOVED]
+    async with system.store.reading() as tx:
         assert await OrderRepository(tx).open_of_user(EMMA) == ()
 
 
-async def test_an_offer_without_an_expiry_of_its_own_stands_for_a_day(house: House, service: FakeSettlement) -> None:
-    reference = await held(house, service, channel="btcb")
-    house.clock.passes(hours=23, minutes=59)
-    await house.observer.close_offers()
-    assert (await house.order(reference)).phase is Phase.NEEDS_CONFIRMATION
-    house.clock.passes(minutes=1)
-    assert await house.orders.accept_price(reference) is None
-    await house.observer.close_offers()
-    assert (await house.order(reference)).phase is Phase.ABANDONED
+async def test_an_offer_without_an_expiry_of_its_own_stands_for_a_day(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    reference = await held(system, service, channel="btcb")
+    system.clock.passes(hours=23, minutes=59)
+    await system.observer.close_offers()
+    assert (await system.order(reference)).phase is Phase.NEEDS_CONFIRMATION
+    system.clock.passes(minutes=1)
+    assert await system.orders.accept_price(reference) is None
+    await system.observer.close_offers()
+    assert (await system.order(reference)).phase is Phase.ABANDONED
 
 
-async def test_a_held_order_is_not_looked_at(house: House, service: FakeSettlement) -> None:
-    await held(house, service)
-    await house.polls()
+async def test_a_held_order_is_not_looked_at(system: OrderSystem, service: FakeSettlement) -> None:
+    await held(system, service)
+    await system.polls()
     assert service.times("look_up") == 0
 
 
-async def test_an_order_is_only_dropped_before_anything_is_shown(house: House) -> None:
-    order = await house.place()
-    assert not await house.orders.drop(order.reference)
-    assert not await house.orders.drop("NOBODYS")
-    assert (await house.order(order.reference)).phase is Phase.OPEN
+async def test_an_order_is_only_dropped_before_anything_is_shown(system: OrderSystem) -> None:
+    order = await system.place()
+    assert not await system.orders.drop(order.reference)
+    assert not await system.orders.drop("NOBODYS")
+    assert (await system.order(order.reference)).phase is Phase.OPEN

@@ -6,92 +6,94 @@ from dataclasses import replace
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, Phase
 from bot.orders.repository import OrderRepository
-from tests.orders.order_world import EMMA, House, rules, seconds, unresolved
+from tests.orders.order_world import EMMA, OrderSystem, rules, seconds, unresolved
 from tests.settlement.fake_settlement import BRI, FakeSettlement
 
 
 async def test_a_user_who_was_asked_still_gets_an_order_that_is_found_later(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.places.append("lost_after")
     service.listed = False
-    order = await house.place()
-    await house.reconciles(after=61)
+    order = await system.place()
+    await system.reconciles(after=61)
     service.listed = True
-    await house.reconciles(after=61)
-    assert house.ears.kinds() == [
+    await system.reconciles(after=61)
+    assert system.ears.kinds() == [
         OrderNotification.CHECKING,
         OrderNotification.UNRESOLVED,
         OrderNotification.INVOICE,
         OrderNotification.CARD,
     ]
-    assert await house.orders.try_again(order.reference) is None
-    assert not await house.orders.drop(order.reference)
+    assert await system.orders.try_again(order.reference) is None
+    assert not await system.orders.drop(order.reference)
     assert service.times("place") == 1
 
 
 async def test_trying_again_posts_once_however_often_it_is_tapped(
-    house: House, other_house: House, service: FakeSettlement
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
-    lost = await unresolved(house, service)
-    tries = await asyncio.gather(*(each.orders.try_again(lost.reference) for each in (house, other_house) * 5))
-    await house.orders.submission.wait()
-    await other_house.orders.submission.wait()
+    lost = await unresolved(system, service)
+    tries = await asyncio.gather(*(each.orders.try_again(lost.reference) for each in (system, other_system) * 5))
+    await system.orders.submission.wait()
+    await other_system.orders.submission.wait()
     again = [order for order in tries if order is not None]
     assert len(again) == 1
     assert (again[0].attempt, service.times("place")) == (2, 2)
-    await house.tells()
-    assert len(house.ears.shown()) == 1
-    async with house.store.reading() as tx:
+    await system.tells()
+    assert len(system.ears.shown()) == 1
+    async with system.store.reading() as tx:
         events = await OrderRepository(tx).events(lost.reference)
     assert [event.note for event in events].count(EventNote.TRIED_AGAIN) == 1
 
 
-async def test_an_abandoned_intent_found_later_is_never_shown(house: House, service: FakeSettlement) -> None:
-    lost = await unresolved(house, service, "lost_after")
-    assert await house.orders.drop(lost.reference)
+async def test_an_abandoned_intent_found_later_is_never_shown(system: OrderSystem, service: FakeSettlement) -> None:
+    lost = await unresolved(system, service, "lost_after")
+    assert await system.orders.drop(lost.reference)
     for _ in range(10):
-        await house.reconciles(after=60)
-    assert house.ears.shown() == []
-    assert (await house.order(lost.reference)).phase is Phase.ABANDONED
+        await system.reconciles(after=60)
+    assert system.ears.shown() == []
+    assert (await system.order(lost.reference)).phase is Phase.ABANDONED
 
 
 async def test_the_answer_that_comes_after_the_user_tried_again_shows_no_second_invoice(
-    house: House, other_house: House, service: FakeSettlement
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.gate = held_back = asyncio.Event()
-    first = await house.confirm(await house.draft())
+    first = await system.confirm(await system.draft())
     await asyncio.sleep(0)
     service.listed = False
-    await other_house.reconciles(after=61)
+    await other_system.reconciles(after=61)
     service.gate = None
-    again = await other_house.orders.try_again(first.reference)
+    again = await other_system.orders.try_again(first.reference)
     assert again is not None
-    await other_house.orders.submission.wait()
+    await other_system.orders.submission.wait()
     held_back.set()
-    await house.orders.submission.wait()
-    await house.tells()
-    await other_house.tells()
-    assert house.ears.shown() + other_house.ears.shown() == [service.records["svc-2"].bolt11]
-    given_up = await house.order(first.reference)
+    await system.orders.submission.wait()
+    await system.tells()
+    await other_system.tells()
+    assert system.ears.shown() + other_system.ears.shown() == [service.records["svc-2"].bolt11]
+    given_up = await system.order(first.reference)
     assert (given_up.phase, given_up.service_id) == (Phase.ABANDONED, "svc-1")
 
 
-async def test_a_second_lost_attempt_does_not_take_the_first_ones_order(house: House, service: FakeSettlement) -> None:
-    lost = await unresolved(house, service, "lost_after")
+async def test_a_second_lost_attempt_does_not_take_the_first_ones_order(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    lost = await unresolved(system, service, "lost_after")
     service.places.append("lost_after")
-    again = await house.orders.try_again(lost.reference)
+    again = await system.orders.try_again(lost.reference)
     assert again is not None
-    await house.orders.submission.wait()
-    await house.reconciles()
-    assert (await house.order(again.reference)).service_id == "svc-2"
+    await system.orders.submission.wait()
+    await system.reconciles()
+    assert (await system.order(again.reference)).service_id == "svc-2"
 
 
 async def test_a_request_that_another_process_may_still_have_under_way_is_not_asked_about(
     file: str, service: FakeSettlement
 ) -> None:
     hasty = rules(reconcile_for=seconds(1))
-    posting, watching = House(file, service, rules=hasty), House(file, service, rules=hasty)
+    posting, watching = OrderSystem(file, service, rules=hasty), OrderSystem(file, service, rules=hasty)
     service.gate, service.listed = asyncio.Event(), False
     order = await posting.confirm(await posting.draft())
     await asyncio.sleep(0)
@@ -107,44 +109,46 @@ async def test_a_request_that_another_process_may_still_have_under_way_is_not_as
 
 
 async def test_a_refusal_is_told_though_another_process_had_already_said_that_it_checks(
-    house: House, other_house: House
+    system: OrderSystem, other_system: OrderSystem
 ) -> None:
-    order = await house.place(method=BRI)
-    async with house.store.transaction() as tx:
+    order = await system.place(method=BRI)
+    async with system.store.transaction() as tx:
         await OrderRepository(tx).save(replace(order, phase=Phase.UNKNOWN, service_id=None, next_poll_at=None))
-    await other_house.orders.results.record_refused(order.reference, "no")
-    assert (await house.order(order.reference)).phase is Phase.REFUSED
+    await other_system.orders.results.record_refused(order.reference, "no")
+    assert (await system.order(order.reference)).phase is Phase.REFUSED
 
 
 async def test_an_intent_left_by_a_crash_is_told_about_before_it_is_asked_about(
-    house: House, other_house: House, service: FakeSettlement
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.gate, service.listed = asyncio.Event(), False
-    await house.confirm(await house.draft())
+    await system.confirm(await system.draft())
     await asyncio.sleep(0)
-    await house.leave()
+    await system.leave()
     for _ in range(31):
-        await other_house.reconciles()
-    assert other_house.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
+        await other_system.reconciles()
+    assert other_system.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
 
 
 async def test_a_bot_that_was_away_for_days_asks_about_what_it_left(
-    house: House, other_house: House, service: FakeSettlement
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.gate = asyncio.Event()
-    order = await house.confirm(await house.draft())
+    order = await system.confirm(await system.draft())
     await asyncio.sleep(0)
-    await house.leave()
-    await other_house.reconciles(after=3 * 86_400)
-    assert other_house.ears.kinds() == [OrderNotification.UNRESOLVED]
-    await other_house.reconciles(after=86_400)
-    assert (await other_house.order(order.reference)).phase is Phase.ABANDONED
+    await system.leave()
+    await other_system.reconciles(after=3 * 86_400)
+    assert other_system.ears.kinds() == [OrderNotification.UNRESOLVED]
+    await other_system.reconciles(after=86_400)
+    assert (await other_system.order(order.reference)).phase is Phase.ABANDONED
 
 
-async def test_a_question_that_nobody_answers_is_closed_after_a_day(house: House, service: FakeSettlement) -> None:
-    lost = await unresolved(house, service)
-    await house.reconciles(after=86_400)
-    assert (await house.order(lost.reference)).phase is Phase.ABANDONED
-    assert await house.orders.try_again(lost.reference) is None
-    async with house.store.reading() as tx:
+async def test_a_question_that_nobody_answers_is_closed_after_a_day(
+    system: OrderSystem, service: FakeSettlement
+) -> None:
+    lost = await unresolved(system, service)
+    await system.reconciles(after=86_400)
+    assert (await system.order(lost.reference)).phase is Phase.ABANDONED
+    assert await system.orders.try_again(lost.reference) is None
+    async with system.store.reading() as tx:
         assert await OrderRepository(tx).open_of_user(EMMA) == ()

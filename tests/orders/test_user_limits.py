@@ -16,60 +16,60 @@ from bot.orders.limits import Limits
 from bot.orders.order import Phase
 from bot.settlement.model import OrderReport
 from tests.harness.databases import new_database
-from tests.orders.order_world import EMMA, RULES, SARI, House, rules, unresolved
+from tests.orders.order_world import EMMA, RULES, SARI, OrderSystem, rules, unresolved
 from tests.settlement.fake_settlement import FakeSettlement
 
 
-def with_limits(file: str, service: FakeSettlement, **limits: int) -> House:
-    return House(file, service, rules=rules(limits=Limits(**limits)))
+def with_limits(file: str, service: FakeSettlement, **limits: int) -> OrderSystem:
+    return OrderSystem(file, service, rules=rules(limits=Limits(**limits)))
 
 
-async def refused(house: House, *args: Any, **changes: Any) -> Rejection:
+async def refused(system: OrderSystem, *args: Any, **changes: Any) -> Rejection:
     with pytest.raises(Rejection) as caught:
-        await house.place(*args, **changes)
+        await system.place(*args, **changes)
     return caught.value
 
 
 async def test_one_order_too_many_is_refused_before_anything_is_asked_and_its_draft_stays_open(
     file: str, service: FakeSettlement
 ) -> None:
-    house = with_limits(file, service, open_orders=2)
-    await house.place()
-    await house.place()
-    draft = await house.draft()
+    system = with_limits(file, service, open_orders=2)
+    await system.place()
+    await system.place()
+    draft = await system.draft()
     with pytest.raises(Rejection, match=r"limits\.open"):
-        await house.confirm(draft)
+        await system.confirm(draft)
     assert service.times("place") == 2
-    kept = await house.drafts.get(draft.id)
+    kept = await system.drafts.get(draft.id)
     assert kept is not None
     assert (kept.status, kept.revision) == (DraftStatus.OPEN, draft.revision)
-    house.clock.passes(hours=1)
-    placed = await house.confirm(kept)
+    system.clock.passes(hours=1)
+    placed = await system.confirm(kept)
     assert placed.phase is Phase.INTENDED
-    await house.leave()
+    await system.leave()
 
 
 async def test_a_limit_is_foretold_by_the_review_and_at_the_beginning(file: str, service: FakeSettlement) -> None:
-    house = with_limits(file, service, open_orders=1)
-    await house.orders.check_user(EMMA)
-    await house.place()
-    for asked in (review_draft(house.orders, await house.draft()), house.orders.check_user(EMMA)):
+    system = with_limits(file, service, open_orders=1)
+    await system.orders.check_user(EMMA)
+    await system.place()
+    for asked in (review_draft(system.orders, await system.draft()), system.orders.check_user(EMMA)):
         with pytest.raises(Rejection, match=r"limits\.open"):
             await asked
-    await house.orders.check_user(SARI)
-    await house.leave()
+    await system.orders.check_user(SARI)
+    await system.leave()
 
 
 async def test_a_paid_order_frees_its_place_and_goes_on_counting_towards_the_day(
     file: str, service: FakeSettlement
 ) -> None:
-    house = with_limits(file, service, open_orders=1, idr_per_day=400_000)
-    order = await house.place()
-    await house.observes(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
-    rejection = await refused(house)
-    assert (rejection.key, rejection.arguments["room"]) == ("amount.day_room", 150_000)
-    await house.place(amount=Amount("IDR", 150_000))
-    await house.leave()
+    system = with_limits(file, service, open_orders=1, idr_per_day=400_000)
+    order = await system.place()
+    await system.observes(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
+    rejection = await refused(system)
+    assert (rejection.key, rejection.arguments["remaining"]) == ("amount.day_remaining", 150_000)
+    await system.place(amount=Amount("IDR", 150_000))
+    await system.leave()
 
 
 @pytest.mark.parametrize("is_paid", [False, True])
@@ -78,78 +78,78 @@ async def test_a_deposit_counts_towards_the_day_while_it_can_be_paid_and_a_day_f
     service: FakeSettlement,
     is_paid: bool,  # noqa: FBT001
 ) -> None:
-    house = with_limits(file, service, idr_per_day=400_000)
-    order = await house.place(channel="cbbtc")
+    system = with_limits(file, service, idr_per_day=400_000)
+    order = await system.place(channel="cbbtc")
     assert order.expires_at is None
-    house.clock.passes(hours=71)
+    system.clock.passes(hours=71)
     if is_paid:
-        await house.observes(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
-    house.clock.passes(hours=1)
-    rejection = await refused(house)
-    assert (rejection.key, rejection.arguments["room"]) == ("amount.day_room", 150_000)
-    counts_until = house.clock.now() + (timedelta(hours=23) if is_paid else timedelta(days=4))
+        await system.observes(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
+    system.clock.passes(hours=1)
+    rejection = await refused(system)
+    assert (rejection.key, rejection.arguments["remaining"]) == ("amount.day_remaining", 150_000)
+    counts_until = system.clock.now() + (timedelta(hours=23) if is_paid else timedelta(days=4))
     assert rejection.arguments["again"] == counts_until
-    house.clock.at = counts_until
-    await house.place()
-    await house.leave()
+    system.clock.at = counts_until
+    await system.place()
+    await system.leave()
 
 
 async def test_a_second_tap_on_the_last_order_that_was_possible_is_not_refused(
     file: str, service: FakeSettlement
 ) -> None:
-    house = with_limits(file, service, open_orders=1, orders_per_hour=1, idr_per_day=250_000)
-    draft = await house.draft()
-    first = await house.confirm(draft)
-    assert (await house.confirm(draft)).reference == first.reference
-    await house.orders.submission.wait()
-    await house.leave()
+    system = with_limits(file, service, open_orders=1, orders_per_hour=1, idr_per_day=250_000)
+    draft = await system.draft()
+    first = await system.confirm(draft)
+    assert (await system.confirm(draft)).reference == first.reference
+    await system.orders.submission.wait()
+    await system.leave()
 
 
 async def test_an_order_that_the_service_turned_away_holds_no_place_but_was_an_attempt(
     file: str, service: FakeSettlement
 ) -> None:
-    house = with_limits(file, service, open_orders=1, orders_per_hour=2, idr_per_day=250_000)
+    system = with_limits(file, service, open_orders=1, orders_per_hour=2, idr_per_day=250_000)
     service.places.append("never_reached")
-    assert (await house.place()).phase is Phase.REFUSED
-    order = await house.place()
-    await house.observes(order.reference, OrderReport(service_id="svc-1", state="FAILED"))
-    assert (await refused(house)).key == "limits.hour"
-    await house.leave()
+    assert (await system.place()).phase is Phase.REFUSED
+    order = await system.place()
+    await system.observes(order.reference, OrderReport(service_id="svc-1", state="FAILED"))
+    assert (await refused(system)).key == "limits.hour"
+    await system.leave()
 
 
 async def test_trying_again_takes_the_lost_orders_own_place(file: str, service: FakeSettlement) -> None:
-    house = with_limits(file, service, open_orders=1, idr_per_day=250_000)
-    lost = await unresolved(house, service)
-    again = await house.orders.try_again(lost.reference)
+    system = with_limits(file, service, open_orders=1, idr_per_day=250_000)
+    lost = await unresolved(system, service)
+    again = await system.orders.try_again(lost.reference)
     assert again is not None
-    await house.orders.submission.wait()
-    assert (await house.order(again.reference)).phase is Phase.OPEN
-    await house.leave()
+    await system.orders.submission.wait()
+    assert (await system.order(again.reference)).phase is Phase.OPEN
+    await system.leave()
 
 
 async def test_where_trying_again_is_one_attempt_too_many_the_question_stays_open(
     file: str, service: FakeSettlement
 ) -> None:
-    house = with_limits(file, service, orders_per_hour=1)
-    lost = await unresolved(house, service)
+    system = with_limits(file, service, orders_per_hour=1)
+    lost = await unresolved(system, service)
     with pytest.raises(Rejection, match=r"limits\.hour"):
-        await house.orders.try_again(lost.reference)
-    assert (await house.order(lost.reference)).phase is Phase.UNRESOLVED
-    house.clock.passes(hours=1)
-    assert await house.orders.try_again(lost.reference) is not None
-    await house.orders.submission.wait()
-    await house.leave()
+        await system.orders.try_again(lost.reference)
+    assert (await system.order(lost.reference)).phase is Phase.UNRESOLVED
+    system.clock.passes(hours=1)
+    assert await system.orders.try_again(lost.reference) is not None
+    await system.orders.submission.wait()
+    await system.leave()
 
 
 async def test_a_moved_price_can_be_accepted_at_the_limit_for_its_order_holds_the_place(
     file: str, service: FakeSettlement
 ) -> None:
-    house = with_limits(file, service, open_orders=1, orders_per_hour=1, idr_per_day=250_000)
+    system = with_limits(file, service, open_orders=1, orders_per_hour=1, idr_per_day=250_000)
     service.locked_rate = service.rate * 9 / 10
-    held = await house.place()
+    held = await system.place()
     assert held.phase is Phase.NEEDS_CONFIRMATION
-    assert await house.orders.accept_price(held.reference) is not None
-    await house.leave()
+    assert await system.orders.accept_price(held.reference) is not None
+    await system.leave()
 
 
 async def test_two_devices_cannot_pass_together_where_there_is_room_for_one(file: str, service: FakeSettlement) -> None:
@@ -175,25 +175,25 @@ async def test_two_processes_on_postgresql_cannot_pass_together(postgresql: str,
     await second.leave()
 
 
-async def race(first: House, second: House) -> None:
+async def race(first: OrderSystem, second: OrderSystem) -> None:
     """Eight drafts of one person in eight chats, confirmed in one moment; and others', which don't mind."""
-    houses = [first, second] * 4
-    drafts = [await one_of_emmas(house, chat) for chat, house in enumerate(houses, start=5000)]
-    placing = [house.confirm(draft) for house, draft in zip(houses, drafts, strict=True)]
-    others = [house.confirm(await house.draft(chat)) for chat, house in enumerate(houses, start=6000)]
+    systems = [first, second] * 4
+    drafts = [await one_of_emmas(system, chat) for chat, system in enumerate(systems, start=5000)]
+    placing = [system.confirm(draft) for system, draft in zip(systems, drafts, strict=True)]
+    others = [system.confirm(await system.draft(chat)) for chat, system in enumerate(systems, start=6000)]
     results = await asyncio.gather(*placing, *others, return_exceptions=True)
     refusals = [result for result in results if isinstance(result, BaseException)]
     assert [str(refusal) for refusal in refusals] == ["limits.open"] * 5
-    for house in (first, second):
-        await house.orders.submission.wait()
+    for system in (first, second):
+        await system.orders.submission.wait()
     assert len(await first.all_orders()) == 3
 
 
-async def one_of_emmas(house: House, chat_id: int) -> Any:
-    return await house.draft(chat_id, user_id=EMMA)
+async def one_of_emmas(system: OrderSystem, chat_id: int) -> Any:
+    return await system.draft(chat_id, user_id=EMMA)
 
 
-async def test_without_limits_nobody_is_looked_up(house: House) -> None:
+async def test_without_limits_nobody_is_looked_up(system: OrderSystem) -> None:
     assert RULES.limits.are_none
     for _ in range(8):
-        await house.place()
+        await system.place()

@@ -21,7 +21,7 @@ from bot.users.model import User
 from bot.users.repository import UserRepository
 from bot.users.service import UserService
 from tests.builders import a_notification
-from tests.orders.order_world import EMMA, SARI, House
+from tests.orders.order_world import EMMA, SARI, OrderSystem
 from tests.settlement.fake_settlement import BEGINNING, RATE
 
 MORNING = 8 * 60
@@ -32,13 +32,13 @@ ABOVE = AlertRequest(is_above=True, threshold=RATE + 1, cooldown_hours=None, day
 class World:
     """A house with those who wish to hear of the rate."""
 
-    house: House
+    system: OrderSystem
     scheduler: RateScheduler
     subscribing: SubscriptionService
 
     async def user(self, user_id: int = EMMA, **changes: str) -> User:
         user = User(id=user_id, created_at=BEGINNING, **changes)  # type: ignore[arg-type]
-        async with self.house.sql.transaction() as tx:
+        async with self.system.sql.transaction() as tx:
             await UserRepository(tx).save(user)
         return user
 
@@ -50,24 +50,24 @@ class World:
 
     async def works(self) -> float:
         pause = await SubscriptionWorker(self.scheduler).tick()
-        await self.house.tells()
+        await self.system.tells()
         return pause
 
     def goes_to(self, moment: datetime) -> None:
-        self.house.clock.at = moment
+        self.system.clock.at = moment
 
     async def quoted(self, rate: Decimal | int) -> int:
-        self.house.service.rate = Decimal(rate)
-        return await self.scheduler.check(Quote(Decimal(rate), self.house.clock.now()))
+        self.system.service.rate = Decimal(rate)
+        return await self.scheduler.check(Quote(Decimal(rate), self.system.clock.now()))
 
     def heard(self, kind: str, user_id: int = EMMA) -> int:
-        return self.house.ears.kinds(user_id).count(kind)
+        return self.system.ears.kinds(user_id).count(kind)
 
 
 @pytest.fixture
-async def world(house: House) -> World:
-    scheduler = RateScheduler(house.store, house.market, house.clock)
-    return World(house, scheduler, SubscriptionService(house.store, house.clock))
+async def world(system: OrderSystem) -> World:
+    scheduler = RateScheduler(system.store, system.catalogue, system.clock)
+    return World(system, scheduler, SubscriptionService(system.store, system.clock))
 
 
 def eight(day: int) -> datetime:
@@ -91,10 +91,10 @@ async def test_all_of_one_moment_read_the_same_numbers_and_how_they_moved(world:
     await world.wakes(EMMA)
     await world.wakes(SARI)
     world.goes_to(eight(1))
-    async with world.house.sql.transaction() as tx:
+    async with world.system.sql.transaction() as tx:
         await QuoteRepository(tx).add(Quote(RATE / 2, eight(0), source="s"))
     await world.scheduler.queue_due()
-    async with world.house.sql.reading() as tx:
+    async with world.system.sql.reading() as tx:
         told = await OutboxRepository(tx).heads(eight(1), queue=Queue.RATE)
     assert [notification.chat_id for notification in told] == [EMMA, SARI]
     assert told[0].payload == told[1].payload
@@ -115,7 +115,7 @@ async def test_what_is_hours_late_is_left_out_and_the_next_day_is_in_time(world:
 async def test_without_a_rate_it_waits_and_comes_a_little_later(world: World) -> None:
     await world.wakes()
     world.goes_to(eight(1))
-    world.house.service.reads.append(ServiceDown())
+    world.system.service.reads.append(ServiceDown())
     assert await world.works() == EVERY_SECONDS
     assert world.heard(RateNotification.DAILY_QUOTE) == 0
     await world.works()
@@ -129,20 +129,20 @@ async def test_a_crowd_is_told_a_few_at_a_time(world: World) -> None:
     queued = []
     for _ in range(4):
         await world.scheduler.queue_due()
-        async with world.house.sql.reading() as tx:
+        async with world.system.sql.reading() as tx:
             queued.append(await OutboxRepository(tx).count_due("rate:", eight(1)))
     assert queued == [AT_ONCE] * 4
-    await world.house.tells()
+    await world.system.tells()
     pauses = [await world.works() for _ in range(3)]
     assert pauses == [SOON_SECONDS, SOON_SECONDS, EVERY_SECONDS]
-    assert len(world.house.ears.heard) == AT_ONCE * 2 + 10
+    assert len(world.system.ears.heard) == AT_ONCE * 2 + 10
 
 
 async def test_a_message_about_money_in_the_same_chat_does_not_wait_behind_it(world: World) -> None:
     await world.wakes()
     world.goes_to(eight(1))
     await world.scheduler.queue_due()
-    async with world.house.sql.transaction() as tx:
+    async with world.system.sql.transaction() as tx:
         (daily,) = await OutboxRepository(tx).heads(eight(1), queue=Queue.RATE)
         assert await OutboxRepository(tx).start(daily.id)
         now = eight(1)
@@ -156,7 +156,7 @@ async def test_another_hour_or_another_zone_moves_it(world: World) -> None:
     world.goes_to(BEGINNING.replace(hour=11))
     await world.works()
     assert world.heard(RateNotification.DAILY_QUOTE) == 1
-    users = UserService(world.house.sql, world.house.clock)
+    users = UserService(world.system.sql, world.system.clock)
     users.on_zone_changed.append(world.subscribing.move_daily_quote)
     await users.change_zone(replace(user, time_zone="Asia/Tokyo"))
     world.goes_to(BEGINNING.replace(hour=9) + timedelta(days=1))
@@ -172,7 +172,7 @@ async def test_one_who_stopped_hears_nothing_more(world: World) -> None:
     world.goes_to(eight(1))
     assert await world.quoted(RATE * 2) == 0
     await world.works()
-    assert world.house.ears.heard == []
+    assert world.system.ears.heard == []
 
 
 async def test_an_alert_rings_when_its_price_has_come_and_once(world: World) -> None:
@@ -192,7 +192,7 @@ async def test_one_that_may_ring_again_rests_first(world: World) -> None:
     wish = replace(ABOVE, is_above=False, threshold=RATE - 1, cooldown_hours=6)
     assert await world.subscribing.set_alert(await world.user(), wish)
     for hours, heard in ((0, 1), (5.9, 1), (0.2, 2), (24 * 31, 2)):
-        world.house.clock.passes(hours=hours)
+        world.system.clock.passes(hours=hours)
         await world.quoted(RATE - 2)
         await world.works()
         assert world.heard(RateNotification.PRICE_ALERT) == heard
@@ -201,11 +201,11 @@ async def test_one_that_may_ring_again_rests_first(world: World) -> None:
 
 async def test_a_recorded_quote_is_looked_at_by_itself_and_a_stale_one_rings_nothing(world: World) -> None:
     assert await world.subscribing.set_alert(await world.user(), ABOVE)
-    async with world.house.sql.transaction() as tx:
+    async with world.system.sql.transaction() as tx:
         await QuoteRepository(tx).add(Quote(RATE * 2, BEGINNING - timedelta(minutes=11)))
     await world.works()
     assert world.heard(RateNotification.PRICE_ALERT) == 0
-    async with world.house.sql.transaction() as tx:
+    async with world.system.sql.transaction() as tx:
         await QuoteRepository(tx).add(Quote(RATE * 2, BEGINNING))
     await world.works()
     assert world.heard(RateNotification.PRICE_ALERT) == 1
@@ -218,7 +218,7 @@ async def test_many_alerts_ring_a_few_at_a_time_even_if_the_price_leaves_again(w
     assert await world.works() == SOON_SECONDS
     await world.quoted(RATE)
     await world.works()
-    assert len(world.house.ears.heard) == AT_ONCE * 2
+    assert len(world.system.ears.heard) == AT_ONCE * 2
 
 
 async def test_one_deleted_at_the_last_moment_does_not_ring(world: World) -> None:
@@ -240,7 +240,7 @@ async def test_the_same_wish_twice_is_one_alert_and_there_is_an_end_of_them(worl
         assert await world.subscribing.set_alert(user, replace(ABOVE, threshold=RATE + 1 + more))
     assert not await world.subscribing.set_alert(user, replace(ABOVE, threshold=RATE * 2))
     assert await world.subscribing.set_alert(user, ABOVE)
-    world.house.clock.passes(days=31)
+    world.system.clock.passes(days=31)
     assert await world.subscribing.set_alert(user, replace(ABOVE, threshold=RATE * 2))
 
 
@@ -258,7 +258,7 @@ async def test_the_first_wish_brings_quiet_nights_and_they_can_be_changed(world:
 async def test_whoever_cannot_be_reached_is_no_subscriber_any_more(world: World) -> None:
     user = await world.wakes()
     assert await world.subscribing.set_alert(user, ABOVE)
-    world.house.ears.outcomes[EMMA].append(Undeliverable("bot was blocked", whole_chat=True))
+    world.system.ears.outcomes[EMMA].append(Undeliverable("bot was blocked", whole_chat=True))
     world.goes_to(eight(1))
     await world.works()
     assert (await world.subscribing.get_updates(EMMA)).is_empty
@@ -272,7 +272,7 @@ async def test_a_lost_database_costs_no_alert(world: World, monkeypatch: pytest.
         raise StoreDown
 
     with monkeypatch.context() as broken:
-        broken.setattr(world.house.store, "transaction", lost)
+        broken.setattr(world.system.store, "transaction", lost)
         with pytest.raises(StoreDown):
             await world.scheduler.queue_met()
     await world.works()

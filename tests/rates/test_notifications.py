@@ -23,7 +23,7 @@ from bot.settlement.model import Quote
 from bot.users.model import User
 from tests.builders import a_notification
 from tests.infra.test_outbox_delivery import SlowEars
-from tests.orders.order_world import EMMA, House
+from tests.orders.order_world import EMMA, OrderSystem
 from tests.rendering import context_for, renderers_for
 from tests.settlement.fake_settlement import BEGINNING, RATE
 from tests.texts import readable, says, text
@@ -52,8 +52,8 @@ class Phone:
 class Listening(SlowEars):
     """Says when messages about money have come through."""
 
-    def __init__(self, house: House) -> None:
-        super().__init__(house)
+    def __init__(self, system: OrderSystem) -> None:
+        super().__init__(system)
         self.of_money = asyncio.Event()
 
     async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
@@ -67,37 +67,37 @@ class Listening(SlowEars):
 class Reader:
     """Emma, who wishes to hear of the rate, with her phone."""
 
-    house: House
+    system: OrderSystem
     user: User
     phone: Phone
     subscribing: SubscriptionService
 
     async def reads(self, notification: StoredNotification) -> DeliveryOutcome:
-        house = self.house
-        context = context_for(self.user, store=house.store, messenger=self.phone, now=house.clock.now(), t=ENGLISH)
+        system = self.system
+        context = context_for(self.user, store=system.store, messenger=self.phone, now=system.clock.now(), t=ENGLISH)
         return await renderers_for(context, RENDERERS).send(notification)
 
 
 @pytest.fixture
-async def emma(house: House) -> Reader:
-    user, subscribing = User(id=EMMA, created_at=BEGINNING), SubscriptionService(house.store, house.clock)
+async def emma(system: OrderSystem) -> Reader:
+    user, subscribing = User(id=EMMA, created_at=BEGINNING), SubscriptionService(system.store, system.clock)
     await subscribing.set_daily_time(user, 8 * 60)
     wish = AlertRequest(is_above=True, threshold=Decimal(1_800_000_000), cooldown_hours=6, days=30)
     assert await subscribing.set_alert(user, wish)
-    return Reader(house, user, Phone(), subscribing)
+    return Reader(system, user, Phone(), subscribing)
 
 
 @pytest.fixture
 async def told(emma: Reader) -> dict[str, StoredNotification]:
     """A daily quote and an alert as the outbox hands them over, at eight in the morning."""
-    house = emma.house
-    scheduler = RateScheduler(house.store, house.market, house.clock)
-    house.clock.at = EIGHT
+    system = emma.system
+    scheduler = RateScheduler(system.store, system.catalogue, system.clock)
+    system.clock.at = EIGHT
     await scheduler.check(Quote(Decimal(1_800_000_000), EIGHT))
     await scheduler.queue_due()
     await scheduler.queue_met()
     found = {}
-    async with house.sql.transaction() as tx:
+    async with system.sql.transaction() as tx:
         while heads := await OutboxRepository(tx).heads(EIGHT, queue=Queue.RATE):
             found[heads[0].kind] = heads[0]
             await OutboxRepository(tx).record_sent(heads[0].id, 1, EIGHT)
@@ -119,7 +119,7 @@ async def test_a_daily_quote_gives_way_to_talk_and_an_alert_does_not(
 
 
 async def test_at_night_it_comes_without_a_sound(emma: Reader, told: dict[str, StoredNotification]) -> None:
-    emma.house.clock.at = EIGHT.replace(hour=23)  # six in the morning, in Jakarta
+    emma.system.clock.at = EIGHT.replace(hour=23)  # six in the morning, in Jakarta
     await emma.reads(told[RateNotification.PRICE_ALERT])
     assert emma.phone.taken[0]["silent"]
     await emma.subscribing.set_quiet_hours(emma.user, None)
@@ -139,7 +139,7 @@ async def test_what_may_have_arrived_is_repeated_only_if_it_was_waited_for(
 async def test_a_daily_quote_that_comes_through_too_late_is_dropped(
     emma: Reader, told: dict[str, StoredNotification]
 ) -> None:
-    emma.house.clock.passes(hours=2, seconds=1)
+    emma.system.clock.passes(hours=2, seconds=1)
     assert await emma.reads(told[RateNotification.DAILY_QUOTE]) == Sent()
     assert emma.phone.taken == []
 
@@ -160,12 +160,12 @@ async def test_one_who_has_blocked_the_bot_is_out_of_reach(emma: Reader, told: d
     assert await emma.reads(told[RateNotification.DAILY_QUOTE]) == Undeliverable("blocked", whole_chat=True)
 
 
-async def test_a_slow_crowd_of_them_holds_up_no_message_about_money(house: House) -> None:
-    ears, now = Listening(house), house.clock.now()
-    delivery = OutboxDelivery(house.store, ears, house.clock)
+async def test_a_slow_crowd_of_them_holds_up_no_message_about_money(system: OrderSystem) -> None:
+    ears, now = Listening(system), system.clock.now()
+    delivery = OutboxDelivery(system.store, ears, system.clock)
     crowd = range(1, OF_RATE_AT_ONCE * 4)
     ears.gates = {chat_id: asyncio.Event() for chat_id in crowd}
-    async with house.sql.transaction() as tx:
+    async with system.sql.transaction() as tx:
         quote = DailyQuote(Quote(RATE, now), None)
         await OutboxRepository(tx).add([daily_quote(chat_id, now, quote, now) for chat_id in crowd])
         await OutboxRepository(tx).add([a_notification(chat_id=9_999, due_at=now, created_at=now)])

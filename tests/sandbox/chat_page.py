@@ -25,7 +25,7 @@ BCA = {"partnerBankCode": "014", "partnerBankName": "BANK CENTRAL ASIA", "recipi
 
 
 @dataclass
-class Desk:
+class ChatPage:
     """The page in a browser; `emma` is her place on it, `troubles` what the browser complained of."""
 
     page: Page
@@ -51,7 +51,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def running_desk(browser: Browser) -> AsyncIterator[Desk]:
+async def running_desk(browser: Browser) -> AsyncIterator[ChatPage]:
     people = telegram.TelegramSandboxSettings(limits=telegram.Limits(enforce=False))
     by_hand = settlement.SettlementSandboxSettings(speed_seconds=None)
     async with (
@@ -68,4 +68,4 @@ async def running_desk(browser: Browser) -> AsyncIterator[Desk]:
         tab.on("console", lambda line: troubles.append(line.text) if "Content Security" in line.text else None)
         await tab.goto(url)
         await tab.wait_for_selector("body[data-ready]")
-        yield Desk(tab, tab.get_by_test_id(f"pane-{EMMA}"), bot, service, troubles)
+        yield ChatPage(tab, tab.get_by_test_id(f"pane-{EMMA}"), bot, service, troubles)

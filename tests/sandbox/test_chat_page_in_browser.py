@@ -22,7 +22,7 @@ from bot.payments.bolt11 import decode
 from bot.payments.qr import invoice_qr_payload, render_png
 from bot.sandbox import page, telegram
 from tests.ports import free_port
-from tests.sandbox.chat_page import Desk, running_desk
+from tests.sandbox.chat_page import ChatPage, running_desk
 from tests.sandbox.telegram_sandbox import EMMA, OSCAR, SARI
 from tests.serving import serving
 from tests.waiting import PATIENCE
@@ -39,153 +39,153 @@ VECTORS = Path(__file__).parents[1] / "payments" / "data" / "bolt11-vectors.json
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def desk(browser: Browser) -> AsyncIterator[Desk]:
-    async with running_desk(browser) as desk:
-        yield desk
-        assert desk.troubles == []
+async def chat(browser: Browser) -> AsyncIterator[ChatPage]:
+    async with running_desk(browser) as chat:
+        yield chat
+        assert chat.troubles == []
 
 
-async def test_a_newcomer_says_hello_with_one_press(desk: Desk) -> None:
-    await desk.emma.get_by_test_id("start").click()
-    await expect(desk.emma.get_by_test_id("message")).to_contain_text("/start")
-    await expect(desk.page.get_by_test_id("guide").locator("[aria-current=step]")).to_have_attribute(
+async def test_a_newcomer_says_hello_with_one_press(chat: ChatPage) -> None:
+    await chat.emma.get_by_test_id("start").click()
+    await expect(chat.emma.get_by_test_id("message")).to_contain_text("/start")
+    await expect(chat.page.get_by_test_id("guide").locator("[aria-current=step]")).to_have_attribute(
         "data-step", "send"
     )
 
 
-async def test_an_empty_chat_shows_the_bots_description_in_the_readers_language(desk: Desk) -> None:
-    before = await desk.emma.get_by_test_id("description").text_content()
-    await desk.bot.set_my_description("Kirim rupiah")
-    await expect(desk.emma.get_by_test_id("description")).to_have_text("Kirim rupiah")
-    await desk.bot.set_my_description("Send rupiah\n<b>paid</b>", language_code="en")
-    await expect(desk.emma.get_by_test_id("description")).to_have_text("Send rupiah\n<b>paid</b>")
-    await desk.bot.set_my_description(language_code="en")
-    await desk.bot.set_my_description()
-    await expect(desk.emma.get_by_test_id("description")).to_have_text(before or "-")
+async def test_an_empty_chat_shows_the_bots_description_in_the_readers_language(chat: ChatPage) -> None:
+    before = await chat.emma.get_by_test_id("description").text_content()
+    await chat.bot.set_my_description("Kirim rupiah")
+    await expect(chat.emma.get_by_test_id("description")).to_have_text("Kirim rupiah")
+    await chat.bot.set_my_description("Send rupiah\n<b>paid</b>", language_code="en")
+    await expect(chat.emma.get_by_test_id("description")).to_have_text("Send rupiah\n<b>paid</b>")
+    await chat.bot.set_my_description(language_code="en")
+    await chat.bot.set_my_description()
+    await expect(chat.emma.get_by_test_id("description")).to_have_text(before or "-")
 
 
-async def test_the_wallet_reads_the_code_in_the_chat_pays_it_and_the_service_knows(desk: Desk) -> None:
-    order = await desk.orders()
-    await desk.emma_says_hello()
+async def test_the_wallet_reads_the_code_in_the_chat_pays_it_and_the_service_knows(chat: ChatPage) -> None:
+    order = await chat.orders()
+    await chat.emma_says_hello()
     # The caption has no invoice, so the wallet must have read the picture.
-    await desk.bot.send_photo(EMMA, render_png(invoice_qr_payload(order["bolt11"])), caption="Please pay")
-    await expect(desk.emma.get_by_test_id("photo")).to_be_visible()
-    await desk.emma.get_by_test_id("wallet-scan").click()
-    await expect(desk.emma.get_by_test_id("wallet-amount")).to_have_text(f"{order['satAmount']:,} sats")
-    await expect(desk.emma.get_by_test_id("wallet-expiry")).to_contain_text(re.compile(r"\b59:\d\d$"))
-    await desk.emma.get_by_test_id("wallet-pay").click()
-    await expect(desk.emma.get_by_test_id("wallet-status")).to_have_attribute("data-tone", "good")
-    await expect(desk.emma.get_by_test_id("wallet-balance")).to_contain_text(f"{1_000_000 - order['satAmount']:,}")
-    assert (await desk.state_of(order))["state"] == "LN_INVOICE_PAID"
-    row = desk.page.get_by_test_id("order-row").first
+    await chat.bot.send_photo(EMMA, render_png(invoice_qr_payload(order["bolt11"])), caption="Please pay")
+    await expect(chat.emma.get_by_test_id("photo")).to_be_visible()
+    await chat.emma.get_by_test_id("wallet-scan").click()
+    await expect(chat.emma.get_by_test_id("wallet-amount")).to_have_text(f"{order['satAmount']:,} sats")
+    await expect(chat.emma.get_by_test_id("wallet-expiry")).to_contain_text(re.compile(r"\b59:\d\d$"))
+    await chat.emma.get_by_test_id("wallet-pay").click()
+    await expect(chat.emma.get_by_test_id("wallet-status")).to_have_attribute("data-tone", "good")
+    await expect(chat.emma.get_by_test_id("wallet-balance")).to_contain_text(f"{1_000_000 - order['satAmount']:,}")
+    assert (await chat.state_of(order))["state"] == "LN_INVOICE_PAID"
+    row = chat.page.get_by_test_id("order-row").first
     await expect(row.locator("strong")).to_have_text("Rp500,000")
     await row.get_by_test_id("next-state").click()
-    await expect(desk.page.get_by_test_id("order-state").first).to_have_text("LN_SWAP_PENDING")
+    await expect(chat.page.get_by_test_id("order-state").first).to_have_text("LN_SWAP_PENDING")
 
 
-async def test_the_wallet_speaks_its_owners_language_and_writes_amounts_in_it(desk: Desk) -> None:
-    order = await desk.orders()
-    sari = desk.page.get_by_test_id(f"pane-{SARI}")
+async def test_the_wallet_speaks_its_owners_language_and_writes_amounts_in_it(chat: ChatPage) -> None:
+    order = await chat.orders()
+    sari = chat.page.get_by_test_id(f"pane-{SARI}")
     await expect(sari.get_by_test_id("wallet-balance")).to_have_text("1.000.000 sats")
     await sari.get_by_test_id("wallet-invoice").fill(order["bolt11"])
     await expect(sari.get_by_test_id("wallet-amount")).to_have_text(f"{order['satAmount']:,} sats".replace(",", "."))
     await expect(sari.get_by_test_id("wallet-memo")).to_contain_text("Rp500,000 ")  # the service's text
-    words = await desk.page.evaluate(WORDS_OF, "id")
+    words = await chat.page.evaluate(WORDS_OF, "id")
     await expect(sari.get_by_test_id("wallet-pay")).to_have_text(words["wallet"]["pay"])
     await sari.get_by_test_id("wallet-invoice").fill("lnbcrt1broken")
     await expect(sari.get_by_test_id("wallet-status")).to_have_text(words["wallet"]["badLetter"])
 
 
-async def test_chat_and_wallet_have_every_word_in_both_languages(desk: Desk) -> None:
-    english, indonesian = [await desk.page.evaluate(WORDS_OF, language) for language in ("en", "id")]
+async def test_chat_and_wallet_have_every_word_in_both_languages(chat: ChatPage) -> None:
+    english, indonesian = [await chat.page.evaluate(WORDS_OF, language) for language in ("en", "id")]
     assert english.keys() == indonesian.keys()
     assert english["wallet"].keys() == indonesian["wallet"].keys()
     assert english["empty"] != indonesian["empty"]
 
 
-async def test_an_invoice_that_was_let_expire_is_paid_late_only_on_purpose(desk: Desk) -> None:
-    order = await desk.orders()
-    await desk.emma.get_by_test_id("wallet-invoice").fill(f"lightning:{order['bolt11']}")
-    await desk.emma.get_by_test_id("wallet-expire").click()
-    await expect(desk.emma.get_by_test_id("wallet-expiry")).to_have_class("countdown expired")
-    await expect(desk.emma.get_by_test_id("wallet-pay")).to_have_count(0)
-    assert not (await desk.state_of(order))["paid"]
-    await desk.emma.get_by_test_id("wallet-pay-late").click()
-    await expect(desk.emma.get_by_test_id("wallet-status")).to_have_attribute("data-tone", "good")
-    assert (await desk.state_of(order))["paid"]
+async def test_an_invoice_that_was_let_expire_is_paid_late_only_on_purpose(chat: ChatPage) -> None:
+    order = await chat.orders()
+    await chat.emma.get_by_test_id("wallet-invoice").fill(f"lightning:{order['bolt11']}")
+    await chat.emma.get_by_test_id("wallet-expire").click()
+    await expect(chat.emma.get_by_test_id("wallet-expiry")).to_have_class("countdown expired")
+    await expect(chat.emma.get_by_test_id("wallet-pay")).to_have_count(0)
+    assert not (await chat.state_of(order))["paid"]
+    await chat.emma.get_by_test_id("wallet-pay-late").click()
+    await expect(chat.emma.get_by_test_id("wallet-status")).to_have_attribute("data-tone", "good")
+    assert (await chat.state_of(order))["paid"]
 
 
-async def test_a_token_is_sent_for_the_order_that_waits_for_it(desk: Desk) -> None:
-    order = await desk.orders(depositChannel="btcb")
-    await desk.emma.get_by_test_id("wallet-invoice").fill(order["deposit"]["qrValue"])
-    await expect(desk.emma.get_by_test_id("wallet-amount")).to_contain_text("BTCB")
-    await desk.emma.get_by_test_id("wallet-pay").click()
-    await expect(desk.emma.get_by_test_id("wallet-status")).to_have_attribute("data-tone", "good")
-    assert (await desk.state_of(order))["state"] == "USDT_RECEIVED"
+async def test_a_token_is_sent_for_the_order_that_waits_for_it(chat: ChatPage) -> None:
+    order = await chat.orders(depositChannel="btcb")
+    await chat.emma.get_by_test_id("wallet-invoice").fill(order["deposit"]["qrValue"])
+    await expect(chat.emma.get_by_test_id("wallet-amount")).to_contain_text("BTCB")
+    await chat.emma.get_by_test_id("wallet-pay").click()
+    await expect(chat.emma.get_by_test_id("wallet-status")).to_have_attribute("data-tone", "good")
+    assert (await chat.state_of(order))["state"] == "USDT_RECEIVED"
 
 
-async def test_what_people_and_bots_write_is_shown_as_text(desk: Desk) -> None:
+async def test_what_people_and_bots_write_is_shown_as_text(chat: ChatPage) -> None:
     evil = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
     buttons = InlineKeyboardMarkup([[InlineKeyboardButton(evil[:40], callback_data="x")]])
-    title = await desk.page.title()
-    await desk.emma_says_hello()
-    await desk.bot.send_message(EMMA, evil, reply_markup=buttons)
-    message = desk.emma.get_by_test_id("message").last
+    title = await chat.page.title()
+    await chat.emma_says_hello()
+    await chat.bot.send_message(EMMA, evil, reply_markup=buttons)
+    message = chat.emma.get_by_test_id("message").last
     await expect(message).to_contain_text(evil)
     await expect(message.locator("img, script")).to_have_count(0)
-    assert await desk.page.title() == title != "1"
+    assert await chat.page.title() == title != "1"
 
 
-async def test_formatting_starts_where_the_bot_meant_it_to_although_emoji_count_double(desk: Desk) -> None:
-    await desk.emma_says_hello()
-    await desk.bot.send_message(EMMA, "😀 <b>bo<i>th</i></b> <code>copy me</code>", parse_mode="HTML")
-    message = desk.emma.get_by_test_id("message").last
+async def test_formatting_starts_where_the_bot_meant_it_to_although_emoji_count_double(chat: ChatPage) -> None:
+    await chat.emma_says_hello()
+    await chat.bot.send_message(EMMA, "😀 <b>bo<i>th</i></b> <code>copy me</code>", parse_mode="HTML")
+    message = chat.emma.get_by_test_id("message").last
     await expect(message.locator("strong")).to_have_text("both")
     await expect(message.locator("strong em")).to_have_text("th")
     await expect(message.locator("code")).to_have_text("copy me")
 
 
-async def test_an_edit_changes_the_message_in_its_place_and_a_deletion_removes_it(desk: Desk) -> None:
-    await desk.emma_says_hello()
-    first = await desk.bot.send_message(EMMA, "created")
-    second = await desk.bot.send_message(EMMA, "another")
+async def test_an_edit_changes_the_message_in_its_place_and_a_deletion_removes_it(chat: ChatPage) -> None:
+    await chat.emma_says_hello()
+    first = await chat.bot.send_message(EMMA, "created")
+    second = await chat.bot.send_message(EMMA, "another")
     await first.edit_text("paid")
-    messages = desk.emma.get_by_test_id("message")
+    messages = chat.emma.get_by_test_id("message")
     await expect(messages.nth(1)).to_contain_text("paid")
     await expect(messages.nth(1).locator(".edited")).to_be_visible()
     await second.delete()
     await expect(messages).to_have_count(2)
 
 
-async def test_the_page_reads_every_code_a_bot_draws_also_small_and_compressed(desk: Desk) -> None:
+async def test_the_page_reads_every_code_a_bot_draws_also_small_and_compressed(chat: ChatPage) -> None:
     for vector in json.loads(VECTORS.read_text("utf-8"))["vectors"]:
         payload = invoice_qr_payload(vector["invoice"])
         drawn = render_png(payload)
         for picture in (drawn, shrunk(drawn)):
             # In base64: in a list, each number would be sent as an object of its own.
-            assert await desk.page.evaluate(READ_QR, base64.b64encode(picture).decode()) == payload
+            assert await chat.page.evaluate(READ_QR, base64.b64encode(picture).decode()) == payload
 
 
-async def test_the_wallet_reads_invoices_as_the_bot_does(desk: Desk) -> None:
+async def test_the_wallet_reads_invoices_as_the_bot_does(chat: ChatPage) -> None:
     for vector in json.loads(VECTORS.read_text("utf-8"))["vectors"]:
         if not vector["valid"]:
             continue
         invoice = decode(vector["invoice"])
-        seen = await desk.page.evaluate(READ_INVOICE, vector["invoice"])
+        seen = await chat.page.evaluate(READ_INVOICE, vector["invoice"])
         assert seen["sats"] == (None if invoice.amount_msat is None else invoice.amount_msat / 1000)
         assert seen["memo"] == (invoice.description or "")
         assert seen["expiresAt"] == invoice.expires_at.timestamp()
         assert seen["hash"] == invoice.payment_hash
 
 
-async def test_on_a_phone_one_view_is_shown_at_a_time(desk: Desk) -> None:
-    await desk.page.set_viewport_size({"width": 390, "height": 844})
-    await expect(desk.emma).to_be_visible()
-    await expect(desk.page.get_by_test_id("pane-1002")).to_be_hidden()
-    await desk.page.get_by_test_id("tab-wallet").click()
-    await expect(desk.emma.get_by_test_id("wallet-scan")).to_be_visible()
-    await expect(desk.emma.get_by_test_id("start")).to_be_hidden()
-    assert await desk.page.evaluate("document.documentElement.scrollWidth") == 390
+async def test_on_a_phone_one_view_is_shown_at_a_time(chat: ChatPage) -> None:
+    await chat.page.set_viewport_size({"width": 390, "height": 844})
+    await expect(chat.emma).to_be_visible()
+    await expect(chat.page.get_by_test_id("pane-1002")).to_be_hidden()
+    await chat.page.get_by_test_id("tab-wallet").click()
+    await expect(chat.emma.get_by_test_id("wallet-scan")).to_be_visible()
+    await expect(chat.emma.get_by_test_id("start")).to_be_hidden()
+    assert await chat.page.evaluate("document.documentElement.scrollWidth") == 390
 
 
 async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did(browser: Browser) -> None:
@@ -232,10 +232,10 @@ READ_QR = """async (base64) => {
 }"""
 
 
-async def test_a_change_while_the_page_loads_is_not_missed(desk: Desk) -> None:
+async def test_a_change_while_the_page_loads_is_not_missed(chat: ChatPage) -> None:
     async def change() -> None:
-        address = urljoin(desk.page.url, f"/sandbox/people/{EMMA}")
-        assert (await desk.page.request.patch(address, data={"language_code": "id"})).ok
+        address = urljoin(chat.page.url, f"/sandbox/people/{EMMA}")
+        assert (await chat.page.request.patch(address, data={"language_code": "id"})).ok
 
     once = asyncio.Lock()
     changed = False
@@ -249,14 +249,14 @@ async def test_a_change_while_the_page_loads_is_not_missed(desk: Desk) -> None:
         await route.continue_()
 
     # At that time the users have been loaded, and no chat's messages.
-    await desk.page.route("**/sandbox/chats/*/messages*", after_the_change)
-    await desk.page.reload()
-    await expect(desk.page.locator("body")).to_have_attribute("data-people", re.compile(rf"\b{EMMA} id\b"))
+    await chat.page.route("**/sandbox/chats/*/messages*", after_the_change)
+    await chat.page.reload()
+    await expect(chat.page.locator("body")).to_have_attribute("data-people", re.compile(rf"\b{EMMA} id\b"))
 
 
-async def test_an_operator_writes_with_formatting_and_sends_a_picture_with_words_under_it(desk: Desk) -> None:
-    oscar = desk.page.get_by_test_id(f"pane-{OSCAR}")
-    await desk.page.get_by_test_id(f"show-{OSCAR}").click()
+async def test_an_operator_writes_with_formatting_and_sends_a_picture_with_words_under_it(chat: ChatPage) -> None:
+    oscar = chat.page.get_by_test_id(f"pane-{OSCAR}")
+    await chat.page.get_by_test_id(f"show-{OSCAR}").click()
     await oscar.get_by_test_id("start").click()
     await oscar.get_by_test_id("composer").fill("**now** {sats_100k} & __more__")
     await oscar.get_by_test_id("send").click()
@@ -265,7 +265,7 @@ async def test_an_operator_writes_with_formatting_and_sends_a_picture_with_words
     picture = render_png("a picture")
     await oscar.get_by_test_id("picture").set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": picture})
     await expect(oscar.get_by_test_id("photo")).to_be_visible()
-    heard = [update.message for update in await desk.bot.get_updates(timeout=0)][-2:]
+    heard = [update.message for update in await chat.bot.get_updates(timeout=0)][-2:]
     assert [each.text_html if each.text else each.caption_html for each in heard if each] == [
         "<b>now</b> {sats_100k} &amp; <i>more</i>",
         "<code>look</code>",

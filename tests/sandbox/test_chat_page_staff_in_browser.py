@@ -9,7 +9,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.sandbox.chat_page import Desk, running_desk
+from tests.sandbox.chat_page import ChatPage, running_desk
 from tests.sandbox.telegram_sandbox import EMMA, RINA
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def desk(browser: Browser) -> AsyncIterator[Desk]:
-    async with running_desk(browser) as desk:
-        yield desk
-        assert desk.troubles == []
+async def chat(browser: Browser) -> AsyncIterator[ChatPage]:
+    async with running_desk(browser) as chat:
+        yield chat
+        assert chat.troubles == []
 
 
-async def room_of(desk: Desk) -> Locator:
-    await desk.page.get_by_test_id(f"show-{SUPPORT_GROUP_ID}").click()
-    return desk.page.get_by_test_id(f"pane-{SUPPORT_GROUP_ID}")
+async def room_of(chat: ChatPage) -> Locator:
+    await chat.page.get_by_test_id(f"show-{SUPPORT_GROUP_ID}").click()
+    return chat.page.get_by_test_id(f"pane-{SUPPORT_GROUP_ID}")
 
 
 async def says(place: Locator, text: str) -> None:
@@ -38,109 +38,109 @@ async def says(place: Locator, text: str) -> None:
     await place.get_by_test_id("send").click()
 
 
-async def does(desk: Desk, message: Locator, what: str) -> None:
+async def does(chat: ChatPage, message: Locator, what: str) -> None:
     """Choose an action for a message."""
     await message.hover()
     await message.get_by_test_id("act-more").click()
-    await chosen(desk, what).click()
+    await chosen(chat, what).click()
 
 
-def chosen(desk: Desk, name: str | int) -> Locator:
+def chosen(chat: ChatPage, name: str | int) -> Locator:
     """Return one of the shown choices."""
-    return desk.page.get_by_test_id("choices").locator(f'[data-choice="{name}"]')
+    return chat.page.get_by_test_id("choices").locator(f'[data-choice="{name}"]')
 
 
-async def heard(desk: Desk) -> list[Message]:
+async def heard(chat: ChatPage) -> list[Message]:
     """Return all messages that the bot gets, new and edited."""
-    updates = await desk.bot.get_updates(timeout=0)
+    updates = await chat.bot.get_updates(timeout=0)
     return [message for update in updates if (message := update.message or update.edited_message)]
 
 
-async def test_an_answer_in_a_topic_names_the_message_and_the_topic(desk: Desk) -> None:
-    room = await room_of(desk)
-    topic = (await desk.bot.create_forum_topic(SUPPORT_GROUP_ID, "T-4F7K2 · BCA Rp500,000")).message_thread_id
-    head = await desk.bot.send_message(SUPPORT_GROUP_ID, "the case", message_thread_id=topic)
+async def test_an_answer_in_a_topic_names_the_message_and_the_topic(chat: ChatPage) -> None:
+    room = await room_of(chat)
+    topic = (await chat.bot.create_forum_topic(SUPPORT_GROUP_ID, "T-4F7K2 · BCA Rp500,000")).message_thread_id
+    head = await chat.bot.send_message(SUPPORT_GROUP_ID, "the case", message_thread_id=topic)
     await room.get_by_test_id("topic").filter(has_text="T-4F7K2").click()
     card = room.get_by_test_id("message").filter(has_text="the case")
     await card.hover()
     await card.get_by_test_id("act-reply").click()
     await says(room, "we look into it")
     await expect(room.get_by_test_id("message").last).to_contain_text("we look into it")
-    answer = (await heard(desk))[-1]
+    answer = (await heard(chat))[-1]
     assert answer.reply_to_message is not None
     assert (answer.reply_to_message.message_id, answer.message_thread_id) == (head.message_id, topic)
     assert answer.from_user is not None
     assert answer.from_user.id == RINA
 
 
-async def test_topics_stand_newest_first_are_renamed_and_show_that_they_are_closed(desk: Desk) -> None:
-    room = await room_of(desk)
-    first = (await desk.bot.create_forum_topic(SUPPORT_GROUP_ID, "first")).message_thread_id
-    await desk.bot.create_forum_topic(SUPPORT_GROUP_ID, "second")
+async def test_topics_stand_newest_first_are_renamed_and_show_that_they_are_closed(chat: ChatPage) -> None:
+    room = await room_of(chat)
+    first = (await chat.bot.create_forum_topic(SUPPORT_GROUP_ID, "first")).message_thread_id
+    await chat.bot.create_forum_topic(SUPPORT_GROUP_ID, "second")
     topics = room.get_by_test_id("topic")
     await expect(topics).to_have_text(["General", "second", "first"])
-    await desk.bot.send_message(SUPPORT_GROUP_ID, "news", message_thread_id=first)
+    await chat.bot.send_message(SUPPORT_GROUP_ID, "news", message_thread_id=first)
     await expect(topics).to_have_text(["General", "first", "second"])
-    await desk.bot.edit_forum_topic(SUPPORT_GROUP_ID, first, name="done")
-    await desk.bot.close_forum_topic(SUPPORT_GROUP_ID, first)
+    await chat.bot.edit_forum_topic(SUPPORT_GROUP_ID, first, name="done")
+    await chat.bot.close_forum_topic(SUPPORT_GROUP_ID, first)
     await expect(topics.nth(1)).to_have_text("done")
     await expect(topics.nth(1).locator(".lock")).to_have_count(1)
     await expect(topics.nth(1).locator(".dot")).to_have_count(1)
-    await desk.bot.delete_forum_topic(SUPPORT_GROUP_ID, first)
+    await chat.bot.delete_forum_topic(SUPPORT_GROUP_ID, first)
     await expect(topics).to_have_text(["General", "second"])
 
 
-async def test_a_reaction_is_seen_under_the_message_until_it_is_taken_away(desk: Desk) -> None:
-    room = await room_of(desk)
+async def test_a_reaction_is_seen_under_the_message_until_it_is_taken_away(chat: ChatPage) -> None:
+    room = await room_of(chat)
     await says(room, "done")
     message = room.get_by_test_id("message").last
     await expect(message).to_contain_text("done")
-    number = (await heard(desk))[-1].message_id
-    await desk.bot.set_message_reaction(SUPPORT_GROUP_ID, number, "👌")
+    number = (await heard(chat))[-1].message_id
+    await chat.bot.set_message_reaction(SUPPORT_GROUP_ID, number, "👌")
     await expect(message.get_by_test_id("reactions")).to_have_text("👌")
-    await desk.bot.set_message_reaction(SUPPORT_GROUP_ID, number)
+    await chat.bot.set_message_reaction(SUPPORT_GROUP_ID, number)
     await expect(message.get_by_test_id("reactions")).to_have_count(0)
 
 
-async def test_one_corrects_and_takes_back_ones_own_words_only(desk: Desk) -> None:
-    await desk.emma_says_hello()
-    await says(desk.emma, "my slip")
-    mine = desk.emma.get_by_test_id("message").filter(has_text="my slip")
-    await does(desk, mine, "edit")
-    await expect(desk.emma.get_by_test_id("composer")).to_have_value("my slip")
-    await says(desk.emma, "my __slip__, corrected")
-    edited = desk.emma.get_by_test_id("message").last
+async def test_one_corrects_and_takes_back_ones_own_words_only(chat: ChatPage) -> None:
+    await chat.emma_says_hello()
+    await says(chat.emma, "my slip")
+    mine = chat.emma.get_by_test_id("message").filter(has_text="my slip")
+    await does(chat, mine, "edit")
+    await expect(chat.emma.get_by_test_id("composer")).to_have_value("my slip")
+    await says(chat.emma, "my __slip__, corrected")
+    edited = chat.emma.get_by_test_id("message").last
     await expect(edited.locator(".edited")).to_be_visible()
     await expect(edited.locator("em")).to_have_text("slip")
-    await expect(desk.emma.get_by_test_id("composer")).to_have_value("")
-    await does(desk, edited, "delete")
-    await expect(desk.emma.get_by_test_id("message")).to_have_count(1)
-    assert [message.text for message in await heard(desk)] == ["/start", "my slip", "my slip, corrected"]
-    await desk.bot.send_message(EMMA, "the bot's")
-    theirs = desk.emma.get_by_test_id("message").last
+    await expect(chat.emma.get_by_test_id("composer")).to_have_value("")
+    await does(chat, edited, "delete")
+    await expect(chat.emma.get_by_test_id("message")).to_have_count(1)
+    assert [message.text for message in await heard(chat)] == ["/start", "my slip", "my slip, corrected"]
+    await chat.bot.send_message(EMMA, "the bot's")
+    theirs = chat.emma.get_by_test_id("message").last
     await theirs.hover()
     await theirs.get_by_test_id("act-more").click()
-    await expect(desk.page.get_by_test_id("choice")).to_have_count(1)
-    await expect(chosen(desk, "forward")).to_be_visible()
+    await expect(chat.page.get_by_test_id("choice")).to_have_count(1)
+    await expect(chosen(chat, "forward")).to_be_visible()
 
 
-async def test_what_was_being_corrected_is_not_what_is_written_after_all(desk: Desk) -> None:
-    await desk.emma_says_hello()
-    await does(desk, desk.emma.get_by_test_id("message").last, "edit")
-    await expect(desk.emma.get_by_test_id("composer")).to_have_value("/start")
-    await desk.emma.get_by_test_id("composer").press("Escape")
-    await expect(desk.emma.get_by_test_id("composer")).to_have_value("")
-    await says(desk.emma, "new")
-    await expect(desk.emma.get_by_test_id("message")).to_have_count(2)
+async def test_what_was_being_corrected_is_not_what_is_written_after_all(chat: ChatPage) -> None:
+    await chat.emma_says_hello()
+    await does(chat, chat.emma.get_by_test_id("message").last, "edit")
+    await expect(chat.emma.get_by_test_id("composer")).to_have_value("/start")
+    await chat.emma.get_by_test_id("composer").press("Escape")
+    await expect(chat.emma.get_by_test_id("composer")).to_have_value("")
+    await says(chat.emma, "new")
+    await expect(chat.emma.get_by_test_id("message")).to_have_count(2)
 
 
-async def test_a_file_goes_as_it_is_and_a_picture_as_a_picture(desk: Desk) -> None:
-    await desk.emma_says_hello()
-    files = desk.emma.get_by_test_id("picture")
-    await desk.emma.get_by_test_id("composer").fill("my bank says")
+async def test_a_file_goes_as_it_is_and_a_picture_as_a_picture(chat: ChatPage) -> None:
+    await chat.emma_says_hello()
+    files = chat.emma.get_by_test_id("picture")
+    await chat.emma.get_by_test_id("composer").fill("my bank says")
     await files.set_input_files({"name": "slip.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.4"})
-    await expect(desk.emma.get_by_test_id("message").last).to_contain_text("slip.pdf")
-    sent = (await heard(desk))[-1]
+    await expect(chat.emma.get_by_test_id("message").last).to_contain_text("slip.pdf")
+    sent = (await heard(chat))[-1]
     assert sent.document is not None
     assert (sent.document.file_name, sent.document.mime_type, sent.caption) == (
         "slip.pdf",
@@ -149,16 +149,16 @@ async def test_a_file_goes_as_it_is_and_a_picture_as_a_picture(desk: Desk) -> No
     )
 
 
-async def test_a_message_is_forwarded_from_the_room_to_the_bot_with_its_writers_name(desk: Desk) -> None:
-    room = await room_of(desk)
+async def test_a_message_is_forwarded_from_the_room_to_the_bot_with_its_writers_name(chat: ChatPage) -> None:
+    room = await room_of(chat)
     await says(room, "who is this")
     message = room.get_by_test_id("message").last
     await expect(message).to_contain_text("who is this")
-    await does(desk, message, "forward")
-    await chosen(desk, RINA).click()
-    await desk.page.get_by_test_id(f"show-{RINA}").click()
-    rina = desk.page.get_by_test_id(f"pane-{RINA}")
+    await does(chat, message, "forward")
+    await chosen(chat, RINA).click()
+    await chat.page.get_by_test_id(f"show-{RINA}").click()
+    rina = chat.page.get_by_test_id(f"pane-{RINA}")
     await expect(rina.get_by_test_id("forwarded").locator("strong")).to_have_text("Rina")
-    forwarded = (await heard(desk))[-1]
+    forwarded = (await heard(chat))[-1]
     assert (forwarded.chat_id, forwarded.text) == (RINA, "who is this")
     assert forwarded.forward_origin is not None

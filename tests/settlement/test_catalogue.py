@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bot.payments.tokens import CODES
-from bot.settlement.catalogue import METHODS_FOR, QUOTE_FOR, Market, Shared
+from bot.settlement.catalogue import METHODS_FOR, QUOTE_FOR, ServiceCatalogue, Shared
 from bot.settlement.model import ServiceDown
 from tests.settlement.fake_settlement import BCA, FakeSettlement, MovedClock
 
@@ -22,8 +22,8 @@ def service(clock: MovedClock) -> FakeSettlement:
 
 
 @pytest.fixture
-def market(service: FakeSettlement, clock: MovedClock) -> Market:
-    return Market(service, clock)
+def catalogue(service: FakeSettlement, clock: MovedClock) -> ServiceCatalogue:
+    return ServiceCatalogue(service, clock)
 
 
 class Fetch:
@@ -49,41 +49,45 @@ async def test_many_who_ask_at_once_share_one_request(clock: MovedClock) -> None
 
 
 async def test_a_value_is_kept_for_its_time_and_no_longer(
-    market: Market, service: FakeSettlement, clock: MovedClock
+    catalogue: ServiceCatalogue, service: FakeSettlement, clock: MovedClock
 ) -> None:
-    await market.quote()
+    await catalogue.quote()
     clock.passes(seconds=QUOTE_FOR.total_seconds() - 0.1)
-    await market.quote()
+    await catalogue.quote()
     assert service.times("quote") == 1
     clock.passes(seconds=0.1)
-    await market.quote()
+    await catalogue.quote()
     assert service.times("quote") == 2
 
 
-async def test_the_list_is_fetched_anew_where_that_is_asked_for(market: Market, service: FakeSettlement) -> None:
-    await market.methods()
+async def test_the_list_is_fetched_anew_where_that_is_asked_for(
+    catalogue: ServiceCatalogue, service: FakeSettlement
+) -> None:
+    await catalogue.methods()
     service.methods = (BCA,)
-    assert len(await market.methods()) == 3
-    assert await market.methods(fresh=True) == (BCA,)
-    assert await market.methods() == (BCA,)
+    assert len(await catalogue.methods()) == 3
+    assert await catalogue.methods(fresh=True) == (BCA,)
+    assert await catalogue.methods() == (BCA,)
     assert service.times("methods") == 2
 
 
-async def test_a_failure_is_told_to_all_who_asked_and_not_kept(market: Market, service: FakeSettlement) -> None:
+async def test_a_failure_is_told_to_all_who_asked_and_not_kept(
+    catalogue: ServiceCatalogue, service: FakeSettlement
+) -> None:
     service.reads.append(ServiceDown())
-    answers = await asyncio.gather(*(market.quote() for _ in range(5)), return_exceptions=True)
+    answers = await asyncio.gather(*(catalogue.quote() for _ in range(5)), return_exceptions=True)
     assert [type(answer) for answer in answers] == [ServiceDown] * 5
-    assert (await market.quote()).btc_idr == service.rate
+    assert (await catalogue.quote()).btc_idr == service.rate
 
 
 async def test_a_failure_to_refresh_is_not_hidden_behind_an_old_value(
-    market: Market, service: FakeSettlement, clock: MovedClock
+    catalogue: ServiceCatalogue, service: FakeSettlement, clock: MovedClock
 ) -> None:
-    await market.methods()
+    await catalogue.methods()
     clock.passes(seconds=METHODS_FOR.total_seconds())
     service.reads.append(ServiceDown())
     with pytest.raises(ServiceDown):
-        await market.methods()
+        await catalogue.methods()
 
 
 async def test_one_who_goes_away_takes_the_answer_from_nobody(clock: MovedClock) -> None:
@@ -114,12 +118,12 @@ async def test_a_failure_that_nobody_waits_for_any_more_is_quiet(clock: MovedClo
 
 
 async def test_lightning_is_always_offered_and_the_others_while_the_service_has_them(
-    market: Market, service: FakeSettlement, clock: MovedClock
+    catalogue: ServiceCatalogue, service: FakeSettlement, clock: MovedClock
 ) -> None:
-    assert await market.channels() == CODES
+    assert await catalogue.channels() == CODES
     clock.passes(minutes=1)
     service.rails = frozenset({"btcb", "dogecoin"})
-    assert await market.channels() == ("lightning", "btcb")
+    assert await catalogue.channels() == ("lightning", "btcb")
     clock.passes(minutes=1)
     service.rails = frozenset()
-    assert await market.channels() == ("lightning",)
+    assert await catalogue.channels() == ("lightning",)

@@ -20,7 +20,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.users.model import User
 from bot.users.readers import RenderContext
 from tests.builders import stored
-from tests.orders.order_world import OSCAR, House, rules
+from tests.orders.order_world import OSCAR, OrderSystem, rules
 from tests.rendering import context_for, renderers_for
 from tests.settlement.fake_settlement import FakeSettlement
 from tests.texts import label, readable, says, starts, text
@@ -45,26 +45,26 @@ class Chats:
 
 
 @pytest.fixture
-def chats(house: House) -> Chats:
+def chats(system: OrderSystem) -> Chats:
     """The house tells its alarms into these; Oscar reads English, Olga Indonesian."""
     chats = Chats()
-    others = house.ears.send
+    others = system.ears.send
 
     async def send(notification: StoredNotification) -> Any:
-        renderers = alarms_in(chats, house, frozenset({OSCAR, OLGA}), notification)
+        renderers = alarms_in(chats, system, frozenset({OSCAR, OLGA}), notification)
         return await (renderers.send(notification) if notification.kind in renderers.kinds else others(notification))
 
-    house.ears.send = send  # type: ignore[method-assign]
+    system.ears.send = send  # type: ignore[method-assign]
     return chats
 
 
 def alarms_in(
-    chats: Chats, house: House, operators: frozenset[int], notification: StoredNotification
+    chats: Chats, system: OrderSystem, operators: frozenset[int], notification: StoredNotification
 ) -> Renderers[RenderContext]:
     """What tells operators of alarms, in the language of the notification's reader."""
     chat_id = notification.chat_id
     reader = User(id=chat_id, created_at=notification.created_at, locale="id" if chat_id == OLGA else "en")
-    context = context_for(reader, store=house.store, messenger=chats, now=house.clock.now())
+    context = context_for(reader, store=system.store, messenger=chats, now=system.clock.now())
     subjects = AlarmSubjects()
     subjects.add(ALARM_SUBJECTS)
     messages = AlarmMessages(subjects)
@@ -72,77 +72,81 @@ def alarms_in(
 
 
 @pytest.fixture
-def house(file: str, service: FakeSettlement) -> House:
-    return House(file, service, rules=rules(operator_ids=frozenset({OSCAR, OLGA}), support_ids=frozenset({RINA})))
+def system(file: str, service: FakeSettlement) -> OrderSystem:
+    return OrderSystem(file, service, rules=rules(operator_ids=frozenset({OSCAR, OLGA}), support_ids=frozenset({RINA})))
 
 
 @pytest.fixture(autouse=True)
-async def _leaves(house: House) -> Any:
+async def _leaves(system: OrderSystem) -> Any:
     yield
-    await house.leave()
+    await system.leave()
 
 
-async def fails_after_payment(house: House) -> str:
-    order = await house.place()
+async def fails_after_payment(system: OrderSystem) -> str:
+    order = await system.place()
     for state in ("LN_INVOICE_PAID", "FAILED"):
-        house.service.becomes("svc-1", state)
-        await house.polls()
+        system.service.becomes("svc-1", state)
+        await system.polls()
     return order.reference
 
 
 async def test_the_alarm_of_an_order_that_failed_is_the_operators_and_support_has_its_ticket(
-    house: House, chats: Chats
+    system: OrderSystem, chats: Chats
 ) -> None:
-    reference = await fails_after_payment(house)
+    reference = await fails_after_payment(system)
     assert reference in chats.texts[OSCAR][0]
     assert says(readable(chats.texts[OSCAR][0]), "alarm.todo.order_failed", id="svc-1")
     assert (chats.labels(OSCAR), chats.labels(OLGA)) == ([label("alarm.seen_to")], [label("alarm.seen_to", "id")])
     assert chats.texts.get(RINA) is None
-    async with house.store.reading() as tx:
+    async with system.store.reading() as tx:
         assert len(await TicketRepository(tx).of_order(reference)) == 1
 
 
-async def test_the_other_operator_hears_that_it_is_seen_to_and_which_order_it_was(house: House, chats: Chats) -> None:
-    reference = await fails_after_payment(house)
-    await house.watching.settle(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
-    await house.tells()
+async def test_the_other_operator_hears_that_it_is_seen_to_and_which_order_it_was(
+    system: OrderSystem, chats: Chats
+) -> None:
+    reference = await fails_after_payment(system)
+    await system.watching.settle(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
+    await system.tells()
     assert len(chats.texts[OSCAR]) == 1
     assert starts(chats.texts[OLGA][-1], "alarm.settled", "id")
     assert reference in chats.texts[OLGA][-1]
 
 
-async def test_a_reminder_names_all_that_is_wrong_when_it_arrives(house: House, chats: Chats) -> None:
-    reference = await fails_after_payment(house)
-    house.health.refused()
-    await house.tells()
-    await house.alarms.remind()
-    house.clock.passes(hours=2)
-    assert await house.alarms.remind()
-    await house.tells()
+async def test_a_reminder_names_all_that_is_wrong_when_it_arrives(system: OrderSystem, chats: Chats) -> None:
+    reference = await fails_after_payment(system)
+    system.health.refused()
+    await system.tells()
+    await system.alarms.remind()
+    system.clock.passes(hours=2)
+    assert await system.alarms.remind()
+    await system.tells()
     assert starts(chats.texts[OSCAR][-1], "alarm.still")
     assert reference in chats.texts[OSCAR][-1]
     assert says(chats.texts[OSCAR][-1], "alarm.key_refused")
     assert chats.labels(OSCAR) == [label("alarm.seen_to_order", reference=reference), label("alarm.status")]
 
 
-async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sound(house: House, chats: Chats) -> None:
-    reference = await fails_after_payment(house)
-    await house.alarms.remind()
-    house.clock.passes(hours=2)
-    assert await house.alarms.remind()
-    await house.watching.settle(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
-    await house.tells()
+async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sound(
+    system: OrderSystem, chats: Chats
+) -> None:
+    reference = await fails_after_payment(system)
+    await system.alarms.remind()
+    system.clock.passes(hours=2)
+    assert await system.alarms.remind()
+    await system.watching.settle(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
+    await system.tells()
     assert len(chats.texts[OSCAR]) == 1
-    async with house.store.reading() as tx:
+    async with system.store.reading() as tx:
         assert await OutboxRepository(tx).next_due() is None
 
 
-async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(house: House, chats: Chats) -> None:
-    reference = await fails_after_payment(house)
-    order = await house.order(reference)
-    (warning,) = operator_notifications([OSCAR], OrderWarning.FAILED, order, house.clock.now())
+async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(system: OrderSystem, chats: Chats) -> None:
+    reference = await fails_after_payment(system)
+    order = await system.order(reference)
+    (warning,) = operator_notifications([OSCAR], OrderWarning.FAILED, order, system.clock.now())
     notification = stored(replace(warning, maybe_sent=True))
-    renderers = alarms_in(chats, house, frozenset({OSCAR}), notification)
+    renderers = alarms_in(chats, system, frozenset({OSCAR}), notification)
     sent: DeliveryOutcome = await renderers.send(notification)
     assert isinstance(sent, Sent)
     assert text("news.again") in chats.texts[OSCAR][-1]

@@ -17,48 +17,48 @@ from bot.staff.audit import PAGE_SIZE, AuditFile, AuditLog, record_audit
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from tests.deleting import delete_user
-from tests.orders.order_world import EMMA, OSCAR, House
+from tests.orders.order_world import EMMA, OSCAR, OrderSystem
 
 RINA = 3001
 HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-def trail(house: House) -> AuditLog:
-    return AuditLog(house.store, house.clock)
+def trail(system: OrderSystem) -> AuditLog:
+    return AuditLog(system.store, system.clock)
 
 
-async def looks_at(house: House, count: int, *, by: int = RINA) -> None:
+async def looks_at(system: OrderSystem, count: int, *, by: int = RINA) -> None:
     """So many orders, a second apart."""
     for number in range(count):
-        house.clock.passes(seconds=1)
-        async with house.store.transaction() as tx:
+        system.clock.passes(seconds=1)
+        async with system.store.transaction() as tx:
             subject = f"order:R{number:06}"
-            now, why = house.clock.now(), f"={number}"
+            now, why = system.clock.now(), f"={number}"
             await record_audit(tx, by, AuditAction.LOOKED, subject, now, user_id=EMMA, detail=why)
 
 
-async def raises(house: House, reference: str) -> None:
+async def raises(system: OrderSystem, reference: str) -> None:
     """An alarm about an order."""
-    async with house.store.transaction() as tx:
-        await add_order_alarm(tx, AlarmKind.ORDER_FAILED, reference, house.clock.now())
+    async with system.store.transaction() as tx:
+        await add_order_alarm(tx, AlarmKind.ORDER_FAILED, reference, system.clock.now())
 
 
-async def all_of(house: House) -> list[AuditEntry]:
-    async with house.store.reading() as tx:
+async def all_of(system: OrderSystem) -> list[AuditEntry]:
+    async with system.store.reading() as tx:
         return list(await AuditRepository(tx).page(limit=1000))
 
 
 async def test_the_newest_come_first_and_each_page_begins_where_the_one_before_ended(
-    house: House, trail: AuditLog
+    system: OrderSystem, trail: AuditLog
 ) -> None:
-    await looks_at(house, 2 * PAGE_SIZE + 3)
+    await looks_at(system, 2 * PAGE_SIZE + 3)
     found, page = [], await trail.page()
     while True:
         found.append(len(page.entries))
         if not page.older:
             break
-        await looks_at(house, 1)  # what comes meanwhile moves no page
+        await looks_at(system, 1)  # what comes meanwhile moves no page
         following = await trail.page(page.older)
         assert following.entries[0].at < page.entries[-1].at
         page = following
@@ -67,86 +67,88 @@ async def test_the_newest_come_first_and_each_page_begins_where_the_one_before_e
     assert not page.is_newest
 
 
-async def test_a_full_last_page_has_none_behind_it(house: House, trail: AuditLog) -> None:
-    await looks_at(house, PAGE_SIZE)
+async def test_a_full_last_page_has_none_behind_it(system: OrderSystem, trail: AuditLog) -> None:
+    await looks_at(system, PAGE_SIZE)
     page = await trail.page()
     assert (len(page.entries), page.older, page.is_newest) == (PAGE_SIZE, "", True)
 
 
-async def test_the_trail_of_one_is_theirs_alone(house: House, trail: AuditLog) -> None:
-    await looks_at(house, 3)
-    await looks_at(house, 2, by=OSCAR)
+async def test_the_trail_of_one_is_theirs_alone(system: OrderSystem, trail: AuditLog) -> None:
+    await looks_at(system, 3)
+    await looks_at(system, 2, by=OSCAR)
     assert {entry.actor_id for entry in (await trail.page(actor_id=OSCAR)).entries} == {OSCAR}
     assert len((await trail.page(actor_id=RINA)).entries) == 3
     assert (await trail.page(actor_id=4_444)).entries == ()
 
 
 async def test_the_file_has_every_entry_of_its_time_oldest_first_and_nothing_to_calculate(
-    house: House, trail: AuditLog, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, trail: AuditLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "BATCH_SIZE", 2)
-    await looks_at(house, 5)
-    made = await trail.export(last(Period.DAY, house.clock.now() + HOUR, PRESUMED), OSCAR)
+    await looks_at(system, 5)
+    made = await trail.export(last(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR)
     assert made.content is not None
     rows = list(csv.DictReader(io.StringIO(made.content.decode(), newline="")))
     assert [row["subject"] for row in rows] == [f"order:R{number:06}" for number in range(5)]
     assert [row["detail"] for row in rows] == [f"'={number}" for number in range(5)], "not a formula"
     assert {(row["actor_id"], row["action"], row["person_id"]) for row in rows} == {(str(RINA), "looked", str(EMMA))}
     assert all(datetime.fromisoformat(row["at"]).tzinfo == UTC for row in rows)
-    newest = (await all_of(house))[0]
+    newest = (await all_of(system))[0]
     assert (newest.actor_id, newest.action, newest.subject) == (OSCAR, AuditAction.EXPORTED, module.LOG_SUBJECT)
 
 
 async def test_no_file_where_there_is_nothing_or_too_much(
-    house: House, trail: AuditLog, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, trail: AuditLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long_ago = Span((datetime(2001, 1, 1, tzinfo=UTC), datetime(2001, 1, 2, tzinfo=UTC)))
     assert await trail.export(long_ago, OSCAR) == AuditFile(0, None)
-    await looks_at(house, 3)
+    await looks_at(system, 3)
     monkeypatch.setattr(module, "MAX_ENTRIES", 2)
-    assert await trail.export(last(Period.DAY, house.clock.now() + HOUR, PRESUMED), OSCAR) == AuditFile(3, None)
-    assert AuditAction.EXPORTED not in {entry.action for entry in await all_of(house)}
+    assert await trail.export(last(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR) == AuditFile(3, None)
+    assert AuditAction.EXPORTED not in {entry.action for entry in await all_of(system)}
 
 
-async def test_who_takes_orders_along_is_written_down_with_the_time_they_are_of(house: House) -> None:
-    await house.place()
-    span = last(Period.DAY, house.clock.now() + HOUR, PRESUMED)
-    made = await StatisticsService(house.store, house.settlement, house.clock).export_orders(span, OSCAR)
+async def test_who_takes_orders_along_is_written_down_with_the_time_they_are_of(system: OrderSystem) -> None:
+    await system.place()
+    span = last(Period.DAY, system.clock.now() + HOUR, PRESUMED)
+    made = await StatisticsService(system.store, system.settlement, system.clock).export_orders(span, OSCAR)
     assert made.content is not None
-    (entry,) = await all_of(house)
+    (entry,) = await all_of(system)
     assert (entry.actor_id, entry.action, entry.subject) == (OSCAR, AuditAction.EXPORTED, "orders:")
     assert entry.detail == f"{span.since.isoformat(timespec='seconds')}/{span.until.isoformat(timespec='seconds')}"
 
 
-async def test_an_alarm_settled_by_hand_is_written_down_once_with_whom_it_concerns(house: House) -> None:
-    order = await house.place()
-    await raises(house, order.reference)
-    assert await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
-    assert not await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
-    (entry,) = await all_of(house)
+async def test_an_alarm_settled_by_hand_is_written_down_once_with_whom_it_concerns(system: OrderSystem) -> None:
+    order = await system.place()
+    await raises(system, order.reference)
+    assert await system.watching.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
+    assert not await system.watching.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
+    (entry,) = await all_of(system)
     assert entry.subject == f"alarm:order_failed:{order.reference}"
     assert (entry.actor_id, entry.user_id, entry.detail) == (OSCAR, EMMA, "settled")
 
 
-async def test_what_cant_be_written_down_isnt_done(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_cant_be_written_down_isnt_done(system: OrderSystem, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fails(*_: object) -> None:
         raise StoreDown
 
-    order = await house.place()
-    await raises(house, order.reference)
+    order = await system.place()
+    await raises(system, order.reference)
     monkeypatch.setattr(AuditRepository, "add", fails)
     with pytest.raises(StoreDown):
-        await house.watching.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
-    assert len(await house.alarms.open()) == 1
+        await system.watching.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
+    assert len(await system.alarms.open()) == 1
 
 
-async def test_a_user_who_is_forgotten_is_in_it_no_more_but_what_staff_did_is(house: House, trail: AuditLog) -> None:
-    await looks_at(house, 2)
-    async with house.store.transaction() as tx:
+async def test_a_user_who_is_forgotten_is_in_it_no_more_but_what_staff_did_is(
+    system: OrderSystem, trail: AuditLog
+) -> None:
+    await looks_at(system, 2)
+    async with system.store.transaction() as tx:
         await delete_user(tx, EMMA)
     entries = (await trail.page()).entries
     assert [(entry.actor_id, entry.subject) for entry in entries] == [(RINA, "order:R000001"), (RINA, "order:R000000")]
     assert {(entry.user_id, entry.detail) for entry in entries} == {(0, "")}
-    made = await trail.export(last(Period.DAY, house.clock.now() + HOUR, PRESUMED), OSCAR)
+    made = await trail.export(last(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR)
     assert made.content is not None
     assert str(EMMA) not in made.content.decode()

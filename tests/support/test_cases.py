@@ -18,23 +18,23 @@ from bot.support.tickets.repository import TicketRepository
 from bot.users.model import pressed
 from bot.users.repository import record_user_event
 from tests.deleting import delete_user
-from tests.orders.order_world import EMMA, SARI, House
+from tests.orders.order_world import EMMA, SARI, OrderSystem
 
 ANOTHER = "lnbcrt1another"
 
 
-async def says(house: House, order: Order, state: str, **more: object) -> Order:
+async def says(system: OrderSystem, order: Order, state: str, **more: object) -> Order:
     report = OrderReport(service_id=order.service_id or "", state=state, **more)  # type: ignore[arg-type]
-    seen = await house.observes(order.reference, report)
+    seen = await system.observes(order.reference, report)
     assert seen is not None
     return seen
 
 
-async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_of_others(house: House) -> None:
-    mine, other = await house.place(), await house.place()
-    theirs = await house.place(SARI)
-    now = house.clock.now()
-    async with house.store.transaction() as tx:
+async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_of_others(system: OrderSystem) -> None:
+    mine, other = await system.place(), await system.place()
+    theirs = await system.place(SARI)
+    now = system.clock.now()
+    async with system.store.transaction() as tx:
         await record_user_event(tx, EMMA, pressed("look"), now, mine.reference)
         await record_user_event(tx, EMMA, pressed("look"), now, other.reference)
         await record_user_event(tx, SARI, pressed("look"), now, theirs.reference)
@@ -47,8 +47,8 @@ async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_
             assert await TicketRepository(tx).add(ticket)
         await TicketRepository(tx).save(old.close(3001, CloseReason.SOLVED, now))
         await notify_user(tx, about, TicketNotification.OPENED, AboutTicket(about.reference), now)
-    await house.tells()
-    case = await Cases(house.store).of_ticket(about)
+    await system.tells()
+    case = await Cases(system.store).of_ticket(about)
     assert case.order is not None
     assert case.order.reference == mine.reference
     assert [notification.kind for notification in case.notifications] == [
@@ -63,15 +63,15 @@ async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_
     assert case.anomalies == ()
 
 
-async def test_the_services_own_times_stand_beside_ours(house: House) -> None:
-    order = await house.place()
-    clock = house.clock.now() - timedelta(hours=3)
+async def test_the_services_own_times_stand_beside_ours(system: OrderSystem) -> None:
+    order = await system.place()
+    clock = system.clock.now() - timedelta(hours=3)
     made, paid, moved, done = (clock + timedelta(seconds=number) for number in range(4))
-    await says(house, order, "IDLE", created_at=made, updated_at=made)
-    await says(house, order, "LN_INVOICE_PAID", paid_at=paid, updated_at=moved)
-    await says(house, order, "LN_SWAP_PENDING", paid_at=paid, updated_at=moved)
-    await says(house, order, "COMPLETED", paid_at=paid, updated_at=moved, completed_at=done)
-    case = await Cases(house.store).of_order(order)
+    await says(system, order, "IDLE", created_at=made, updated_at=made)
+    await says(system, order, "LN_INVOICE_PAID", paid_at=paid, updated_at=moved)
+    await says(system, order, "LN_SWAP_PENDING", paid_at=paid, updated_at=moved)
+    await says(system, order, "COMPLETED", paid_at=paid, updated_at=moved, completed_at=done)
+    case = await Cases(system.store).of_order(order)
     seen = [(event.state, event.note, event.service_at) for event in case.events if event.service_at]
     assert seen == [
         ("IDLE", "", made),
@@ -81,73 +81,73 @@ async def test_the_services_own_times_stand_beside_ours(house: House) -> None:
     ]
 
 
-async def test_a_payment_that_was_passed_unseen_has_its_time_all_the_same(house: House) -> None:
-    order = await house.place()
-    paid, moved = house.clock.now() - timedelta(seconds=9), house.clock.now()
-    await says(house, order, "LN_SWAP_PENDING", paid_at=paid, updated_at=moved)
-    case = await Cases(house.store).of_order(order)
+async def test_a_payment_that_was_passed_unseen_has_its_time_all_the_same(system: OrderSystem) -> None:
+    order = await system.place()
+    paid, moved = system.clock.now() - timedelta(seconds=9), system.clock.now()
+    await says(system, order, "LN_SWAP_PENDING", paid_at=paid, updated_at=moved)
+    case = await Cases(system.store).of_order(order)
     assert [(event.note, event.service_at) for event in case.events[-2:]] == [(EventNote.PAYMENT, paid), ("", moved)]
 
 
-async def test_another_invoice_is_noted_once_and_never_shown(house: House) -> None:
-    order = await house.place()
-    await house.tells()
-    shown = house.ears.shown(EMMA)
+async def test_another_invoice_is_noted_once_and_never_shown(system: OrderSystem) -> None:
+    order = await system.place()
+    await system.tells()
+    shown = system.ears.shown(EMMA)
     for _ in range(3):
-        after = await says(house, order, "IDLE", bolt11=ANOTHER)
-    await says(house, order, "ROUTE_SHOWN", bolt11=(order.bolt11 or "").upper())
-    await house.tells()
+        after = await says(system, order, "IDLE", bolt11=ANOTHER)
+    await says(system, order, "ROUTE_SHOWN", bolt11=(order.bolt11 or "").upper())
+    await system.tells()
     assert after.bolt11 == order.bolt11
-    assert house.ears.shown(EMMA) == shown
-    case = await Cases(house.store).of_order(order)
+    assert system.ears.shown(EMMA) == shown
+    case = await Cases(system.store).of_order(order)
     assert [event.note for event in case.events].count(EventNote.INVOICE_REPLACED) == 1
     assert Anomaly.REPLACED in case.anomalies
 
 
-async def test_another_address_for_tokens_is_noted_just_so(house: House) -> None:
-    order = await house.place(channel="cbbtc")
+async def test_another_address_for_tokens_is_noted_just_so(system: OrderSystem) -> None:
+    order = await system.place(channel="cbbtc")
     assert order.deposit is not None
     same = replace(order.deposit, to_address=order.deposit.to_address.upper().replace("0X", "0x"))
-    await says(house, order, "IDLE", deposit=same)
-    assert Anomaly.REPLACED not in (await Cases(house.store).of_order(order)).anomalies
-    await says(house, order, "IDLE", deposit=replace(same, to_address="0x" + "12" * 20))
-    assert Anomaly.REPLACED in (await Cases(house.store).of_order(order)).anomalies
+    await says(system, order, "IDLE", deposit=same)
+    assert Anomaly.REPLACED not in (await Cases(system.store).of_order(order)).anomalies
+    await says(system, order, "IDLE", deposit=replace(same, to_address="0x" + "12" * 20))
+    assert Anomaly.REPLACED in (await Cases(system.store).of_order(order)).anomalies
 
 
-async def test_what_did_not_reach_the_user_is_unusual(house: House) -> None:
-    order = await house.place()
-    await house.tells()
-    paid = await says(house, order, "LN_INVOICE_PAID")
-    async with house.store.transaction() as tx:
-        for notification in await OutboxRepository(tx).to_tell_in(EMMA):
+async def test_what_did_not_reach_the_user_is_unusual(system: OrderSystem) -> None:
+    order = await system.place()
+    await system.tells()
+    paid = await says(system, order, "LN_INVOICE_PAID")
+    async with system.store.transaction() as tx:
+        for notification in await OutboxRepository(tx).unsent_in(EMMA):
             await OutboxRepository(tx).give_up(notification.id, "Forbidden: bot was blocked by the user")
-    case = await Cases(house.store).of_order(paid)
+    case = await Cases(system.store).of_order(paid)
     assert [
         delivery_state(notification)
         for notification in case.notifications
         if notification.status is NotificationStatus.UNDELIVERABLE
     ] == [DeliveryState.BLOCKED] * 3
-    assert case.anomalies == (Anomaly.UNTOLD,)
+    assert case.anomalies == (Anomaly.NOT_SENT,)
 
 
-async def test_a_forgotten_users_order_is_a_case_of_nobody(house: House) -> None:
-    order = await house.place()
-    async with house.store.transaction() as tx:
+async def test_a_forgotten_users_order_is_a_case_of_nobody(system: OrderSystem) -> None:
+    order = await system.place()
+    async with system.store.transaction() as tx:
         ended = await OrderRepository(tx).save(
-            replace(await _current(house, order), phase=Phase.DONE, state="COMPLETED")
+            replace(await _current(system, order), phase=Phase.DONE, state="COMPLETED")
         )
         assert ended is not None
-        await OutboxRepository(tx).add(order_notifications(ended, (OrderNotification.SENT,), house.clock.now()))
-    await house.tells()
-    async with house.store.transaction() as tx:
+        await OutboxRepository(tx).add(order_notifications(ended, (OrderNotification.SENT,), system.clock.now()))
+    await system.tells()
+    async with system.store.transaction() as tx:
         await delete_user(tx, EMMA)
-    case = await Cases(house.store).of_order(await _current(house, order))
+    case = await Cases(system.store).of_order(await _current(system, order))
     assert (case.user_id, case.user, case.notifications, case.user_events, case.others) == (0, None, (), (), ())
     assert Anomaly.FORGOTTEN in case.anomalies
 
 
-async def _current(house: House, order: Order) -> Order:
-    async with house.store.reading() as tx:
+async def _current(system: OrderSystem, order: Order) -> Order:
+    async with system.store.reading() as tx:
         found = await OrderRepository(tx).get(order.reference)
     assert found is not None
     return found

@@ -9,7 +9,7 @@ from bot.core.zones import zone_of
 from bot.infra.db.database import Database
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import OutOfReach, PayoutMethod
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
@@ -33,7 +33,7 @@ GONE = PayoutMethod("777", "BANK TEMPO DULU", "bank", None)
 
 @pytest.fixture
 def lookups(sqlite_store: Database, service: FakeSettlement) -> LookupService:
-    return LookupService(sqlite_store, Market(service, service.clock), service.clock)
+    return LookupService(sqlite_store, ServiceCatalogue(service, service.clock), service.clock)
 
 
 async def keep(sqlite_store: Database, *rows: Order | Ticket | User) -> None:
@@ -120,7 +120,7 @@ async def test_a_destination_is_understood_also_when_the_list_is_away_or_has_for
     assert (await lookups.parse_query("gopay", JAKARTA)).wanted == OrderFilter(code="gopay")
     away = FakeSettlement(service.clock)
     away.reads.extend([OutOfReach("down")] * 3)
-    without = LookupService(sqlite_store, Market(away, service.clock), service.clock)
+    without = LookupService(sqlite_store, ServiceCatalogue(away, service.clock), service.clock)
     assert (await without.parse_query("bca", JAKARTA)).wanted == OrderFilter(code="014")
 
 

@@ -22,7 +22,7 @@ from tests.infra.test_messenger_against_sandbox import messenger
 from tests.rendering import OnlyThese
 from tests.sandbox.telegram_sandbox import OSCAR, RINA, Running, running
 from tests.settlement.fake_settlement import MovedClock
-from tests.support.ticket_world import Room
+from tests.support.ticket_world import TicketSystem
 from tests.texts import label, says, starts
 
 PATIENCE = timedelta(minutes=15)
@@ -31,15 +31,15 @@ T = TRANSLATIONS.get("en")
 
 @dataclass
 class Scene:
-    """A room whose reminders reach a Bot API server."""
+    """A system whose reminders reach a Bot API server."""
 
-    room: Room
+    system: TicketSystem
     server: Running
     waiting: TicketReminders
     delivery: OutboxDelivery
 
     async def waits(self, **span: float) -> None:
-        self.room.clock.passes(**span)
+        self.system.clock.passes(**span)
         await self.waiting.remind()
         while await self.delivery.start_due():
             await self.delivery.settle()
@@ -51,18 +51,18 @@ class Scene:
 @pytest.fixture
 async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scene]:
     group = getattr(request, "param", SUPPORT_GROUP_ID)
-    room = Room(file, MovedClock(), group=group)
+    system = TicketSystem(file, MovedClock(), group=group)
     async with running() as server, messenger(server.url, server.settings.bot_token) as telegram:
         for staff in (OSCAR, RINA):
             await server.says(staff, "/start")
-        readers = Readers(room.store, telegram, room.clock, TRANSLATIONS, "en")
-        reminders = OnlyThese(Renderers(readers.context, WaitMessages(room.room).renderers()))
-        delivery = OutboxDelivery(room.store, reminders, room.clock, after=posts.FOLLOW_UPS)
+        readers = Readers(system.store, telegram, system.clock, TRANSLATIONS, "en")
+        reminders = OnlyThese(Renderers(readers.context, WaitMessages(system.staff_chat).renderers()))
+        delivery = OutboxDelivery(system.store, reminders, system.clock, after=posts.FOLLOW_UPS)
         waiting = TicketReminders(
-            room.store, room.clock, room.room, operator_ids=frozenset({OSCAR}), remind_after=PATIENCE
+            system.store, system.clock, system.staff_chat, operator_ids=frozenset({OSCAR}), remind_after=PATIENCE
         )
-        yield Scene(room, server, waiting, delivery)
-    await room.store.close()
+        yield Scene(system, server, waiting, delivery)
+    await system.store.close()
 
 
 async def has_head(scene: Scene, ticket: Ticket) -> TicketPost:
@@ -76,9 +76,9 @@ async def has_head(scene: Scene, ticket: Ticket) -> TicketPost:
         ticket=ticket.reference,
         role=PostRole.HEAD,
         topic_id=place,
-        at=scene.room.clock.now(),
+        at=scene.system.clock.now(),
     )
-    async with scene.room.store.transaction() as tx:
+    async with scene.system.store.transaction() as tx:
         await TicketPostRepository(tx).add(post)
     return post
 
@@ -89,7 +89,7 @@ def labels(message: dict[str, Any]) -> dict[str, str]:
 
 
 async def test_the_reminder_stands_in_the_topic_under_the_card_and_may_be_replied_to(scene: Scene) -> None:
-    ticket = await scene.room.opens()
+    ticket = await scene.system.opens()
     head = await has_head(scene, ticket)
     await scene.waits(minutes=16)
     reminder = (await scene.seen(SUPPORT_GROUP_ID))[-1]
@@ -100,15 +100,15 @@ async def test_the_reminder_stands_in_the_topic_under_the_card_and_may_be_replie
     assert starts(reminder["text"], "waits.head", ticket=ticket.reference, waited=T.duration(timedelta(minutes=16)))
     assert says(reminder["text"], "waits.unclaimed")
     assert labels(reminder) == {label("waits.claim"): f"tk:{ticket.reference}:claim"}
-    async with scene.room.store.reading() as tx:
+    async with scene.system.store.reading() as tx:
         post = await TicketPostRepository(tx).get(SUPPORT_GROUP_ID, reminder["message_id"])
     assert post is not None
     assert (post.ticket, post.role, post.topic_id) == (ticket.reference, PostRole.REMARK, head.topic_id)
 
 
 async def test_whoever_holds_it_is_named_so_that_their_phone_tells_them(scene: Scene) -> None:
-    ticket = await scene.room.opens()
-    await scene.room.answers.claim(ticket.reference, RINA)
+    ticket = await scene.system.opens()
+    await scene.system.answers.claim(ticket.reference, RINA)
     await scene.waits(minutes=15)
     reminder = (await scene.seen(SUPPORT_GROUP_ID))[-1]
     mention = next(each for each in reminder["entities"] if each["type"] == "text_mention")
@@ -117,7 +117,7 @@ async def test_whoever_holds_it_is_named_so_that_their_phone_tells_them(scene: S
 
 
 async def test_operators_get_the_way_to_the_ticket(scene: Scene) -> None:
-    ticket = await scene.room.opens()
+    ticket = await scene.system.opens()
     head = await has_head(scene, ticket)
     await scene.waits(minutes=15)
     await scene.waits(minutes=15)
@@ -128,7 +128,7 @@ async def test_operators_get_the_way_to_the_ticket(scene: Scene) -> None:
 
 @pytest.mark.parametrize("scene", [0], indirect=True)
 async def test_without_a_group_it_is_told_in_private_and_there_is_no_way_to_show(scene: Scene) -> None:
-    await scene.room.opens()
+    await scene.system.opens()
     await scene.waits(minutes=15)
     assert [len(await scene.seen(chat)) for chat in (RINA, OSCAR)] == [1, 1]
     await scene.waits(minutes=15)
@@ -137,16 +137,16 @@ async def test_without_a_group_it_is_told_in_private_and_there_is_no_way_to_show
 
 
 async def test_what_was_answered_before_it_could_be_told_is_not_told(scene: Scene) -> None:
-    ticket = await scene.room.opens()
-    scene.room.clock.passes(minutes=15)
+    ticket = await scene.system.opens()
+    scene.system.clock.passes(minutes=15)
     await scene.waiting.remind()
-    await scene.room.answered(ticket)
+    await scene.system.answered(ticket)
     await scene.waits()
     assert await scene.seen(SUPPORT_GROUP_ID) == []
 
 
 async def test_a_reminder_whose_fate_is_unknown_is_told_again_and_says_so(scene: Scene) -> None:
-    await scene.room.opens()
+    await scene.system.opens()
     await scene.server.posts("/sandbox/faults", {"fault": "drop_after", "method": "sendMessage", "times": 1})
     await scene.waits(minutes=15)
     await scene.waits(minutes=1)

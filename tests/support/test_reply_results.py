@@ -28,7 +28,7 @@ from tests.pictures import png
 from tests.rendering import OnlyThese
 from tests.sandbox.telegram_sandbox import Running, running
 from tests.settlement.fake_settlement import MovedClock
-from tests.support.ticket_world import EMMA, RINA, Room
+from tests.support.ticket_world import EMMA, RINA, TicketSystem
 from tests.texts import TRANSLATIONS, says, text
 
 FILES: dict[str, dict[str, Any]] = {
@@ -37,14 +37,14 @@ FILES: dict[str, dict[str, Any]] = {
 }
 
 
-def replies_in(room: Room, telegram: Messenger) -> OnlyThese:
+def replies_in(system: TicketSystem, telegram: Messenger) -> OnlyThese:
     """What sends replies and remarks."""
-    readers = Readers(room.store, telegram, room.clock, TRANSLATIONS, "en")
-    remarks = RemarkMessages(TicketTopics(room.store, telegram, room.clock, "en"))
+    readers = Readers(system.store, telegram, system.clock, TRANSLATIONS, "en")
+    remarks = RemarkMessages(TicketTopics(system.store, telegram, system.clock, "en"))
     return OnlyThese(Renderers(readers.context, RENDERERS, remarks.renderers()))
 
 
-class Desk(Room):
+class ReplySystem(TicketSystem):
     """Rina's: she writes in the group, Emma reads in her chat."""
 
     def __init__(self, database: str, server: Running, telegram: Messenger) -> None:
@@ -52,7 +52,7 @@ class Desk(Room):
         self.server = server
         sender = replies_in(self, telegram)
         self.delivery = OutboxDelivery(
-            self.store, sender, self.clock, after=chain(posts.FOLLOW_UPS, ReplyResults(self.room).follow_ups())
+            self.store, sender, self.clock, after=chain(posts.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups())
         )
 
     async def opens_with_card(self) -> Ticket:
@@ -118,70 +118,70 @@ def line_of(ticket: Ticket, what: Remark, why: str = "") -> str:
 
 
 @pytest.fixture
-async def desk(file: str) -> AsyncIterator[Desk]:
+async def system(file: str) -> AsyncIterator[ReplySystem]:
     async with running() as server, messenger(server.url, server.settings.bot_token) as telegram:
         await server.says(EMMA, "/start")
-        made = Desk(file, server, telegram)
+        made = ReplySystem(file, server, telegram)
         yield made
         await made.store.close()
 
 
 @pytest.fixture
-async def ticket(desk: Desk) -> Ticket:
-    return await desk.opens_with_card()
+async def ticket(system: ReplySystem) -> Ticket:
+    return await system.opens_with_card()
 
 
-async def test_an_answer_reaches_its_user_as_a_quote_in_the_bots_name(desk: Desk, ticket: Ticket) -> None:
-    entry = await desk.answers_with(ticket, await desk.says())
-    (told,) = await desk.emma_sees()
+async def test_an_answer_reaches_its_user_as_a_quote_in_the_bots_name(system: ReplySystem, ticket: Ticket) -> None:
+    entry = await system.answers_with(ticket, await system.says())
+    (told,) = await system.emma_sees()
     assert told["text"] == f"{of_support(ticket)}\nIt is on its way."
     assert [each["type"] for each in told["entities"]] == ["bold", "blockquote", "bold"]
     assert told["reply_markup"]["inline_keyboard"][0][0]["callback_data"] == f"t:{ticket.reference}:say"
-    assert (entry.message_id, await desk.reaction(entry), await desk.lines()) == (told["message_id"], "👌", [])
+    assert (entry.message_id, await system.reaction(entry), await system.lines()) == (told["message_id"], "👌", [])
 
 
 @pytest.mark.parametrize("kind", ["photo", "document"])
 @pytest.mark.parametrize("words", ["The proof", ""])
-async def test_a_picture_or_a_file_goes_along(desk: Desk, ticket: Ticket, kind: str, words: str) -> None:
-    await desk.answers_with(ticket, await desk.says(words, **FILES[kind]))
-    (told,) = await desk.emma_sees()
+async def test_a_picture_or_a_file_goes_along(system: ReplySystem, ticket: Ticket, kind: str, words: str) -> None:
+    await system.answers_with(ticket, await system.says(words, **FILES[kind]))
+    (told,) = await system.emma_sees()
     assert kind in told
     assert told["caption"] == of_support(ticket) + (f"\n{words}" if words else "")
 
 
-async def test_where_reactions_are_not_allowed_a_line_says_it(desk: Desk, ticket: Ticket) -> None:
-    await desk.server.posts(f"/sandbox/chats/{GROUP}/reactions", {"allowed": False})
-    await desk.answers_with(ticket, await desk.says())
-    assert await desk.lines() == [line_of(ticket, Remark.DELIVERED)]
+async def test_where_reactions_are_not_allowed_a_line_says_it(system: ReplySystem, ticket: Ticket) -> None:
+    await system.server.posts(f"/sandbox/chats/{GROUP}/reactions", {"allowed": False})
+    await system.answers_with(ticket, await system.says())
+    assert await system.lines() == [line_of(ticket, Remark.DELIVERED)]
 
 
-async def test_who_has_blocked_the_bot_is_never_said_to_have_got_it(desk: Desk, ticket: Ticket) -> None:
-    await desk.emma_blocks()
-    entry = await desk.answers_with(ticket, await desk.says())
-    assert await desk.lines() == [line_of(ticket, Remark.FAILED, "blocked")]
-    assert (await desk.reaction(entry), await desk.emma_sees()) == ("", [])
-    await desk.emma_blocks(blocked=False)
-    assert await desk.answers.retry_reply(ticket.reference, RINA, entry.number)
-    await desk.tells()
-    assert (await desk.reaction(entry), len(await desk.emma_sees())) == ("👌", 1)
+async def test_who_has_blocked_the_bot_is_never_said_to_have_got_it(system: ReplySystem, ticket: Ticket) -> None:
+    await system.emma_blocks()
+    entry = await system.answers_with(ticket, await system.says())
+    assert await system.lines() == [line_of(ticket, Remark.FAILED, "blocked")]
+    assert (await system.reaction(entry), await system.emma_sees()) == ("", [])
+    await system.emma_blocks(blocked=False)
+    assert await system.answers.retry_reply(ticket.reference, RINA, entry.number)
+    await system.tells()
+    assert (await system.reaction(entry), len(await system.emma_sees())) == ("👌", 1)
 
 
-async def test_a_corrected_answer_is_corrected_in_its_place(desk: Desk, ticket: Ticket) -> None:
-    entry = await desk.answers_with(ticket, await desk.says("It arives"))
+async def test_a_corrected_answer_is_corrected_in_its_place(system: ReplySystem, ticket: Ticket) -> None:
+    entry = await system.answers_with(ticket, await system.says("It arives"))
     corrected = IncomingMessage(chat_id=GROUP, message_id=entry.source_message_id, text="It arrives")
-    assert await desk.corrections.edit(entry, RINA, corrected)
-    await desk.tells()
-    (told,) = await desk.emma_sees()
+    assert await system.corrections.edit(entry, RINA, corrected)
+    await system.tells()
+    (told,) = await system.emma_sees()
     assert told["text"] == f"{of_support(ticket)}\n{text('ticket.corrected')}\nIt arrives"
-    assert (told["message_id"], await desk.reaction(entry)) == (entry.message_id, "✍")
+    assert (told["message_id"], await system.reaction(entry)) == (entry.message_id, "✍")
 
 
 @pytest.mark.parametrize("kind", ["photo", "document"])
 async def test_words_under_a_picture_or_a_file_are_corrected_in_their_place(
-    desk: Desk, ticket: Ticket, kind: str
+    system: ReplySystem, ticket: Ticket, kind: str
 ) -> None:
-    written = await desk.says("The prove", **FILES[kind])
-    entry = await desk.answers_with(ticket, written)
+    written = await system.says("The prove", **FILES[kind])
+    entry = await system.answers_with(ticket, written)
     corrected = IncomingMessage(
         chat_id=GROUP,
         message_id=entry.source_message_id,
@@ -189,70 +189,70 @@ async def test_words_under_a_picture_or_a_file_are_corrected_in_their_place(
         media=entry.media,
         file_id=entry.file_id,
     )
-    await desk.corrections.edit(entry, RINA, corrected)
-    await desk.tells()
-    (told,) = await desk.emma_sees()
+    await system.corrections.edit(entry, RINA, corrected)
+    await system.tells()
+    (told,) = await system.emma_sees()
     assert kind in told
     assert told["caption"].endswith("The proof")
 
 
-async def test_a_correction_of_what_is_no_longer_there_is_sent_anew(desk: Desk, ticket: Ticket) -> None:
-    entry = await desk.answers_with(ticket, await desk.says())
-    await desk.server.bot.delete_message(EMMA, entry.message_id or 0)
+async def test_a_correction_of_what_is_no_longer_there_is_sent_anew(system: ReplySystem, ticket: Ticket) -> None:
+    entry = await system.answers_with(ticket, await system.says())
+    await system.server.bot.delete_message(EMMA, entry.message_id or 0)
     corrected = IncomingMessage(chat_id=GROUP, message_id=entry.source_message_id, text="Tomorrow")
-    await desk.corrections.edit(entry, RINA, corrected)
-    await desk.tells()
-    (told,) = await desk.emma_sees()
+    await system.corrections.edit(entry, RINA, corrected)
+    await system.tells()
+    (told,) = await system.emma_sees()
     assert told["text"].endswith("Tomorrow")
-    assert (await desk.entry(entry)).message_id == told["message_id"] != entry.message_id
+    assert (await system.entry(entry)).message_id == told["message_id"] != entry.message_id
 
 
-async def test_what_is_taken_back_is_deleted_and_both_sides_are_told(desk: Desk, ticket: Ticket) -> None:
-    entry = await desk.answers_with(ticket, await desk.says("For somebody else"))
-    await desk.corrections.withdraw(entry, RINA)
-    await desk.tells()
-    (told,) = await desk.emma_sees()
+async def test_what_is_taken_back_is_deleted_and_both_sides_are_told(system: ReplySystem, ticket: Ticket) -> None:
+    entry = await system.answers_with(ticket, await system.says("For somebody else"))
+    await system.corrections.withdraw(entry, RINA)
+    await system.tells()
+    (told,) = await system.emma_sees()
     assert says(told["text"], "ticket.taken_back")
     assert "For somebody else" not in told["text"]
-    assert await desk.lines() == [line_of(ticket, Remark.TAKEN_BACK)]
+    assert await system.lines() == [line_of(ticket, Remark.TAKEN_BACK)]
 
 
-async def test_after_two_days_its_words_are_taken_out_and_that_is_said(desk: Desk, ticket: Ticket) -> None:
-    entry = await desk.answers_with(ticket, await desk.says("For somebody else"))
-    desk.server.clock.pass_(hours=49)
-    await desk.corrections.withdraw(entry, RINA)
-    await desk.tells()
-    (told,) = await desk.emma_sees()
+async def test_after_two_days_its_words_are_taken_out_and_that_is_said(system: ReplySystem, ticket: Ticket) -> None:
+    entry = await system.answers_with(ticket, await system.says("For somebody else"))
+    system.server.clock.pass_(hours=49)
+    await system.corrections.withdraw(entry, RINA)
+    await system.tells()
+    (told,) = await system.emma_sees()
     assert says(told["text"], "ticket.taken_back")
     assert (told["message_id"], "For somebody else" in told["text"]) == (entry.message_id, False)
-    assert await desk.lines() == [line_of(ticket, Remark.BLANKED)]
+    assert await system.lines() == [line_of(ticket, Remark.BLANKED)]
 
 
-async def test_a_picture_of_two_days_ago_stays_and_nobody_claims_otherwise(desk: Desk, ticket: Ticket) -> None:
-    entry = await desk.answers_with(ticket, await desk.says("Not for you", **FILES["photo"]))
-    desk.server.clock.pass_(hours=49)
-    await desk.corrections.withdraw(entry, RINA)
-    await desk.tells()
-    (told,) = await desk.emma_sees()
+async def test_a_picture_of_two_days_ago_stays_and_nobody_claims_otherwise(system: ReplySystem, ticket: Ticket) -> None:
+    entry = await system.answers_with(ticket, await system.says("Not for you", **FILES["photo"]))
+    system.server.clock.pass_(hours=49)
+    await system.corrections.withdraw(entry, RINA)
+    await system.tells()
+    (told,) = await system.emma_sees()
     assert says(told["caption"], "ticket.taken_back")
     assert ("photo" in told, "Not for you" in told["caption"]) == (True, False)
-    assert await desk.lines() == [line_of(ticket, Remark.TAKING_BACK_FAILED, "file_stays")]
+    assert await system.lines() == [line_of(ticket, Remark.TAKING_BACK_FAILED, "file_stays")]
 
 
 async def test_what_can_not_be_taken_back_from_who_has_blocked_the_bot_is_said_to_be_there(
-    desk: Desk, ticket: Ticket
+    system: ReplySystem, ticket: Ticket
 ) -> None:
-    entry = await desk.answers_with(ticket, await desk.says())
-    await desk.emma_blocks()
-    await desk.corrections.withdraw(entry, RINA)
-    await desk.tells()
-    assert await desk.lines() == [line_of(ticket, Remark.TAKING_BACK_FAILED, "blocked")]
+    entry = await system.answers_with(ticket, await system.says())
+    await system.emma_blocks()
+    await system.corrections.withdraw(entry, RINA)
+    await system.tells()
+    assert await system.lines() == [line_of(ticket, Remark.TAKING_BACK_FAILED, "blocked")]
 
 
-async def test_an_answer_that_is_taken_back_in_time_is_never_sent(desk: Desk, ticket: Ticket) -> None:
-    entry = await desk.answers.reply(ticket.reference, RINA, await desk.says())
+async def test_an_answer_that_is_taken_back_in_time_is_never_sent(system: ReplySystem, ticket: Ticket) -> None:
+    entry = await system.answers.reply(ticket.reference, RINA, await system.says())
     assert entry is not None
-    await desk.corrections.withdraw(entry, RINA)
-    await desk.tells()
-    assert await desk.emma_sees() == []
-    assert await desk.lines() == [line_of(ticket, Remark.UNSENT)]
+    await system.corrections.withdraw(entry, RINA)
+    await system.tells()
+    assert await system.emma_sees() == []
+    assert await system.lines() == [line_of(ticket, Remark.UNSENT)]

@@ -23,7 +23,7 @@ from bot.support.reveal.service import RevealService
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.deleting import delete_user
-from tests.orders.order_world import EMMA, NUMBER, OSCAR, House
+from tests.orders.order_world import EMMA, NUMBER, OSCAR, OrderSystem
 from tests.settlement.fake_settlement import MovedClock
 
 RINA, BUDI = 3001, 3002
@@ -84,60 +84,60 @@ class Chat:
 class Bot:
     """One process, with a clock that nobody can set."""
 
-    house: House
+    system: OrderSystem
     chat: Chat
     supporters: frozenset[int] = frozenset({RINA, BUDI})
     elapsed: float = 0.0
     nudges: int = 0
 
     def __post_init__(self) -> None:
-        store, clock, room = self.house.store, self.house.clock, StaffChat(0, self.supporters)
+        store, clock, system = self.system.store, self.system.clock, StaffChat(0, self.supporters)
         self.masking = Masking(
             database=store,
             clock=clock,
-            staff_chat=room,
+            staff_chat=system,
             screen=self.chat,
             elapsed=lambda: self.elapsed,
             on_change=self._nudged,
         )
         self.revealing = RevealService(
-            database=store, clock=clock, staff_chat=room, screen=self.chat, masking=self.masking
+            database=store, clock=clock, staff_chat=system, screen=self.chat, masking=self.masking
         )
 
     async def looks(self, *, after: float = 0) -> float:
         """Time passes as it should, then the worker looks."""
         self.elapsed += after
-        self.house.clock.passes(seconds=after)
+        self.system.clock.passes(seconds=after)
         pause = await self.masking.mask_due()
         await self.masking.settle()
         return pause
 
     def restarted(self, *supporters: int) -> "Bot":
-        return Bot(self.house, self.chat, frozenset(supporters) or self.supporters)
+        return Bot(self.system, self.chat, frozenset(supporters) or self.supporters)
 
     def _nudged(self) -> None:
         self.nudges += 1
 
 
 @pytest.fixture
-async def bot(house: House) -> Bot:
-    return Bot(house, Chat(house.clock))
+async def bot(system: OrderSystem) -> Bot:
+    return Bot(system, Chat(system.clock))
 
 
 @pytest.fixture
-async def order(house: House) -> Order:
-    order = await house.place()
+async def order(system: OrderSystem) -> Order:
+    order = await system.place()
     assert order.number == NUMBER
     return order
 
 
 async def trail(bot: Bot) -> list[AuditEntry]:
-    async with bot.house.store.reading() as tx:
+    async with bot.system.store.reading() as tx:
         return list(await AuditRepository(tx).page())
 
 
 async def unmasked(bot: Bot) -> list[Reveal]:
-    async with bot.house.store.reading() as tx:
+    async with bot.system.store.reading() as tx:
         return list(await RevealRepository(tx).unmasked())
 
 
@@ -198,7 +198,7 @@ async def test_an_update_that_a_crash_repeats_shows_it_in_the_same_message_and_n
     bot.chat.comes("show", "killed before")
     with pytest.raises(Killed):
         await bot.revealing.reveal(RINA, order.reference, "trace")
-    bot.house.clock.passes(seconds=30)
+    bot.system.clock.passes(seconds=30)
     again = bot.restarted()
     assert not await again.revealing.reveal(RINA, order.reference, "trace")
     assert bot.chat.messages == {1: NUMBER}
@@ -232,7 +232,7 @@ async def test_a_second_tap_shows_nothing_twice(bot: Bot, order: Order) -> None:
 
 
 async def test_two_reveals_at_once_end_each_by_itself(bot: Bot, order: Order) -> None:
-    another = await bot.house.place()
+    another = await bot.system.place()
     await bot.revealing.reveal(RINA, order.reference, "trace")
     await bot.looks(after=20)
     await asyncio.gather(
@@ -254,14 +254,14 @@ async def test_two_reveals_at_once_end_each_by_itself(bot: Bot, order: Order) ->
 async def test_a_clock_that_is_set_gives_nobody_more_than_a_minute(bot: Bot, order: Order, jump: float) -> None:
     await bot.revealing.reveal(RINA, order.reference, "trace")
     await bot.looks(after=5)
-    bot.house.clock.passes(seconds=jump)
+    bot.system.clock.passes(seconds=jump)
     await bot.looks(after=55)
     assert not bot.chat.shows_it
 
 
 async def test_a_clock_that_is_set_back_while_the_bot_is_away_masks_at_the_start(bot: Bot, order: Order) -> None:
     await bot.revealing.reveal(RINA, order.reference, "trace")
-    bot.house.clock.passes(hours=-5)
+    bot.system.clock.passes(hours=-5)
     await bot.restarted().looks()
     assert not bot.chat.shows_it
 
@@ -292,7 +292,7 @@ async def test_what_may_have_been_shown_is_masked_too(bot: Bot, order: Order) ->
 
 
 async def test_whoever_blocks_the_bot_to_keep_it_is_shown_no_more_until_it_is_masked(bot: Bot, order: Order) -> None:
-    another = await bot.house.place()
+    another = await bot.system.place()
     await bot.revealing.reveal(RINA, order.reference, "trace")
     bot.chat.comes("mask", *[BLOCKED] * 4)
     await bot.looks(after=60)
@@ -321,7 +321,7 @@ async def test_a_pause_that_telegram_asks_for_is_kept(bot: Bot, order: Order) ->
 
 async def test_a_user_who_is_forgotten_meanwhile_is_masked_at_once_and_for_good(bot: Bot, order: Order) -> None:
     await bot.revealing.reveal(RINA, order.reference, "trace")
-    async with bot.house.store.transaction() as tx:
+    async with bot.system.store.transaction() as tx:
         await delete_user(tx, EMMA)
     await bot.looks(after=1)
     assert bot.chat.messages == {1: "forgotten"}
@@ -332,13 +332,13 @@ async def test_a_user_who_is_forgotten_meanwhile_is_masked_at_once_and_for_good(
 async def test_a_user_who_is_forgotten_before_it_is_shown_is_not_shown(bot: Bot, order: Order) -> None:
     class Forgetful(Chat):
         async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
-            async with bot.house.store.transaction() as tx:
+            async with bot.system.store.transaction() as tx:
                 await delete_user(tx, EMMA)
             return await super().open(staff_id, order)
 
-    chat = Forgetful(bot.house.clock)
+    chat = Forgetful(bot.system.clock)
     with pytest.raises(Rejection, match=r"reveal\.not_shown"):
-        await Bot(bot.house, chat).revealing.reveal(RINA, order.reference, "trace")
+        await Bot(bot.system, chat).revealing.reveal(RINA, order.reference, "trace")
     assert chat.calls == ["open"]
 
 
@@ -383,9 +383,9 @@ async def test_nothing_is_written_down_where_nothing_could_be_sent(bot: Bot, ord
 
 
 async def test_who_typed_the_reason_is_kept_with_it(bot: Bot, order: Order) -> None:
-    rina = User(id=RINA, created_at=bot.house.clock.now(), answered_update_id=77)
+    rina = User(id=RINA, created_at=bot.system.clock.now(), answered_update_id=77)
     await bot.revealing.reveal(RINA, order.reference, "the bank asks", answered=rina)
-    async with bot.house.store.reading() as tx:
+    async with bot.system.store.reading() as tx:
         kept = await UserRepository(tx).get(RINA)
     assert kept is not None
     assert kept.answered_update_id == 77

@@ -183,7 +183,7 @@ def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_r
                     notification(1, OrderNotification.SENT, status=NotificationStatus.UNDELIVERABLE, failure=BLOCKED),
                 )
             },
-            Anomaly.UNTOLD,
+            Anomaly.NOT_SENT,
         ),
         ({}, {"user": replace(EMMA, blocked_at=NOW)}, Anomaly.AWAY),
         ({"number": ""}, {}, Anomaly.FORGOTTEN),

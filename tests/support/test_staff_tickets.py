@@ -11,179 +11,185 @@ from bot.staff.model import AuditAction
 from bot.support.ticket import CloseReason, Ticket, TicketStatus
 from bot.support.tickets.post_repository import TicketPostRepository
 from tests.settlement.fake_settlement import MovedClock
-from tests.support.ticket_world import EMMA, GROUP, OSCAR, RINA, Room
+from tests.support.ticket_world import EMMA, GROUP, OSCAR, RINA, TicketSystem
 
 BLOCKED = Undeliverable("Forbidden: bot was blocked by the user", whole_chat=True)
 
 
 @pytest.fixture
-async def room(file: str) -> AsyncIterator[Room]:
-    made = Room(file, MovedClock())
+async def system(file: str) -> AsyncIterator[TicketSystem]:
+    made = TicketSystem(file, MovedClock())
     yield made
     await made.store.close()
 
 
 @pytest.fixture
-async def rooms(file: str) -> AsyncIterator[Room]:
+async def systems(file: str) -> AsyncIterator[TicketSystem]:
     """Without a group: each supporter in private."""
-    made = Room(file, MovedClock(), group=0)
+    made = TicketSystem(file, MovedClock(), group=0)
     yield made
     await made.store.close()
 
 
 @pytest.fixture
-async def ticket(room: Room) -> Ticket:
-    return await room.opens()
+async def ticket(system: TicketSystem) -> Ticket:
+    return await system.opens()
 
 
-async def test_who_claims_first_holds_it_and_a_second_tap_changes_nothing(room: Room, ticket: Ticket) -> None:
-    held = await room.answers.claim(ticket.reference, RINA)
-    assert await room.answers.claim(ticket.reference, RINA) == held
+async def test_who_claims_first_holds_it_and_a_second_tap_changes_nothing(system: TicketSystem, ticket: Ticket) -> None:
+    held = await system.answers.claim(ticket.reference, RINA)
+    assert await system.answers.claim(ticket.reference, RINA) == held
     with pytest.raises(Rejection, match=r"ticket\.held_by_another"):
-        await room.answers.claim(ticket.reference, OSCAR)
-    assert (await room.now(ticket)).claimed_by == RINA
-    assert [(entry.action, entry.actor_id) for entry in await room.trail()] == [(AuditAction.CLAIMED, RINA)]
-    await room.tells()
-    assert room.heard(GROUP) == [f"ticket_card:{held.version}"]
+        await system.answers.claim(ticket.reference, OSCAR)
+    assert (await system.now(ticket)).claimed_by == RINA
+    assert [(entry.action, entry.actor_id) for entry in await system.trail()] == [(AuditAction.CLAIMED, RINA)]
+    await system.tells()
+    assert system.heard(GROUP) == [f"ticket_card:{held.version}"]
 
 
-async def test_a_ticket_that_is_taken_over_brings_its_note_along(room: Room, ticket: Ticket) -> None:
-    await room.answers.claim(ticket.reference, RINA)
-    note = room.writes("Rina is off today")
-    taken = await room.answers.take_over(ticket.reference, OSCAR, note)
+async def test_a_ticket_that_is_taken_over_brings_its_note_along(system: TicketSystem, ticket: Ticket) -> None:
+    await system.answers.claim(ticket.reference, RINA)
+    note = system.writes("Rina is off today")
+    taken = await system.answers.take_over(ticket.reference, OSCAR, note)
     assert taken is not None
     assert taken.claimed_by == OSCAR
-    assert [(entry.kind, entry.text) for entry in await room.entries(ticket)] == [("note", "Rina is off today")]
-    assert await room.answers.take_over(ticket.reference, OSCAR, note) is None
-    await room.tells()
-    assert room.heard(GROUP, "ticket_remark") == ["ticket_remark:taken_over.1"]
+    assert [(entry.kind, entry.text) for entry in await system.entries(ticket)] == [("note", "Rina is off today")]
+    assert await system.answers.take_over(ticket.reference, OSCAR, note) is None
+    await system.tells()
+    assert system.heard(GROUP, "ticket_remark") == ["ticket_remark:taken_over.1"]
 
 
-async def test_an_answer_claims_what_nobody_holds_and_ends_the_wait(room: Room, ticket: Ticket) -> None:
-    room.clock.passes(minutes=5)
-    await room.answered(ticket)
-    now = await room.now(ticket)
-    assert (now.claimed_by, now.waiting_since, now.first_reply_at) == (RINA, None, room.clock.now())
+async def test_an_answer_claims_what_nobody_holds_and_ends_the_wait(system: TicketSystem, ticket: Ticket) -> None:
+    system.clock.passes(minutes=5)
+    await system.answered(ticket)
+    now = await system.now(ticket)
+    assert (now.claimed_by, now.waiting_since, now.first_reply_at) == (RINA, None, system.clock.now())
 
 
-async def test_an_answer_in_a_ticket_of_another_goes_nowhere(room: Room, ticket: Ticket) -> None:
-    await room.answers.claim(ticket.reference, RINA)
+async def test_an_answer_in_a_ticket_of_another_goes_nowhere(system: TicketSystem, ticket: Ticket) -> None:
+    await system.answers.claim(ticket.reference, RINA)
     with pytest.raises(Rejection, match=r"ticket\.held_by_another"):
-        await room.answered(ticket, OSCAR)
-    await room.tells()
-    assert await room.entries(ticket) == ()
-    assert room.heard(EMMA) == []
+        await system.answered(ticket, OSCAR)
+    await system.tells()
+    assert await system.entries(ticket) == ()
+    assert system.heard(EMMA) == []
 
 
-async def test_an_answer_is_known_as_delivered_once_it_was_and_not_before(room: Room, ticket: Ticket) -> None:
-    entry = await room.answered(ticket)
-    assert ((await room.entry(entry)).delivered_at, room.heard(GROUP)) == (None, [])
-    await room.tells()
-    delivered = await room.entry(entry)
-    assert (delivered.delivered_at, delivered.failure) == (room.clock.now(), None)
-    assert room.heard(EMMA) == ["ticket_reply:1"]
-    assert room.heard(GROUP, "ticket_remark") == ["ticket_remark:delivered.1.1"]
-    assert room.heard(GROUP)[-1] == "ticket_card:reply.1", "its timeline said that it was on its way"
-    async with room.store.reading() as tx:
+async def test_an_answer_is_known_as_delivered_once_it_was_and_not_before(system: TicketSystem, ticket: Ticket) -> None:
+    entry = await system.answered(ticket)
+    assert ((await system.entry(entry)).delivered_at, system.heard(GROUP)) == (None, [])
+    await system.tells()
+    delivered = await system.entry(entry)
+    assert (delivered.delivered_at, delivered.failure) == (system.clock.now(), None)
+    assert system.heard(EMMA) == ["ticket_reply:1"]
+    assert system.heard(GROUP, "ticket_remark") == ["ticket_remark:delivered.1.1"]
+    assert system.heard(GROUP)[-1] == "ticket_card:reply.1", "its timeline said that it was on its way"
+    async with system.store.reading() as tx:
         post = await TicketPostRepository(tx).get(EMMA, delivered.message_id or 0)
     assert post is not None
     assert (post.ticket, post.role, post.entry) == (ticket.reference, "entry", 1)
 
 
 async def test_the_same_message_met_again_is_one_answer_even_after_the_ticket_was_closed(
-    room: Room, ticket: Ticket
+    system: TicketSystem, ticket: Ticket
 ) -> None:
-    written = room.writes()
-    assert await room.answers.reply(ticket.reference, RINA, written) is not None
-    await room.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
-    assert await room.answers.reply(ticket.reference, RINA, written) is None
-    await room.tells()
-    assert room.heard(EMMA, "ticket_reply") == ["ticket_reply:1"]
+    written = system.writes()
+    assert await system.answers.reply(ticket.reference, RINA, written) is not None
+    await system.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
+    assert await system.answers.reply(ticket.reference, RINA, written) is None
+    await system.tells()
+    assert system.heard(EMMA, "ticket_reply") == ["ticket_reply:1"]
 
 
 async def test_an_answer_to_who_has_blocked_the_bot_is_told_as_failed_and_can_be_tried_again(
-    room: Room, ticket: Ticket
+    system: TicketSystem, ticket: Ticket
 ) -> None:
-    room.ears.outcomes[EMMA].append(BLOCKED)
-    entry = await room.answered(ticket)
-    await room.tells()
-    assert ((await room.entry(entry)).failure, (await room.entry(entry)).delivered_at) == (BLOCKED.reason, None)
-    assert room.heard(GROUP, "ticket_remark") == ["ticket_remark:failed.1.1"]
-    assert await room.answers.retry_reply(ticket.reference, RINA, 1)
-    assert not await room.answers.retry_reply(ticket.reference, RINA, 1)
-    await room.tells()
-    assert (await room.entry(entry)).delivered_at is not None
-    assert len(room.heard(EMMA, "ticket_reply")) == 1
+    system.ears.outcomes[EMMA].append(BLOCKED)
+    entry = await system.answered(ticket)
+    await system.tells()
+    assert ((await system.entry(entry)).failure, (await system.entry(entry)).delivered_at) == (BLOCKED.reason, None)
+    assert system.heard(GROUP, "ticket_remark") == ["ticket_remark:failed.1.1"]
+    assert await system.answers.retry_reply(ticket.reference, RINA, 1)
+    assert not await system.answers.retry_reply(ticket.reference, RINA, 1)
+    await system.tells()
+    assert (await system.entry(entry)).delivered_at is not None
+    assert len(system.heard(EMMA, "ticket_reply")) == 1
 
 
-async def test_two_answers_that_wait_for_a_chat_that_is_lost_both_fail(room: Room, ticket: Ticket) -> None:
-    room.ears.outcomes[EMMA].append(BLOCKED)
-    first, second = await room.answered(ticket), await room.answered(ticket, text="And one more thing.")
-    await room.tells()
-    assert [(await room.entry(each)).failure for each in (first, second)] == [BLOCKED.reason] * 2
+async def test_two_answers_that_wait_for_a_chat_that_is_lost_both_fail(system: TicketSystem, ticket: Ticket) -> None:
+    system.ears.outcomes[EMMA].append(BLOCKED)
+    first, second = await system.answered(ticket), await system.answered(ticket, text="And one more thing.")
+    await system.tells()
+    assert [(await system.entry(each)).failure for each in (first, second)] == [BLOCKED.reason] * 2
 
 
-async def test_a_note_reaches_nobody_but_support_and_claims_nothing(rooms: Room) -> None:
-    ticket = await rooms.opens()
-    assert await rooms.answers.add_note(ticket.reference, RINA, rooms.writes("Called the bank", by=RINA)) is not None
-    await rooms.tells()
-    assert (rooms.heard(EMMA), rooms.heard(RINA)) == ([], [])
-    assert rooms.heard(OSCAR) == ["ticket_remark:noted.1"]
-    assert (await rooms.now(ticket)).claimed_by is None
+async def test_a_note_reaches_nobody_but_support_and_claims_nothing(systems: TicketSystem) -> None:
+    ticket = await systems.opens()
+    assert (
+        await systems.answers.add_note(ticket.reference, RINA, systems.writes("Called the bank", by=RINA)) is not None
+    )
+    await systems.tells()
+    assert (systems.heard(EMMA), systems.heard(RINA)) == ([], [])
+    assert systems.heard(OSCAR) == ["ticket_remark:noted.1"]
+    assert (await systems.now(ticket)).claimed_by is None
 
 
-async def test_without_a_group_the_others_see_what_was_answered_and_its_author_what_became_of_it(rooms: Room) -> None:
-    ticket = await rooms.opens()
-    await rooms.answered(ticket)
-    await rooms.tells()
-    assert rooms.heard(OSCAR, "ticket_remark") == ["ticket_remark:replied.1"]
-    assert rooms.heard(RINA, "ticket_remark") == ["ticket_remark:delivered.1.1"]
+async def test_without_a_group_the_others_see_what_was_answered_and_its_author_what_became_of_it(
+    systems: TicketSystem,
+) -> None:
+    ticket = await systems.opens()
+    await systems.answered(ticket)
+    await systems.tells()
+    assert systems.heard(OSCAR, "ticket_remark") == ["ticket_remark:replied.1"]
+    assert systems.heard(RINA, "ticket_remark") == ["ticket_remark:delivered.1.1"]
 
 
-async def test_closing_tells_the_user_why_and_a_closed_ticket_takes_no_answer(room: Room, ticket: Ticket) -> None:
-    closed = await room.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
+async def test_closing_tells_the_user_why_and_a_closed_ticket_takes_no_answer(
+    system: TicketSystem, ticket: Ticket
+) -> None:
+    closed = await system.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
     assert (closed.status, closed.closed_by, closed.close_reason) == (TicketStatus.CLOSED, RINA, "solved")
     with pytest.raises(Rejection, match=r"ticket\.closed"):
-        await room.answers.close(ticket.reference, RINA, CloseReason.DOUBLE)
+        await system.answers.close(ticket.reference, RINA, CloseReason.DOUBLE)
     with pytest.raises(Rejection, match=r"ticket\.closed"):
-        await room.answered(ticket)
-    await room.tells()
-    assert room.heard(EMMA) == [f"ticket_closed:{closed.version}"]
+        await system.answered(ticket)
+    await system.tells()
+    assert system.heard(EMMA) == [f"ticket_closed:{closed.version}"]
 
 
 async def test_support_opens_a_closed_ticket_again_unless_another_open_about_the_same(
-    room: Room, ticket: Ticket
+    system: TicketSystem, ticket: Ticket
 ) -> None:
-    await room.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
-    room.clock.at += timedelta(days=300)
-    again = await room.answers.reopen(ticket.reference, OSCAR)
+    await system.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
+    system.clock.at += timedelta(days=300)
+    again = await system.answers.reopen(ticket.reference, OSCAR)
     assert (again.is_open, again.claimed_by, again.reopen_count) == (True, OSCAR, 1)
-    await room.answers.close(ticket.reference, OSCAR, CloseReason.SOLVED)
-    await room.opens()
+    await system.answers.close(ticket.reference, OSCAR, CloseReason.SOLVED)
+    await system.opens()
     with pytest.raises(Rejection, match=r"ticket\.another_open"):
-        await room.answers.reopen(ticket.reference, OSCAR)
+        await system.answers.reopen(ticket.reference, OSCAR)
 
 
 async def test_what_was_decided_meanwhile_is_seen_by_whoever_comes_second(
-    file: str, room: Room, ticket: Ticket
+    file: str, system: TicketSystem, ticket: Ticket
 ) -> None:
     """Two supporters at once, in two processes as far as the database can tell."""
-    other = Room(file, room.clock)
+    other = TicketSystem(file, system.clock)
     try:
         assert (await other.answers.claim(ticket.reference, OSCAR)).claimed_by == OSCAR
         with pytest.raises(Rejection, match=r"ticket\.held_by_another"):
-            await room.answers.claim(ticket.reference, RINA)
+            await system.answers.claim(ticket.reference, RINA)
     finally:
         await other.store.close()
 
 
-async def test_the_audit_trail_names_the_ticket_and_quotes_nobody(room: Room, ticket: Ticket) -> None:
-    await room.answered(ticket, text="Secret words")
-    room.clock.passes(seconds=1)
-    await room.answers.add_note(ticket.reference, RINA, room.writes("More secret words"))
-    room.clock.passes(seconds=1)
-    await room.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
-    trail = await room.trail()
+async def test_the_audit_trail_names_the_ticket_and_quotes_nobody(system: TicketSystem, ticket: Ticket) -> None:
+    await system.answered(ticket, text="Secret words")
+    system.clock.passes(seconds=1)
+    await system.answers.add_note(ticket.reference, RINA, system.writes("More secret words"))
+    system.clock.passes(seconds=1)
+    await system.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
+    trail = await system.trail()
     assert [(each.action, each.subject, each.user_id) for each in trail] == [
         (action, f"ticket:{ticket.reference}", EMMA)
         for action in (AuditAction.ANSWERED, AuditAction.NOTED, AuditAction.CLOSED)
@@ -191,25 +197,27 @@ async def test_the_audit_trail_names_the_ticket_and_quotes_nobody(room: Room, ti
     assert not any("secret" in each.detail.lower() for each in trail)
 
 
-async def test_a_line_about_an_answer_can_be_replied_to_like_the_rest_of_the_ticket(room: Room, ticket: Ticket) -> None:
-    room.ears.outcomes[EMMA].append(BLOCKED)
-    room.ears.outcomes[GROUP].extend([Sent(70), Sent(71, topic_id=9)])  # the card, then the line
-    await room.answered(ticket)
-    await room.tells()
-    async with room.store.reading() as tx:
+async def test_a_line_about_an_answer_can_be_replied_to_like_the_rest_of_the_ticket(
+    system: TicketSystem, ticket: Ticket
+) -> None:
+    system.ears.outcomes[EMMA].append(BLOCKED)
+    system.ears.outcomes[GROUP].extend([Sent(70), Sent(71, topic_id=9)])  # the card, then the line
+    await system.answered(ticket)
+    await system.tells()
+    async with system.store.reading() as tx:
         post = await TicketPostRepository(tx).get(GROUP, 71)
     assert post is not None
     assert (post.ticket, post.role, post.topic_id, post.entry) == (ticket.reference, "remark", 9, 1)
 
 
-async def test_a_reply_to_what_is_among_support_is_never_an_answer_to_the_user(rooms: Room) -> None:
-    ticket = await rooms.opens()
-    await rooms.answers.claim(ticket.reference, RINA)
-    await rooms.answers.take_over(ticket.reference, OSCAR, rooms.writes("Rina is off today", by=OSCAR))
-    await rooms.answers.add_note(ticket.reference, OSCAR, rooms.writes("Called the bank", by=OSCAR))
-    rooms.ears.outcomes[RINA].extend([Sent(70), Sent(71), Sent(72), Sent(73)])
-    await rooms.tells()
-    async with rooms.store.reading() as tx:
+async def test_a_reply_to_what_is_among_support_is_never_an_answer_to_the_user(systems: TicketSystem) -> None:
+    ticket = await systems.opens()
+    await systems.answers.claim(ticket.reference, RINA)
+    await systems.answers.take_over(ticket.reference, OSCAR, systems.writes("Rina is off today", by=OSCAR))
+    await systems.answers.add_note(ticket.reference, OSCAR, systems.writes("Called the bank", by=OSCAR))
+    systems.ears.outcomes[RINA].extend([Sent(70), Sent(71), Sent(72), Sent(73)])
+    await systems.tells()
+    async with systems.store.reading() as tx:
         posts = [await TicketPostRepository(tx).get(RINA, message_id) for message_id in range(70, 74)]
     told = [(post.role, post.argument, post.entry) for post in posts if post]
     assert told == [("question", "note:", 1), ("question", "note:", 2)]

@@ -10,74 +10,76 @@ from bot.support.model import EntryKind, IncomingMessage, TicketEntry
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.service import add_entry
 from tests.settlement.fake_settlement import MovedClock
-from tests.support.ticket_world import EMMA, OSCAR, RINA, Room
+from tests.support.ticket_world import EMMA, OSCAR, RINA, TicketSystem
 
 MANY = 8
 
 
 @pytest.fixture
-async def room(database: str) -> AsyncIterator[Room]:
-    made = Room(database, MovedClock())
+async def system(database: str) -> AsyncIterator[TicketSystem]:
+    made = TicketSystem(database, MovedClock())
     yield made
     await made.store.close()
 
 
 @pytest.fixture
-async def ticket(room: Room) -> Ticket:
-    return await room.opens()
+async def ticket(system: TicketSystem) -> Ticket:
+    return await system.opens()
 
 
 async def test_of_two_who_claim_in_the_same_moment_one_holds_it_and_the_other_is_refused(
-    room: Room, ticket: Ticket
+    system: TicketSystem, ticket: Ticket
 ) -> None:
     done = await asyncio.gather(
-        *(room.answers.claim(ticket.reference, by) for by in (RINA, OSCAR)), return_exceptions=True
+        *(system.answers.claim(ticket.reference, by) for by in (RINA, OSCAR)), return_exceptions=True
     )
     held, refused = sorted(done, key=lambda each: isinstance(each, Rejection))
     assert isinstance(held, Ticket)
     assert isinstance(refused, Rejection)
-    assert (await room.now(ticket)).claimed_by == held.claimed_by
-    assert len(await room.trail()) == 1
+    assert (await system.now(ticket)).claimed_by == held.claimed_by
+    assert len(await system.trail()) == 1
 
 
 async def test_words_from_both_sides_in_the_same_moment_are_all_kept_each_under_its_own_number(
-    room: Room, ticket: Ticket
+    system: TicketSystem, ticket: Ticket
 ) -> None:
     async def says(number: int) -> TicketEntry | None:
         words = IncomingMessage(chat_id=EMMA, message_id=number, text=str(number))
-        async with room.store.transaction() as tx:
-            return await add_entry(tx, ticket, words, EntryKind.ASKED, by=EMMA, now=room.clock.now())
+        async with system.store.transaction() as tx:
+            return await add_entry(tx, ticket, words, EntryKind.ASKED, by=EMMA, now=system.clock.now())
 
     done = await asyncio.gather(
         *(says(number) for number in range(MANY)),
-        *(room.answers.reply(ticket.reference, RINA, room.writes()) for _ in range(MANY)),
+        *(system.answers.reply(ticket.reference, RINA, system.writes()) for _ in range(MANY)),
     )
     assert sorted(entry.number for entry in done if entry) == list(range(1, 2 * MANY + 1))
-    assert [entry.number for entry in await room.entries(ticket)] == list(range(1, 2 * MANY + 1))
+    assert [entry.number for entry in await system.entries(ticket)] == list(range(1, 2 * MANY + 1))
 
 
-async def test_one_message_that_is_met_twice_in_the_same_moment_is_one_answer(room: Room, ticket: Ticket) -> None:
-    written = room.writes()
-    done = await asyncio.gather(*(room.answers.reply(ticket.reference, RINA, written) for _ in range(MANY)))
+async def test_one_message_that_is_met_twice_in_the_same_moment_is_one_answer(
+    system: TicketSystem, ticket: Ticket
+) -> None:
+    written = system.writes()
+    done = await asyncio.gather(*(system.answers.reply(ticket.reference, RINA, written) for _ in range(MANY)))
     assert [entry.number for entry in done if entry] == [1]
-    await room.tells()
-    assert room.heard(EMMA) == ["ticket_reply:1"]
+    await system.tells()
+    assert system.heard(EMMA) == ["ticket_reply:1"]
 
 
 async def test_closing_and_answering_in_the_same_moment_leave_no_answer_behind_a_closed_door(
-    room: Room, ticket: Ticket
+    system: TicketSystem, ticket: Ticket
 ) -> None:
-    await room.answers.claim(ticket.reference, RINA)
+    await system.answers.claim(ticket.reference, RINA)
     closed, answer = await asyncio.gather(
-        room.answers.close(ticket.reference, RINA, CloseReason.SOLVED),
-        room.answers.reply(ticket.reference, RINA, room.writes()),
+        system.answers.close(ticket.reference, RINA, CloseReason.SOLVED),
+        system.answers.reply(ticket.reference, RINA, system.writes()),
         return_exceptions=True,
     )
     assert isinstance(closed, Ticket)
-    await room.tells()
-    told = room.heard(EMMA)
+    await system.tells()
+    told = system.heard(EMMA)
     if isinstance(answer, Rejection):
         assert told == [f"ticket_closed:{closed.version}"]
     else:
         assert told[0] == "ticket_reply:1"
-    assert not (await room.now(ticket)).is_open
+    assert not (await system.now(ticket)).is_open

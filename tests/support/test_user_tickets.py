@@ -19,7 +19,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.user_service import UserTicketService
 from bot.users.model import User, UserEvent
 from bot.users.repository import UserEventRepository, UserRepository
-from tests.orders.order_world import EMMA, SARI, House, rules
+from tests.orders.order_world import EMMA, SARI, OrderSystem, rules
 from tests.settlement.fake_settlement import FakeSettlement
 
 RINA = 3001
@@ -27,12 +27,12 @@ WITHIN = timedelta(days=7)
 STAFFED = rules(support_ids=frozenset({RINA}))
 
 
-class Desk(House):
+class UserTicketSystem(OrderSystem):
     """With the person's side of tickets."""
 
     def __init__(self, file: str, service: FakeSettlement, **others: Any) -> None:
         super().__init__(file, service, rules=STAFFED, **others)
-        self.tickets = UserTicketService(self.store, self.clock, self.room, reopen_within=WITHIN)
+        self.tickets = UserTicketService(self.store, self.clock, self.staff_chat, reopen_within=WITHIN)
 
     def user(self, user_id: int = EMMA) -> User:
         return User(id=user_id, created_at=self.clock.now())
@@ -68,17 +68,17 @@ def words(text: str, message_id: int, chat_id: int = EMMA) -> IncomingMessage:
 
 
 @pytest.fixture
-def desk(file: str, service: FakeSettlement) -> Desk:
-    return Desk(file, service)
+def desk(file: str, service: FakeSettlement) -> UserTicketSystem:
+    return UserTicketSystem(file, service)
 
 
 @pytest.fixture(autouse=True)
-async def _leaves(desk: Desk) -> Any:
+async def _leaves(desk: UserTicketSystem) -> Any:
     yield
     await desk.leave()
 
 
-async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(desk: Desk) -> None:
+async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(desk: UserTicketSystem) -> None:
     first = await desk.tickets.ask(desk.user(), words("My money is gone", 10), "R1")
     second = await desk.tickets.ask(desk.user(), words("Hello?", 11), "R1")
     assert (first.event, second.event) == (UserEvent.ASKED, UserEvent.SAID)
@@ -95,7 +95,7 @@ async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(desk: 
     assert await desk.deeds("R1") == [UserEvent.ASKED, UserEvent.SAID]
 
 
-async def test_each_matter_has_a_ticket_of_its_own(desk: Desk) -> None:
+async def test_each_matter_has_a_ticket_of_its_own(desk: UserTicketSystem) -> None:
     found = [
         (await desk.tickets.ask(desk.user(user), words("?", number, user), reference)).ticket.reference
         for number, (user, reference) in enumerate([(EMMA, "R1"), (EMMA, "R2"), (EMMA, ""), (SARI, "")], 1)
@@ -103,7 +103,7 @@ async def test_each_matter_has_a_ticket_of_its_own(desk: Desk) -> None:
     assert len(set(found)) == 4
 
 
-async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(desk: Desk) -> None:
+async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(desk: UserTicketSystem) -> None:
     user = replace(desk.user(), open_question="ticket:R1")
     first = await desk.tickets.ask(user, words("Help", 10), "R1")
     again = await desk.tickets.ask(replace(user, open_question=None), words("Help", 10), "R1")
@@ -116,7 +116,7 @@ async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(desk: 
     assert known.open_question is None, "the question is answered all the same"
 
 
-async def test_pictures_and_files_come_along(desk: Desk) -> None:
+async def test_pictures_and_files_come_along(desk: UserTicketSystem) -> None:
     photo = IncomingMessage(chat_id=EMMA, message_id=10, text="see", media=MediaKind.PHOTO, file_id="f1")
     taken = await desk.tickets.ask(desk.user(), photo)
     await desk.tickets.write(
@@ -130,7 +130,7 @@ async def test_pictures_and_files_come_along(desk: Desk) -> None:
     ]
 
 
-async def test_a_word_after_an_answer_waits_for_the_next_one(desk: Desk) -> None:
+async def test_a_word_after_an_answer_waits_for_the_next_one(desk: UserTicketSystem) -> None:
     ticket = (await desk.tickets.ask(desk.user(), words("Help", 10))).ticket
     async with desk.store.transaction() as tx:
         await TicketRepository(tx).save(ticket.record_reply(RINA, desk.clock.now()))
@@ -147,7 +147,7 @@ async def test_a_word_after_an_answer_waits_for_the_next_one(desk: Desk) -> None
 
 
 @pytest.mark.parametrize("reference", ["T-NONE2", "another's"])
-async def test_nobody_writes_into_anothers_ticket(desk: Desk, reference: str) -> None:
+async def test_nobody_writes_into_anothers_ticket(desk: UserTicketSystem, reference: str) -> None:
     others = (await desk.tickets.ask(desk.user(SARI), words("Mine", 10, SARI))).ticket
     with pytest.raises(Rejection, match=r"ticket\.gone"):
         await desk.tickets.write(
@@ -156,7 +156,7 @@ async def test_nobody_writes_into_anothers_ticket(desk: Desk, reference: str) ->
     assert await desk.texts(others) == ["Mine"]
 
 
-async def test_a_word_reopens_what_was_closed_lately_and_not_what_was_closed_long_ago(desk: Desk) -> None:
+async def test_a_word_reopens_what_was_closed_lately_and_not_what_was_closed_long_ago(desk: UserTicketSystem) -> None:
     ticket = await desk.close((await desk.tickets.ask(desk.user(), words("Help", 10))).ticket)
     desk.clock.passes(days=6.9)
     taken = await desk.tickets.write(desk.user(), words("Still", 11), ticket.reference)
@@ -168,7 +168,7 @@ async def test_a_word_reopens_what_was_closed_lately_and_not_what_was_closed_lon
     assert await desk.texts(ticket) == ["Help", "Still"]
 
 
-async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same(desk: Desk) -> None:
+async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same(desk: UserTicketSystem) -> None:
     ticket = await desk.close((await desk.tickets.ask(desk.user(), words("Help", 10), "R1")).ticket)
     other = (await desk.tickets.ask(desk.user(), words("Again", 11), "R1")).ticket
     taken = await desk.tickets.write(desk.user(), words("Here", 12), ticket.reference)
@@ -178,7 +178,7 @@ async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same
         await desk.tickets.reopen(ticket)
 
 
-async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(desk: Desk) -> None:
+async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(desk: UserTicketSystem) -> None:
     order = await _paid(desk)
     await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
     await desk.tells()
@@ -189,7 +189,7 @@ async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(desk: 
     assert (ticket.cause, ticket.user_id, ticket.waiting_since) == (Cause.FAILED, EMMA, desk.clock.now())
 
 
-async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(desk: Desk) -> None:
+async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(desk: UserTicketSystem) -> None:
     order = await _paid(desk)
     desk.clock.passes(minutes=31)
     await desk.poller.tick()
@@ -203,7 +203,7 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(desk: Desk) -> 
     assert desk.ears.kinds(EMMA).count(TicketNotification.OPENED) == 1
 
 
-async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_again(desk: Desk) -> None:
+async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_again(desk: UserTicketSystem) -> None:
     order = await _paid(desk)
     ticket = (await desk.tickets.ask(desk.user(), words("Where is it?", 10), order)).ticket
     async with desk.store.transaction() as tx:
@@ -213,14 +213,14 @@ async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_
     assert (after.cause, after.waiting_since) == (Cause.ASKED, desk.clock.now())
 
 
-async def test_where_nobody_is_there_to_help_no_ticket_opens(desk: Desk) -> None:
+async def test_where_nobody_is_there_to_help_no_ticket_opens(desk: UserTicketSystem) -> None:
     order = await desk.order(await _paid(desk))
     async with desk.store.transaction() as tx:
         await open_order_ticket(tx, StaffChat(0, frozenset()), order, Cause.FAILED, desk.clock.now())
         assert await TicketRepository(tx).of_order(order.reference) == ()
 
 
-async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(desk: Desk) -> None:
+async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(desk: UserTicketSystem) -> None:
     ticket = (await desk.tickets.ask(desk.user(), words("Help", 10))).ticket
     with pytest.raises(Rejection, match=r"ticket\.still_open"):
         await desk.tickets.rate(ticket, Rating.GOOD)
@@ -231,7 +231,7 @@ async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(de
     assert await desk.deeds() == [UserEvent.ASKED, UserEvent.RATED_GOOD, UserEvent.RATED_BAD]
 
 
-async def test_reopening_keeps_who_held_it_and_forgets_the_rating(desk: Desk) -> None:
+async def test_reopening_keeps_who_held_it_and_forgets_the_rating(desk: UserTicketSystem) -> None:
     ticket = await desk.close((await desk.tickets.ask(desk.user(), words("Help", 10))).ticket)
     ticket = await desk.tickets.reopen(await desk.tickets.rate(ticket, Rating.BAD))
     assert (ticket.is_open, ticket.rating, ticket.claimed_by, ticket.reopen_count) == (True, None, RINA, 1)
@@ -239,7 +239,7 @@ async def test_reopening_keeps_who_held_it_and_forgets_the_rating(desk: Desk) ->
         await desk.tickets.reopen(ticket)
 
 
-async def _paid(desk: Desk) -> str:
+async def _paid(desk: UserTicketSystem) -> str:
     order = await desk.place()
     desk.service.becomes("svc-1", "LN_INVOICE_PAID")
     await desk.polls()

@@ -24,17 +24,17 @@ EMMA, SARI, OSCAR, RINA = 1001, 1002, 2001, 3001
 GROUP = -1_001_000
 
 
-class Room:
+class TicketSystem:
     """Rina and Oscar help people, in a group or (`group` 0) each in private."""
 
     def __init__(self, database: str, clock: MovedClock, group: int = GROUP) -> None:
         self.store, self.clock, self.group = Database(database, VAULT), clock, group
-        self.room = StaffChat(group, frozenset({OSCAR, RINA}))
-        self.answers = StaffTicketService(self.store, clock, self.room)
-        self.corrections = TicketCorrections(self.store, clock, self.room)
+        self.staff_chat = StaffChat(group, frozenset({OSCAR, RINA}))
+        self.answers = StaffTicketService(self.store, clock, self.staff_chat)
+        self.corrections = TicketCorrections(self.store, clock, self.staff_chat)
         self.ears = Ears(clock)
         self.delivery = OutboxDelivery(
-            self.store, self.ears, clock, after=chain(posts.FOLLOW_UPS, ReplyResults(self.room).follow_ups())
+            self.store, self.ears, clock, after=chain(posts.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups())
         )
         self._numbers = itertools.count(500)
 

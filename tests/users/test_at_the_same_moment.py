@@ -14,43 +14,43 @@ from bot.orders.screens.privacy import OpenOrders
 from bot.users.model import User
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
-from tests.orders.order_world import EMMA, SARI, House, unresolved
+from tests.orders.order_world import EMMA, SARI, OrderSystem, unresolved
 from tests.settlement.fake_settlement import FakeSettlement
 
 WORSE = Decimal(1_600_000_000)
 SAT = Amount("SAT", 25_000)
 
 
-async def held(house: House, service: FakeSettlement, **changes: Any) -> Order:
+async def held(system: OrderSystem, service: FakeSettlement, **changes: Any) -> Order:
     service.locked_rate = WORSE
-    order = await house.place(**changes)
+    order = await system.place(**changes)
     service.locked_rate = None
     assert order.phase is Phase.NEEDS_CONFIRMATION
     return order
 
 
-async def all_told(*houses: House) -> list[str]:
-    for house in houses:
-        await house.tells()
-    return [paying for house in houses for paying in house.ears.shown()]
+async def all_told(*systems: OrderSystem) -> list[str]:
+    for system in systems:
+        await system.tells()
+    return [paying for system in systems for paying in system.ears.shown()]
 
 
 @pytest.mark.parametrize("first", ["accept", "drop", "close"])
 @pytest.mark.parametrize("second", ["accept", "drop", "close"])
 async def test_of_two_answers_to_a_moved_price_one_counts(
-    house: House, other_house: House, service: FakeSettlement, first: str, second: str
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement, first: str, second: str
 ) -> None:
-    order = await held(house, service)
+    order = await held(system, service)
     answers: dict[str, Any] = {
         "accept": lambda at: at.orders.accept_price(order.reference),
         "drop": lambda at: at.orders.drop(order.reference),
         "close": lambda at: at.observer._close_offer(order.reference, at.clock.now()),
     }
-    results = await asyncio.gather(answers[first](house), answers[second](other_house))
-    phase = (await house.order(order.reference)).phase
+    results = await asyncio.gather(answers[first](system), answers[second](other_system))
+    phase = (await system.order(order.reference)).phase
     assert phase in {Phase.OPEN, Phase.ABANDONED}
     assert sum(isinstance(result, Order) or result is True for result in results) <= 1
-    shown = await all_told(house, other_house)
+    shown = await all_told(system, other_system)
     assert len(shown) == (phase is Phase.OPEN)
     assert phase is Phase.OPEN or {first, second} != {"accept"}
     assert service.times("place") == 1
@@ -58,100 +58,102 @@ async def test_of_two_answers_to_a_moved_price_one_counts(
 
 @pytest.mark.parametrize("tries_first", [True, False])
 async def test_an_order_that_is_found_while_its_sender_tries_again_shows_one_invoice(
-    house: House,
-    other_house: House,
+    system: OrderSystem,
+    other_system: OrderSystem,
     service: FakeSettlement,
     tries_first: bool,  # noqa: FBT001
 ) -> None:
-    lost = await unresolved(house, service, "lost_after")
-    house.clock.passes(seconds=60)
-    both = [house.orders.try_again(lost.reference), other_house.reconciler.run_once()]
+    lost = await unresolved(system, service, "lost_after")
+    system.clock.passes(seconds=60)
+    both = [system.orders.try_again(lost.reference), other_system.reconciler.run_once()]
     await asyncio.gather(*(both if tries_first else reversed(both)))
-    await house.orders.submission.wait()
-    shown = await all_told(house, other_house)
+    await system.orders.submission.wait()
+    shown = await all_told(system, other_system)
     assert len(shown) == 1
-    payable = [order for order in await house.all_orders() if order.phase is Phase.OPEN]
+    payable = [order for order in await system.all_orders() if order.phase is Phase.OPEN]
     assert [order.bolt11 for order in payable] == shown
     assert service.times("place") <= 2
 
 
 async def test_a_deposit_whose_sender_is_still_asked_keeps_its_sum_from_others(
-    house: House, service: FakeSettlement
+    system: OrderSystem, service: FakeSettlement
 ) -> None:
-    asked = await held(house, service, amount=SAT, channel="cbbtc")
-    other = await house.place(SARI, amount=SAT, channel="cbbtc")
-    accepted = await house.orders.accept_price(asked.reference)
-    await house.tells()
+    asked = await held(system, service, amount=SAT, channel="cbbtc")
+    other = await system.place(SARI, amount=SAT, channel="cbbtc")
+    accepted = await system.orders.accept_price(asked.reference)
+    await system.tells()
     assert (other.phase, accepted and accepted.phase) == (Phase.ABANDONED, Phase.OPEN)
-    assert house.ears.kinds(SARI) == [OrderNotification.DEPOSIT_TAKEN]
-    assert len(house.ears.shown()) == 1
+    assert system.ears.kinds(SARI) == [OrderNotification.DEPOSIT_TAKEN]
+    assert len(system.ears.shown()) == 1
 
 
-async def emma(house: House) -> User:
-    user = User(id=EMMA, created_at=house.clock.now())
-    async with house.store.transaction() as tx:
+async def emma(system: OrderSystem) -> User:
+    user = User(id=EMMA, created_at=system.clock.now())
+    async with system.store.transaction() as tx:
         await UserRepository(tx).save(user)
     return user
 
 
-async def in_phase(house: House, service: FakeSettlement, phase: str) -> Order:
+async def in_phase(system: OrderSystem, service: FakeSettlement, phase: str) -> Order:
     match phase:
         case "held":
-            return await held(house, service)
+            return await held(system, service)
         case "unresolved":
-            return await unresolved(house, service)
+            return await unresolved(system, service)
         case "unknown":
             service.places.append("lost_after")
             service.listed = False
-    order = await house.place()
+    order = await system.place()
     if phase == "paid":
-        service.becomes(order.service_id or "", "LN_INVOICE_PAID", paid_at=house.clock.now())
-        await house.polls()
+        service.becomes(order.service_id or "", "LN_INVOICE_PAID", paid_at=system.clock.now())
+        await system.polls()
     return order
 
 
 @pytest.mark.parametrize("phase", ["unknown", "unresolved", "held", "open", "paid"])
-async def test_nobody_is_deleted_in_the_middle_of_an_order(house: House, service: FakeSettlement, phase: str) -> None:
-    order = await in_phase(house, service, phase)
-    await house.tells()
-    privacy = PrivacyService(house.store, house.clock, 0, USER_DATA)
-    user = await emma(house)
+async def test_nobody_is_deleted_in_the_middle_of_an_order(
+    system: OrderSystem, service: FakeSettlement, phase: str
+) -> None:
+    order = await in_phase(system, service, phase)
+    await system.tells()
+    privacy = PrivacyService(system.store, system.clock, 0, USER_DATA)
+    user = await emma(system)
     waits = await privacy.delete(user)
     (open_orders,) = waits.blockers
     assert isinstance(open_orders, OpenOrders)
     assert [each.reference for each in open_orders.orders] == [order.reference]
     assert not await privacy.delete_as_requested(EMMA)
-    assert (await house.order(order.reference)).number == order.number
+    assert (await system.order(order.reference)).number == order.number
     service.listed = True
     if phase == "paid":
         service.becomes(order.service_id or "", "COMPLETED")
     for _ in range(40):
-        await house.reconciles(after=3_600)
-        await house.observer.close_offers()
-        await house.polls(after=0)
+        await system.reconciles(after=3_600)
+        await system.observer.close_offers()
+        await system.polls(after=0)
     assert await privacy.delete_as_requested(EMMA)
-    left = await house.order(order.reference)
+    left = await system.order(order.reference)
     assert not left.has_recipient
     if phase == "paid":
-        assert OrderNotification.SENT in house.ears.kinds()
+        assert OrderNotification.SENT in system.ears.kinds()
 
 
 async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing(
-    house: House, other_house: House, service: FakeSettlement
+    system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
     service.gate, service.listed = asyncio.Event(), False
-    order = await house.confirm(await house.draft())
+    order = await system.confirm(await system.draft())
     await asyncio.sleep(0)
-    await other_house.reconciles(after=61)
-    assert await other_house.orders.drop(order.reference)
-    await other_house.tells()
-    privacy = PrivacyService(house.store, house.clock, 0, USER_DATA)
-    user = await emma(house)
+    await other_system.reconciles(after=61)
+    assert await other_system.orders.drop(order.reference)
+    await other_system.tells()
+    privacy = PrivacyService(system.store, system.clock, 0, USER_DATA)
+    user = await emma(system)
     assert (await privacy.delete(user)).is_empty
     service.gate.set()
-    await house.orders.submission.wait()
-    assert await all_told(house, other_house) == []
-    left = await house.order(order.reference)
+    await system.orders.submission.wait()
+    assert await all_told(system, other_system) == []
+    left = await system.order(order.reference)
     assert (left.phase, left.has_recipient, left.bolt11) == (Phase.ABANDONED, False, None)
-    async with house.store.reading() as tx:
+    async with system.store.reading() as tx:
         assert await UserRepository(tx).get(EMMA) is None

@@ -173,7 +173,7 @@ async def test_the_farewell_outlives_the_user_until_it_is_told(store: Database, 
     async with store.transaction() as tx:
         draft = await DraftRepository(tx).get("open")
         assert draft is not None
-        await DraftRepository(tx).save(replace(draft, status=DraftStatus.LAPSED))
+        await DraftRepository(tx).save(replace(draft, status=DraftStatus.EXPIRED))
     assert await privacy.find_deletable() == (EMMA,)
     assert await privacy.delete_as_requested(EMMA)
     assert not await privacy.delete_as_requested(EMMA), "a second time there is nobody"

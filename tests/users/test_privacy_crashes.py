@@ -18,7 +18,7 @@ from bot.users.repository import UserRepository
 from tests.examples import kill_every
 from tests.infra.on_disk import found_in
 from tests.orders.crashing import Crash, Fuse, FusedEars, FusedStore
-from tests.orders.order_world import EMMA, NUMBER, Heard, House
+from tests.orders.order_world import EMMA, NUMBER, Heard, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
@@ -32,8 +32,8 @@ class Departure:
     service: FakeSettlement
     heard: list[Heard] = field(default_factory=list)
 
-    def house(self, fuse: Fuse) -> House:
-        return House(
+    def system(self, fuse: Fuse) -> OrderSystem:
+        return OrderSystem(
             self.file,
             self.service,
             wrap=lambda store: FusedStore(store, fuse),
@@ -41,36 +41,36 @@ class Departure:
         )
 
     async def begins(self) -> None:
-        house = House(self.file, self.service)
-        async with house.store.transaction() as tx:
-            await UserRepository(tx).save(User(id=EMMA, created_at=house.clock.now()))
-        order = await house.place()
-        await house.tells()
+        system = OrderSystem(self.file, self.service)
+        async with system.store.transaction() as tx:
+            await UserRepository(tx).save(User(id=EMMA, created_at=system.clock.now()))
+        order = await system.place()
+        await system.tells()
         self.service.becomes(order.service_id or "", "LN_INVOICE_PAID")
-        await house.polls()
-        async with house.store.reading() as tx:
+        await system.polls()
+        async with system.store.reading() as tx:
             emma = await UserRepository(tx).get(EMMA)
         assert emma is not None
-        assert not (await PrivacyService(house.store, house.clock, 365, USER_DATA).delete(emma)).is_empty
+        assert not (await PrivacyService(system.store, system.clock, 365, USER_DATA).delete(emma)).is_empty
         self.service.becomes(order.service_id or "", "COMPLETED")
-        await house.leave()
+        await system.leave()
 
-    async def goes_on(self, house: House) -> None:
-        privacy = PrivacyService(house.store, house.clock, 365, USER_DATA)
-        await house.delivery.recover()
+    async def goes_on(self, system: OrderSystem) -> None:
+        privacy = PrivacyService(system.store, system.clock, 365, USER_DATA)
+        await system.delivery.recover()
         for _ in range(6):
-            house.clock.passes(seconds=20)
-            await house.poller.tick()
-            await self.hears(house)
+            system.clock.passes(seconds=20)
+            await system.poller.tick()
+            await self.hears(system)
             for user_id in await privacy.find_deletable():
                 await privacy.delete_as_requested(user_id)
-            await self.hears(house)
+            await self.hears(system)
             await privacy.clean_up()
 
-    async def hears(self, house: House) -> None:
-        while await house.delivery.start_due():
-            tasks = list(house.delivery._under_way.values())
-            await house.delivery.settle()
+    async def hears(self, system: OrderSystem) -> None:
+        while await system.delivery.start_due():
+            tasks = list(system.delivery._under_way.values())
+            await system.delivery.settle()
             if any(isinstance(task.exception(), Crash) for task in tasks):
                 raise Crash
 
@@ -84,14 +84,14 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
         shutil.copy(migrated_file, path)
         leaving, fuse = Departure(f"sqlite:///{path}", FakeSettlement(MovedClock())), Fuse(at)
         await leaving.begins()
-        first = leaving.house(fuse)
+        first = leaving.system(fuse)
         with suppress(Crash):
             await leaving.goes_on(first)
         for task in list(first.delivery._under_way.values()):
             task.cancel()
         with suppress(Crash):
             await first.leave()
-        second = leaving.house(Fuse(None))
+        second = leaving.system(Fuse(None))
         await leaving.goes_on(second)
         await ends_well(leaving, second, f"killed at moment {at}")
         await second.leave()
@@ -102,12 +102,12 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
     assert at > 8
 
 
-async def ends_well(leaving: Departure, house: House, told_as: str) -> None:
+async def ends_well(leaving: Departure, system: OrderSystem, told_as: str) -> None:
     kinds = [each.kind for each in leaving.heard]
     assert kinds.index(OrderNotification.SENT) < kinds.index(UserNotification.DATA_DELETED), told_as
     farewells = [each.maybe_sent for each in leaving.heard if each.kind == UserNotification.DATA_DELETED]
     assert farewells in ([False], [False, True], [True]), told_as
-    async with house.store.reading() as tx:
+    async with system.store.reading() as tx:
         assert await UserRepository(tx).get(EMMA) is None, told_as
         assert await OrderRepository(tx).of_user(EMMA) == (), told_as
         assert await OutboxRepository(tx).next_due() is None, told_as

@@ -109,11 +109,11 @@ async def test_zero_days_keep_them_for_ever(store: Database) -> None:
 @pytest.mark.parametrize(("days", "left"), [(0, {"open", "young"}), (30, {"open", "young"}), (1, {"open"})])
 async def test_closed_drafts_are_kept_two_days_at_the_most(store: Database, days: int, left: set[str]) -> None:
     old, young = NOW - timedelta(hours=48) - SECOND, NOW - timedelta(hours=30)
-    statuses = (DraftStatus.PLACED, DraftStatus.CANCELLED, DraftStatus.LAPSED)
+    statuses = (DraftStatus.PLACED, DraftStatus.CANCELLED, DraftStatus.EXPIRED)
     async with store.transaction() as tx:
         for status in statuses:
             await DraftRepository(tx).add(a_draft(status.name, status=status, expires_at=old))
-        await DraftRepository(tx).add(a_draft("young", status=DraftStatus.LAPSED, expires_at=young))
+        await DraftRepository(tx).add(a_draft("young", status=DraftStatus.EXPIRED, expires_at=young))
         await DraftRepository(tx).add(a_draft("open", expires_at=old))
     await retention(store, days)
     async with store.reading() as tx:

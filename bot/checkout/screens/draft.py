@@ -46,7 +46,7 @@ def expired(t: Translator, draft: OrderDraft) -> Screen:
     """Return the message that the draft has expired, with the button that resumes it."""
     resume = Button(t.plain("draft.continue"), data=draft_data(draft, DraftAction.RESUME), style="primary")
     about = format_draft_line(t, draft)
-    text = t("draft.lapsed")
+    text = t("draft.expired")
     return Screen(f"{about}\n\n{text}" if about else text, ((resume,), send_row(t, "draft.start_over")))
 
 

@@ -11,7 +11,7 @@ from bot.checkout.steps.handler import Answer
 from bot.core.errors import Rejection
 from bot.infra.telegram.ui.screen import Screen
 from bot.payments.tokens import LIGHTNING
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import SettlementFailure
 from bot.users.session import Session
 
@@ -19,8 +19,8 @@ from bot.users.session import Session
 class ChannelStep:
     """Ask how the user pays."""
 
-    def __init__(self, *, market: Market) -> None:
-        self._market = market
+    def __init__(self, *, catalogue: ServiceCatalogue) -> None:
+        self._catalogue = catalogue
 
     @property
     def buttons(self) -> Mapping[DraftAction, Answer]:
@@ -29,7 +29,7 @@ class ChannelStep:
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
         """Return the question, with the ways that the service offers now."""
-        return screens.screen(session.t, draft, await list_channels(self._market))
+        return screens.screen(session.t, draft, await list_channels(self._catalogue))
 
     async def take_typed(self, _: Session, __: OrderDraft, ___: str) -> OrderDraft:
         """Point to the buttons."""
@@ -37,15 +37,15 @@ class ChannelStep:
 
     async def _choose(self, _: Session, draft: OrderDraft, channel: str) -> OrderDraft:
         """Take one of the ways on offer."""
-        if channel not in await list_channels(self._market):
+        if channel not in await list_channels(self._catalogue):
             raise Rejection("channel.gone")
         chosen = replace(draft, channel=channel)
         return replace(chosen, step=missing(chosen))
 
 
-async def list_channels(market: Market) -> Sequence[str]:
+async def list_channels(catalogue: ServiceCatalogue) -> Sequence[str]:
     """Return the ways to pay now. Lightning needs no rails, so it is there even when they can't be asked for."""
     try:
-        return await market.channels()
+        return await catalogue.channels()
     except SettlementFailure:
         return (LIGHTNING,)

@@ -14,7 +14,7 @@ from bot.recipients.formatting import format_method
 from bot.recipients.model import SavedRecipient, current_method, find_by_beginning, find_by_name
 from bot.recipients.search import SearchResult, search
 from bot.recipients.service import RecipientService
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import PayoutMethod, ServiceDown
 from bot.users.session import Session
 
@@ -25,8 +25,8 @@ MIN_LETTERS = 3
 class DestinationStep:
     """Ask for the destination."""
 
-    def __init__(self, *, market: Market, recipients: RecipientService) -> None:
-        self._market = market
+    def __init__(self, *, catalogue: ServiceCatalogue, recipients: RecipientService) -> None:
+        self._catalogue = catalogue
         self._recipients = recipients
 
     @property
@@ -40,12 +40,12 @@ class DestinationStep:
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
         """Return the first page of the list, below the saved recipients."""
-        methods = await list_methods(self._market)
+        methods = await list_methods(self._catalogue)
         return screens.screen(session.t, draft, methods, recents=await self._known(session))
 
     async def take_typed(self, session: Session, draft: OrderDraft, text: str) -> OrderDraft | Screen:
         """Look for the typed name among the user's saved recipients and in the live list."""
-        methods, known = await list_methods(self._market), await self._known(session)
+        methods, known = await list_methods(self._catalogue), await self._known(session)
         result = search(text, methods)
         people = find_by_name(known, text) or find_by_beginning(known, text)
         if _is_clear(people, text, result):
@@ -61,7 +61,7 @@ class DestinationStep:
     async def _turn_page(self, session: Session, draft: OrderDraft, argument: str) -> Screen:
         """Show another page of the list, or another kind of destination."""
         tab, _, page = argument.partition("/")
-        methods, known = await list_methods(self._market), await self._known(session)
+        methods, known = await list_methods(self._catalogue), await self._known(session)
         return screens.screen(session.t, draft, methods, _whole(tab), _whole(page), recents=known)
 
     async def _take_saved(self, session: Session, draft: OrderDraft, recipient_id: str) -> OrderDraft:
@@ -69,11 +69,11 @@ class DestinationStep:
         recipient = next((each for each in await self._known(session) if each.id == recipient_id), None)
         if recipient is None:
             raise Rejection("recipient.gone")
-        return _take_recipient(draft, recipient, await list_methods(self._market))
+        return _take_recipient(draft, recipient, await list_methods(self._catalogue))
 
     async def _pick(self, session: Session, draft: OrderDraft, key: str) -> OrderDraft:
         """Take a destination of the live list."""
-        method = next((method for method in await list_methods(self._market) if method.key() == key), None)
+        method = next((method for method in await list_methods(self._catalogue) if method.key() == key), None)
         if method is None:
             raise Rejection("destination.gone")
         return _take_method(session, draft, method, await self._known(session))
@@ -82,9 +82,9 @@ class DestinationStep:
         return await self._recipients.list_all(session.user.id)
 
 
-async def list_methods(market: Market) -> Sequence[PayoutMethod]:
+async def list_methods(catalogue: ServiceCatalogue) -> Sequence[PayoutMethod]:
     """Return the live list. An empty one may only be a failure of the moment, so the service is asked again."""
-    return await market.methods() or await market.methods(fresh=True)
+    return await catalogue.methods() or await catalogue.methods(fresh=True)
 
 
 def _take_recipient(draft: OrderDraft, recipient: SavedRecipient, methods: Sequence[PayoutMethod]) -> OrderDraft:

@@ -21,7 +21,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.screens.formatting import format_channel
 from bot.payments.tokens import LIGHTNING
 from bot.recipients.formatting import format_method
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import ServiceDown
 from bot.users.phrase_suggestion import suggest_phrase
 from bot.users.repository import UserRepository
@@ -31,9 +31,11 @@ from bot.users.session import Session
 class ReviewStep:
     """Show the review, and place the order that is confirmed."""
 
-    def __init__(self, *, database: Database, market: Market, orders: OrderService, drafts: Drafts) -> None:
+    def __init__(
+        self, *, database: Database, catalogue: ServiceCatalogue, orders: OrderService, drafts: Drafts
+    ) -> None:
         self._database = database
-        self._market = market
+        self._catalogue = catalogue
         self._orders = orders
         self._drafts = drafts
 
@@ -44,7 +46,7 @@ class ReviewStep:
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
         """Return the review at the current quote, which is saved with the draft: placing compares with it."""
-        channels, _ = await asyncio.gather(list_channels(self._market), self._market.quote())
+        channels, _ = await asyncio.gather(list_channels(self._catalogue), self._catalogue.quote())
         offered = draft
         if draft.channel not in channels:
             session.notice = session.t("channel.switched", channel=format_channel(session.t, draft.channel))
@@ -79,7 +81,7 @@ class ReviewStep:
 
     async def _confirm(self, session: Session, draft: OrderDraft, _: str) -> OrderDraft | Screen:
         """Place the order. Notifications report what follows."""
-        if draft.channel not in await list_channels(self._market):
+        if draft.channel not in await list_channels(self._catalogue):
             return draft
         return await self._place(session, replace(draft, message_id=session.message_id))
 
@@ -90,7 +92,7 @@ class ReviewStep:
         except ConfirmationOutdated:
             raise Rejection("stale.button") from None
         except MethodVanished:
-            if not await self._market.methods():  # an empty list says nothing about this destination
+            if not await self._catalogue.methods():  # an empty list says nothing about this destination
                 raise ServiceDown from None
             session.notice = session.t("destination.vanished", name=format_method(draft.method))
             return without_method(draft)

@@ -17,7 +17,7 @@ READERS = 4
 """SQLite's readers: they never wait for the writer, nor it for them (write-ahead log)."""
 
 POSTGRESQL_CONNECTIONS = 8
-PATIENCE_SECONDS = 30
+BUSY_TIMEOUT_SECONDS = 30
 """How long to wait for another process's write (SQLite) or for a free connection (PostgreSQL)."""
 
 BUSY_TRIES, BUSY_PAUSE_SECONDS = 100, 0.02
@@ -25,7 +25,7 @@ BUSY_TRIES, BUSY_PAUSE_SECONDS = 100, 0.02
 # FULL, because NORMAL may lose the last commits in a power cut, and an intent that is lost after its POST is
 # money nobody looks for. It costs one flush of the log a commit: 0.1 to 0.4 ms on an ordinary SSD, measured.
 SQLITE_SETTINGS = (
-    f"PRAGMA busy_timeout={PATIENCE_SECONDS * 1000}",
+    f"PRAGMA busy_timeout={BUSY_TIMEOUT_SECONDS * 1000}",
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
@@ -81,7 +81,7 @@ def _postgresql(address: Address) -> AsyncEngine:
         hide_parameters=True,  # an exception's text must not quote a user's account
         pool_size=POSTGRESQL_CONNECTIONS,
         max_overflow=0,
-        pool_timeout=PATIENCE_SECONDS,
+        pool_timeout=BUSY_TIMEOUT_SECONDS,
         # Compiling a plan for the processor takes longer than any query here.
         connect_args={
             "server_settings": {
@@ -105,7 +105,7 @@ def _sqlite(
         hide_parameters=True,
         pool_size=connections,
         max_overflow=0,
-        pool_timeout=PATIENCE_SECONDS,
+        pool_timeout=BUSY_TIMEOUT_SECONDS,
         # We begin by ourselves, before the first read: the driver's own way is to begin before a write only, and
         # so to read and write in two transactions.
         connect_args={"async_creator_fn": connect, "isolation_level": None, "cached_statements": 256},

@@ -22,7 +22,7 @@ from bot.infra.db.errors import StoreFailure, unreachable
 
 POLL_SECONDS: Final = 1.0
 HEARTBEAT_SECONDS: Final = 2.0
-HEARTBEAT_PATIENCE_SECONDS: Final = 5.0
+HEARTBEAT_TIMEOUT_SECONDS: Final = 5.0
 
 LOCK_KEY: Final = 0x6B_69_72_69_6D
 """PostgreSQL's advisory locks are numbers within a database; this one spells the project's name."""
@@ -208,8 +208,8 @@ async def _connect(url: URL) -> asyncpg.Connection:
     try:
         return await asyncpg.connect(
             plain.render_as_string(hide_password=False),
-            timeout=HEARTBEAT_PATIENCE_SECONDS,
-            command_timeout=HEARTBEAT_PATIENCE_SECONDS,
+            timeout=HEARTBEAT_TIMEOUT_SECONDS,
+            command_timeout=HEARTBEAT_TIMEOUT_SECONDS,
             server_settings={"application_name": "kirim leader", **KEEPALIVES},
         )
     except BROKEN as error:

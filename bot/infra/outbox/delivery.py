@@ -72,7 +72,7 @@ OnChatMoved = Callable[[Transaction, int, int], Awaitable[None]]
 class OutboxDelivery:
     """Hands the heads of all chats to the teller and keeps what became of them.
 
-    `on_room` is called when a chat's head is done with, so that the next one can be looked for. `after` names what
+    `on_slot_free` is called when a chat's head is done with, so that the next one can be looked for. `after` names what
     follows when a notification of a kind was sent or given up (by the kind's name), and must be harmless to repeat.
     `on_chat_unreachable` and `on_chat_moved` are called in the transaction that saves that outcome. `sleep` can be
     virtual.
@@ -84,7 +84,7 @@ class OutboxDelivery:
         sender: NotificationSender,
         clock: Clock,
         *,
-        on_room: Callable[[], None] = lambda: None,
+        on_slot_free: Callable[[], None] = lambda: None,
         after: Mapping[NotificationKind, After] | None = None,
         on_chat_unreachable: Sequence[OnChatUnreachable] = (),
         on_chat_moved: Sequence[OnChatMoved] = (),
@@ -93,7 +93,7 @@ class OutboxDelivery:
         self._store = store
         self._sender = sender
         self._clock = clock
-        self._on_room = on_room
+        self._on_slot_free = on_slot_free
         self._after = {kind.value: (kind, follow) for kind, follow in (after or {}).items()}
         self._on_chat_unreachable = on_chat_unreachable
         self._on_chat_moved = on_chat_moved
@@ -162,7 +162,7 @@ class OutboxDelivery:
         if not task.cancelled() and (error := task.exception()):
             # The row stays marked as being sent; `recover` takes it up as perhaps told.
             log.error("outbox_result_not_saved", message_id=notification_id, error=type(error).__name__)
-        self._on_room()
+        self._on_slot_free()
 
     async def _deliver(self, notification: StoredNotification) -> None:
         async with self._slots[notification.queue]:
@@ -262,7 +262,7 @@ class OutboxDelivery:
     async def _give_up_chat(
         self, tx: Transaction, notification: StoredNotification, outcome: Undeliverable, now: datetime, *, follows: bool
     ) -> None:
-        waiting = await OutboxRepository(tx).to_tell_in(notification.chat_id)
+        waiting = await OutboxRepository(tx).unsent_in(notification.chat_id)
         count = await OutboxRepository(tx).give_up_chat(notification.chat_id, outcome.reason)
         for on_unreachable in self._on_chat_unreachable:
             await on_unreachable(tx, notification.chat_id, now)

@@ -110,7 +110,7 @@ MOVE_CHAT = (
     .values(chat_id=bindparam("new", type_=outbox.c.chat_id.type))
 )
 
-TO_TELL_IN = select(outbox).where(IS_UNSENT, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
+UNSENT_IN = select(outbox).where(IS_UNSENT, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
 OF_SUBJECT = select(outbox).where(outbox.c.subject == bindparam("about")).order_by(outbox.c.id)
 
 THIS_NOTIFICATION = (
@@ -124,7 +124,7 @@ REPLACE_MESSAGE = update(outbox).where(*THIS_NOTIFICATION)
 
 BEFORE = bindparam("before", type_=outbox.c.sent_at.type)
 DELETE_SENT = delete(outbox).where(outbox.c.sent_at < BEFORE)
-FORGET_GIVEN_UP = delete(outbox).where(IS_GIVEN_UP, outbox.c.created_at < BEFORE)
+DELETE_GIVEN_UP = delete(outbox).where(IS_GIVEN_UP, outbox.c.created_at < BEFORE)
 
 
 class OutboxRepository:
@@ -194,9 +194,9 @@ class OutboxRepository:
         """Send what is still to be sent to a chat to its new id."""
         await self._connection.execute(MOVE_CHAT, {"old": old, "new": new})
 
-    async def to_tell_in(self, chat_id: int) -> tuple[StoredNotification, ...]:
+    async def unsent_in(self, chat_id: int) -> tuple[StoredNotification, ...]:
         """What waits for its way to a chat, or is on it."""
-        found = await self._connection.execute(TO_TELL_IN, {"chat": chat_id})
+        found = await self._connection.execute(UNSENT_IN, {"chat": chat_id})
         return sealing.readable(self._vault, outbox, found.mappings(), _notification)
 
     async def of_subject(self, subject: str) -> tuple[StoredNotification, ...]:
@@ -229,7 +229,7 @@ class OutboxRepository:
         unless = [not_(condition) for condition in keep]
         forgotten = [
             await self._connection.execute(statement.where(*unless), {"before": before})
-            for statement in (DELETE_SENT, FORGET_GIVEN_UP)
+            for statement in (DELETE_SENT, DELETE_GIVEN_UP)
         ]
         return sum(result.rowcount for result in forgotten)
 

@@ -28,7 +28,7 @@ from bot.orders.tracking.intervals import next_poll_at
 from bot.rates.quote import Estimate, estimate
 from bot.recipients.model import Recipient
 from bot.recipients.service import remember
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import PayoutMethod, Quote, ServiceDown, Settlement, SettlementFailure
 from bot.users.repository import UserRepository
 
@@ -75,13 +75,13 @@ class OrderService:
         *,
         store: Database,
         settlement: Settlement,
-        market: Market,
+        catalogue: ServiceCatalogue,
         clock: Clock,
         rules: Rules,
         on_notification: Callable[[], None] = lambda: None,
     ) -> None:
         self.store = store
-        self.market = market
+        self.catalogue = catalogue
         self.clock = clock
         self.rules = rules
         self.on_notification = on_notification
@@ -96,7 +96,7 @@ class OrderService:
             Rejection: the rules, the destination or the user's own limits don't allow it.
             SettlementFailure: there is no quote.
         """
-        worth = estimate(amount, await self.market.quote())
+        worth = estimate(amount, await self.catalogue.quote())
         self.rules.check_limits(method, worth)
         await self._check_user_limits(user_id, worth.idr)
         return worth
@@ -240,7 +240,7 @@ class OrderService:
 
     async def _listed(self, method: PayoutMethod) -> PayoutMethod:
         """Return the destination as the live list has it now. Raises `MethodVanished` and `SettlementFailure`."""
-        methods = await self.market.methods(fresh=True)
+        methods = await self.catalogue.methods(fresh=True)
         current = next((each for each in methods if each.pair == method.pair), None)
         if current is None:
             raise MethodVanished
@@ -249,7 +249,7 @@ class OrderService:
     async def _by_pair(self) -> Mapping[tuple[str, str], PayoutMethod]:
         """Return the live list, or an empty one if it can't be read. Then the cap that the order has stored counts."""
         try:
-            return {method.pair: method for method in await self.market.methods()}
+            return {method.pair: method for method in await self.catalogue.methods()}
         except SettlementFailure:
             return {}
 

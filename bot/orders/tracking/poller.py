@@ -105,7 +105,7 @@ class Poller:
         return pause
 
     async def _tick(self) -> float:
-        places = max(self._budget.room_within(TICK_SECONDS), LEAST_PLACES)
+        places = max(self._budget.remaining_within(TICK_SECONDS), LEAST_PLACES)
         backlog = await self._backlog(places + LIST_SIZE)
         due = backlog.all()
         if not due:

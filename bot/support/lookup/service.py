@@ -10,7 +10,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import PayoutMethod, SettlementFailure
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
@@ -35,9 +35,9 @@ SHORTEST_FRAGMENT: Final = 3
 class LookupService:
     """Find orders, users and tickets."""
 
-    def __init__(self, database: Database, market: Market, clock: Clock) -> None:
+    def __init__(self, database: Database, catalogue: ServiceCatalogue, clock: Clock) -> None:
         self._database = database
-        self._market = market
+        self._catalogue = catalogue
         self._clock = clock
 
     async def find_order(self, name: str) -> Order | None:
@@ -134,7 +134,7 @@ class LookupService:
     async def _methods(self) -> tuple[PayoutMethod, ...]:
         """Return the destinations of the live list, if it can be had, and then others that orders went to."""
         try:
-            live = await self._market.methods()
+            live = await self._catalogue.methods()
         except SettlementFailure:
             live = ()
         async with self._database.reading() as tx:

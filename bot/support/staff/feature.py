@@ -3,7 +3,7 @@
 from bot.infra.feature import Infra, Worker
 from bot.infra.workers.loop import Wakeup
 from bot.orders.tracking.observer import Observer
-from bot.settlement.catalogue import Market
+from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Settlement
 from bot.staff.staff_chat import StaffChat
 from bot.support.lookup.handlers import LookupHandlers
@@ -30,7 +30,7 @@ class SupportAgents:
     Args:
         infra: what every feature is built on.
         settlement: tells the state of a ticket's order.
-        market: lists the payout methods that a lookup can name.
+        catalogue: lists the payout methods that a lookup can name.
         observer: saves what the service tells of an order.
         staff_chat: where support agents work.
         topics: the topics of tickets.
@@ -43,7 +43,7 @@ class SupportAgents:
         infra: Infra,
         *,
         settlement: Settlement,
-        market: Market,
+        catalogue: ServiceCatalogue,
         observer: Observer,
         staff_chat: StaffChat,
         topics: TicketTopics,
@@ -63,7 +63,7 @@ class SupportAgents:
         lookups = LookupHandlers(
             sessions=self.sessions,
             database=database,
-            lookups=LookupService(database, market, clock),
+            lookups=LookupService(database, catalogue, clock),
             messages=messages,
             default_locale=default_locale,
         )

@@ -21,7 +21,7 @@ Answer = bool | dict[str, Any] | list[dict[str, Any]]
 TRIES: dict[Priority, int] = {"money": 3, "talk": 3, "bulk": 1}
 """What is refused in bulk goes back to its sender at once, who can put it off over a restart."""
 
-PATIENCE_SECONDS = 30.0
+LONGEST_WAIT_SECONDS = 30.0
 """A longer pause is the caller's to plan: it can remember the message over a restart."""
 
 _READS = ("get", "answer")
@@ -81,7 +81,7 @@ class SendLimiter(BaseRateLimiter[Priority]):
             try:
                 return await self._once(call, callback, args, kwargs)
             except SlowDown as refused:
-                if refused.seconds > PATIENCE_SECONDS:
+                if refused.seconds > LONGEST_WAIT_SECONDS:
                     raise
         return await self._once(call, callback, args, kwargs)
 

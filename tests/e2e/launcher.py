@@ -80,7 +80,7 @@ class Child:
         return code
 
 
-class Nursery:
+class Launcher:
     """The process that bots come from, as its user sees it. It ends with whoever has started it."""
 
     def __init__(self) -> None:
@@ -135,9 +135,9 @@ class Nursery:
 
 
 @cache
-def nursery() -> Nursery:
+def launcher() -> Launcher:
     """The process that this process's bots come from."""
-    started = Nursery()
+    started = Launcher()
     atexit.register(started.close)
     return started
 
