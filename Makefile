@@ -27,7 +27,7 @@ check: $(STAMP)
 	"$(BIN)/ruff" format --check .
 	"$(BIN)/mypy"
 	"$(BIN)/lint-imports"
-	"$(BIN)/python" -m pytest tests/architecture/test_locales.py tests/architecture/test_document_words.py
+	"$(BIN)/python" -m pytest tests/architecture/test_locales.py tests/architecture/test_document_words.py tests/architecture/test_imports.py tests/architecture/test_names.py
 
 format: $(STAMP)
 	"$(BIN)/ruff" check --fix .

@@ -288,4 +288,4 @@ def loops(app: App) -> list[tuple[str, Coroutine[Any, Any, None]]]:
         ("inbox-cleanup", InboxCleanup(app.store, app.clock).tick, Wakeup()),
     ]
     ticks += [(worker.name, worker.tick, worker.wakeup) for feature in app.features for worker in feature.workers]
-    return [(name, run_forever(name, tick, nudge)) for name, tick, nudge in ticks]
+    return [(name, run_forever(name, tick, wake)) for name, tick, wake in ticks]

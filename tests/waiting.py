@@ -1,14 +1,14 @@
 """Wait for what a test expects to happen.
 
-`PATIENCE` only keeps a test from hanging when the event never comes. No result depends on its value: a test that waits
-ends as soon as the event is there, however slow the machine is.
+`TIMEOUT_SECONDS` only keeps a test from hanging when the event never comes. No result depends on its value: a test that
+waits ends as soon as the event is there, however slow the machine is.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-PATIENCE: Final = 120.0
+TIMEOUT_SECONDS: Final = 120.0
 """Seconds. The only limit of this kind in the tests."""
 
 LOOK_EVERY: Final = 0.1
@@ -34,10 +34,12 @@ async def found(look: Callable[[], Awaitable[T]], fits: Callable[[T], bool], *, 
     """
     result = await look()
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while not fits(result):
                 await asyncio.sleep(LOOK_EVERY)
                 result = await look()
     except TimeoutError:
-        raise AssertionError(f"{what} has not happened within {PATIENCE:g} seconds; found last: {result!r}") from None
+        raise AssertionError(
+            f"{what} has not happened within {TIMEOUT_SECONDS:g} seconds; found last: {result!r}"
+        ) from None
     return result

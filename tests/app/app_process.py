@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from bot import process
 from bot.config import Settings, load
 from tests.keys import ENCRYPTION_KEYS
-from tests.waiting import PATIENCE, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
 NOWHERE = "http://127.0.0.1:9"
 
@@ -38,7 +38,7 @@ class Process:
 
     async def ends(self) -> int:
         """Wait for its end; the exit code."""
-        return await asyncio.wait_for(self.task, PATIENCE)
+        return await asyncio.wait_for(self.task, TIMEOUT_SECONDS)
 
 
 def settings_of(database: str, **others: str) -> Settings:

@@ -12,7 +12,7 @@ import pytest
 from bot.infra.db import migrate
 from tests.keys import ENCRYPTION_KEYS
 from tests.texts import label
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.process
 
@@ -33,7 +33,13 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _runs(site: Path, cwd: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(site), "HOME": str(cwd)} | settings
     return subprocess.run(
-        [sys.executable, *arguments], cwd=cwd, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
     )
 
 
@@ -92,7 +98,7 @@ def test_an_installed_kirim_mcp_serves_whoever_starts_it(installed: Path, tmp_pa
     command = (sys.executable, "-c", "from bot.mcp_server.command import main; main()")
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(installed), "SERVICE_API_KEY": "pk_live_made.up"}
     done = subprocess.run(
-        command, cwd=tmp_path, env=env, input=line, capture_output=True, text=True, timeout=PATIENCE, check=False
+        command, cwd=tmp_path, env=env, input=line, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
     )
     assert done.returncode == 0, done.stderr
     (answer,) = map(json.loads, done.stdout.splitlines())

@@ -22,7 +22,7 @@ from bot.settlement.model import NotMade, OrderRequest, OutOfReach, PayoutMethod
 from tests.app.app_process import running, settings_of
 from tests.infra.next_version import become_the_next_version
 from tests.infra.test_leader import end_leaders_session
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +105,7 @@ async def test_a_loss_while_migrating_ends_the_process_before_it_meets_telegram(
     reached = asyncio.Event()
     monkeypatch.setattr(Database, "upgrade", never(reached))
     async with running(database) as bot:
-        await asyncio.wait_for(reached.wait(), PATIENCE)
+        await asyncio.wait_for(reached.wait(), TIMEOUT_SECONDS)
         await lose_the_lead(database)
         assert await bot.ends() == process.LEAD_LOST
         assert not bot.said("telegram_unreachable")
@@ -124,7 +124,7 @@ async def test_a_loss_while_recovering_or_running_ends_the_process_before_it_act
         servers(SandboxOptions(state=tmp_path, page_port=0, service_port=0)) as addresses,
         running(database, **bot_environment(tmp_path, addresses)) as bot,
     ):
-        await asyncio.wait_for(reached.wait(), PATIENCE)
+        await asyncio.wait_for(reached.wait(), TIMEOUT_SECONDS)
         await lose_the_lead(database)
         assert await bot.ends() == process.LEAD_LOST
         assert len(bot.said("leadership_lost")) == 1

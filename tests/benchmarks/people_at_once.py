@@ -28,7 +28,7 @@ from tests.keys import VAULT
 SERVICE_SECONDS = 0.3
 PEOPLE, FEW_PEOPLE = 200, 20
 CONCURRENT = 256
-IMPATIENCE_SECONDS = 0.05
+RETRY_SECONDS = 0.05
 FIRST_ID = 10_000
 
 Submit = Callable[[Json], Awaitable[None]]
@@ -67,7 +67,7 @@ class Hall:
         """Type on without waiting, and leave it at that until nothing more is said."""
         for text in texts:
             await self.say(chat_id, text)
-            await asyncio.sleep(IMPATIENCE_SECONDS)
+            await asyncio.sleep(RETRY_SECONDS)
         with suppress(TimeoutError):
             for _ in texts:
                 await asyncio.wait_for(self.heard[chat_id].get(), 10 * SERVICE_SECONDS)

@@ -23,7 +23,7 @@ from tests.benchmarks.processes import Process, running
 from tests.e2e.world import Service, words_of
 from tests.keys import ENCRYPTION_KEYS
 
-PATIENCE = 90.0
+TIMEOUT_SECONDS = 90.0
 Json = dict[str, Any]
 
 
@@ -50,7 +50,7 @@ class Sights:
             self.seen[chat_id].append(Sight(time.perf_counter(), event["type"], event["message"]))
             self.changed[chat_id].set()
 
-    async def first(self, chat_id: int, text: str, since: float, within: float = PATIENCE) -> Sight:
+    async def first(self, chat_id: int, text: str, since: float, within: float = TIMEOUT_SECONDS) -> Sight:
         """The first thing seen in a chat since then whose text matches.
 
         Raises:
@@ -107,7 +107,7 @@ class Stage:
             yield process
 
     async def _runs(self, process: Process, starts: int) -> None:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while self._starts() == starts:
                 if process.returncode is not None:
                     raise RuntimeError("the bot has ended")
@@ -125,8 +125,8 @@ async def stage(*, telegram_limits: bool = False) -> AsyncIterator[Stage]:
         options = SandboxOptions(state=folder, page_port=0, service_port=0)
         async with (
             servers(options) as addresses,
-            httpx.AsyncClient(base_url=addresses.page, timeout=PATIENCE) as telegram,
-            httpx.AsyncClient(base_url=addresses.service, timeout=PATIENCE) as control,
+            httpx.AsyncClient(base_url=addresses.page, timeout=TIMEOUT_SECONDS) as telegram,
+            httpx.AsyncClient(base_url=addresses.service, timeout=TIMEOUT_SECONDS) as control,
         ):
             # The bot has to open what `crowd` seals into its database.
             settings = {"ENCRYPTION_KEYS": ENCRYPTION_KEYS, "LOG_FORMAT": "json", "LOG_LEVEL": "info"}

@@ -16,7 +16,7 @@ from tests.keys import ENCRYPTION_KEYS
 
 ROUNDS = 3
 REST_SECONDS = 1.5
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 NOBODY = "http://127.0.0.1:9"
 """The settlement service of a bot without orders, which asks it nothing."""
 
@@ -65,7 +65,7 @@ async def _start(bot: Callable[[str], tuple[tuple[str, ...], dict[str, str]]], f
         module, environment = bot(stub.address)
         began = time.perf_counter()
         async with running(*module, log=folder / "bot.log", environment=environment) as process:
-            await until(stub.polled, process, folder / "bot.log", PATIENCE)
+            await until(stub.polled, process, folder / "bot.log", TIMEOUT_SECONDS)
             took = (stub.first_poll or 0) - began
             await asyncio.sleep(REST_SECONDS)
             return Start(took, memory(process))

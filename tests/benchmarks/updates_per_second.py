@@ -13,7 +13,7 @@ from tests.benchmarks.report import Row, times_as_much
 
 CHATS = 500
 ROUNDS = 3
-PATIENCE = 120.0
+TIMEOUT_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ async def updates_a_second(way: Way, count: int, answer_seconds: float) -> float
         async with serving(Stub(updates=updates, answer_seconds=answer_seconds)) as stub:
             arguments = way.arguments or ((f"sqlite:///{folder}/bot.db",) if way is OURS else ())
             async with running(way.module, stub.address, *arguments, log=log) as process:
-                await until(stub.polled, process, log, PATIENCE)
+                await until(stub.polled, process, log, TIMEOUT_SECONDS)
                 began = time.perf_counter()
-                await until(stub.done, process, log, PATIENCE)
+                await until(stub.done, process, log, TIMEOUT_SECONDS)
                 return count / (stub.answers[-1] - began)

@@ -38,7 +38,7 @@ EVERY = 2.0
 CHATS, BETWEEN_CHATS = 12, 0.2
 """So many take turns that Telegram's pace of one message a second in a chat holds nobody up."""
 
-PATIENCE = 20.0
+TIMEOUT_SECONDS = 20.0
 BARE = "tests.benchmarks.bare_pages"
 
 
@@ -112,7 +112,7 @@ async def _look(address: str, tokens: list[str], lasting: float, waits: Waits) -
 
 async def _viewer(page: str, after: float, until: float, waits: Waits) -> None:
     await asyncio.sleep(after)
-    timeout = aiohttp.ClientTimeout(total=PATIENCE)
+    timeout = aiohttp.ClientTimeout(total=TIMEOUT_SECONDS)
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=1), timeout=timeout) as browser:
         await _asks(browser, page, waits.pages, waits)
         await _asks(browser, f"{page}/qr.png", waits.pictures, waits)
@@ -161,7 +161,7 @@ async def _bare() -> AsyncIterator[str]:
 
 
 async def _listens(port: int) -> None:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while True:
             try:
                 _, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -27,7 +27,7 @@ from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.keys import VAULT
 from tests.settlement.fake_settlement import MovedClock
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 OPERATOR = 2001
 
@@ -161,7 +161,7 @@ class BotProcess:
             return dict(await DeliveryRepository(tx).counts(broadcast_id))
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while not holds():  # noqa: ASYNC110  a test looks from outside
                 await asyncio.sleep(0.005)
 

@@ -45,7 +45,7 @@ class Office:
 
     def __init__(self, database: str, service: FakeSettlement) -> None:
         self.store, self.service, self.clock = Database(database, VAULT), service, service.clock
-        self.nudges = 0
+        self.wakeups = 0
         self.drafts = BroadcastDrafts(self.store, self.clock)
         self.broadcasts = BroadcastService(
             store=self.store,
@@ -57,11 +57,11 @@ class Office:
                 messages_per_second=30,
                 operator_ids=frozenset({OSCAR, OLGA}),
             ),
-            on_confirmed=self._nudge,
+            on_confirmed=self._wake,
         )
 
-    def _nudge(self) -> None:
-        self.nudges += 1
+    def _wake(self) -> None:
+        self.wakeups += 1
 
     async def subscribes(self, user_id: int, language: str = "en") -> None:
         now = self.clock.now()
@@ -133,7 +133,7 @@ async def test_what_was_previewed_is_what_is_sent_though_the_rate_has_moved_sinc
     begun = await office.begins(confirmed)
     assert begun is not None
     assert begun.quote == previewed.quote
-    assert office.nudges == 1
+    assert office.wakeups == 1
 
 
 async def test_a_preview_tells_the_size_by_language_and_how_long_it_takes(office: Office) -> None:

@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from bot.sandbox.settlement import SANDBOX_API_KEY
 from tests.e2e.programs import Running, running
 from tests.ports import free_port
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"
 
@@ -30,7 +30,7 @@ class ToolServer:
     async def client(self, mode: str = "auto") -> AsyncIterator[Client]:
         """Yield the official client."""
         headers = {"Authorization": f"Bearer {TOKEN}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=TIMEOUT_SECONDS) as http:
             transport = streamable_http_client(f"{self.address}/mcp", http_client=http)
             async with Client(transport, mode=mode) as client:
                 yield client

@@ -15,7 +15,7 @@ from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
 from tests.e2e.world import World
 from tests.texts import label, like
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 DESKTOP = ViewportSize(width=1440, height=900)
 PHONE = ViewportSize(width=390, height=844)
@@ -95,7 +95,7 @@ async def opened(browser: Browser, kirim: World, who: Onlooker) -> AsyncIterator
     colours: Literal["dark", "light"] = "dark" if who.dark else "light"
     # What moves is drawn sixty times a second by a processor; it is seen moving in tests/sandbox.
     async with await browser.new_context(viewport=who.screen, color_scheme=colours, reduced_motion="reduce") as context:
-        context.set_default_timeout(PATIENCE * 1000)
+        context.set_default_timeout(TIMEOUT_SECONDS * 1000)
         page = await context.new_page()
         troubles: list[str] = []
         page.on("pageerror", lambda error: troubles.append(str(error)))

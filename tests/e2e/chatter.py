@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
-NEWS_WITHIN = 1.0
+NOTIFIED_WITHIN = 1.0
 """Somebody who waits is told at once when something happens in the chat; every so often they look all the same."""
 
 AT_ONCE = 4
@@ -55,10 +55,10 @@ class Chatter:
 
     async def looks(self) -> AsyncIterator[list[Json]]:
         """All that stands in the chat, now and whenever that may have changed, until patience ends."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         yield await self.messages()
         while time.monotonic() < deadline:
-            yield await self.messages(news_after=self._seen_until or 0, news_within=NEWS_WITHIN)
+            yield await self.messages(notified_after=self._seen_until or 0, notified_within=NOTIFIED_WITHIN)
 
     async def says(self, text: str, *, reply_to: Json | None = None, topic: int | None = None) -> Json:
         """Write a message, perhaps in answer to another; what `sees` finds from here on is newer than this."""
@@ -134,17 +134,17 @@ class Chatter:
                 return
         raise NotSeen(f"no {emoji!r} under {words_of(message)!r}, but {seen!r}", self.chat_id)
 
-    async def taps(self, label: str, *, message: Json | None = None, wait: float = PATIENCE) -> Json:
+    async def taps(self, label: str, *, message: Json | None = None, wait: float = TIMEOUT_SECONDS) -> Json:
         """Press the newest button whose label contains `label`; the toast that came back."""
         button_on, button = await self._find_button(label, message)
         return await self.presses(button_on, button["callback_data"], wait=wait)
 
-    async def presses(self, message: Json, data: str, *, wait: float = PATIENCE, force: bool = False) -> Json:
+    async def presses(self, message: Json, data: str, *, wait: float = TIMEOUT_SECONDS, force: bool = False) -> Json:
         """Press a button by its data, as a double tap or a stale message would."""
         await self._remember()
         return await self._presses(message, data, wait=wait, force=force)
 
-    async def presses_all(self, message: Json, pressed: Iterable[str], *, wait: float = PATIENCE) -> list[Json]:
+    async def presses_all(self, message: Json, pressed: Iterable[str], *, wait: float = TIMEOUT_SECONDS) -> list[Json]:
         """Press all of these, there or not, without waiting for one before the next; the answers in their order."""
         await self._remember()
         few = asyncio.Semaphore(AT_ONCE)
@@ -159,7 +159,7 @@ class Chatter:
         answer = await self._http.post(
             f"/sandbox/chats/{self.chat_id}/press",
             json={"from": self.id, "message_id": message["message_id"], "data": data, "timeout": wait, "force": force},
-            timeout=wait + PATIENCE,
+            timeout=wait + TIMEOUT_SECONDS,
         )
         result: Json = answer.raise_for_status().json()
         return result

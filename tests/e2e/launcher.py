@@ -30,7 +30,7 @@ from types import ModuleType
 from typing import NoReturn
 
 import bot
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 ROOT = Path(bot.__file__).parents[1]
 LONGEST_REQUEST = 65_536
@@ -126,7 +126,7 @@ class Launcher:
         socket.send_fds(line, [request.encode()], ends)
         os.close(nothing)
         reader, writer = await asyncio.open_unix_connection(sock=line)
-        return Child(reader, writer, int(await asyncio.wait_for(reader.readline(), PATIENCE)))
+        return Child(reader, writer, int(await asyncio.wait_for(reader.readline(), TIMEOUT_SECONDS)))
 
     def close(self) -> None:
         """End it."""

@@ -69,7 +69,7 @@ from bot.users.buttons import (
     SettingsButton,
 )
 from tests.e2e.world import Json, World, words_of
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 BOOKKEEPING = frozenset({"inbox", "quotes", "sealing_keys"})
 """Tables that tell of the bot and the market, and of nobody."""
@@ -166,7 +166,7 @@ def snapshot(world: World, but: Iterable[int] = ()) -> Rows:
     engine = create_engine(
         f"sqlite:///file:{world.state / 'kirim.db'}?mode=ro&uri=true",
         poolclass=NullPool,
-        connect_args={"timeout": PATIENCE},
+        connect_args={"timeout": TIMEOUT_SECONDS},
     )
     with engine.connect() as database:
         return frozenset(
@@ -179,7 +179,9 @@ def snapshot(world: World, but: Iterable[int] = ()) -> Rows:
 
 def is_done(world: World, update_id: int = 0) -> bool:
     """Whether the bot is done with every update up to this one, and all notifications are sent."""
-    with closing(sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=PATIENCE)) as database:
+    with closing(
+        sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=TIMEOUT_SECONDS)
+    ) as database:
         last, left, to_tell = database.execute(
             "SELECT (SELECT coalesce(max(update_id), 0) FROM inbox),"
             " (SELECT count(*) FROM inbox WHERE finished_at IS NULL),"
@@ -190,7 +192,9 @@ def is_done(world: World, update_id: int = 0) -> bool:
 
 def last_update(world: World) -> int:
     """The last update that the bot has taken in."""
-    with closing(sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=PATIENCE)) as database:
+    with closing(
+        sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=TIMEOUT_SECONDS)
+    ) as database:
         return int(database.execute("SELECT coalesce(max(update_id), 0) FROM inbox").fetchone()[0])
 
 

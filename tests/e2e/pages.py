@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Page, Request, expect
 from tests.e2e.people import Newcomer
 from tests.pictures import qr_texts
 from tests.ports import free_port
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 TOKEN = re.compile(r"/p/([A-Za-z0-9_-]{32})\?l=(en|id)$")
 
@@ -63,7 +63,7 @@ async def phone(browser: Browser, *, scripts: bool = True, dark: bool = False) -
         java_script_enabled=scripts,
         permissions=["clipboard-read", "clipboard-write"],
     )
-    context.set_default_timeout(PATIENCE * 1000)
+    context.set_default_timeout(TIMEOUT_SECONDS * 1000)
     made = Phone(await context.new_page())
     made.page.on("pageerror", lambda error: made.troubles.append(str(error)))
     made.page.on("console", lambda message: made.troubles.append(message.text))

@@ -8,7 +8,7 @@ from bot.recipients.formatting import group_digits
 from bot.sandbox.bot_api.settings import default_people
 from tests.e2e.world import Chatter, Json, World, words_of
 from tests.texts import label, like
-from tests.waiting import PATIENCE, found
+from tests.waiting import TIMEOUT_SECONDS, found
 
 WHERE = f"{like('destination.ask')}|{like('destination.ask_again')}"
 """The question for a destination; people who have sent before are offered their recipients with it."""
@@ -118,7 +118,7 @@ async def order_of(world: World, user: Chatter) -> Json:
 
     async def service_id() -> str | None:
         newest = "SELECT service_id FROM orders WHERE user_id = ? ORDER BY created_at DESC LIMIT 1"
-        with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
+        with closing(sqlite3.connect(world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
             row = database.execute(newest, (user.id,)).fetchone()
         return str(row[0]) if row and row[0] else None
 
@@ -129,7 +129,7 @@ async def expires(world: World, order: Json) -> None:
     """Let the time to pay an order be over, by the service's clock and by the bot's."""
     await world.service.does("expire", orderId=order["id"])
     now = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f}"
-    with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         # Another version: what the bot has read before must not be written over this.
         changed = database.execute(
             "UPDATE orders SET expires_at = :now, next_poll_at = :now, version = version + 1 WHERE service_id = :id",
@@ -162,7 +162,7 @@ async def _notifications_become(world: World, chat_id: int, wished: set[str]) ->
     known = "SELECT DISTINCT status FROM outbox WHERE chat_id = ? AND status != 'sent'"
 
     async def statuses() -> set[str]:
-        with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
+        with closing(sqlite3.connect(world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
             return {status for (status,) in database.execute(known, (chat_id,))}
 
     await found(statuses, lambda now: now == wished, what=f"{wished or 'sent'} in the outbox")
@@ -170,7 +170,7 @@ async def _notifications_become(world: World, chat_id: int, wished: set[str]) ->
 
 def let_drafts_lapse(world: World, user: Chatter) -> None:
     """Make it seem that this person has been quiet for longer than a draft waits."""
-    with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         changed = database.execute(
             "UPDATE drafts SET expires_at = '2026-01-01 00:00:00.000000' WHERE chat_id = ? AND status = 'open'",
             (user.id,),

@@ -17,7 +17,7 @@ from typing import BinaryIO
 import bot
 from tests.e2e import failure_report
 from tests.e2e.launcher import Child, launcher
-from tests.waiting import PATIENCE, found
+from tests.waiting import TIMEOUT_SECONDS, found
 
 ROOT = Path(bot.__file__).parents[1]
 
@@ -37,7 +37,7 @@ async def run(folder: Path, *arguments: str, environment: Mapping[str, str], col
     with said.open("wb") as out, log.open("wb") as err:
         process = await _start(folder, arguments, environment, out, err, cold=cold)
     try:
-        code = await asyncio.wait_for(process.wait(), PATIENCE)
+        code = await asyncio.wait_for(process.wait(), TIMEOUT_SECONDS)
     finally:
         if process.returncode is None:
             process.kill()
@@ -66,7 +66,7 @@ class Running:
     async def ends_on(self, sent: signal.Signals) -> int:
         """Send a signal; its exit code."""
         self.process.send_signal(sent)
-        return await asyncio.wait_for(self.process.wait(), PATIENCE)
+        return await asyncio.wait_for(self.process.wait(), TIMEOUT_SECONDS)
 
 
 @asynccontextmanager
@@ -84,7 +84,7 @@ async def running(
         if process.returncode is None:
             process.terminate()
             try:
-                await asyncio.wait_for(process.wait(), PATIENCE)
+                await asyncio.wait_for(process.wait(), TIMEOUT_SECONDS)
             except TimeoutError:
                 process.kill()
                 await process.wait()

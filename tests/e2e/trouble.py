@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.e2e.world import Chatter, World, words_of
 from tests.texts import label, like, says
-from tests.waiting import PATIENCE, found, until
+from tests.waiting import TIMEOUT_SECONDS, found, until
 
 FOR_LONG = 300.0
 """Seconds: longer than any test. What is held for so long never gets there."""
@@ -85,7 +85,7 @@ async def is_at_rest(world: World) -> None:
 
     async def left() -> int:
         about = (await world.telegram.get(f"/bot{token}/getWebhookInfo")).raise_for_status().json()
-        with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
+        with closing(sqlite3.connect(world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
             ours = [int(database.execute(count).fetchone()[0]) for count in (handled, told)]
         return sum(ours) + int(about["result"]["pending_update_count"])
 

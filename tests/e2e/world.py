@@ -24,7 +24,7 @@ from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
 from tests.e2e import failure_report
 from tests.e2e.chatter import Chatter, Json, NotSeen, words_of
 from tests.e2e.launcher import Child, launcher
-from tests.waiting import PATIENCE, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
 __all__ = ["Chatter", "Json", "NotSeen", "Service", "World", "words_of", "world"]
 
@@ -113,10 +113,10 @@ class World:
         self.log = state / "bot.log"
         # The bot asks over real HTTP; persons, who ask far more often, need no connection.
         self.telegram = httpx.AsyncClient(
-            base_url=addresses.page, timeout=PATIENCE, transport=_at_hand(addresses.page_app)
+            base_url=addresses.page, timeout=TIMEOUT_SECONDS, transport=_at_hand(addresses.page_app)
         )
         self.control = httpx.AsyncClient(
-            base_url=addresses.service, timeout=PATIENCE, transport=_at_hand(addresses.service_app)
+            base_url=addresses.service, timeout=TIMEOUT_SECONDS, transport=_at_hand(addresses.service_app)
         )
         self.service = Service(self.control)
         self.emma = Chatter(self.telegram, 1001)
@@ -144,7 +144,7 @@ class World:
         """SIGTERM; the exit code. It fails where the bot waits for what is held up `FOR_LONG` (`trouble.py`)."""
         assert self.bot is not None
         self.bot.send_signal(signal.SIGTERM)
-        return await asyncio.wait_for(self.bot.wait(), PATIENCE)
+        return await asyncio.wait_for(self.bot.wait(), TIMEOUT_SECONDS)
 
     @asynccontextmanager
     async def another_bot(self, **settings: str) -> AsyncIterator[None]:
@@ -230,7 +230,7 @@ class _AtHand(httpx.ASGITransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Its answer."""
-        async with asyncio.timeout(2 * PATIENCE):  # a press waits for its answer as long as anything may take
+        async with asyncio.timeout(2 * TIMEOUT_SECONDS):  # a press waits for its answer as long as anything may take
             return await super().handle_async_request(request)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.harness.postgresql import install
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -95,7 +95,7 @@ def _candidates(environment: Mapping[str, str], places: Sequence[str]) -> Iterat
 def _starts(path: str) -> bool:
     """Ask for its version: on some systems the program is only a note that says what to install."""
     try:
-        asked = subprocess.run([path, "--version"], capture_output=True, check=False, timeout=PATIENCE)
+        asked = subprocess.run([path, "--version"], capture_output=True, check=False, timeout=TIMEOUT_SECONDS)
     except (OSError, subprocess.SubprocessError):
         return False
     return asked.returncode == 0
@@ -107,7 +107,7 @@ async def chromium(path: str) -> AsyncIterator[Browser]:
     # Importing Playwright takes a while, and most test processes never need it.
     from playwright.async_api import async_playwright, expect  # noqa: PLC0415
 
-    expect.set_options(timeout=PATIENCE * 1000)
+    expect.set_options(timeout=TIMEOUT_SECONDS * 1000)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         try:

@@ -48,7 +48,7 @@ PLACES = (
     "/Applications/Postgres.app/Contents/Versions/*/bin",
 )
 """Where packages put the server's programs, which are often not on the PATH."""
-PATIENCE_SECONDS = 120
+TIMEOUT_SECONDS = 120
 """Only guards against hanging."""
 CONNECT_SECONDS = 10
 LONGEST_PARENT = 70
@@ -173,7 +173,7 @@ def start(programs: Path, parent: Path, environment: Mapping[str, str] = os.envi
         run("initdb", "--no-sync", "--no-locale", "--encoding=UTF8", "--auth=trust", "--username=postgres", str(data))
         with (data / "postgresql.conf").open("a") as settings:
             settings.write(SETTINGS.format(folder=str(folder).replace("'", "''")))
-        run("pg_ctl", "start", "--wait", "-t", str(PATIENCE_SECONDS), "-D", str(data), "-l", str(folder / "log"))
+        run("pg_ctl", "start", "--wait", "-t", str(TIMEOUT_SECONDS), "-D", str(data), "-l", str(folder / "log"))
         url = URL.create("postgresql", "postgres", database="postgres", query={"host": str(folder)})
         return Server(usable(url.render_as_string(hide_password=False)), stop)
     except (OSError, LookupError) as error:
@@ -213,7 +213,7 @@ class Runner:
                 capture_output=True,
                 text=True,
                 check=False,
-                timeout=PATIENCE_SECONDS,
+                timeout=TIMEOUT_SECONDS,
             )
         except (OSError, subprocess.SubprocessError) as error:
             raise NoServer(f"{program}: {_one_line(error)}") from None
@@ -286,11 +286,11 @@ def at_end(*arguments: str, environment: Mapping[str, str] | None = None) -> Cal
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    waiting.wait(PATIENCE_SECONDS)
+    waiting.wait(TIMEOUT_SECONDS)
 
     def end() -> None:
         # It writes nothing; its output closes when it is done.
-        waiting.communicate(b"\n", PATIENCE_SECONDS)
+        waiting.communicate(b"\n", TIMEOUT_SECONDS)
 
     return end
 

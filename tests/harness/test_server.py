@@ -23,7 +23,7 @@ from tests.harness.postgresql import NoServer, Server, installed, start
 pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 60
+TIMEOUT_SECONDS = 60
 """Only guards against hanging."""
 STARTS_ONE = """
 import signal, sys
@@ -92,7 +92,7 @@ def servers_in(folder: Path) -> list[int]:
 
 def until(condition: Callable[[], bool]) -> None:
     """Wait for what other processes bring about."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT_SECONDS
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -137,7 +137,7 @@ def test_it_ends_with_a_run_that_is_interrupted_or_killed(programs: Path, parent
     with run_with_server(programs, parent) as run:
         # A terminal sends Ctrl-C to all processes of the group.
         os.killpg(run.pid, number)
-        run.wait(PATIENCE)
+        run.wait(TIMEOUT_SECONDS)
     until(lambda: not servers_in(parent) and not list(parent.iterdir()))
 
 
@@ -145,7 +145,7 @@ def test_it_ends_with_a_run_that_is_killed_with_all_its_descendants(programs: Pa
     with run_with_server(programs, parent) as run:
         for each in (*psutil.Process(run.pid).children(recursive=True), run):
             each.kill()
-        run.wait(PATIENCE)
+        run.wait(TIMEOUT_SECONDS)
     until(lambda: not servers_in(parent) and not list(parent.iterdir()))
 
 

@@ -222,26 +222,26 @@ async def test_a_stray_cancellation_within_a_handler_does_not_end_the_queue() ->
 async def test_a_queue_that_something_else_cancels_goes_on_with_its_chat_and_says_so() -> None:
     chats = Chats(takes=1.0)
     await chats.receive((1, 1), (2, 1))
-    errand = chats.queues.run_in_queue(1, lambda: asyncio.sleep(0))
+    job = chats.queues.run_in_queue(1, lambda: asyncio.sleep(0))
     await asyncio.sleep(0.5)
     with capture_logs() as logs:
         next(task for task in asyncio.all_tasks() if task.get_name() == "chat-queue-1").cancel()
         await chats.settled()
     assert chats.served == [1, 2]
     assert chats.store.inbox.rows[1].attempts == 1
-    assert await errand
+    assert await job
     assert [entry["error"] for entry in logs if entry["event"] == "chat_queue_restarted"] == ["CancelledError"]
 
 
 @in_virtual_time
 async def test_an_errand_whose_queue_something_else_cancels_is_over_and_the_chat_goes_on() -> None:
     chats = Chats()
-    errand = chats.queues.run_in_queue(1, lambda: asyncio.sleep(100))
+    job = chats.queues.run_in_queue(1, lambda: asyncio.sleep(100))
     await chats.receive((1, 1))
     await asyncio.sleep(0.5)
     next(task for task in asyncio.all_tasks() if task.get_name() == "chat-queue-1").cancel()
     await chats.settled()
-    assert not await errand
+    assert not await job
     assert chats.served == [1]
 
 
@@ -294,14 +294,14 @@ async def test_errands_keep_the_order_of_their_chat() -> None:
     seen: list[tuple[str, list[int]]] = []
     await chats.receive((1, 1), (2, 1))
 
-    def errand(name: str) -> Callable[[], Awaitable[None]]:
+    def job(name: str) -> Callable[[], Awaitable[None]]:
         async def work() -> None:
             seen.append((name, list(chats.served)))
 
         return work
 
-    ours = chats.queues.run_in_queue(1, errand("ours"))
-    others = chats.queues.run_in_queue(2, errand("others"))
+    ours = chats.queues.run_in_queue(1, job("ours"))
+    others = chats.queues.run_in_queue(2, job("others"))
     await chats.receive((3, 1))
     assert await ours
     assert await others

@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.launcher import launcher
 from tests.sandbox.telegram_sandbox import EMMA, SARI, Running, running
-from tests.waiting import PATIENCE, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
 pytestmark = pytest.mark.process
 
@@ -39,7 +39,7 @@ class Child:
             )
         try:
             yield
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT_SECONDS):
                 while not done():
                     assert process.returncode is None, "it ended by itself"
                     await asyncio.sleep(0.01)
@@ -52,7 +52,7 @@ class Child:
 
     def finished(self) -> int:
         """How many updates are finished in the inbox, which happens soon after they were processed."""
-        with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as database:
+        with closing(sqlite3.connect(self.path, timeout=TIMEOUT_SECONDS)) as database:
             if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'inbox'").fetchone():
                 return 0
             found: int = database.execute("SELECT count(*) FROM inbox WHERE finished_at IS NOT NULL").fetchone()[0]

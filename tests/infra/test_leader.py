@@ -14,7 +14,7 @@ from sqlalchemy import make_url
 from bot.infra.db import leader
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 LEADING = """
@@ -49,7 +49,7 @@ async def another_process(database: str) -> AsyncIterator[asyncio.subprocess.Pro
 
 async def says(process: asyncio.subprocess.Process) -> str:
     assert process.stdout is not None
-    return (await asyncio.wait_for(process.stdout.readline(), PATIENCE)).decode().strip()
+    return (await asyncio.wait_for(process.stdout.readline(), TIMEOUT_SECONDS)).decode().strip()
 
 
 async def lead_once(store: Database, waiting: Callable[[], None] | None = None) -> None:
@@ -74,10 +74,10 @@ async def test_another_waits_says_so_once_and_leads_when_the_first_ends(store: D
 
     async with store.lead():
         second = asyncio.create_task(lead_once(other_store, waiting))
-        await asyncio.wait_for(waited.wait(), PATIENCE)
+        await asyncio.wait_for(waited.wait(), TIMEOUT_SECONDS)
         await asyncio.sleep(0.03)  # some more polls of the lock, which must not succeed
         assert not second.done()
-    await asyncio.wait_for(second, PATIENCE)
+    await asyncio.wait_for(second, TIMEOUT_SECONDS)
     assert calls == ["waiting"]
 
 
@@ -89,7 +89,7 @@ async def test_one_that_waits_can_be_cancelled(store: Database, other_store: Dat
         second.cancel()
         with pytest.raises(asyncio.CancelledError):
             await second
-    await asyncio.wait_for(lead_once(other_store), PATIENCE)
+    await asyncio.wait_for(lead_once(other_store), TIMEOUT_SECONDS)
 
 
 @pytest.mark.process
@@ -98,10 +98,10 @@ async def test_the_lead_passes_on_when_its_holder_is_killed(store: Database, dat
         assert await says(first) == "leading"
         waited = asyncio.Event()
         mine = asyncio.create_task(lead_once(store, waited.set))
-        await asyncio.wait_for(waited.wait(), PATIENCE)
+        await asyncio.wait_for(waited.wait(), TIMEOUT_SECONDS)
         assert not mine.done()
         first.send_signal(signal.SIGKILL)
-        await asyncio.wait_for(mine, PATIENCE)
+        await asyncio.wait_for(mine, TIMEOUT_SECONDS)
 
 
 @pytest.mark.process
@@ -118,8 +118,8 @@ async def test_a_lost_connection_loses_the_lead(migrated_database: str) -> None:
     store = Database(migrated_database)
     async with store.lead() as leadership:
         await end_leaders_session(migrated_database)
-        await asyncio.wait_for(leadership.lost.wait(), PATIENCE)
-        await asyncio.wait_for(lead_once(store), PATIENCE)
+        await asyncio.wait_for(leadership.lost.wait(), TIMEOUT_SECONDS)
+        await asyncio.wait_for(lead_once(store), TIMEOUT_SECONDS)
     await store.close()
 
 
@@ -133,7 +133,7 @@ async def test_a_server_that_falls_silent_loses_the_lead(
 
     async with store.lead() as leadership:
         monkeypatch.setattr(asyncpg.Connection, "fetchval", silence)
-        await asyncio.wait_for(leadership.lost.wait(), PATIENCE)
+        await asyncio.wait_for(leadership.lost.wait(), TIMEOUT_SECONDS)
     await store.close()
 
 
@@ -142,7 +142,7 @@ async def test_another_process_in_the_same_session_takes_the_lead_away(
 ) -> None:
     """A pooler gives two processes one session of the server, which then gives both the lock."""
     session = await leader._connect(make_url(migrated_database))
-    monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", PATIENCE)
+    monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", TIMEOUT_SECONDS)
     monkeypatch.setattr(leader, "_connect", lambda _: asyncio.sleep(0, session))
     first, second = Database(migrated_database), Database(migrated_database)
     async with first.lead():
@@ -163,10 +163,10 @@ async def test_a_deleted_lock_file_loses_the_lead(tmp_path: Path) -> None:
     async with first.lead() as leadership:
         waited = asyncio.Event()
         mine = asyncio.create_task(lead_once(second, waited.set))
-        await asyncio.wait_for(waited.wait(), PATIENCE)
+        await asyncio.wait_for(waited.wait(), TIMEOUT_SECONDS)
         (tmp_path / "kirim.db.lock").unlink()
-        await asyncio.wait_for(leadership.lost.wait(), PATIENCE)
-        await asyncio.wait_for(mine, PATIENCE)
+        await asyncio.wait_for(leadership.lost.wait(), TIMEOUT_SECONDS)
+        await asyncio.wait_for(mine, TIMEOUT_SECONDS)
         assert not first.is_leading
 
 
@@ -181,7 +181,7 @@ async def test_a_store_knows_whether_its_process_leads(store: Database) -> None:
 
 
 async def test_a_loss_is_found_by_asking_before_it_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", PATIENCE)
+    monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", TIMEOUT_SECONDS)
     store = Database(str(tmp_path / "kirim.db"))
     async with store.lead() as leadership:
         assert await store.leads()

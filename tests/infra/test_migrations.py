@@ -20,7 +20,7 @@ from tests.e2e.launcher import launcher
 from tests.infra.next_version import REVISION, become_the_next_version
 from tests.keys import VAULT
 from tests.users.leaving import EMMA, a_user
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -135,7 +135,7 @@ def test_several_processes_may_migrate_at_once_from_any_folder(bare_database: st
     running = [
         subprocess.Popen([*command, bare_database], cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(3)
     ]
-    assert [process.communicate(timeout=PATIENCE)[0].strip() for process in running] == [migrate.head()] * 3
+    assert [process.communicate(timeout=TIMEOUT_SECONDS)[0].strip() for process in running] == [migrate.head()] * 3
     assert [process.returncode for process in running] == [0, 0, 0]
 
 

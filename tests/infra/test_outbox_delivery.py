@@ -27,7 +27,7 @@ from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.keys import VAULT
 from tests.orders.order_world import EMMA, SARI, Ears, OrderSystem
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 
 async def queue(system: OrderSystem, *kinds: str, chat_id: int = EMMA) -> None:
@@ -169,7 +169,7 @@ async def test_a_slow_chat_does_not_hold_up_the_others(system: OrderSystem) -> N
     await queue(system, "paid")
     for chat_id in range(2000, 2200):
         await queue(system, "paid", chat_id=chat_id)
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while len(ears.heard) < 200:
             await delivery.start_due()
             await asyncio.sleep(0)

@@ -12,7 +12,7 @@ import pytest
 from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
 from bot.infra.telegram.inbound.receiver import UpdateFeed
 from bot.infra.telegram.transport import TelegramRequest
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 SECRET = "424242:" + "s" * 35
@@ -113,7 +113,7 @@ async def test_a_server_that_is_not_there_got_nothing(address: str) -> None:
 
 async def test_waiting_in_vain_for_a_free_connection_sent_nothing() -> None:
     asked, handle = noting(silent)
-    async with server(handle) as address, TelegramRequest(connections=1, read_timeout=2 * PATIENCE) as request:
+    async with server(handle) as address, TelegramRequest(connections=1, read_timeout=2 * TIMEOUT_SECONDS) as request:
         first = asyncio.create_task(request.post(f"{address}/sendMessage"))
         await asked.wait()
         with pytest.raises(Unsent):
@@ -171,8 +171,8 @@ async def test_an_answer_to_a_poll_that_is_no_list_of_updates_acknowledges_nothi
 async def test_a_poll_ends_at_once_when_it_is_cancelled() -> None:
     asked, handle = noting(silent)
     async with server(handle) as address, TelegramRequest() as request:
-        poll = asyncio.create_task(UpdateFeed(address, request, seconds=int(2 * PATIENCE)).next(5))
+        poll = asyncio.create_task(UpdateFeed(address, request, seconds=int(2 * TIMEOUT_SECONDS)).next(5))
         await asked.wait()
         poll.cancel()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await asyncio.gather(poll, return_exceptions=True)

@@ -16,9 +16,9 @@ from starlette.routing import Route
 from bot.infra.http import server
 from bot.infra.redaction import redact
 from tests.ports import free_port
-from tests.waiting import PATIENCE, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
-FOR_EVER = int(10 * PATIENCE)
+FOR_EVER = int(10 * TIMEOUT_SECONDS)
 SECRET = "/p/abcdefghijklmnopqrstuvwxyz_-0123"
 
 
@@ -72,7 +72,7 @@ async def test_it_answers_from_the_moment_it_is_opened_and_lets_go_of_its_port()
 
 async def test_open_connections_hold_nothing_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "IDLE_SECONDS", FOR_EVER)
-    async with asyncio.timeout(PATIENCE), httpx.AsyncClient() as browser:
+    async with asyncio.timeout(TIMEOUT_SECONDS), httpx.AsyncClient() as browser:
         async with open_slow_server(ends_within=FOR_EVER) as slow_server:
             await browser.get(slow_server.address)
             port = int(slow_server.address.rpartition(":")[2])
@@ -82,7 +82,7 @@ async def test_open_connections_hold_nothing_up(monkeypatch: pytest.MonkeyPatch)
 
 
 async def test_an_answer_under_way_is_waited_for() -> None:
-    async with asyncio.timeout(PATIENCE), httpx.AsyncClient(timeout=PATIENCE) as browser:
+    async with asyncio.timeout(TIMEOUT_SECONDS), httpx.AsyncClient(timeout=TIMEOUT_SECONDS) as browser:
         async with open_slow_server(ends_within=FOR_EVER) as slow_server:
             slow = asyncio.create_task(browser.get(f"{slow_server.address}/slow"))
             await slow_server.asked.wait()
@@ -93,7 +93,7 @@ async def test_an_answer_under_way_is_waited_for() -> None:
 
 @pytest.mark.filterwarnings("ignore")  # connections that are cut off log warnings
 async def test_an_answer_that_never_comes_is_cut_off() -> None:
-    async with asyncio.timeout(PATIENCE), httpx.AsyncClient(timeout=FOR_EVER) as browser:
+    async with asyncio.timeout(TIMEOUT_SECONDS), httpx.AsyncClient(timeout=FOR_EVER) as browser:
         async with open_slow_server() as slow_server:
             slow = asyncio.create_task(browser.get(f"{slow_server.address}/slow"))
             await slow_server.asked.wait()
@@ -166,7 +166,7 @@ async def test_connections_that_say_nothing_are_closed(monkeypatch: pytest.Monke
     monkeypatch.setattr(server, "IDLE_SECONDS", 0.05)
     async with open_slow_server() as slow_server:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(slow_server.address.rpartition(":")[2]))
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             assert await reader.read() == b""
         writer.close()
 
@@ -178,7 +178,7 @@ async def test_connections_that_never_come_to_the_point_are_closed(
     monkeypatch.setattr(server, "IDLE_SECONDS", 0.2)
     async with open_slow_server() as slow_server:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(slow_server.address.rpartition(":")[2]))
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             if before:
                 writer.write(before)
                 assert b"200 OK" in await reader.readuntil(b"\r\n\r\n")

@@ -12,7 +12,7 @@ from mcp.server.mcpserver import MCPServer
 
 from bot.infra.http import server as web
 from bot.mcp_server.http.app import create_app
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"
 LIST_TOOLS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -80,7 +80,7 @@ class ToolServer:
         try:
             writer.write(raw)
             await writer.drain()
-            return await asyncio.wait_for(reader.read(65_536), PATIENCE)
+            return await asyncio.wait_for(reader.read(65_536), TIMEOUT_SECONDS)
         finally:
             writer.close()
 

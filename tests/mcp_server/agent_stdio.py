@@ -20,7 +20,7 @@ from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, c
 from tests.e2e.launcher import BOT, launcher
 from tests.e2e.launcher import Child as Process
 from tests.serving import serving
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -64,7 +64,7 @@ class Child:
 
     async def reads(self) -> dict[str, Any]:
         """Return the next message."""
-        line = await asyncio.wait_for(self.stdout.readline(), PATIENCE)
+        line = await asyncio.wait_for(self.stdout.readline(), TIMEOUT_SECONDS)
         assert line.endswith(b"\n")
         self.lines.append(line)
         message: dict[str, Any] = json.loads(line)
@@ -87,7 +87,7 @@ class Child:
     async def leaves(self) -> tuple[int, bytes, str]:
         """Close its stdin. Return its exit code, the rest of its output, and its logs."""
         self.stdin.close()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             out = await self.stdout.read()
             return await self.process.wait(), out, self.log.read_text()
 

@@ -17,7 +17,7 @@ from bot.mcp_server.service import Rules, Service
 from tests.mcp_server.agent_http import TOKEN, served
 from tests.mcp_server.agent_server import tool_server
 from tests.sandbox.settlement_service import Clock, SandboxService, sandbox_service
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 BCA = {"partnerBankCode": "014", "partnerBankName": "BANK CENTRAL ASIA"}
 MODES = ("2026-07-28", "legacy", "auto")
@@ -45,7 +45,7 @@ class Tools:
     async def client(self, mode: str = "auto", token: str = TOKEN) -> AsyncIterator[Client]:
         """Yield the official client, connected."""
         headers = {"Authorization": f"Bearer {token}"}
-        async with httpx2.AsyncClient(headers=headers, limits=httpx2.Limits(), timeout=PATIENCE) as http:
+        async with httpx2.AsyncClient(headers=headers, limits=httpx2.Limits(), timeout=TIMEOUT_SECONDS) as http:
             transport = streamable_http_client(f"{self.address}/mcp", http_client=http)
             async with Client(transport, mode=mode) as client:
                 yield client

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from bot.mcp_server.http import answers, body
 from bot.mcp_server.http.front import Front
 from tests.mcp_server.agent_http import LIST_TOOLS, TOKEN, ToolServer, call, open_tool_server
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 HEAD = f"POST /mcp HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: application/json\r\n"
 STRANGER = "POST /mcp HTTP/1.1\r\nhost: x\r\n"
@@ -61,7 +61,7 @@ async def test_a_large_body_that_came_in_one_piece_is_refused_at_once() -> None:
     async def never(*_: object) -> None:
         raise AssertionError
 
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         await body.Body(never)({"type": "http", "headers": []}, receive, send)
     assert sent[0]["status"] == 413
 
@@ -89,7 +89,7 @@ async def _all_that_is_said(tool_server: ToolServer, raw: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", tool_server.port)
     writer.write(raw)
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             return await reader.read()
     finally:
         writer.close()

@@ -8,7 +8,7 @@ from mcp.server.mcpserver import MCPServer
 
 from bot.mcp_server.caller import has_left
 from tests.mcp_server.agent_http import TOKEN, served
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 
 def call_of(tool: str) -> bytes:
@@ -46,9 +46,9 @@ async def test_a_tool_knows_whether_its_caller_has_hung_up() -> None:
         _, writer = await asyncio.open_connection(host, int(port))
         writer.write(call_of("probe"))
         await writer.drain()
-        await asyncio.wait_for(began.wait(), PATIENCE)
+        await asyncio.wait_for(began.wait(), TIMEOUT_SECONDS)
         writer.close()
-        await asyncio.wait_for(hung_up.wait(), PATIENCE)
+        await asyncio.wait_for(hung_up.wait(), TIMEOUT_SECONDS)
     assert seen == [False, True]
 
 

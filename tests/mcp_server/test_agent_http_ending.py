@@ -8,9 +8,9 @@ import pytest
 
 from bot.infra.http import server
 from tests.mcp_server.agent_http import CALL_HEADERS, ToolServer, call, open_tool_server
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
-FOR_EVER = int(10 * PATIENCE)
+FOR_EVER = int(10 * TIMEOUT_SECONDS)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ async def test_a_call_under_way_is_answered_before_the_end(closing: asyncio.Even
         await closing.wait()
         tool_server.tools.held.set()
 
-    async with asyncio.timeout(PATIENCE), httpx.AsyncClient(timeout=PATIENCE) as browser:
+    async with asyncio.timeout(TIMEOUT_SECONDS), httpx.AsyncClient(timeout=TIMEOUT_SECONDS) as browser:
         async with open_tool_server(ends_within=FOR_EVER) as tool_server:
             waiting = asyncio.create_task(
                 browser.post(f"{tool_server.address}/mcp", json=call("wait"), headers=CALL_HEADERS)
@@ -56,7 +56,7 @@ async def test_a_call_that_the_end_cuts_off_is_told_so(caplog: pytest.LogCapture
     async with httpx.AsyncClient() as browser:
         async with open_tool_server() as tool_server:
             waiting = asyncio.create_task(browser.post(f"{tool_server.address}/mcp", json=message, headers=headers))
-            await asyncio.wait_for(tool_server.tools.asked.wait(), PATIENCE)
+            await asyncio.wait_for(tool_server.tools.asked.wait(), TIMEOUT_SECONDS)
         answer = await waiting
     assert (answer.status_code, answer.json()) == (503, {"error": "Shutting down"})
     assert "Traceback" not in caplog.text
@@ -68,7 +68,7 @@ async def test_idle_connections_hold_nothing_up(
     caplog.set_level(logging.WARNING)
     monkeypatch.setattr(server, "IDLE_SECONDS", FOR_EVER)
     async with (
-        asyncio.timeout(PATIENCE),
+        asyncio.timeout(TIMEOUT_SECONDS),
         httpx.AsyncClient() as browser,
         open_tool_server(ends_within=FOR_EVER) as tool_server,
     ):

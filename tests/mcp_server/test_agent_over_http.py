@@ -9,7 +9,7 @@ from mcp import MCPError
 
 from tests.mcp_server.agent_http import CALL_HEADERS, LIST_TOOLS
 from tests.mcp_server.agents_over_http import BCA, MODES, agent_tools, refused, told
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 DOCUMENTED = {
     "get_btc_idr_quote",
@@ -89,7 +89,10 @@ async def test_two_hundred_calls_at_once_wait_for_a_slow_service_and_nobody_else
         await told(client, "list_payout_methods")
         await tools.service.fault("delay", method="GET", path="/v1/offramp/orders", seconds=1, times=None)
         calls = [asyncio.create_task(told(client, "list_offramp_orders", limit=1)) for _ in range(MANY)]
-        async with asyncio.timeout(PATIENCE), httpx.AsyncClient(base_url=tools.address, timeout=PATIENCE) as browser:
+        async with (
+            asyncio.timeout(TIMEOUT_SECONDS),
+            httpx.AsyncClient(base_url=tools.address, timeout=TIMEOUT_SECONDS) as browser,
+        ):
             assert (await browser.get("/healthz")).json()["ok"] is True
             assert (await browser.post("/mcp", json=LIST_TOOLS, headers=CALL_HEADERS)).status_code == 200
             await told(client, "list_payout_methods")

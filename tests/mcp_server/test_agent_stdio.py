@@ -14,7 +14,7 @@ from mcp.client.stdio import stdio_client
 
 from bot.payments import bolt11
 from tests.mcp_server.agent_stdio import COMMAND, Sandbox, child, environment, sandbox
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,7 +143,7 @@ async def test_a_signal_ends_it_at_once_and_silently(tmp_path: Path, number: sig
     async with child(environment("http://127.0.0.1:9"), tmp_path) as server:
         await server.greets()
         server.process.send_signal(number)
-        assert await asyncio.wait_for(server.process.wait(), PATIENCE) == -number
+        assert await asyncio.wait_for(server.process.wait(), TIMEOUT_SECONDS) == -number
         assert "Traceback" not in server.log.read_text()
 
 

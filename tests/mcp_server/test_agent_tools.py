@@ -15,7 +15,7 @@ from bot.payments import bolt11
 from bot.payments.tokens import CODES
 from tests.mcp_server.agent_world import BCA, ORDERS, AgentWorld, agent_world, text_of
 from tests.pictures import qr_texts
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -249,9 +249,9 @@ async def test_waiting_can_be_cancelled(world: AgentWorld) -> None:
 
     world.tools.sleep = for_ever
     waiting = asyncio.create_task(world.call("wait_for_offramp_order", orderId=made["orderId"], timeoutSeconds=300))
-    await asyncio.wait_for(began.wait(), PATIENCE)
+    await asyncio.wait_for(began.wait(), TIMEOUT_SECONDS)
     waiting.cancel()
-    await asyncio.wait_for(ended.wait(), PATIENCE)
+    await asyncio.wait_for(ended.wait(), TIMEOUT_SECONDS)
     asked = len(await world.service.asked("GET", f"{ORDERS}/{made['orderId']}"))
     assert (await world.does("get_btc_idr_quote"))["btcIdr"]
     assert len(await world.service.asked("GET", f"{ORDERS}/{made['orderId']}")) == asked

@@ -14,7 +14,7 @@ from bot.payments.tokens import TOKENS
 from bot.settlement.client import SettlementClient
 from tests.mcp_server.agent_world import BCA, ORDERS, AgentWorld, agent_world, restarted, text_of
 from tests.ports import closed_port
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -103,7 +103,7 @@ async def test_an_answer_that_comes_too_late_is_told_as_unknown(world: AgentWorl
     await world.does("list_payout_methods")
     await world.service.fault("delay_after", seconds=600)
     # The timeout starts after the request was sent, so the moment doesn't matter.
-    world.tools._client._http.timeout = httpx.Timeout(PATIENCE, read=0.2)
+    world.tools._client._http.timeout = httpx.Timeout(TIMEOUT_SECONDS, read=0.2)
     said = await world.is_refused()
     assert "no answer in time" in said
     assert "OUTCOME IS UNKNOWN" in said

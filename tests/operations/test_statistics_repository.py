@@ -34,7 +34,7 @@ from tests.builders import BCA, NOW, OVO, SECOND, an_order
 MICROSECOND = timedelta(microseconds=1)
 HOUR = timedelta(hours=1)
 EDGES = tuple(NOW + HOUR * number for number in range(7))
-NEAR_EDGES = [edge + nudge for edge in EDGES for nudge in (-MICROSECOND, timedelta(0), MICROSECOND)]
+NEAR_EDGES = [edge + wake for edge in EDGES for wake in (-MICROSECOND, timedelta(0), MICROSECOND)]
 STATES = ("", "IDLE", "LN_INVOICE_PAID", "COMPLETED", "FAILED", "IDR_QUEUED", "'; --")
 LARGEST = 10**18
 

@@ -346,12 +346,12 @@ class Renderer:
 
     store: Any = None
 
-    def __init__(self, teller: Renderers[RenderContext], clock: Any) -> None:
-        self._teller, self._clock = teller, clock
+    def __init__(self, sender: Renderers[RenderContext], clock: Any) -> None:
+        self._sender, self._clock = sender, clock
 
     async def send(self, notification: StoredNotification) -> Any:
         NOTIFICATION.set((notification, self._clock.now()))
-        return await self._teller.send(notification)
+        return await self._sender.send(notification)
 
 
 class Bot(OrderSystem):

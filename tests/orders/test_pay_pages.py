@@ -29,7 +29,7 @@ from tests.keys import VAULT
 from tests.pictures import qr_texts
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import label
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
 OTHER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123"
@@ -439,7 +439,7 @@ async def test_a_reading_that_something_else_cancels_keeps_no_later_page_waiting
         assert lookup._reading is not None
         lookup._reading.cancel()
         assert isinstance((await asyncio.gather(first, return_exceptions=True))[0], asyncio.CancelledError)
-    assert await asyncio.wait_for(lookup.find(token), PATIENCE) is not None
+    assert await asyncio.wait_for(lookup.find(token), TIMEOUT_SECONDS) is not None
 
 
 async def test_a_read_that_fails_fails_for_those_who_asked_and_for_nobody_after_them(store: CountingStore) -> None:

@@ -16,7 +16,7 @@ from bot.orders.receipts.picture.layout import CARD_LEFT, CARD_RIGHT, LEFT, RIGH
 from bot.payments.errors import UnrenderableQr
 from tests.examples import some
 from tests.pictures import qr_texts
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 LINK = "https://t.me/KirimRupiahBot?start=v_K7QM2XPA9RTW"
 FACTS = ReceiptFacts(
@@ -186,7 +186,9 @@ async def test_receipts_drawn_at_once_off_the_loop_are_each_their_own() -> None:
 
 async def test_the_loop_runs_on_while_a_receipt_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     loop_ran = threading.Event()
-    monkeypatch.setattr(render, "render_receipt", lambda _: b"drawn" if loop_ran.wait(PATIENCE) else b"it stood still")
+    monkeypatch.setattr(
+        render, "render_receipt", lambda _: b"drawn" if loop_ran.wait(TIMEOUT_SECONDS) else b"it stood still"
+    )
     drawing = asyncio.ensure_future(render_receipt_off_loop(WHOLE))
     await asyncio.sleep(0)
     loop_ran.set()

@@ -10,7 +10,7 @@ from bot.orders.order import Phase
 from bot.settlement.model import KeyRefused, OutcomeUnknown, Placed, Refused, ServiceDown, SlowDown
 from tests.orders.order_world import EMMA, SARI, OrderSystem, unresolved
 from tests.settlement.fake_settlement import BRI, FakeSettlement
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 
 async def test_a_record_that_cannot_be_read_alone_is_adopted_from_the_list(
@@ -91,7 +91,7 @@ async def test_an_answer_that_the_database_will_never_accept_is_left_to_the_reco
 
     monkeypatch.setattr(system.orders.results, "record_created", refuse)
     order = await system.confirm(await system.draft())
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         await system.orders.submission.wait()
     monkeypatch.undo()
     assert (await system.order(order.reference)).phase is Phase.INTENDED
@@ -114,7 +114,7 @@ async def test_an_answer_that_could_not_be_saved_before_the_process_ended_is_loo
         monkeypatch.setattr(system.orders.results, name, away)
     service.places.append(answer)
     order = await system.confirm(await system.draft())
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         await tried.wait()
     await system.orders.submission.close(0)
     monkeypatch.undo()

@@ -11,7 +11,7 @@ from PIL import Image
 
 from bot.payments import bolt11, erc681, qr
 from bot.payments.tokens import TOKENS
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 _SAFE = "0x52908400098527886E0F7030069857D2E4169EE7"
 _URI = erc681.transfer_uri(TOKENS["btcb"], _SAFE, 29_412)
@@ -147,7 +147,9 @@ async def test_codes_drawn_at_once_off_the_loop_are_each_their_own() -> None:
 
 async def test_the_loop_runs_on_while_a_code_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     loop_ran = threading.Event()
-    monkeypatch.setattr(qr, "render_png", lambda _: b"drawn" if loop_ran.wait(PATIENCE) else b"the loop stood still")
+    monkeypatch.setattr(
+        qr, "render_png", lambda _: b"drawn" if loop_ran.wait(TIMEOUT_SECONDS) else b"the loop stood still"
+    )
     drawing = asyncio.ensure_future(qr.render_png_off_loop(_PAYLOADS[3]))
     await asyncio.sleep(0)
     loop_ran.set()

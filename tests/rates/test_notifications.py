@@ -27,7 +27,7 @@ from tests.orders.order_world import EMMA, OrderSystem
 from tests.rendering import context_for, renderers_for
 from tests.settlement.fake_settlement import BEGINNING, RATE
 from tests.texts import readable, says, text
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 EIGHT = BEGINNING.replace(hour=1) + timedelta(days=1)
 ENGLISH = Translations.load(strict=True).get("en")
@@ -170,7 +170,7 @@ async def test_a_slow_crowd_of_them_holds_up_no_message_about_money(system: Orde
         await OutboxRepository(tx).add([daily_quote(chat_id, now, quote, now) for chat_id in crowd])
         await OutboxRepository(tx).add([a_notification(chat_id=9_999, due_at=now, created_at=now)])
     await delivery.start_due()
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         await ears.of_money.wait()
     assert len(ears.heard) == 1
     await delivery.close(0)

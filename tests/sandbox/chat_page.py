@@ -12,7 +12,7 @@ from playwright.async_api import expect
 from bot.sandbox import page, settlement, telegram
 from tests.sandbox.telegram_sandbox import EMMA, new_bot
 from tests.serving import serving
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -51,7 +51,7 @@ class ChatPage:
 
 
 @asynccontextmanager
-async def running_desk(browser: Browser) -> AsyncIterator[ChatPage]:
+async def running_chat(browser: Browser) -> AsyncIterator[ChatPage]:
     people = telegram.TelegramSandboxSettings(limits=telegram.Limits(enforce=False))
     by_hand = settlement.SettlementSandboxSettings(speed_seconds=None)
     async with (
@@ -61,7 +61,7 @@ async def running_desk(browser: Browser) -> AsyncIterator[ChatPage]:
         new_bot(url, people.bot_token) as bot,
         await browser.new_context(viewport={"width": 1440, "height": 900}) as context,
     ):
-        context.set_default_timeout(PATIENCE * 1000)
+        context.set_default_timeout(TIMEOUT_SECONDS * 1000)
         tab = await context.new_page()
         troubles: list[str] = []
         tab.on("pageerror", lambda error: troubles.append(str(error)))

@@ -13,7 +13,7 @@ import httpx
 from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app
 from bot.settlement.client import RetryPolicy, SettlementClient, Timeouts
 from tests.serving import serving
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -49,7 +49,7 @@ class SandboxService:
     def client(self, api_key: str = SANDBOX_API_KEY, **options: Any) -> SettlementClient:
         """Return a client, by default without retries."""
         options.setdefault("retry", RetryPolicy(attempts=1))
-        options.setdefault("timeouts", Timeouts(*[PATIENCE] * 5))
+        options.setdefault("timeouts", Timeouts(*[TIMEOUT_SECONDS] * 5))
         return SettlementClient(self.url, api_key, sleep=self.clock.sleep, **options)
 
     async def control(self, verb: str, where: str, /, **body: object) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from telegram.request import HTTPXRequest
 
 from bot.sandbox.telegram import Limits, TelegramSandboxSettings, create_app
 from tests.serving import serving
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -89,7 +89,7 @@ async def running(**changes: Any) -> AsyncIterator[Running]:
     settings = replace(base, **changes)
     async with (
         serving(create_app(settings)) as url,
-        httpx.AsyncClient(base_url=url, trust_env=False, timeout=3 * PATIENCE) as people,
+        httpx.AsyncClient(base_url=url, trust_env=False, timeout=3 * TIMEOUT_SECONDS) as people,
         new_bot(url, settings.bot_token) as bot,
     ):
         yield Running(url, bot, people, clock, settings)

@@ -22,10 +22,10 @@ from bot.payments.bolt11 import decode
 from bot.payments.qr import invoice_qr_payload, render_png
 from bot.sandbox import page, telegram
 from tests.ports import free_port
-from tests.sandbox.chat_page import ChatPage, running_desk
+from tests.sandbox.chat_page import ChatPage, running_chat
 from tests.sandbox.telegram_sandbox import EMMA, OSCAR, SARI
 from tests.serving import serving
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,7 +40,7 @@ VECTORS = Path(__file__).parents[1] / "payments" / "data" / "bolt11-vectors.json
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def chat(browser: Browser) -> AsyncIterator[ChatPage]:
-    async with running_desk(browser) as chat:
+    async with running_chat(browser) as chat:
         yield chat
         assert chat.troubles == []
 
@@ -191,7 +191,7 @@ async def test_on_a_phone_one_view_is_shown_at_a_time(chat: ChatPage) -> None:
 async def test_a_page_left_open_starts_afresh_with_a_sandbox_that_did(browser: Browser) -> None:
     port = free_port()
     async with await browser.new_context() as context:
-        context.set_default_timeout(PATIENCE * 1000)
+        context.set_default_timeout(TIMEOUT_SECONDS * 1000)
         tab = await context.new_page()
         emma = tab.get_by_test_id(f"pane-{EMMA}")
         async with sandbox_at(port):

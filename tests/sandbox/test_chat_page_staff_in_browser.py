@@ -9,7 +9,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.sandbox.chat_page import ChatPage, running_desk
+from tests.sandbox.chat_page import ChatPage, running_chat
 from tests.sandbox.telegram_sandbox import EMMA, RINA
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def chat(browser: Browser) -> AsyncIterator[ChatPage]:
-    async with running_desk(browser) as chat:
+    async with running_chat(browser) as chat:
         yield chat
         assert chat.troubles == []
 

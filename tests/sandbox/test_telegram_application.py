@@ -15,7 +15,7 @@ from telegram.request import HTTPXRequest
 
 from tests.sandbox.telegram_sandbox import EMMA, Running, running
 from tests.serving import serving
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -52,10 +52,10 @@ async def application(server: Running) -> AsyncIterator[Any]:
 
 async def a_conversation(server: Running) -> None:
     """Let Emma start the bot, press a button, and see the message change."""
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         await server.says(EMMA, "/start")
         welcome = await next_message(server)
-        pressed = await server.presses(EMMA, welcome["message_id"], "more", timeout=PATIENCE)
+        pressed = await server.presses(EMMA, welcome["message_id"], "more", timeout=TIMEOUT_SECONDS)
         assert (pressed["answered"], pressed["text"]) == (True, "Here you are")
         await seen(server, "edit")
     shown = (await server.sees(EMMA))[-1]

@@ -10,7 +10,7 @@ import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from tests.sandbox.telegram_sandbox import EMMA, OSCAR, RINA, SARI, Running, running
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 BUTTON = {"inline_keyboard": [[{"text": "x", "callback_data": "y"}]]}
 
@@ -19,7 +19,7 @@ async def events(server: Running, count: int, after: int = 0) -> list[dict[str, 
     """Return the next events of the stream."""
     found: list[dict[str, Any]] = []
     async with (
-        asyncio.timeout(PATIENCE),
+        asyncio.timeout(TIMEOUT_SECONDS),
         server.people.stream("GET", "/sandbox/events", params={"after": after}) as stream,
     ):
         async for line in stream.aiter_lines():
@@ -91,7 +91,7 @@ async def test_a_press_waits_for_the_bots_answer() -> None:
     async with running() as server:
         await server.says(EMMA, "/start")
         sent = (await server.calls("sendMessage", chat_id=EMMA, text="x", reply_markup=BUTTON)).json()["result"]
-        press = asyncio.create_task(server.presses(EMMA, sent["message_id"], "y", timeout=PATIENCE))
+        press = asyncio.create_task(server.presses(EMMA, sent["message_id"], "y", timeout=TIMEOUT_SECONDS))
         query: dict[str, Any] = {}
         while not query:
             updates = await server.hears(timeout=50)

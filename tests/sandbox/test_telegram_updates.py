@@ -14,7 +14,7 @@ from bot.sandbox.bot_api.updates import UpdateQueue
 from bot.sandbox.bot_api.world import World
 from bot.sandbox.telegram import TelegramSandboxSettings
 from tests.sandbox.telegram_sandbox import EMMA, SARI, running
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 
 def ids(updates: list[dict[str, Any]]) -> list[int]:
@@ -57,7 +57,7 @@ async def test_updates_are_forgotten_after_a_day() -> None:
 @pytest.fixture
 def for_ever(monkeypatch: pytest.MonkeyPatch) -> int:
     """Return a long wait for tests of polls that end earlier."""
-    seconds = int(10 * PATIENCE)
+    seconds = int(10 * TIMEOUT_SECONDS)
     monkeypatch.setattr(methods_updates, "MAX_WAIT_SECONDS", seconds)
     return seconds
 
@@ -67,13 +67,13 @@ async def test_a_long_poll_ends_as_soon_as_somebody_writes(for_ever: int) -> Non
         poll = asyncio.create_task(server.hears(timeout=for_ever))
         await asyncio.sleep(0)
         await server.says(EMMA, "/start")
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             updates = await poll
     assert updates[0]["message"]["from"]["language_code"] == "en"
 
 
 async def test_of_two_long_polls_one_ends_with_a_conflict_and_one_gets_the_update(for_ever: int) -> None:
-    async with running() as server, asyncio.timeout(PATIENCE):
+    async with running() as server, asyncio.timeout(TIMEOUT_SECONDS):
         polls = {asyncio.create_task(server.calls("getUpdates", timeout=for_ever)) for _ in range(2)}
         (ended,), (waiting,) = await asyncio.wait(polls, return_when=asyncio.FIRST_COMPLETED)
         await server.says(EMMA, "/start")

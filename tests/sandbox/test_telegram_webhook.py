@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from tests.sandbox.telegram_sandbox import EMMA, running
 from tests.serving import serving
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -44,7 +44,7 @@ async def test_a_webhook_gets_every_update_once_in_order_with_the_secret() -> No
         await server.says(EMMA, "before")
         await server.calls("setWebhook", url=url, secret_token="s3cret")
         await server.says(EMMA, "after")
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             got = [await hook.received.get() for _ in range(2)]
         info = (await server.calls("getWebhookInfo")).json()["result"]
     assert [(secret, update["message"]["text"]) for secret, update in got] == [
@@ -59,7 +59,7 @@ async def test_an_update_that_a_webhook_refuses_comes_again() -> None:
     async with running() as server, hook.listening() as url:
         await server.calls("setWebhook", url=url)
         await server.says(EMMA, "hello")
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             (_, first), (_, second) = [await hook.received.get() for _ in range(2)]
         info = (await server.calls("getWebhookInfo")).json()["result"]
     assert first == second
@@ -72,7 +72,7 @@ async def test_a_webhook_may_answer_with_a_method() -> None:
         await server.calls("setWebhook", url=url)
         await server.says(EMMA, "hello")
         await server.says(EMMA, "again")
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             _ = [await hook.received.get() for _ in range(2)]
         assert "from the hook" in [message["text"] for message in await server.sees(EMMA)]
 

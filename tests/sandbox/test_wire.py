@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from bot.sandbox.wire import TRANSPORT, DroppedResponse, drop_connection
 from tests.serving import serving
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -58,7 +58,7 @@ async def test_a_dropped_request_gets_no_answer_and_the_next_one_does() -> None:
 
 
 async def test_a_waiting_request_does_not_hold_the_server_open() -> None:
-    async with httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(PATIENCE):
+    async with httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(TIMEOUT_SECONDS):
         async with serving(APP) as url:
             waiting = asyncio.create_task(client.get(f"{url}/for-ever", timeout=None))
             await client.get(f"{url}/hello")

@@ -31,7 +31,7 @@ from tests.settlement.raw_server import (
     raw_server,
     sends,
 )
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 SECRET = "Zq9SecretPart"
 NUMBER = "081298765432"
@@ -77,7 +77,7 @@ def client_of(url: str) -> SettlementClient:
         await asyncio.sleep(0)
 
     # Only the wait for a silent server is short.
-    timeouts = replace(Timeouts(*[PATIENCE] * 5), read=0.05)
+    timeouts = replace(Timeouts(*[TIMEOUT_SECONDS] * 5), read=0.05)
     return SettlementClient(url, KEY, timeouts=timeouts, retry=RetryPolicy(attempts=2), sleep=at_once)
 
 

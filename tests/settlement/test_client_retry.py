@@ -23,7 +23,7 @@ from bot.settlement.client import (
 from bot.settlement.client.retry import parse_http_date, parse_retry_after
 from tests.ports import closed_port
 from tests.settlement.raw_server import answers, closes, raw_server
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 KEY = "pk_live_abc.secret-part"
 QUOTE = {"btcIdr": 1, "fetchedAt": "2026-11-21T09:00:00Z"}
@@ -51,7 +51,7 @@ def client_of(url: str, time: Time, chance: float = 1.0, retry: RetryPolicy | No
         url,
         KEY,
         retry=retry or RetryPolicy(),
-        timeouts=Timeouts(*[PATIENCE] * 5),
+        timeouts=Timeouts(*[TIMEOUT_SECONDS] * 5),
         sleep=time.sleep,
         clock=time.clock,
         chance=lambda: chance,

@@ -35,14 +35,14 @@ from tests.settlement.raw_server import (
     resets,
     sends,
 )
-from tests.waiting import PATIENCE, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
 KEY = "pk_live_abc.secret-part"
 QUOTE = {"btcIdr": 1_700_000_000, "usdcIdr": 16_000, "fetchedAt": "2026-11-21T09:00:00Z", "source": "x"}
 CREATED = {"orderId": "o1", "bolt11": "lnbc1", "satAmount": 29412, "idrAmount": 500000, "btcIdr": 1.7e9}
 HALF = b'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"orderId"'
 WISH = OrderInput(idr_amount=50_000, partner_bank_code="014", partner_bank_name="BCA", recipient_details="1234567890")
-PATIENT = Timeouts(*[PATIENCE] * 5)
+PATIENT = Timeouts(*[TIMEOUT_SECONDS] * 5)
 SHORT = replace(PATIENT, read=0.15)
 """For a server that goes silent. The timeout starts after the request was sent, so the moment doesn't matter."""
 
@@ -250,7 +250,7 @@ async def test_a_compressed_answer_is_read() -> None:
 
 async def test_a_server_that_never_stops_sending_cannot_hold_a_read() -> None:
     async with (
-        asyncio.timeout(PATIENCE),
+        asyncio.timeout(TIMEOUT_SECONDS),
         raw_server(dribbles(b"HTTP/1.1 200 OK\r\ncontent-length: 99999\r\n\r\n")) as server,
         client_of(server.url, timeouts=ENDLESS) as client,
     ):
@@ -264,7 +264,7 @@ async def test_a_cancelled_request_ends_at_once() -> None:
         await server.was_asked.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(task, PATIENCE)
+            await asyncio.wait_for(task, TIMEOUT_SECONDS)
 
 
 async def test_after_a_failed_request_the_client_goes_on_working() -> None:

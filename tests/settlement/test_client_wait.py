@@ -22,7 +22,7 @@ from bot.settlement.client import (
     WaitTimeout,
     wait_for_order,
 )
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 
 def in_state(state: str) -> Order:
@@ -193,7 +193,7 @@ async def test_cancelling_ends_the_waiting_at_once() -> None:
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, PATIENCE)
+        await asyncio.wait_for(task, TIMEOUT_SECONDS)
     assert len(service.read_at) == 1
 
 

@@ -25,7 +25,7 @@ from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_world import TicketSystem
 from tests.texts import label, says, starts
 
-PATIENCE = timedelta(minutes=15)
+REMIND_AFTER = timedelta(minutes=15)
 T = TRANSLATIONS.get("en")
 
 
@@ -59,7 +59,7 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
         reminders = OnlyThese(Renderers(readers.context, WaitMessages(system.staff_chat).renderers()))
         delivery = OutboxDelivery(system.store, reminders, system.clock, after=posts.FOLLOW_UPS)
         waiting = TicketReminders(
-            system.store, system.clock, system.staff_chat, operator_ids=frozenset({OSCAR}), remind_after=PATIENCE
+            system.store, system.clock, system.staff_chat, operator_ids=frozenset({OSCAR}), remind_after=REMIND_AFTER
         )
         yield Scene(system, server, waiting, delivery)
     await system.store.close()

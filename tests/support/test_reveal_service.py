@@ -88,7 +88,7 @@ class Bot:
     chat: Chat
     supporters: frozenset[int] = frozenset({RINA, BUDI})
     elapsed: float = 0.0
-    nudges: int = 0
+    wakeups: int = 0
 
     def __post_init__(self) -> None:
         store, clock, system = self.system.store, self.system.clock, StaffChat(0, self.supporters)
@@ -116,7 +116,7 @@ class Bot:
         return Bot(self.system, self.chat, frozenset(supporters) or self.supporters)
 
     def _nudged(self) -> None:
-        self.nudges += 1
+        self.wakeups += 1
 
 
 @pytest.fixture
@@ -275,7 +275,7 @@ async def test_what_masks_it_never_overtakes_what_shows_it(bot: Bot, order: Orde
     assert "mask" not in bot.chat.calls
     bot.chat.hold.set()
     await showing
-    nudged = bot.nudges
+    nudged = bot.wakeups
     assert nudged
     await bot.looks()
     assert bot.chat.messages == {1: "masked"}

@@ -12,7 +12,7 @@ from bot.support.tickets.repository import TicketRepository
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_world import GROUP, OSCAR, RINA, SARI, TicketSystem
 
-PATIENCE = timedelta(minutes=15)
+REMIND_AFTER = timedelta(minutes=15)
 BUDI = 2002
 
 
@@ -25,7 +25,11 @@ async def system(file: str) -> AsyncIterator[TicketSystem]:
 
 def waiting_in(system: TicketSystem) -> TicketReminders:
     return TicketReminders(
-        system.store, system.clock, system.staff_chat, operator_ids=frozenset({OSCAR, BUDI}), remind_after=PATIENCE
+        system.store,
+        system.clock,
+        system.staff_chat,
+        operator_ids=frozenset({OSCAR, BUDI}),
+        remind_after=REMIND_AFTER,
     )
 
 

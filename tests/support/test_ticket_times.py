@@ -19,7 +19,7 @@ from tests.texts import text
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
-PATIENCE = 15 * MINUTE
+REMIND_AFTER = 15 * MINUTE
 RINA, OSCAR = 3001, 2001
 
 
@@ -50,24 +50,24 @@ def a_ticket(**changes: Any) -> Ticket:
 def test_support_is_reminded_once_a_wait_and_the_operators_as_long_after_that(
     changes: dict[str, Any], minutes: int, whom: Reminder | None
 ) -> None:
-    assert due_reminder(a_ticket(**changes), after(minutes), PATIENCE) is whom
+    assert due_reminder(a_ticket(**changes), after(minutes), REMIND_AFTER) is whom
 
 
 def test_nobody_is_reminded_of_what_is_closed() -> None:
-    assert due_reminder(a_ticket().close(RINA, CloseReason.SOLVED, after(1)), after(99), PATIENCE) is None
+    assert due_reminder(a_ticket().close(RINA, CloseReason.SOLVED, after(1)), after(99), REMIND_AFTER) is None
 
 
 def test_an_answer_ends_a_wait_and_the_next_word_begins_another() -> None:
     waited = record_reminder(record_reminder(a_ticket(), Reminder.SUPPORT, after(15)), Reminder.OPERATORS, after(30))
     answered = waited.record_reply(RINA, after(31))
-    assert due_reminder(answered, after(999), PATIENCE) is None
+    assert due_reminder(answered, after(999), REMIND_AFTER) is None
     asked = answered.add_message(after(60))
-    assert [due_reminder(asked, after(minute), PATIENCE) for minute in (74, 75)] == [None, Reminder.SUPPORT]
+    assert [due_reminder(asked, after(minute), REMIND_AFTER) for minute in (74, 75)] == [None, Reminder.SUPPORT]
 
 
 def test_the_first_words_that_nobody_has_answered_count_not_the_last() -> None:
     asked = a_ticket().add_message(after(14))
-    assert due_reminder(asked, after(15), PATIENCE) is Reminder.SUPPORT
+    assert due_reminder(asked, after(15), REMIND_AFTER) is Reminder.SUPPORT
 
 
 def times(answer: int | None = None, close: int | None = None, rating: Rating | None = None) -> TicketTimes:

@@ -68,61 +68,61 @@ def words(text: str, message_id: int, chat_id: int = EMMA) -> IncomingMessage:
 
 
 @pytest.fixture
-def desk(file: str, service: FakeSettlement) -> UserTicketSystem:
+def system(file: str, service: FakeSettlement) -> UserTicketSystem:
     return UserTicketSystem(file, service)
 
 
 @pytest.fixture(autouse=True)
-async def _leaves(desk: UserTicketSystem) -> Any:
+async def _leaves(system: UserTicketSystem) -> Any:
     yield
-    await desk.leave()
+    await system.leave()
 
 
-async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(desk: UserTicketSystem) -> None:
-    first = await desk.tickets.ask(desk.user(), words("My money is gone", 10), "R1")
-    second = await desk.tickets.ask(desk.user(), words("Hello?", 11), "R1")
+async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(system: UserTicketSystem) -> None:
+    first = await system.tickets.ask(system.user(), words("My money is gone", 10), "R1")
+    second = await system.tickets.ask(system.user(), words("Hello?", 11), "R1")
     assert (first.event, second.event) == (UserEvent.ASKED, UserEvent.SAID)
     assert second.ticket.reference == first.ticket.reference
     assert (first.ticket.order_reference, first.ticket.cause) == ("R1", Cause.ASKED)
-    assert await desk.texts(first.ticket) == ["My money is gone", "Hello?"]
-    await desk.tells()
-    assert [each.marked_kind for each in desk.ears.heard] == [
+    assert await system.texts(first.ticket) == ["My money is gone", "Hello?"]
+    await system.tells()
+    assert [each.marked_kind for each in system.ears.heard] == [
         StaffNotification.HEAD,
         f"{StaffNotification.ENTRY}:1",
         f"{StaffNotification.ENTRY}:2",
     ]
-    assert {each.chat_id for each in desk.ears.heard} == {RINA}
-    assert await desk.deeds("R1") == [UserEvent.ASKED, UserEvent.SAID]
+    assert {each.chat_id for each in system.ears.heard} == {RINA}
+    assert await system.deeds("R1") == [UserEvent.ASKED, UserEvent.SAID]
 
 
-async def test_each_matter_has_a_ticket_of_its_own(desk: UserTicketSystem) -> None:
+async def test_each_matter_has_a_ticket_of_its_own(system: UserTicketSystem) -> None:
     found = [
-        (await desk.tickets.ask(desk.user(user), words("?", number, user), reference)).ticket.reference
+        (await system.tickets.ask(system.user(user), words("?", number, user), reference)).ticket.reference
         for number, (user, reference) in enumerate([(EMMA, "R1"), (EMMA, "R2"), (EMMA, ""), (SARI, "")], 1)
     ]
     assert len(set(found)) == 4
 
 
-async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(desk: UserTicketSystem) -> None:
-    user = replace(desk.user(), open_question="ticket:R1")
-    first = await desk.tickets.ask(user, words("Help", 10), "R1")
-    again = await desk.tickets.ask(replace(user, open_question=None), words("Help", 10), "R1")
+async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(system: UserTicketSystem) -> None:
+    user = replace(system.user(), open_question="ticket:R1")
+    first = await system.tickets.ask(user, words("Help", 10), "R1")
+    again = await system.tickets.ask(replace(user, open_question=None), words("Help", 10), "R1")
     assert (again.ticket, again.event) == (first.ticket, None)
-    assert await desk.texts(first.ticket) == ["Help"]
-    assert await desk.deeds("R1") == [UserEvent.ASKED]
-    async with desk.store.reading() as tx:
+    assert await system.texts(first.ticket) == ["Help"]
+    assert await system.deeds("R1") == [UserEvent.ASKED]
+    async with system.store.reading() as tx:
         known = await UserRepository(tx).get(EMMA)
     assert known is not None
     assert known.open_question is None, "the question is answered all the same"
 
 
-async def test_pictures_and_files_come_along(desk: UserTicketSystem) -> None:
+async def test_pictures_and_files_come_along(system: UserTicketSystem) -> None:
     photo = IncomingMessage(chat_id=EMMA, message_id=10, text="see", media=MediaKind.PHOTO, file_id="f1")
-    taken = await desk.tickets.ask(desk.user(), photo)
-    await desk.tickets.write(
-        desk.user(), replace(photo, message_id=11, media=MediaKind.DOCUMENT), taken.ticket.reference
+    taken = await system.tickets.ask(system.user(), photo)
+    await system.tickets.write(
+        system.user(), replace(photo, message_id=11, media=MediaKind.DOCUMENT), taken.ticket.reference
     )
-    async with desk.store.reading() as tx:
+    async with system.store.reading() as tx:
         entries = await TicketEntryRepository(tx).of_ticket(taken.ticket.reference)
     assert [(each.kind, each.media, each.file_id, each.author_id) for each in entries] == [
         (EntryKind.ASKED, MediaKind.PHOTO, "f1", EMMA),
@@ -130,16 +130,16 @@ async def test_pictures_and_files_come_along(desk: UserTicketSystem) -> None:
     ]
 
 
-async def test_a_word_after_an_answer_waits_for_the_next_one(desk: UserTicketSystem) -> None:
-    ticket = (await desk.tickets.ask(desk.user(), words("Help", 10))).ticket
-    async with desk.store.transaction() as tx:
-        await TicketRepository(tx).save(ticket.record_reply(RINA, desk.clock.now()))
-    desk.clock.passes(minutes=5)
-    taken = await desk.tickets.write(desk.user(), words("Thanks, but", 11), ticket.reference)
-    assert taken.ticket.waiting_since == desk.clock.now()
-    await desk.tells()
-    assert desk.ears.heard[-2].marked_kind == f"{StaffNotification.CARD}:{taken.ticket.version}"
-    async with desk.store.reading() as tx:
+async def test_a_word_after_an_answer_waits_for_the_next_one(system: UserTicketSystem) -> None:
+    ticket = (await system.tickets.ask(system.user(), words("Help", 10))).ticket
+    async with system.store.transaction() as tx:
+        await TicketRepository(tx).save(ticket.record_reply(RINA, system.clock.now()))
+    system.clock.passes(minutes=5)
+    taken = await system.tickets.write(system.user(), words("Thanks, but", 11), ticket.reference)
+    assert taken.ticket.waiting_since == system.clock.now()
+    await system.tells()
+    assert system.ears.heard[-2].marked_kind == f"{StaffNotification.CARD}:{taken.ticket.version}"
+    async with system.store.reading() as tx:
         notification = await OutboxRepository(tx).of_subject(f"ticket:{ticket.reference}")
     assert [each.payload for each in notification if (each.kind, each.mark) == (StaffNotification.ENTRY, "2")] == [
         {"ticket": ticket.reference, "entry": 2, "ping": RINA}
@@ -147,101 +147,101 @@ async def test_a_word_after_an_answer_waits_for_the_next_one(desk: UserTicketSys
 
 
 @pytest.mark.parametrize("reference", ["T-NONE2", "another's"])
-async def test_nobody_writes_into_anothers_ticket(desk: UserTicketSystem, reference: str) -> None:
-    others = (await desk.tickets.ask(desk.user(SARI), words("Mine", 10, SARI))).ticket
+async def test_nobody_writes_into_anothers_ticket(system: UserTicketSystem, reference: str) -> None:
+    others = (await system.tickets.ask(system.user(SARI), words("Mine", 10, SARI))).ticket
     with pytest.raises(Rejection, match=r"ticket\.gone"):
-        await desk.tickets.write(
-            desk.user(), words("?", 11), others.reference if reference == "another's" else reference
+        await system.tickets.write(
+            system.user(), words("?", 11), others.reference if reference == "another's" else reference
         )
-    assert await desk.texts(others) == ["Mine"]
+    assert await system.texts(others) == ["Mine"]
 
 
-async def test_a_word_reopens_what_was_closed_lately_and_not_what_was_closed_long_ago(desk: UserTicketSystem) -> None:
-    ticket = await desk.close((await desk.tickets.ask(desk.user(), words("Help", 10))).ticket)
-    desk.clock.passes(days=6.9)
-    taken = await desk.tickets.write(desk.user(), words("Still", 11), ticket.reference)
+async def test_a_word_reopens_what_was_closed_lately_and_not_what_was_closed_long_ago(system: UserTicketSystem) -> None:
+    ticket = await system.close((await system.tickets.ask(system.user(), words("Help", 10))).ticket)
+    system.clock.passes(days=6.9)
+    taken = await system.tickets.write(system.user(), words("Still", 11), ticket.reference)
     assert (taken.event, taken.ticket.status, taken.ticket.claimed_by) == (UserEvent.REOPENED, TicketStatus.OPEN, RINA)
-    await desk.close(await desk.ticket(ticket.reference))
-    desk.clock.passes(days=7)
+    await system.close(await system.ticket(ticket.reference))
+    system.clock.passes(days=7)
     with pytest.raises(Rejection, match=r"ticket\.closed_too_long_ago"):
-        await desk.tickets.write(desk.user(), words("Still!", 12), ticket.reference)
-    assert await desk.texts(ticket) == ["Help", "Still"]
+        await system.tickets.write(system.user(), words("Still!", 12), ticket.reference)
+    assert await system.texts(ticket) == ["Help", "Still"]
 
 
-async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same(desk: UserTicketSystem) -> None:
-    ticket = await desk.close((await desk.tickets.ask(desk.user(), words("Help", 10), "R1")).ticket)
-    other = (await desk.tickets.ask(desk.user(), words("Again", 11), "R1")).ticket
-    taken = await desk.tickets.write(desk.user(), words("Here", 12), ticket.reference)
+async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same(system: UserTicketSystem) -> None:
+    ticket = await system.close((await system.tickets.ask(system.user(), words("Help", 10), "R1")).ticket)
+    other = (await system.tickets.ask(system.user(), words("Again", 11), "R1")).ticket
+    taken = await system.tickets.write(system.user(), words("Here", 12), ticket.reference)
     assert (taken.ticket.reference, taken.event) == (other.reference, UserEvent.SAID)
-    assert await desk.texts(other) == ["Again", "Here"]
+    assert await system.texts(other) == ["Again", "Here"]
     with pytest.raises(Rejection, match=r"ticket\.another_open"):
-        await desk.tickets.reopen(ticket)
+        await system.tickets.reopen(ticket)
 
 
-async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(desk: UserTicketSystem) -> None:
-    order = await _paid(desk)
-    await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
-    await desk.tells()
-    assert TicketNotification.OPENED in desk.ears.kinds(EMMA)
-    assert desk.ears.kinds(RINA) == [StaffNotification.HEAD]
-    async with desk.store.reading() as tx:
+async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(system: UserTicketSystem) -> None:
+    order = await _paid(system)
+    await system.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
+    await system.tells()
+    assert TicketNotification.OPENED in system.ears.kinds(EMMA)
+    assert system.ears.kinds(RINA) == [StaffNotification.HEAD]
+    async with system.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
-    assert (ticket.cause, ticket.user_id, ticket.waiting_since) == (Cause.FAILED, EMMA, desk.clock.now())
+    assert (ticket.cause, ticket.user_id, ticket.waiting_since) == (Cause.FAILED, EMMA, system.clock.now())
 
 
-async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(desk: UserTicketSystem) -> None:
-    order = await _paid(desk)
-    desk.clock.passes(minutes=31)
-    await desk.poller.tick()
-    await desk.observer.mark_overdue()
-    await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
-    await desk.tells()
-    async with desk.store.reading() as tx:
+async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(system: UserTicketSystem) -> None:
+    order = await _paid(system)
+    system.clock.passes(minutes=31)
+    await system.poller.tick()
+    await system.observer.mark_overdue()
+    await system.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
+    await system.tells()
+    async with system.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
     assert ticket.cause is Cause.FAILED
-    assert desk.ears.kinds(RINA) == [StaffNotification.HEAD, StaffNotification.CARD, StaffNotification.STEP]
-    assert desk.ears.kinds(EMMA).count(TicketNotification.OPENED) == 1
+    assert system.ears.kinds(RINA) == [StaffNotification.HEAD, StaffNotification.CARD, StaffNotification.STEP]
+    assert system.ears.kinds(EMMA).count(TicketNotification.OPENED) == 1
 
 
-async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_again(desk: UserTicketSystem) -> None:
-    order = await _paid(desk)
-    ticket = (await desk.tickets.ask(desk.user(), words("Where is it?", 10), order)).ticket
-    async with desk.store.transaction() as tx:
-        await TicketRepository(tx).save(ticket.record_reply(RINA, desk.clock.now()))
-    await desk.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
-    after = await desk.ticket(ticket.reference)
-    assert (after.cause, after.waiting_since) == (Cause.ASKED, desk.clock.now())
+async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_again(system: UserTicketSystem) -> None:
+    order = await _paid(system)
+    ticket = (await system.tickets.ask(system.user(), words("Where is it?", 10), order)).ticket
+    async with system.store.transaction() as tx:
+        await TicketRepository(tx).save(ticket.record_reply(RINA, system.clock.now()))
+    await system.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
+    after = await system.ticket(ticket.reference)
+    assert (after.cause, after.waiting_since) == (Cause.ASKED, system.clock.now())
 
 
-async def test_where_nobody_is_there_to_help_no_ticket_opens(desk: UserTicketSystem) -> None:
-    order = await desk.order(await _paid(desk))
-    async with desk.store.transaction() as tx:
-        await open_order_ticket(tx, StaffChat(0, frozenset()), order, Cause.FAILED, desk.clock.now())
+async def test_where_nobody_is_there_to_help_no_ticket_opens(system: UserTicketSystem) -> None:
+    order = await system.order(await _paid(system))
+    async with system.store.transaction() as tx:
+        await open_order_ticket(tx, StaffChat(0, frozenset()), order, Cause.FAILED, system.clock.now())
         assert await TicketRepository(tx).of_order(order.reference) == ()
 
 
-async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(desk: UserTicketSystem) -> None:
-    ticket = (await desk.tickets.ask(desk.user(), words("Help", 10))).ticket
+async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(system: UserTicketSystem) -> None:
+    ticket = (await system.tickets.ask(system.user(), words("Help", 10))).ticket
     with pytest.raises(Rejection, match=r"ticket\.still_open"):
-        await desk.tickets.rate(ticket, Rating.GOOD)
-    ticket = await desk.tickets.rate(await desk.close(ticket), Rating.GOOD)
-    assert await desk.tickets.rate(ticket, Rating.GOOD) == ticket, "a second tap changes nothing"
-    ticket = await desk.tickets.rate(ticket, Rating.BAD)
-    assert (await desk.ticket(ticket.reference)).rating is Rating.BAD
-    assert await desk.deeds() == [UserEvent.ASKED, UserEvent.RATED_GOOD, UserEvent.RATED_BAD]
+        await system.tickets.rate(ticket, Rating.GOOD)
+    ticket = await system.tickets.rate(await system.close(ticket), Rating.GOOD)
+    assert await system.tickets.rate(ticket, Rating.GOOD) == ticket, "a second tap changes nothing"
+    ticket = await system.tickets.rate(ticket, Rating.BAD)
+    assert (await system.ticket(ticket.reference)).rating is Rating.BAD
+    assert await system.deeds() == [UserEvent.ASKED, UserEvent.RATED_GOOD, UserEvent.RATED_BAD]
 
 
-async def test_reopening_keeps_who_held_it_and_forgets_the_rating(desk: UserTicketSystem) -> None:
-    ticket = await desk.close((await desk.tickets.ask(desk.user(), words("Help", 10))).ticket)
-    ticket = await desk.tickets.reopen(await desk.tickets.rate(ticket, Rating.BAD))
+async def test_reopening_keeps_who_held_it_and_forgets_the_rating(system: UserTicketSystem) -> None:
+    ticket = await system.close((await system.tickets.ask(system.user(), words("Help", 10))).ticket)
+    ticket = await system.tickets.reopen(await system.tickets.rate(ticket, Rating.BAD))
     assert (ticket.is_open, ticket.rating, ticket.claimed_by, ticket.reopen_count) == (True, None, RINA, 1)
     with pytest.raises(Rejection, match=r"ticket\.open_already"):
-        await desk.tickets.reopen(ticket)
+        await system.tickets.reopen(ticket)
 
 
-async def _paid(desk: UserTicketSystem) -> str:
-    order = await desk.place()
-    desk.service.becomes("svc-1", "LN_INVOICE_PAID")
-    await desk.polls()
-    desk.ears.heard.clear()
+async def _paid(system: UserTicketSystem) -> str:
+    order = await system.place()
+    system.service.becomes("svc-1", "LN_INVOICE_PAID")
+    await system.polls()
+    system.ears.heard.clear()
     return order.reference

@@ -206,10 +206,10 @@ async def _entries(store: Database) -> list[int]:
 
 async def test_orders_that_were_never_shown_are_deleted_after_ninety_days(store: Database) -> None:
     unpaid = {"state": "", "ended_at": None, "paid_at": None, "step": OrderStep.CREATED}
-    unshown = {"phase": Phase.ABANDONED, **unpaid}
-    await aged(store, "OLD1111", 91, **unshown, draft_id="1", service_id="s1")
+    hidden = {"phase": Phase.ABANDONED, **unpaid}
+    await aged(store, "OLD1111", 91, **hidden, draft_id="1", service_id="s1")
     await aged(store, "OLD2222", 91, phase=Phase.REFUSED, draft_id="2", service_id=None, **unpaid)
-    await aged(store, "NEW1111", 89, **unshown, draft_id="3", service_id="s3")
+    await aged(store, "NEW1111", 89, **hidden, draft_id="3", service_id="s3")
     await aged(store, "DONE111", 91, draft_id="4", service_id="s4")
     assert await retention(store, 0) == 2
     async with store.reading() as tx:

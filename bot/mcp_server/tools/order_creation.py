@@ -163,14 +163,14 @@ class OrderCreation:
                 created, given=given, channel=channel, network=rules.network, allowed=allowed, now=now
             )
         except Unpayable as complaint:
-            raise self._unshown(created, str(complaint)) from None
+            raise self._withhold(created, str(complaint)) from None
 
     async def _check_alone(self, created: CreatedOrder, payment: Payment) -> None:
         """Reject a deposit that can be confused with that of another order."""
         if payment.payment_hash is not None:
             owner = self._service.claim_invoice(payment.payment_hash, created.order_id)
             if owner != created.order_id:
-                raise self._unshown(created, f"its invoice is that of order {owner}")
+                raise self._withhold(created, f"its invoice is that of order {owner}")
         deposit = placed_of(created).deposit
         if payment.deposit is None or deposit is None:
             return
@@ -196,7 +196,7 @@ class OrderCreation:
         except SettlementError:
             return ()
 
-    def _unshown(self, created: CreatedOrder, complaint: str) -> Refusal:
+    def _withhold(self, created: CreatedOrder, complaint: str) -> Refusal:
         self._service.withhold(created.order_id, complaint)
         log.warning("order_withheld", order_id=created.order_id, reason=complaint)
         return Refusal(
@@ -212,9 +212,9 @@ class OrderCreation:
             idr=created.idr_amount,
         )
         if drift > self._service.rules.stop_percent:
-            raise self._unshown(created, f"its price is {drift:.1f}% worse than the quote")
+            raise self._withhold(created, f"its price is {drift:.1f}% worse than the quote")
         if drift < -self._service.rules.stop_percent:
-            raise self._unshown(created, f"its price is {-drift:.1f}% better than the quote, which can be a mistake")
+            raise self._withhold(created, f"its price is {-drift:.1f}% better than the quote, which can be a mistake")
         if drift < -TOO_GOOD_PERCENT:
             better = f"The locked price is {-drift:.1f}% better than the latest quote. It may be a mistake."
             return [f"{better} Ask your user before paying."]

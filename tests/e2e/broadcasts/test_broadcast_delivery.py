@@ -19,11 +19,11 @@ from tests.e2e.readers import (
 from tests.e2e.trouble import calls_of, held, killed_and_restarted
 from tests.e2e.world import Chatter, Json, words_of, world
 from tests.texts import label, like, text
-from tests.waiting import PATIENCE, found
+from tests.waiting import TIMEOUT_SECONDS, found
 
 READERS, BLOCKED = 160, 8
 TOO_MANY = 429
-LONGER_THAN_ANYTHING_WAITS = int(2 * PATIENCE)
+LONGER_THAN_ANYTHING_WAITS = int(2 * TIMEOUT_SECONDS)
 FINISHED, UNDER_WAY = like("delivery.done"), like("delivery.running")
 LIVE = "|".join(like(f"delivery.{state}") for state in ("running", "resting", "paused", "stopped", "done"))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.e2e.clocks import far_from_now
 from tests.e2e.world import Chatter, Json, World, words_of, world
 from tests.texts import in_any_language, label, like, name_of, says, starts, text
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 ENGLISH, INDONESIAN = name_of("en"), name_of("id")
 LISTED = like("broadcast.list_title")
@@ -17,7 +17,7 @@ LISTED = like("broadcast.list_title")
 
 def subscribe(shared_world: World, *people: Chatter) -> None:
     """As if they had asked for rate updates."""
-    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         for user in people:
             database.execute(
                 "INSERT INTO subscriptions (user_id, subscribed_at) VALUES (?, '2026-01-01 00:00:00.000000')",
@@ -244,7 +244,7 @@ async def waits_for_one_of_both(shared_world: World) -> None:
 
 def come_true(shared_world: World) -> None:
     """As if the time of what is scheduled had come."""
-    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
         database.execute("UPDATE broadcasts SET starts_at = ? WHERE status = 'scheduled'", (now,))
         database.commit()

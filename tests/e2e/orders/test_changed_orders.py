@@ -11,14 +11,14 @@ from tests.e2e.looking_up import books
 from tests.e2e.people import newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.world import World
 from tests.texts import label, like
-from tests.waiting import PATIENCE, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
 TO_A_THIEF = "UPDATE orders SET bolt11 = 'lnbc of a thief' WHERE service_id = ?"
 
 
 def changes(kirim: World, statement: str, *values: object) -> None:
     """What somebody does who can write to the database and has no key."""
-    with closing(sqlite3.connect(kirim.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(kirim.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         assert database.execute(statement, values).rowcount == 1
         database.commit()
 

@@ -14,7 +14,7 @@ from tests.e2e.trouble import calls_of, good_weather, held
 from tests.e2e.world import Chatter, Json, World, words_of
 from tests.pictures import qr_texts
 from tests.texts import label, like, says
-from tests.waiting import PATIENCE
+from tests.waiting import TIMEOUT_SECONDS
 
 session = pytest.mark.asyncio(loop_scope="session")
 
@@ -199,7 +199,7 @@ async def comes_again_when_asked_for_and_once_for_a_double_tap(shared_world: Wor
 async def not_sent_unasked_to_whom_leaves_the_end_to_the_card(shared_world: World) -> None:
     emma = await newcomer(shared_world)
     order = await orders(shared_world, emma)
-    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         database.execute("UPDATE users SET notification_preferences = ? WHERE id = ?", ('{"sent": "card"}', emma.id))
         database.commit()
     await shared_world.service.pays(order)

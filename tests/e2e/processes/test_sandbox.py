@@ -16,7 +16,7 @@ from tests.e2e.programs import Running, run, running
 from tests.e2e.world import Chatter
 from tests.ports import free_port
 from tests.texts import like
-from tests.waiting import PATIENCE, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
 ARGUMENTS = ("sandbox", "--port", "0", "--service-port", "0", "--wallet-port", "0", "--state", "here")
 ADDRESS = re.compile(r"^\s+(http://\S+)$", re.MULTILINE)
@@ -28,7 +28,7 @@ async def sandbox(folder: Path, *more: str, cold: bool = False) -> AsyncIterator
     arguments = (*ARGUMENTS, "--wallet-port", str(free_port()), *more)
     async with running(folder, *arguments, environment={}, cold=cold) as program:
         (address,) = ADDRESS.findall(await program.says("Open this in a browser:\n\n      http://127.0.0.1:"))
-        async with httpx.AsyncClient(base_url=address, timeout=PATIENCE) as http:
+        async with httpx.AsyncClient(base_url=address, timeout=TIMEOUT_SECONDS) as http:
             yield program, Chatter(http, 1001)
 
 
@@ -95,7 +95,7 @@ async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path)
         assert children(program) == []
         async with running(tmp_path, "run", environment=settings | {"LOG_FORMAT": "json"}) as bot:
             await bot.says('"bot_started"')
-            async with httpx.AsyncClient(base_url=settings["TELEGRAM_API_URL"], timeout=PATIENCE) as http:
+            async with httpx.AsyncClient(base_url=settings["TELEGRAM_API_URL"], timeout=TIMEOUT_SECONDS) as http:
                 emma = Chatter(http, 1001)
                 await emma.says("/start")
                 await emma.sees(like("start.text"))

@@ -14,7 +14,7 @@ from tests.e2e.people import Newcomer, newcomer
 from tests.e2e.trouble import calls_of, held, killed_and_restarted
 from tests.e2e.world import Json, World, words_of, world
 from tests.texts import label, like, says, text
-from tests.waiting import PATIENCE, found
+from tests.waiting import TIMEOUT_SECONDS, found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -40,7 +40,7 @@ def daily_at(time_of_day: str, locale: str = "en") -> str:
 
 def executed(shared_world: World, statement: str, *values: object) -> list[tuple[object, ...]]:
     """What the bot has written down, or what time has made of it."""
-    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         rows = database.execute(statement, values).fetchall()
         database.commit()
     return rows

@@ -13,7 +13,7 @@ from tests.e2e.people import Newcomer, newcomer, row_of, taps_to_invoice
 from tests.e2e.trouble import calls_of, held
 from tests.e2e.world import Chatter, Json, World, words_of
 from tests.texts import label, like
-from tests.waiting import PATIENCE, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
 NUMBER, MASKED = "1234567890", "BCA ••••7890"
@@ -47,7 +47,7 @@ async def asks_for(rina: Chatter, reference: str, reason: str = label("reveal.re
 
 async def a_minute_passes(world: World) -> None:
     """What was revealed was revealed a minute ago."""
-    with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         database.execute("UPDATE reveals SET until = '2026-01-01 00:00:00.000000' WHERE masked_at IS NULL")
         database.commit()
 

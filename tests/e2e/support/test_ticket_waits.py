@@ -13,7 +13,7 @@ from tests.e2e.people import all_is_told, taps_to_invoice
 from tests.e2e.trouble import killed_and_restarted
 from tests.e2e.world import Chatter, Json, World, words_of, world
 from tests.texts import like, says
-from tests.waiting import PATIENCE, until
+from tests.waiting import TIMEOUT_SECONDS, until
 
 TICKET = re.compile("T-[0-9A-Z]{5}")
 WAITED = like("waits.head", "id", ticket=TICKET)
@@ -41,7 +41,7 @@ async def an_hour_passes(world: World) -> None:
     """Make the only ticket, once it waits for an answer, have waited an hour longer."""
 
     async def is_changed() -> bool:
-        with closing(sqlite3.connect(world.state / "kirim.db", timeout=PATIENCE)) as database:
+        with closing(sqlite3.connect(world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
             changed = database.execute(
                 "UPDATE tickets SET version = version + 1,"
                 " waiting_since = strftime('%Y-%m-%d %H:%M:%f000', waiting_since, '-1 hours'),"

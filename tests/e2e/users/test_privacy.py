@@ -14,7 +14,7 @@ from tests.e2e.trouble import calls_of, held, killed_and_restarted
 from tests.e2e.world import Json, World, words_of, world
 from tests.infra.on_disk import found_in
 from tests.texts import label, like, says, text
-from tests.waiting import PATIENCE, found
+from tests.waiting import TIMEOUT_SECONDS, found
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -29,7 +29,7 @@ def rows_of(shared_world: World, user: Newcomer) -> dict[str, list[sqlite3.Row]]
         "outbox": "chat_id",
         "inbox": "chat_id",
     }
-    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         rows = {
             table: database.execute(f"SELECT * FROM {table} WHERE {column} = ?", (user.id,)).fetchall()  # noqa: S608
             for table, column in where.items()
@@ -39,7 +39,7 @@ def rows_of(shared_world: World, user: Newcomer) -> dict[str, list[sqlite3.Row]]
 
 def sealed_of(shared_world: World, user: Newcomer) -> list[str]:
     """The sealed texts that the database has of a person's recipients."""
-    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=PATIENCE)) as database:
+    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         rows = database.execute(
             "SELECT number FROM orders WHERE user_id = :p UNION SELECT number FROM recipients WHERE user_id = :p"
             " UNION SELECT number FROM drafts WHERE user_id = :p AND number IS NOT NULL",

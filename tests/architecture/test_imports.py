@@ -1,0 +1,122 @@
+"""Which modules import a library: by their names, so that a new module needs no entry in a list.
+
+import-linter holds the direction between packages, and what `model` and `screens` know. This holds the rest: a
+module that isn't named here knows no driver, no transport and no framework.
+"""
+
+import ast
+from configparser import ConfigParser
+from fnmatch import fnmatchcase
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.source import ROOT, nodes, paths
+
+MAY_IMPORT: Final = {
+    "sqlalchemy": (
+        "*.tables",
+        "*_tables",
+        "*.repository",
+        "*_repository",
+        "*.user_data",
+        "infra.db.*",
+        "infra.outbox.cleanup",
+        "infra.telegram.inbound.inbox",
+        "migrations.*",
+        "orders.missed_orders",
+        "orders.payout_times",
+        "users.deletion",
+    ),
+    "alembic": ("infra.db.*", "migrations.*"),
+    "aiosqlite": (),
+    "asyncpg": ("infra.db.*",),
+    "telegram": (
+        "*.handlers",
+        "*_handlers",
+        "app",
+        "checkout.conversation",
+        "infra.telegram.*",
+        "operations.check",
+        "operations.command_menus",
+        "operations.feature",
+        "process",
+        "support.incoming_messages",
+        "support.staff.messages",
+        "support.staff.replies",
+        "support.staff.session",
+        "updates",
+        "users.questions",
+        "users.session",
+        "users.session_loader",
+    ),
+    "httpx": ("infra.telegram.transport", "settlement.client.*"),
+    "pydantic": ("app", "config", "infra.outbox.payload", "mcp_server.*", "operations.check", "settlement.client.*"),
+    "pydantic_settings": ("config", "mcp_server.config"),
+    "mcp": ("mcp_server.*",),
+    "starlette": ("infra.http.*", "mcp_server.*", "orders.pay_page.*"),
+    "uvicorn": ("infra.http.*",),
+    "jinja2": ("orders.pay_page.*",),
+    "qrcode": ("payments.qr",),
+    "PIL": ("infra.drawing.*", "orders.closed_picture", "orders.receipts.*", "payments.qr"),
+}
+"""Library -> the names of the modules that may import it, without `bot.`."""
+
+
+def _module(path: Path) -> str:
+    """Return the name of the module in the file, without `bot.`: `orders.tables`."""
+    return ".".join(part for part in path.with_suffix("").parts[1:] if part != "__init__")
+
+
+def _imports() -> set[tuple[str, str]]:
+    """Return each module with each library that it imports."""
+    found = set()
+    for path, node in nodes():
+        if isinstance(node, ast.Import):
+            found |= {(_module(path), alias.name.partition(".")[0]) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add((_module(path), node.module.partition(".")[0]))
+    return found
+
+
+IMPORTS: Final = _imports()
+
+
+@pytest.mark.parametrize("library", MAY_IMPORT)
+def test_only_modules_with_the_right_names_import_a_library(library: str) -> None:
+    allowed = MAY_IMPORT[library]
+    importers = {module for module, imported in IMPORTS if imported == library}
+    assert {each for each in importers if not any(fnmatchcase(each, name) for name in allowed)} == set()
+
+
+@pytest.mark.parametrize("library", MAY_IMPORT)
+def test_each_name_in_the_table_stands_for_a_module_that_imports_the_library(library: str) -> None:
+    importers = {module for module, imported in IMPORTS if imported == library}
+    assert [name for name in MAY_IMPORT[library] if not any(fnmatchcase(each, name) for each in importers)] == []
+
+
+def _contracts() -> dict[str, list[str]]:
+    """Return the contracts of import-linter: name -> the modules that it is about."""
+    contracts = ConfigParser()
+    contracts.read(ROOT / ".importlinter", encoding="utf-8")
+    lists = ("source_modules", "forbidden_modules", "layers")
+    return {
+        section: " ".join(values.get(name, "") for name in lists).replace("|", " ").split()
+        for section, values in contracts.items()
+        if values.get("type")
+    }
+
+
+@pytest.mark.parametrize("contract", _contracts())
+def test_each_rule_about_imports_matches_something(contract: str) -> None:
+    modules = {f"bot.{_module(path)}" for path in paths()} | {"bot.sandbox"}
+    named = _contracts()[contract]
+    assert named
+    for name in named:
+        if name.startswith("bot."):
+            pattern = name.replace(".**", ".*").replace("bot.*.", "bot.*")
+            assert any(fnmatchcase(each, pattern) for each in modules), name
+        else:
+            assert find_spec(name) is not None, name
