@@ -4,16 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import Final
 
 from pydantic import SecretStr
 from telegram.ext import Application, ApplicationBuilder
 
 import bot.tables  # noqa: F401  every feature adds its tables to the metadata, which encryption goes through
-from bot.broadcasts import user_data as broadcasts_data
 from bot.broadcasts.feature import Broadcasts
 from bot.broadcasts.service import BroadcastRules
-from bot.checkout import user_data as checkout_data
 from bot.checkout.feature import Checkout
 from bot.config import Settings
 from bot.core.clock import SystemClock
@@ -30,13 +27,10 @@ from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers.loop import Wakeup
 from bot.operations.feature import Operations
-from bot.orders import user_data as orders_data
 from bot.orders.feature import Orders
 from bot.orders.limits import Limits
 from bot.orders.rules import Rules
-from bot.rates import user_data as rates_data
 from bot.rates.feature import Rates
-from bot.recipients import user_data as recipients_data
 from bot.recipients.feature import Recipients
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.budget import LEAST_PER_SECOND, AdaptiveBudget
@@ -45,26 +39,12 @@ from bot.settlement.client.client import SettlementClient
 from bot.settlement.health import Health
 from bot.settlement.model import Settlement
 from bot.settlement.monitored import MonitoredSettlement
-from bot.staff import user_data as staff_data
 from bot.staff.feature import Staff
-from bot.support import user_data as support_data
 from bot.support.feature import Support
 from bot.users.feature import Users
 from bot.users.provider import Provider
 from bot.users.readers import Readers, RenderContext
 from bot.users.session_loader import SessionLoader
-from bot.users.user_data import UserData
-
-USER_DATA: Final[tuple[UserData, ...]] = (
-    recipients_data.USER_DATA,
-    orders_data.USER_DATA,
-    checkout_data.USER_DATA,
-    rates_data.USER_DATA,
-    support_data.USER_DATA,
-    staff_data.USER_DATA,
-    broadcasts_data.USER_DATA,
-)
-"""What the features do with a user's data, in the order in which it is shown, exported and deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +97,6 @@ def build(settings: Settings) -> App:
         provider=provider,
         operator_ids=settings.operator_ids,
         retention_days=settings.retention_days,
-        user_data=USER_DATA,
     )
     recipients = Recipients(infra, users)
     rates = Rates(infra, users, settlement, catalogue, record_seconds=settings.quote_record_seconds)
@@ -170,12 +149,15 @@ def build(settings: Settings) -> App:
         shrink_percent=Decimal(str(settings.methods_shrink_percent)),
         poller_silence=silence_of(settings),
     )
-    built = (users, recipients, rates, staff, orders, checkout, broadcasts, support, operations)
+    # In this order a user's data is shown and exported, and handlers of one phase are asked.
+    built = (users, recipients, orders, checkout, rates, staff, broadcasts, support, operations)
     features = [each.feature for each in built]
     for feature in features:
         staff.add_alarm_subjects(feature.alarm_subjects)
         if feature.audit_terms is not None:
             staff.add_audit_terms(feature.audit_terms)
+        if feature.user_data is not None:
+            users.user_data.append(feature.user_data)
     readers = Readers(store, messenger, clock, translations, settings.default_locale)
     renderers = Renderers(
         readers.context,

@@ -1,9 +1,9 @@
 """Delete a user with everything that the features store about them."""
 
-from bot.app import USER_DATA
 from bot.core.clock import SystemClock
 from bot.infra.db.transaction import Transaction
 from bot.users import deletion
+from tests.users.every_user_data import USER_DATA
 
 
 async def delete_user(tx: Transaction, user_id: int) -> bool:

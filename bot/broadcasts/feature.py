@@ -9,6 +9,7 @@ from bot.broadcasts.drafts import BroadcastDrafts
 from bot.broadcasts.handlers import BroadcastHandlers
 from bot.broadcasts.messages import BroadcastMessages, ChatBroadcastSender, LiveMessages
 from bot.broadcasts.service import BroadcastRules, BroadcastService
+from bot.broadcasts.user_data import USER_DATA
 from bot.broadcasts.workers import BroadcastWorker, LiveMessageWorker
 from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.workers.loop import Wakeup
@@ -62,6 +63,7 @@ class Broadcasts:
         )
         self.feature = Feature(
             name="broadcasts",
+            user_data=USER_DATA,
             routes=(handlers.routes(), DeliveryHandlers(deliveries=self.deliveries).routes()),
             answers=compose.answers(),
             renderers=(notifications.RENDERERS,),

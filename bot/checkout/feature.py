@@ -14,6 +14,7 @@ from bot.checkout.steps.destination import DestinationStep
 from bot.checkout.steps.holder import HolderStep
 from bot.checkout.steps.number import NumberStep
 from bot.checkout.steps.review import ReviewStep
+from bot.checkout.user_data import USER_DATA
 from bot.checkout.workers import DraftWorker
 from bot.infra.feature import Feature, Infra, Phase, Worker
 from bot.orders.buttons import OrderAction
@@ -68,6 +69,7 @@ class Checkout:
         expiry = DraftWorker(self.drafts, infra.chat_jobs, infra.wake_outbox)
         self.feature = Feature(
             name="checkout",
+            user_data=USER_DATA,
             routes=(self.conversation.routes(), self.conversation.fallback_routes()),
             handlers={Phase.CONVERSATION: self.conversation.handlers()},
             renderers=(RENDERERS,),

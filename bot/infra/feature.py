@@ -107,3 +107,6 @@ class Feature:
 
     audit_terms: Any = None
     """The feature's `AuditTerms`: what it writes to the audit log."""
+
+    user_data: Any = None
+    """The feature's `UserData`: what it does with what it stores about a user (`users.user_data`)."""

@@ -22,6 +22,7 @@ from bot.orders.status_messages import StatusMessages
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed import ViewedOrders
+from bot.orders.user_data import USER_DATA
 from bot.orders.workers import MalformedOrderFinder, OrderWorkers
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import ServiceCatalogue
@@ -95,6 +96,7 @@ class Orders:
         workers = OrderWorkers(self.observer, Reconciler(self.service, settlement))
         self.feature = Feature(
             name="orders",
+            user_data=USER_DATA,
             routes=(self._handlers.routes(), receipts.routes(), PreferenceHandlers().routes()),
             answers=receipts.answers(),
             handlers=receipts.handlers(),

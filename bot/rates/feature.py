@@ -10,6 +10,7 @@ from bot.rates.scheduler import RateScheduler
 from bot.rates.screens.subscription import SECTION
 from bot.rates.subscription_handlers import SubscriptionHandlers
 from bot.rates.subscription_service import SubscriptionService, end_subscription
+from bot.rates.user_data import USER_DATA
 from bot.rates.workers import QuoteRecorder, SubscriptionWorker
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Settlement
@@ -40,6 +41,7 @@ class Rates:
         scheduler = RateScheduler(database, catalogue, clock, infra.wake_outbox)
         self.feature = Feature(
             name="rates",
+            user_data=USER_DATA,
             routes=(rates.routes(), subscription_handlers.routes()),
             answers=subscription_handlers.answers(),
             on_chat_unreachable=(end_subscription,),

@@ -4,6 +4,7 @@ from bot.infra.feature import Feature, Infra
 from bot.recipients.handlers import RecipientHandlers
 from bot.recipients.screens import SECTION
 from bot.recipients.service import RecipientService
+from bot.recipients.user_data import USER_DATA
 from bot.users.feature import Users
 
 
@@ -17,6 +18,7 @@ class Recipients:
         """Features above add the actions of buttons that lead to them."""
         self.feature = Feature(
             name="recipients",
+            user_data=USER_DATA,
             routes=(self.handlers.routes(),),
             answers=self.handlers.answers(),
         )

@@ -12,6 +12,7 @@ from bot.staff.audit_terms import AuditTerms
 from bot.staff.handlers import AuditHandlers
 from bot.staff.notifications import AlarmMessages
 from bot.staff.staff_chat import StaffChat, SupportContacts
+from bot.staff.user_data import USER_DATA
 
 
 class Staff:
@@ -50,6 +51,7 @@ class Staff:
         self._audit_handlers = AuditHandlers(audit_log=AuditLog(infra.database, infra.clock), messenger=infra.messenger)
         self.feature = Feature(
             name="staff",
+            user_data=USER_DATA,
             routes=(self._audit_handlers.routes(),),
             renderers=(AlarmMessages(self._alarm_subjects).renderers(),),
         )

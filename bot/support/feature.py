@@ -30,6 +30,7 @@ from bot.support.user_chat.edit_handlers import EditHandlers
 from bot.support.user_chat.handlers import UserTicketHandlers
 from bot.support.user_chat.help_handlers import HelpHandlers
 from bot.support.user_chat.message_handlers import UserMessageHandlers
+from bot.support.user_data import USER_DATA
 from bot.users.provider import Provider
 
 
@@ -105,6 +106,7 @@ class Support:
         checkout.conversation.on_idle_message.append(handlers.offer_to_forward)
         self.feature = Feature(
             name="support",
+            user_data=USER_DATA,
             routes=(handlers.routes(), help_handlers.routes(), *agents.routes),
             answers={**messages.answers(), **agents.answers},
             handlers={

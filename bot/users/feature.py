@@ -1,7 +1,5 @@
 """Users: their settings, their phrase, and what is stored about them."""
 
-from collections.abc import Sequence
-
 from bot.infra.feature import Feature, Infra, Phase, Worker
 from bot.users.chat_handlers import ChatHandlers
 from bot.users.handlers import SettingsHandlers
@@ -26,7 +24,6 @@ class Users:
         provider: who runs the bot.
         operator_ids: the Telegram users who look after the bot.
         retention_days: how long personal data is kept after it was last used; 0 is forever.
-        user_data: what each feature does with the data of a user.
     """
 
     def __init__(
@@ -36,12 +33,13 @@ class Users:
         provider: Provider,
         operator_ids: frozenset[int],
         retention_days: int,
-        user_data: Sequence[UserData],
     ) -> None:
         database, clock = infra.database, infra.clock
         self.service = UserService(database, clock)
         self.sessions = SessionLoader(infra, operator_ids=operator_ids)
-        privacy = PrivacyService(database, clock, retention_days, user_data)
+        self.user_data = list[UserData]()
+        """What each feature does with the data of a user. Features add theirs, and it is shown in their order."""
+        privacy = PrivacyService(database, clock, retention_days, self.user_data)
         self.settings_sections = list(SECTIONS)
         """Features add theirs."""
         settings = SettingsHandlers(
@@ -50,7 +48,7 @@ class Users:
         phrases = PhraseHandlers()
         deletion = DeletionWorkers(
             privacy=privacy,
-            retention=Retention(database, clock, retention_days, user_data),
+            retention=Retention(database, clock, retention_days, self.user_data),
             chat_jobs=infra.chat_jobs,
             on_notification=infra.wake_outbox,
         )

@@ -1,7 +1,7 @@
 """What a feature does with the data that it stores about a user: show it, export it, delete it and prune it.
 
-Each feature that owns a table with a user in it declares one `UserData` in its own module `user_data.py`. The
-composition root lists them, and users' own modules call them without knowing what is in the tables.
+Each feature that owns a table with a user in it declares one `UserData` in its own module `user_data.py`.
+Users' own modules call them without knowing what is in the tables.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence

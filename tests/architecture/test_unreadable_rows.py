@@ -7,7 +7,6 @@ from typing import Any, cast
 import pytest
 from sqlalchemy import text
 
-from bot.app import USER_DATA
 from bot.checkout.workers import DraftWorker
 from bot.infra.outbox.cleanup import OutboxCleanup
 from bot.infra.outbox.repository import OutboxRepository
@@ -30,6 +29,7 @@ from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.orders.order_world import EMMA, OSCAR, SARI, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
+from tests.users.every_user_data import USER_DATA
 
 BREAKS = {
     "number": "UPDATE orders SET number = 's1.no.key' WHERE reference = :key",

@@ -7,7 +7,6 @@ from dataclasses import fields, replace
 
 import pytest
 
-from bot.app import USER_DATA
 from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
@@ -31,6 +30,7 @@ from tests.examples import examples
 from tests.harness.databases import on_sqlite
 from tests.infra.on_disk import every_text, found_in
 from tests.settlement.fake_settlement import MovedClock
+from tests.users.every_user_data import USER_DATA
 from tests.users.leaving import DAY, EMMA, GROUP, RINA, SARI, a_user, live, rows_that_name
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.app import USER_DATA
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.repository import OrderRepository
@@ -20,6 +19,7 @@ from tests.infra.on_disk import found_in
 from tests.orders.crashing import Crash, Fuse, FusedEars, FusedStore
 from tests.orders.order_world import EMMA, NUMBER, Heard, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
+from tests.users.every_user_data import USER_DATA
 
 pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
 

@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 
-from bot.app import USER_DATA
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.repository import BroadcastRepository
@@ -31,6 +30,7 @@ from bot.users.repository import UserEventRepository, UserRepository
 from bot.users.retention import AT_ONCE, Retention
 from tests.builders import NOW, SECOND, a_draft, an_order
 from tests.settlement.fake_settlement import MovedClock
+from tests.users.every_user_data import USER_DATA
 from tests.users.leaving import DAY, DONE, EMMA, SARI, a_recipient, a_user, live, rows_that_name
 
 

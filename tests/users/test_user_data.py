@@ -13,7 +13,6 @@ import pytest
 from sqlalchemy import BigInteger, Column, Table, select
 
 import bot
-from bot.app import USER_DATA
 from bot.infra.db.database import Database
 from bot.infra.db.encryption import open_row
 from bot.infra.outbox.repository import OutboxRepository
@@ -27,6 +26,7 @@ from tests.builders import NOW
 from tests.deleting import delete_user
 from tests.keys import VAULT
 from tests.settlement.fake_settlement import MovedClock
+from tests.users.every_user_data import USER_DATA
 from tests.users.leaving import DAY, EMMA, SARI, a_user, live
 
 SOMEBODY = re.compile(r"(person|user|chat|customer|sender|author|staff|actor|operator)_id$|_by$")
