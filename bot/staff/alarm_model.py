@@ -21,7 +21,7 @@ class AlarmKind(StrEnum):
     MESSAGE_REFUSED = "message_refused"  # Telegram refuses a message about money for good
     PICTURE_REFUSED = "picture_refused"  # an invoice was sent without its picture
     ROW_UNREADABLE = "row_unreadable"  # a row can't be read
-    ROOM_LOST = "room_lost"  # support's group can't be written to
+    STAFF_CHAT_LOST = "staff_chat_lost"  # support's group can't be written to
 
 
 OF_ORDERS: Final = frozenset(
@@ -35,7 +35,7 @@ OF_ORDERS: Final = frozenset(
 )
 """Their subject is an order's reference."""
 
-BY_HAND: Final = frozenset({*OF_ORDERS, AlarmKind.ROOM_LOST})
+BY_HAND: Final = frozenset({*OF_ORDERS, AlarmKind.STAFF_CHAT_LOST})
 """An operator may say that they are dealt with."""
 
 

@@ -46,7 +46,7 @@ def test_all_is_well_in_one_line_each() -> None:
         line("✅", AlarmKind.MESSAGE_REFUSED, "0"),
         line("✅", AlarmKind.PICTURE_REFUSED, "0"),
         line("✅", AlarmKind.ROW_UNREADABLE, text("alarm.row_unreadable_fine")),
-        line("✅", AlarmKind.ROOM_LOST, text("alarm.room_lost_fine")),
+        line("✅", AlarmKind.STAFF_CHAT_LOST, text("alarm.staff_chat_lost_fine")),
     ]
     assert lately == text("alarm.lately", count=0)
     assert [button.label for button in seen.buttons] == [
@@ -89,7 +89,7 @@ def test_only_what_does_not_end_by_itself_has_a_button(kind: AlarmKind) -> None:
         AlarmKind.MESSAGE_REFUSED,
         AlarmKind.PICTURE_REFUSED,
         AlarmKind.METHODS_SHRUNK,
-        AlarmKind.ROOM_LOST,
+        AlarmKind.STAFF_CHAT_LOST,
     }
     alarm = next(each for each in every_alarm(ORDER, NOW, "no") if each.kind is kind)
     assert bool(alarms.keyboard(EN, alarm)) is (kind in ends_by_hand)

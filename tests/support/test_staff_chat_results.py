@@ -92,7 +92,7 @@ async def test_a_group_that_is_lost_notifies_each_agent_and_raises_one_alarm(sys
     for supporter in (OSCAR, RINA):
         assert system.heard(supporter) == [StaffNotification.HEAD, "ticket_entry:1", "ticket_entry:2"]
     assert system.heard(BOSS) == [AlarmNotification.RAISED]
-    assert await alarms(system) == [AlarmKind.ROOM_LOST]
+    assert await alarms(system) == [AlarmKind.STAFF_CHAT_LOST]
 
 
 async def test_the_alarm_is_over_with_the_first_message_that_reaches_the_group_again(system: TicketSystem) -> None:

@@ -26,7 +26,7 @@ class Chats:
     asked: list[tuple[str, int]] = field(default_factory=list)
 
     @property
-    def rooms(self) -> "Chats":
+    def topics(self) -> "Chats":
         return self
 
     async def delete_topic(self, _: int, topic_id: int) -> Outcome:

@@ -44,7 +44,7 @@ class RemarkMessages:
         is_here = entry.source_chat_id == chat_id
         if remark.what in REACTIONS and is_here:
             reaction = REACTIONS[remark.what]
-            reacted = await context.messenger.rooms.react(chat_id, entry.source_message_id, reaction)
+            reacted = await context.messenger.topics.react(chat_id, entry.source_message_id, reaction)
             if not isinstance(reacted, Gone | Invalid):
                 return await self._topics.close_attempt(chat_id, None, reacted)
         screen = screens.screen(context.t, remark, entry)

@@ -54,12 +54,12 @@ class StaffChatResults:
             return
         if isinstance(result, Sent):
             if result.message_id is not None:
-                await clear_alarm(tx, AlarmKind.ROOM_LOST, "", now, self._operators)
+                await clear_alarm(tx, AlarmKind.STAFF_CHAT_LOST, "", now, self._operators)
             return
         agents = sorted(self._staff_chat.agent_ids)
         await OutboxRepository(tx).add([_copy_for(agent, notification, now) for agent in agents])
         if result.whole_chat:
-            await raise_alarm(tx, Alarm(kind=AlarmKind.ROOM_LOST, raised_at=now), self._operators)
+            await raise_alarm(tx, Alarm(kind=AlarmKind.STAFF_CHAT_LOST, raised_at=now), self._operators)
 
 
 def _copy_for(agent: int, notification: Notification[AboutTicket], now: datetime) -> Notification[AboutTicket]:

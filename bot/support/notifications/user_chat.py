@@ -66,7 +66,7 @@ async def remove_deleted(notification: Notification[DeletedTicket], context: Ren
 async def _removed(deleted: DeletedTicket, context: RenderContext) -> list[Outcome]:
     """Delete its topic with all that was written in it, or else each of our messages, while Telegram lets us."""
     messenger = context.messenger
-    gone = [await messenger.rooms.delete_topic(deleted.chat, topic) for topic in deleted.topics]
+    gone = [await messenger.topics.delete_topic(deleted.chat, topic) for topic in deleted.topics]
     if gone and all(not isinstance(each, Invalid) for each in gone):
         return gone
     return [await messenger.delete(deleted.chat, message, priority="talk") for message in deleted.messages]

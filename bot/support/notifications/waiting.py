@@ -16,8 +16,8 @@ from bot.users.readers import RenderContext, Renderer
 class WaitMessages:
     """The reminders. A ticket that was replied to before its reminder is sent needs none."""
 
-    def __init__(self, room: StaffChat) -> None:
-        self._room = room
+    def __init__(self, staff_chat: StaffChat) -> None:
+        self._staff_chat = staff_chat
 
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
@@ -31,7 +31,7 @@ class WaitMessages:
     ) -> DeliveryOutcome:
         """Remind an operator, with a link to the ticket."""
         async with context.store.reading() as tx:
-            group = await self._room.group(tx)
+            group = await self._staff_chat.group(tx)
         ticket, head = await _read(notification.payload, context, group)
         if ticket is None:
             return Sent()

@@ -109,12 +109,12 @@ class TicketTopics:
             known = await TicketPostRepository(tx).topic(ticket.reference, chat_id)
         if known is not None:
             return known.topic_id
-        has_topics = await self._messenger.rooms.has_topics(chat_id)
+        has_topics = await self._messenger.topics.has_topics(chat_id)
         if not isinstance(has_topics, bool):
             return await self.close_attempt(chat_id, None, has_topics)
         if not has_topics:
             return None
-        opened = await self._messenger.rooms.open_topic(chat_id, await self._topic_name(reader, ticket))
+        opened = await self._messenger.topics.open_topic(chat_id, await self._topic_name(reader, ticket))
         if isinstance(opened, Invalid):
             return None
         if not isinstance(opened, Delivered) or opened.message_id is None:
@@ -139,10 +139,10 @@ class TicketTopics:
             topic = await TicketPostRepository(tx).topic(ticket.reference, chat_id)
         if topic is None or topic.topic_id is None or (topic.argument or TicketStatus.OPEN) == ticket.status:
             return Sent()
-        rooms, where = self._messenger.rooms, (chat_id, topic.topic_id)
-        open_or_close = rooms.reopen_topic if ticket.is_open else rooms.close_topic
+        topics, where = self._messenger.topics, (chat_id, topic.topic_id)
+        open_or_close = topics.reopen_topic if ticket.is_open else topics.close_topic
         name = await self._topic_name(reader, ticket)
-        for outcome in (await rooms.rename_topic(*where, name), await open_or_close(*where)):
+        for outcome in (await topics.rename_topic(*where, name), await open_or_close(*where)):
             if isinstance(outcome, TryLater | Moved):
                 return await self.close_attempt(*where, outcome)
         async with self._database.transaction() as tx:

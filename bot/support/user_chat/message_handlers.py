@@ -173,7 +173,7 @@ class UserMessageHandlers:
             await self._confirm(session, saved)
 
     async def _react(self, session: Session, message: Message) -> bool:
-        outcome = await self._messenger.rooms.react(session.chat_id, message.message_id, SEEN)
+        outcome = await self._messenger.topics.react(session.chat_id, message.message_id, SEEN)
         return isinstance(outcome, Delivered)
 
     async def _confirm(self, session: Session, saved: SavedMessage) -> None:

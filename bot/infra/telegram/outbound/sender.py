@@ -58,7 +58,7 @@ class Messenger:
     def __init__(self, bot: ExtBot[Priority]) -> None:
         self._bot = bot
         self._uploads = Uploads()
-        self.rooms = Topics(bot)
+        self.topics = Topics(bot)
         self.mailing = BulkSender(bot)
         self.files = Files(bot)
 
