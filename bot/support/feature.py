@@ -13,11 +13,10 @@ from bot.staff.feature import Staff
 from bot.support.audit_terms import AUDIT_TERMS
 from bot.support.notifications import posts, replies
 from bot.support.notifications.remarks import RemarkMessages
-from bot.support.notifications.reply_results import ReplyResults
+from bot.support.notifications.reminders import WaitMessages
 from bot.support.notifications.staff_chat import StaffChatMessages
 from bot.support.notifications.staff_chat_results import StaffChatResults, save_moved_chat
 from bot.support.notifications.user_chat import TicketMessages
-from bot.support.notifications.waiting import WaitMessages
 from bot.support.reply_time import ReplyTime
 from bot.support.staff.feature import SupportAgents
 from bot.support.staff.topics import TicketTopics
@@ -122,7 +121,7 @@ class Support:
             ),
             after=chain(
                 posts.FOLLOW_UPS,
-                ReplyResults(staff_chat).follow_ups(),
+                replies.ReplyResults(staff_chat).follow_ups(),
                 StaffChatResults(staff_chat, operator_ids).follow_ups(),
             ),
             on_chat_moved=(save_moved_chat,),

@@ -12,7 +12,7 @@ from bot.infra.outbox.rendering import Renderers
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.support.model import PostRole, TicketPost
 from bot.support.notifications import posts
-from bot.support.notifications.waiting import WaitMessages
+from bot.support.notifications.reminders import WaitMessages
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.reminders import TicketReminders

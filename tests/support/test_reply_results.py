@@ -14,8 +14,7 @@ from bot.support.model import IncomingMessage, MediaKind, PostRole, TicketEntry,
 from bot.support.notifications import posts
 from bot.support.notifications.kinds import Remark
 from bot.support.notifications.remarks import RemarkMessages
-from bot.support.notifications.replies import RENDERERS
-from bot.support.notifications.reply_results import ReplyResults
+from bot.support.notifications.replies import RENDERERS, ReplyResults
 from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository

@@ -16,7 +16,6 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import OrderStep
 from bot.support.cases import Anomaly, Case, DeliveryState, delivery_state
-from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import timeline as staff_timeline
 from bot.support.ticket import Cause, Ticket
@@ -274,12 +273,14 @@ def test_everything_that_may_be_told_or_done_has_its_words(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     case = a_case(notifications=tuple(notification(0, kind, mark="3") for kind in staff_timeline.NAMED))
     assert len(staff_timeline.list_entries(t, case, JAKARTA)) == len(staff_timeline.NAMED)
-    assert len({staff_acts.name(t, what) for what in staff_acts.KNOWN}) == len(staff_acts.KNOWN)
-    assert staff_acts.name(t, "of a <later> version") == "of a &lt;later&gt; version"
+    assert len({staff_timeline.format_user_event(t, what) for what in staff_timeline.KNOWN_USER_EVENTS}) == len(
+        staff_timeline.KNOWN_USER_EVENTS
+    )
+    assert staff_timeline.format_user_event(t, "of a <later> version") == "of a &lt;later&gt; version"
 
 
 def test_every_button_of_an_order_and_every_other_act_is_known() -> None:
-    assert {*map(str, UserEvent), *map(pressed, OrderAction)} == staff_acts.KNOWN
+    assert {*map(str, UserEvent), *map(pressed, OrderAction)} == staff_timeline.KNOWN_USER_EVENTS
 
 
 def test_days_stand_over_their_lines_where_they_are_not_today() -> None:

@@ -14,7 +14,6 @@ from bot.settlement.model import OrderReport
 from bot.support.cases import Case
 from bot.support.model import EntryKind, MediaKind, TicketEntry
 from bot.support.staff.entries import with_quote
-from bot.support.staff.screens import refresh as staff_afresh
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket
 from bot.users.model import User

@@ -12,8 +12,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.sandbox.bot_api.text import html, utf16
 from bot.support.model import EntryKind, IncomingMessage, MediaKind, TicketEntry
 from bot.support.notifications.kinds import EntryRemark, Remark
-from bot.support.notifications.replies import FILE_STAYS
-from bot.support.notifications.reply_results import MAYBE_ARRIVED
+from bot.support.notifications.replies import FILE_STAYS, MAYBE_ARRIVED
 from bot.support.staff.entries import OWN_UNITS, too_long_by
 from bot.support.staff.screens import remarks as staff_remarks
 from bot.support.staff.screens import talk as staff_talk

@@ -9,7 +9,7 @@ from bot.core.errors import Rejection
 from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
 from bot.support.model import EntryKind, IncomingMessage, TicketEntry
-from bot.support.notifications.reply_results import MAYBE_ARRIVED
+from bot.support.notifications.replies import MAYBE_ARRIVED
 from bot.support.ticket import Ticket
 from bot.support.tickets.service import add_entry
 from tests.settlement.fake_settlement import MovedClock

@@ -10,7 +10,7 @@ from bot.staff.repository import AuditRepository
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import IncomingMessage, MediaKind, TicketEntry
 from bot.support.notifications import posts
-from bot.support.notifications.reply_results import ReplyResults
+from bot.support.notifications.replies import ReplyResults
 from bot.support.ticket import Ticket
 from bot.support.tickets.corrections import TicketCorrections
 from bot.support.tickets.entry_repository import TicketEntryRepository

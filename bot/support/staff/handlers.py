@@ -14,8 +14,7 @@ from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.router import Routes
 from bot.support.lookup.handlers import LookupHandlers
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
-from bot.support.staff.messages import TicketMessages
-from bot.support.staff.questions import TakeReply, TicketReply, ask
+from bot.support.staff.messages import TakeReply, TicketMessages, TicketReply, ask
 from bot.support.staff.refresh import OrderRefresh
 from bot.support.staff.replies import passable
 from bot.support.staff.screens import talk as staff_talk

@@ -1,8 +1,11 @@
 """The bot's messages that belong to a ticket, in the chats where support works: a reply to one does, too."""
 
+from dataclasses import dataclass
+
 from telegram import Message
 
 from bot.infra.db.database import Database
+from bot.infra.telegram.ui.questions import Answer, OpenQuestion
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.model import PostRole, TicketPost
 from bot.support.staff.session import StaffSession, replied_to
@@ -58,3 +61,26 @@ class TicketMessages:
             return False
         async with self._database.reading() as tx:
             return await TicketPostRepository(tx).get(staff.chat_id, staff.message_id) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class TicketReply:
+    """An agent's reply to a question about a ticket."""
+
+    staff: StaffSession
+    ticket: Ticket
+    post: TicketPost
+    """The message with the question."""
+
+    @property
+    def question(self) -> OpenQuestion:
+        """Return what was asked."""
+        return OpenQuestion.read(self.post.argument)
+
+
+TakeReply = Answer[TicketReply]
+
+
+async def ask(messages: TicketMessages, staff: StaffSession, ticket: Ticket, question: str, screen: Screen) -> None:
+    """Show `screen`, and give replies to it to the answer registered as `question`."""
+    await messages.say(staff, ticket, screen, PostRole.QUESTION, str(OpenQuestion(question)))

@@ -15,7 +15,7 @@ from bot.orders.tracking.observer import Observer
 from bot.settlement.model import OrderReport, Settlement, SettlementFailure, SlowDown
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
-from bot.support.staff.screens.refresh import differences
+from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.staff.session import StaffSession
 from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import Ticket
@@ -63,7 +63,7 @@ class OrderRefresh:
         after = await self._observer.apply_report(order.reference, report, asked_at=asked_at) or order
         self._wake_outbox()
         await self._show(staff, ticket)
-        said = differences(staff.t, order, after, report)
+        said = staff_ticket.format_differences(staff.t, order, after, report)
         heading = "staff_ticket.has_changed" if said else "staff_ticket.unchanged"
         # A message of its own: on the ticket's first message the next change would replace it within a second.
         await staff.say(Screen("\n".join([staff.t(heading, at=_time(staff)), *said])))

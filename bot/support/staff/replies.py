@@ -23,8 +23,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.support.incoming_messages import read_message
 from bot.support.model import NOTE, IncomingMessage, PostRole, TicketEntry, TicketPost
 from bot.support.staff.entries import too_long_by
-from bot.support.staff.messages import TicketMessages
-from bot.support.staff.questions import TakeReply, TicketReply, ask
+from bot.support.staff.messages import TakeReply, TicketMessages, TicketReply, ask
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.staff.session import NEW_MESSAGES, StaffSession, StaffSessions, replied_to, topic_of

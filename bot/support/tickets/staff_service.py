@@ -1,7 +1,7 @@
 """What support agents do with tickets: they claim, take over, reply, note, close and reopen.
 
 A reply and its notification are saved in one transaction: from then on it reaches the user, once, whatever happens.
-Only its delivery says what became of it (`notifications/reply_results.py`). Until then nobody reads that it was sent.
+Only its delivery says what became of it (`notifications/replies.py`). Until then nobody reads that it was sent.
 """
 
 from dataclasses import replace

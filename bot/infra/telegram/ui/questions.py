@@ -4,7 +4,7 @@ Three kinds of rows keep open questions, so that they survive a restart:
 
 - the row of a user keeps one that is asked outside of a draft (`users/questions.py`).
 - a draft keeps the question of its step (`checkout/conversation.py`).
-- the row of a message keeps one to support agents, who reply to that message (`support/staff/questions.py`).
+- the row of a message keeps one to support agents, who reply to that message (`support/staff/messages.py`).
 
 Each kind has its `Questions`, which says how the open one is found. An answer is saved in one transaction with what
 tells that its update, or its message, was taken. Handled again after a crash, the same update changes nothing.

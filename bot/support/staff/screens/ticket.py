@@ -6,10 +6,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.orders.order import Order
+from bot.orders.order import Order, Phase
 from bot.recipients.formatting import format_method
+from bot.settlement.model import OrderReport
 from bot.support.cases import Case
 from bot.support.model import TicketEntry
 from bot.support.reveal import screens as staff_reveal
@@ -20,6 +22,9 @@ from bot.support.ticket import Rating, Ticket
 
 THUMBS = {Rating.GOOD: "👍", Rating.BAD: "👎"}
 CLOSED = "✅ "
+NO_STATE = "-"
+"""Shown for the state of an order that the service hasn't reported yet."""
+
 _NAMED = re.compile(r"^(?:🎫|✅|👤)[^\n]{0,60}?\b(T-[0-9A-Z]{5})\b", re.MULTILINE)
 
 
@@ -74,6 +79,19 @@ def step(t: Translator, ticket: Ticket, what: str, *, ping: int) -> Html:
     """Return what the user or the order has changed in the ticket, and which agent is mentioned."""
     said = t(f"staff_ticket.step_{what}", id=str(ticket.user_id), reference=ticket.reference)
     return Html(f"{said}\n{t('staff_ticket.ping', id=str(ping))}") if ping else said
+
+
+def format_differences(t: Translator, before: Order, after: Order, report: OrderReport) -> list[Html]:
+    """Return one line for each difference, also where the order has ended for us but not for the service."""
+    lines = []
+    if report.state != before.state:
+        key = "staff_ticket.state" if after.state == report.state else "staff_ticket.state_not_taken"
+        lines.append(t(key, before=quote_input(before.state or NO_STATE), after=quote_input(report.state)))
+    if after.is_paid and not before.is_paid:
+        lines.append(t("staff_ticket.now_paid"))
+    if lines and before.phase not in {Phase.OPEN, Phase.DONE}:
+        lines.append(t("staff_ticket.not_followed"))
+    return lines
 
 
 def topic_name(t: Translator, ticket: Ticket, order: Order | None) -> str:

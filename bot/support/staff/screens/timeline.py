@@ -4,18 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 
-from bot.infra.i18n import Html, Translator
+from bot.infra.i18n import Html, Translator, as_html
 from bot.infra.outbox.model import StoredNotification
 from bot.infra.telegram.ui.formatting import clip, quote_input
 from bot.infra.telegram.ui.reader import Reader
+from bot.orders.buttons import OrderAction
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import FAILED, STEP_OF_STATE
 from bot.support.cases import UNDELIVERED, Case, DeliveryState, delivery_state, is_not_agreed
 from bot.support.notifications.kinds import TicketNotification
-from bot.support.staff.screens import activity as staff_acts
 from bot.support.staff.screens.folding import Line, fit_lines
-from bot.users.model import RecordedEvent, UserEvent
+from bot.users.model import RecordedEvent, UserEvent, pressed
 
 OF_NOTE: Mapping[str, str] = {
     EventNote.INTENDED: "case.event.confirmed",
@@ -84,6 +84,9 @@ NAMED = frozenset(
 
 ROUTINE = frozenset({OrderNotification.CARD_EDIT, OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE})
 """Edits that only tidy up: it doesn't matter if one wasn't delivered."""
+
+KNOWN_USER_EVENTS = frozenset({*map(str, UserEvent), *map(pressed, OrderAction)})
+"""The events of users that have a text. Others are shown by their name."""
 
 LONG_WAIT = timedelta(minutes=1)
 WHY_SHOWN = 80
@@ -165,8 +168,13 @@ def _of_notification(t: Translator, notification: StoredNotification) -> Timelin
 
 def _of_user_event(t: Translator, event: RecordedEvent) -> TimelineEntry:
     return TimelineEntry(
-        event.at, t("case.did", what=staff_acts.name(t, event.event)), event.event in UNUSUAL_USER_EVENTS
+        event.at, t("case.did", what=format_user_event(t, event.event)), event.event in UNUSUAL_USER_EVENTS
     )
+
+
+def format_user_event(t: Translator, event: str) -> Html:
+    """Return what the user did: always an event, never what they wrote."""
+    return t(f"act.{event}") if event in KNOWN_USER_EVENTS else as_html(quote_input(event))
 
 
 def _merge_repeated(found: Sequence[TimelineEntry]) -> Iterator[TimelineEntry]:

@@ -6,7 +6,7 @@ from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKi
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import TicketPost
 from bot.support.notifications.kinds import StaffNotification, TicketWait
-from bot.support.staff.screens import waits as screens
+from bot.support.staff.screens import reminders as screens
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
