@@ -17,10 +17,10 @@ from bot.support.tickets.repository import TicketRepository
 from bot.users.model import RecordedEvent, User
 from bot.users.repository import UserEventRepository, UserRepository
 
-OTHERS = 6
+MAX_OTHERS = 6
 """Other orders, and other tickets, that are read: one more than is shown, to say that there are more."""
 
-BLOCKED = ("blocked", "deactivated", "chat not found")
+BLOCKED_ERRORS = ("blocked", "deactivated", "chat not found")
 """What Telegram's errors say where no message can reach the user."""
 
 
@@ -79,11 +79,11 @@ class Case:
     @property
     def anomalies(self) -> tuple[Anomaly, ...]:
         """Return what is unusual, the worst first."""
-        found = {*_of_order(self), *_of_user(self)}
+        found = {*_order_anomalies(self), *_user_anomalies(self)}
         return tuple(anomaly for anomaly in Anomaly if anomaly in found)
 
 
-class Cases:
+class CaseReader:
     """Read cases."""
 
     def __init__(self, database: Database) -> None:
@@ -104,7 +104,7 @@ async def read_case(tx: Transaction, user_id: int, reference: str = "") -> Case:
     """Return the case of a user, and of their order where `reference` names one."""
     order = await OrderRepository(tx).get(reference) if reference else None
     tickets = await _tickets(tx, user_id, order)
-    others = await OrderRepository(tx).open_of_user(user_id, OTHERS + 1) if user_id else ()
+    others = await OrderRepository(tx).open_of_user(user_id, MAX_OTHERS + 1) if user_id else ()
     return Case(
         user_id=user_id,
         user=await UserRepository(tx).get(user_id),
@@ -112,29 +112,29 @@ async def read_case(tx: Transaction, user_id: int, reference: str = "") -> Case:
         events=await OrderRepository(tx).events(order.reference) if order else (),
         notifications=await _notifications(tx, user_id, order, tickets),
         user_events=await _user_events(tx, user_id, order),
-        others=tuple(other for other in others if order is None or other.reference != order.reference)[:OTHERS],
+        others=tuple(other for other in others if order is None or other.reference != order.reference)[:MAX_OTHERS],
         tickets=tickets,
     )
 
 
-def delivery_state(notification: StoredNotification) -> DeliveryState:
+def get_delivery_state(notification: StoredNotification) -> DeliveryState:
     """Return what became of a notification."""
     if notification.status is NotificationStatus.SENT:
-        has_message = notification.message_id is not None or _edits(notification)
+        has_message = notification.message_id is not None or _is_edit(notification)
         return DeliveryState.SENT if has_message else DeliveryState.NEEDLESS
     if notification.status is NotificationStatus.UNDELIVERABLE:
         why = (notification.failure or "").lower()
-        return DeliveryState.BLOCKED if any(word in why for word in BLOCKED) else DeliveryState.FAILED
+        return DeliveryState.BLOCKED if any(word in why for word in BLOCKED_ERRORS) else DeliveryState.FAILED
     return DeliveryState.UNDER_WAY if notification.status is NotificationStatus.SENDING else DeliveryState.WAITS
 
 
-def _edits(notification: StoredNotification) -> bool:
+def _is_edit(notification: StoredNotification) -> bool:
     """Return whether it edits a message, so that it has no message of its own."""
     return notification.kind.endswith(("_edit", "_edited", "_withdrawn", "_down"))
 
 
 async def _tickets(tx: Transaction, user_id: int, order: Order | None) -> tuple[Ticket, ...]:
-    known = await TicketRepository(tx).of_user(user_id, limit=OTHERS) if user_id else ()
+    known = await TicketRepository(tx).of_user(user_id, limit=MAX_OTHERS) if user_id else ()
     about = await TicketRepository(tx).of_order(order.reference) if order else ()
     found = {ticket.reference: ticket for ticket in (*about, *known) if ticket.is_open or ticket in about}
     return tuple(sorted(found.values(), key=lambda ticket: (not ticket.is_open, ticket.created_at)))
@@ -163,7 +163,7 @@ async def _user_events(tx: Transaction, user_id: int, order: Order | None) -> tu
     return await UserEventRepository(tx).of_order(user_id, order.reference, order.created_at)
 
 
-def _of_order(case: Case) -> Iterator[Anomaly]:
+def _order_anomalies(case: Case) -> Iterator[Anomaly]:
     order = case.order
     if order is None:
         return
@@ -178,7 +178,7 @@ def _of_order(case: Case) -> Iterator[Anomaly]:
         Anomaly.PRICE_MOVED: Phase.NEEDS_CONFIRMATION in phases,
         Anomaly.UNKNOWN: not phases.isdisjoint(LOOKED_FOR - {Phase.INTENDED}),
         Anomaly.REFUSED: order.phase is Phase.REFUSED,
-        Anomaly.NOT_SENT: any(delivery_state(each) in UNDELIVERED for each in case.notifications),
+        Anomaly.NOT_SENT: any(get_delivery_state(each) in UNDELIVERED for each in case.notifications),
         Anomaly.FORGOTTEN: not order.has_recipient,
     }
     yield from (anomaly for anomaly, holds in facts.items() if holds)
@@ -189,6 +189,6 @@ def is_not_agreed(order: Order, event: OrderEvent) -> bool:
     return event.phase is Phase.ABANDONED and not event.note and order.sats is not None
 
 
-def _of_user(case: Case) -> Iterator[Anomaly]:
+def _user_anomalies(case: Case) -> Iterator[Anomaly]:
     if case.user is not None and case.user.blocked_at is not None:
         yield Anomaly.AWAY

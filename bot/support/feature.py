@@ -13,16 +13,16 @@ from bot.staff.feature import Staff
 from bot.support.audit_terms import AUDIT_TERMS
 from bot.support.notifications import posts, replies
 from bot.support.notifications.remarks import RemarkMessages
-from bot.support.notifications.reminders import WaitMessages
+from bot.support.notifications.reminders import ReminderMessages
 from bot.support.notifications.staff_chat import StaffChatMessages
 from bot.support.notifications.staff_chat_results import StaffChatResults, save_moved_chat
-from bot.support.notifications.user_chat import TicketMessages
+from bot.support.notifications.user_chat import UserChatMessages
 from bot.support.reply_time import ReplyTime
 from bot.support.staff.feature import SupportAgents
 from bot.support.staff.topics import TicketTopics
-from bot.support.tickets.corrections import TicketCorrections
-from bot.support.tickets.order_tickets import TicketsOfOrders
-from bot.support.tickets.reminders import TicketReminders
+from bot.support.tickets.corrections import TicketCorrectionService
+from bot.support.tickets.order_tickets import OrderTicketListener
+from bot.support.tickets.reminders import TicketReminderService
 from bot.support.tickets.staff_service import StaffTicketService
 from bot.support.tickets.user_service import UserTicketService
 from bot.support.user_chat.edit_handlers import EditHandlers
@@ -67,7 +67,7 @@ class Support:
         staff_chat, contacts, wake = staff.chat, staff.contacts, infra.wake_outbox
         topics = TicketTopics(database, messenger, clock, infra.default_locale)
         user_tickets = UserTicketService(database, clock, staff_chat, wake, reopen_within=reopen_within)
-        corrections = TicketCorrections(database, clock, staff_chat, wake)
+        corrections = TicketCorrectionService(database, clock, staff_chat, wake)
         reply_time = ReplyTime(database, clock)
         agents = SupportAgents(
             infra,
@@ -79,7 +79,7 @@ class Support:
             tickets=StaffTicketService(database, clock, staff_chat, wake),
             corrections=corrections,
         )
-        reminders = TicketReminders(
+        reminders = TicketReminderService(
             database, clock, staff_chat, wake, operator_ids=operator_ids, remind_after=remind_after
         )
         help_handlers = HelpHandlers(
@@ -101,7 +101,7 @@ class Support:
             help_handlers=help_handlers,
         )
         orders.add_action(OrderAction.HELP, handlers.ask_about)
-        orders.events.subscribe(TicketsOfOrders(staff_chat))
+        orders.events.subscribe(OrderTicketListener(staff_chat))
         checkout.conversation.on_idle_message.append(handlers.offer_to_forward)
         self.feature = Feature(
             name="support",
@@ -115,9 +115,9 @@ class Support:
             renderers=(
                 replies.RENDERERS,
                 RemarkMessages(topics).renderers(),
-                WaitMessages(staff_chat).renderers(),
+                ReminderMessages(staff_chat).renderers(),
                 StaffChatMessages(topics).renderers(),
-                TicketMessages(reopen_within=reopen_within, reply_time=reply_time).renderers(),
+                UserChatMessages(reopen_within=reopen_within, reply_time=reply_time).renderers(),
             ),
             after=chain(
                 posts.FOLLOW_UPS,

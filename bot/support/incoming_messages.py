@@ -8,13 +8,13 @@ from bot.support.model import IncomingMessage, MediaKind
 def read_message(message: Message) -> IncomingMessage | None:
     """Return what was written; None for what can't be passed on (a sticker, a voice message, a place)."""
     if message.photo:
-        return _of(message, message.caption_html, MediaKind.PHOTO, message.photo[-1].file_id)
+        return _to_incoming(message, message.caption_html, MediaKind.PHOTO, message.photo[-1].file_id)
     if message.document is not None:
-        return _of(message, message.caption_html, MediaKind.DOCUMENT, message.document.file_id)
-    return _of(message, message.text_html) if message.text else None
+        return _to_incoming(message, message.caption_html, MediaKind.DOCUMENT, message.document.file_id)
+    return _to_incoming(message, message.text_html) if message.text else None
 
 
-def _of(
+def _to_incoming(
     message: Message, text: str | None, media: MediaKind | None = None, file_id: str | None = None
 ) -> IncomingMessage:
     return IncomingMessage(

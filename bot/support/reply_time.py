@@ -14,8 +14,8 @@ class ReplyTime(Measured[timedelta]):
     """Measure first replies as `/stats` does."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
-        super().__init__(store, clock, _usual)
+        super().__init__(store, clock, _measure)
 
 
-async def _usual(tx: Transaction, since: datetime, until: datetime) -> timedelta | None:
+async def _measure(tx: Transaction, since: datetime, until: datetime) -> timedelta | None:
     return measure_tickets(await TicketRepository(tx).times(since, until)).usual_reply

@@ -26,7 +26,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.tables import ticket_entries, tickets
 from bot.users.user_data import LISTED, Json, StoredData, UserData, time_text
 
-ALL: Final = 100_000
+ALL_TICKETS: Final = 100_000
 USER = bindparam("user", type_=tickets.c.user_id.type)
 SUBJECTS = select(literal(TICKET_SUBJECT) + tickets.c.reference).where(tickets.c.user_id == USER)
 DELETE = (
@@ -69,9 +69,9 @@ class StoredTickets(StoredData):
         return t.n("privacy.tickets", len(self.tickets))
 
 
-async def stored(tx: Transaction, user_id: int) -> StoredTickets:
+async def read_stored(tx: Transaction, user_id: int) -> StoredTickets:
     """Return the tickets of a user."""
-    return StoredTickets(await TicketRepository(tx).of_user(user_id, limit=ALL))
+    return StoredTickets(await TicketRepository(tx).of_user(user_id, limit=ALL_TICKETS))
 
 
 async def has_any(tx: Transaction, user_id: int) -> bool:
@@ -81,8 +81,10 @@ async def has_any(tx: Transaction, user_id: int) -> bool:
 
 async def export_user(tx: Transaction, user_id: int) -> Json:
     """Return the tickets of the exported file: the words of both sides, but not support's own notes."""
-    found = await TicketRepository(tx).of_user(user_id, limit=ALL)
-    return {"tickets": [_ticket(each, await TicketEntryRepository(tx).of_ticket(each.reference)) for each in found]}
+    found = await TicketRepository(tx).of_user(user_id, limit=ALL_TICKETS)
+    return {
+        "tickets": [_export_ticket(each, await TicketEntryRepository(tx).of_ticket(each.reference)) for each in found]
+    }
 
 
 async def delete_user(tx: Transaction, user_id: int, now: datetime) -> None:
@@ -115,7 +117,7 @@ def _removal(chat_id: int, ticket: str, posts: list[TicketPost], now: datetime) 
     return ticket_notification(chat_id, StaffNotification.DELETED, deleted, now)
 
 
-def _ticket(ticket: Ticket, entries: Sequence[TicketEntry]) -> Json:
+def _export_ticket(ticket: Ticket, entries: Sequence[TicketEntry]) -> Json:
     return {
         "reference": ticket.reference,
         "about_order": ticket.order_reference or None,
@@ -127,11 +129,11 @@ def _ticket(ticket: Ticket, entries: Sequence[TicketEntry]) -> Json:
         "closed_because": str(ticket.close_reason) if ticket.close_reason else None,
         "times_reopened": ticket.reopen_count,
         "rating": str(ticket.rating) if ticket.rating else None,
-        "messages": [_entry(each) for each in entries if each.kind is not EntryKind.NOTE],
+        "messages": [_export_entry(each) for each in entries if each.kind is not EntryKind.NOTE],
     }
 
 
-def _entry(entry: TicketEntry) -> Json:
+def _export_entry(entry: TicketEntry) -> Json:
     return {
         "from": "you" if entry.kind is EntryKind.ASKED else "support",
         "at": time_text(entry.at),
@@ -145,7 +147,7 @@ def _entry(entry: TicketEntry) -> Json:
 
 USER_DATA = UserData(
     feature="support",
-    stored=stored,
+    stored=read_stored,
     has_any=has_any,
     export_user=export_user,
     delete_user=delete_user,

@@ -96,7 +96,7 @@ def _staff_ticket(t: Translator) -> Screen:
     )
     user = User(id=1001, language_code="en", created_at=began)
     case = Case(user_id=1001, user=user, order=MOMENTS["failed paid"], events=events, tickets=(ticket,))
-    return staff_ticket.card(Reader(t, JAKARTA, NOW), ticket, case, default_locale="id")
+    return staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case, default_locale="id")
 
 
 def _broadcast(t: Translator) -> Screen:
@@ -118,7 +118,7 @@ SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {
     "receipt-caption": _receipt,
     "staff-ticket": _staff_ticket,
     "broadcast-preview": _broadcast,
-    "help": lambda t: help_screens.first_screen(t, some_contacts(frozenset({OSCAR}), "@kirim_help")),
+    "help": lambda t: help_screens.show_first_page(t, some_contacts(frozenset({OSCAR}), "@kirim_help")),
 }
 
 

@@ -39,7 +39,7 @@ from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.alarms import Alarms
 from bot.staff.staff_chat import StaffChat
-from bot.support.tickets.order_tickets import TicketsOfOrders
+from bot.support.tickets.order_tickets import OrderTicketListener
 from tests.keys import VAULT
 from tests.settlement.fake_settlement import BCA, FakeSettlement, MovedClock
 
@@ -139,7 +139,7 @@ class OrderSystem:
             store=self.store, settlement=self.settlement, catalogue=self.catalogue, clock=self.clock, rules=rules
         )
         self.staff_chat, events = StaffChat(0, rules.support_ids), OrderEvents()
-        events.subscribe(TicketsOfOrders(self.staff_chat))
+        events.subscribe(OrderTicketListener(self.staff_chat))
         self.observer = Observer(self.orders, events)
         self.reconciler = Reconciler(self.orders, self.settlement)
         self.delivery = OutboxDelivery(self.store, self.ears, self.clock, on_chat_unreachable=(end_subscription,))

@@ -59,15 +59,19 @@ def of_seeing_more(
     """Each with what it must say."""
     reveal, forgotten = a_reveal(order, now), replace(order, number="", holder=None)
     rina = User(id=3001, created_at=now, time_zone="Asia/Tokyo")
-    yield "why", staff_reveal.asking(t, order), (order.reference,)
-    yield "type why", staff_reveal.typing(t, order), (order.reference,)
-    yield "opened", staff_reveal.opened(t, order), (order.reference,)
+    yield "why", staff_reveal.ask_reason(t, order), (order.reference,)
+    yield "type why", staff_reveal.ask_typed_reason(t, order), (order.reference,)
+    yield "opened", staff_reveal.show_placeholder(t, order), (order.reference,)
     for user in (rina, None):
-        yield "revealed", staff_reveal.shown(t, reveal, order, user), (order.reference, order.number)
-    yield "revealed, nameless", staff_reveal.shown(t, reveal, replace(order, holder=None), rina), (order.number,)
+        yield "revealed", staff_reveal.show_recipient(t, reveal, order, user), (order.reference, order.number)
+    yield (
+        "revealed, nameless",
+        staff_reveal.show_recipient(t, reveal, replace(order, holder=None), rina),
+        (order.number,),
+    )
     for left in (order, forgotten, None):
-        yield "masked", staff_reveal.masked(t, reveal, left), (order.reference,)
-    yield "no private chat", staff_reveal.unreachable(t, "kirim_bot"), ()
+        yield "masked", staff_reveal.show_masked(t, reveal, left), (order.reference,)
+    yield "no private chat", staff_reveal.explain_unreachable(t, "kirim_bot"), ()
     for action in AuditAction:
         entries = tuple(an_entry(now, action=action, subject=each, detail=(typed * 100)[:5000]) for each in SUBJECTS)
         yield (

@@ -10,7 +10,7 @@ from bot.orders.notifications.queueing import order_notifications
 from bot.orders.order import EventNote, Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import OrderReport
-from bot.support.cases import Anomaly, Cases, DeliveryState, delivery_state
+from bot.support.cases import Anomaly, CaseReader, DeliveryState, get_delivery_state
 from bot.support.notifications.kinds import AboutTicket, TicketNotification
 from bot.support.notifications.queueing import notify_user
 from bot.support.ticket import CloseReason, Ticket
@@ -48,7 +48,7 @@ async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_
         await TicketRepository(tx).save(old.close(3001, CloseReason.SOLVED, now))
         await notify_user(tx, about, TicketNotification.OPENED, AboutTicket(about.reference), now)
     await system.tells()
-    case = await Cases(system.store).of_ticket(about)
+    case = await CaseReader(system.store).of_ticket(about)
     assert case.order is not None
     assert case.order.reference == mine.reference
     assert [notification.kind for notification in case.notifications] == [
@@ -56,7 +56,7 @@ async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_
         OrderNotification.CARD,
         TicketNotification.OPENED,
     ]
-    assert {delivery_state(notification) for notification in case.notifications} == {DeliveryState.SENT}
+    assert {get_delivery_state(notification) for notification in case.notifications} == {DeliveryState.SENT}
     assert [(act.reference, act.event) for act in case.user_events] == [(mine.reference, "pressed.look")]
     assert [each.reference for each in case.others] == [other.reference]
     assert [ticket.reference for ticket in case.tickets] == [about.reference]
@@ -71,7 +71,7 @@ async def test_the_services_own_times_stand_beside_ours(system: OrderSystem) -> 
     await says(system, order, "LN_INVOICE_PAID", paid_at=paid, updated_at=moved)
     await says(system, order, "LN_SWAP_PENDING", paid_at=paid, updated_at=moved)
     await says(system, order, "COMPLETED", paid_at=paid, updated_at=moved, completed_at=done)
-    case = await Cases(system.store).of_order(order)
+    case = await CaseReader(system.store).of_order(order)
     seen = [(event.state, event.note, event.service_at) for event in case.events if event.service_at]
     assert seen == [
         ("IDLE", "", made),
@@ -85,7 +85,7 @@ async def test_a_payment_that_was_passed_unseen_has_its_time_all_the_same(system
     order = await system.place()
     paid, moved = system.clock.now() - timedelta(seconds=9), system.clock.now()
     await says(system, order, "LN_SWAP_PENDING", paid_at=paid, updated_at=moved)
-    case = await Cases(system.store).of_order(order)
+    case = await CaseReader(system.store).of_order(order)
     assert [(event.note, event.service_at) for event in case.events[-2:]] == [(EventNote.PAYMENT, paid), ("", moved)]
 
 
@@ -99,7 +99,7 @@ async def test_another_invoice_is_noted_once_and_never_shown(system: OrderSystem
     await system.tells()
     assert after.bolt11 == order.bolt11
     assert system.ears.shown(EMMA) == shown
-    case = await Cases(system.store).of_order(order)
+    case = await CaseReader(system.store).of_order(order)
     assert [event.note for event in case.events].count(EventNote.INVOICE_REPLACED) == 1
     assert Anomaly.REPLACED in case.anomalies
 
@@ -109,9 +109,9 @@ async def test_another_address_for_tokens_is_noted_just_so(system: OrderSystem) 
     assert order.deposit is not None
     same = replace(order.deposit, to_address=order.deposit.to_address.upper().replace("0X", "0x"))
     await says(system, order, "IDLE", deposit=same)
-    assert Anomaly.REPLACED not in (await Cases(system.store).of_order(order)).anomalies
+    assert Anomaly.REPLACED not in (await CaseReader(system.store).of_order(order)).anomalies
     await says(system, order, "IDLE", deposit=replace(same, to_address="0x" + "12" * 20))
-    assert Anomaly.REPLACED in (await Cases(system.store).of_order(order)).anomalies
+    assert Anomaly.REPLACED in (await CaseReader(system.store).of_order(order)).anomalies
 
 
 async def test_what_did_not_reach_the_user_is_unusual(system: OrderSystem) -> None:
@@ -121,9 +121,9 @@ async def test_what_did_not_reach_the_user_is_unusual(system: OrderSystem) -> No
     async with system.store.transaction() as tx:
         for notification in await OutboxRepository(tx).unsent_in(EMMA):
             await OutboxRepository(tx).give_up(notification.id, "Forbidden: bot was blocked by the user")
-    case = await Cases(system.store).of_order(paid)
+    case = await CaseReader(system.store).of_order(paid)
     assert [
-        delivery_state(notification)
+        get_delivery_state(notification)
         for notification in case.notifications
         if notification.status is NotificationStatus.UNDELIVERABLE
     ] == [DeliveryState.BLOCKED] * 3
@@ -141,7 +141,7 @@ async def test_a_forgotten_users_order_is_a_case_of_nobody(system: OrderSystem) 
     await system.tells()
     async with system.store.transaction() as tx:
         await delete_user(tx, EMMA)
-    case = await Cases(system.store).of_order(await _current(system, order))
+    case = await CaseReader(system.store).of_order(await _current(system, order))
     assert (case.user_id, case.user, case.notifications, case.user_events, case.others) == (0, None, (), (), ())
     assert Anomaly.FORGOTTEN in case.anomalies
 

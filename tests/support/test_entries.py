@@ -4,7 +4,7 @@ import pytest
 
 from bot.sandbox.bot_api.text import html
 from bot.support.model import IncomingMessage, MediaKind
-from bot.support.staff.entries import quote, too_long_by, with_quote
+from bot.support.staff.entries import count_excess_units, format_quote, with_quote
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from bot.support.staff.entries import quote, too_long_by, with_quote
     ],
 )
 def test_a_quote_holds_no_other_quote_and_an_empty_one_is_left_out(written: str | None, shown: str) -> None:
-    assert quote(written) == shown
+    assert format_quote(written) == shown
     html.parse(with_quote("Ours", written), lambda _: None)
 
 
@@ -29,4 +29,4 @@ def test_a_quote_holds_no_other_quote_and_an_empty_one_is_left_out(written: str 
 )
 def test_what_can_not_be_passed_on_whole_is_known_by_how_much(media: MediaKind | None, length: int, over: int) -> None:
     text = f"<b>{'x' * (length - 1)}</b>&amp;"
-    assert too_long_by(IncomingMessage(chat_id=1, message_id=1, text=text, media=media)) == over
+    assert count_excess_units(IncomingMessage(chat_id=1, message_id=1, text=text, media=media)) == over

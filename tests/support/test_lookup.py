@@ -13,7 +13,7 @@ from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import OutOfReach, PayoutMethod
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
-from bot.support.lookup.model import PAGE, OrderFilter
+from bot.support.lookup.model import PAGE_SIZE, OrderFilter
 from bot.support.lookup.service import LookupService
 from bot.support.model import TicketFilter
 from bot.support.ticket import CloseReason, Ticket
@@ -103,10 +103,10 @@ async def test_nothing_is_shown_where_it_cannot_be_written_down(
 
 
 async def test_pages_follow_one_another_without_a_gap(sqlite_store: Database, lookups: LookupService) -> None:
-    count = 2 * PAGE + 1
+    count = 2 * PAGE_SIZE + 1
     await keep(sqlite_store, *(an_order(f"R23450{chr(65 + number)}") for number in range(count)))
-    pages = [await lookups.list_orders_of(EMMA, offset) for offset in range(0, count, PAGE)]
-    assert [len(page.items) for page in pages] == [PAGE, PAGE, 1]
+    pages = [await lookups.list_orders_of(EMMA, offset) for offset in range(0, count, PAGE_SIZE)]
+    assert [len(page.items) for page in pages] == [PAGE_SIZE, PAGE_SIZE, 1]
     assert [page.has_more for page in pages] == [True, True, False]
     assert len({order.reference for page in pages for order in page.items}) == count
 

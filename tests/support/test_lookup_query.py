@@ -7,7 +7,7 @@ import pytest
 from bot.core.zones import zone_of
 from bot.settlement.model import PayoutMethod
 from bot.support.lookup.model import OrderFilter
-from bot.support.lookup.query import LONGEST, parse_query
+from bot.support.lookup.query import MAX_CHARACTERS, parse_query
 
 JAKARTA = zone_of("Asia/Jakarta")
 TODAY = date(2026, 8, 20)
@@ -78,7 +78,7 @@ def test_what_cannot_be_read_is_said(text: str) -> None:
 
 
 def test_a_letter_is_not_read_at_all() -> None:
-    assert parse_query("bca " * LONGEST, METHODS, TODAY, JAKARTA).wanted.is_empty
+    assert parse_query("bca " * MAX_CHARACTERS, METHODS, TODAY, JAKARTA).wanted.is_empty
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n"])

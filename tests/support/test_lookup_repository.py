@@ -10,7 +10,7 @@ from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import OrderStep
-from bot.support.lookup.model import OrderFilter, UserTally
+from bot.support.lookup.model import OrderCounts, OrderFilter
 from bot.support.lookup.repository import LookupRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
@@ -127,5 +127,5 @@ async def test_a_tally_counts_one_user_alone(store: Database) -> None:
         for number, facts in enumerate(all_facts):
             assert await OrderRepository(tx).add(an_order(f"R{number}", **facts))
     async with store.reading() as tx:
-        assert await LookupRepository(tx).tally(1001) == UserTally(orders=5, under_way=2, paid=3, failed=1)
-        assert await LookupRepository(tx).tally(1003) == UserTally()
+        assert await LookupRepository(tx).tally(1001) == OrderCounts(orders=5, under_way=2, paid=3, failed=1)
+        assert await LookupRepository(tx).tally(1003) == OrderCounts()

@@ -12,10 +12,10 @@ from bot.infra.outbox.rendering import Renderers
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
 from bot.support.model import PostRole, TicketPost
 from bot.support.notifications import posts
-from bot.support.notifications.reminders import WaitMessages
+from bot.support.notifications.reminders import ReminderMessages
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
-from bot.support.tickets.reminders import TicketReminders
+from bot.support.tickets.reminders import TicketReminderService
 from bot.users.readers import Readers
 from tests.architecture.every_screen import TRANSLATIONS
 from tests.infra.test_messenger_against_sandbox import messenger
@@ -35,7 +35,7 @@ class Scene:
 
     system: TicketSystem
     server: Running
-    waiting: TicketReminders
+    waiting: TicketReminderService
     delivery: OutboxDelivery
 
     async def waits(self, **span: float) -> None:
@@ -56,9 +56,9 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
         for staff in (OSCAR, RINA):
             await server.says(staff, "/start")
         readers = Readers(system.store, telegram, system.clock, TRANSLATIONS, "en")
-        reminders = OnlyThese(Renderers(readers.context, WaitMessages(system.staff_chat).renderers()))
+        reminders = OnlyThese(Renderers(readers.context, ReminderMessages(system.staff_chat).renderers()))
         delivery = OutboxDelivery(system.store, reminders, system.clock, after=posts.FOLLOW_UPS)
-        waiting = TicketReminders(
+        waiting = TicketReminderService(
             system.store, system.clock, system.staff_chat, operator_ids=frozenset({OSCAR}), remind_after=REMIND_AFTER
         )
         yield Scene(system, server, waiting, delivery)

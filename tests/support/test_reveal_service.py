@@ -16,7 +16,7 @@ from bot.orders.order import Order
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.staff.staff_chat import StaffChat
-from bot.support.reveal.masking import NONE_SHOWN, Masking
+from bot.support.reveal.masking import PAUSE_WHILE_NONE, MaskingService
 from bot.support.reveal.model import Reveal
 from bot.support.reveal.repository import RevealRepository
 from bot.support.reveal.service import RevealService
@@ -92,7 +92,7 @@ class Bot:
 
     def __post_init__(self) -> None:
         store, clock, system = self.system.store, self.system.clock, StaffChat(0, self.supporters)
-        self.masking = Masking(
+        self.masking = MaskingService(
             database=store,
             clock=clock,
             staff_chat=system,
@@ -149,7 +149,7 @@ async def test_it_is_seen_for_a_minute_and_written_down_with_who_why_and_whom(bo
     await bot.looks(after=1)
     assert bot.chat.messages == {1: "masked"}
     assert await unmasked(bot) == []
-    assert await bot.looks(after=1) == NONE_SHOWN
+    assert await bot.looks(after=1) == PAUSE_WHILE_NONE
     assert bot.chat.calls == ["open", "show", "mask"]
     (entry,) = await trail(bot)
     assert (entry.actor_id, entry.action, entry.subject) == (RINA, AuditAction.REVEALED, f"order:{order.reference}")

@@ -7,7 +7,7 @@ import pytest
 from bot.core import templates
 from bot.core.errors import Rejection
 from bot.support.saved_replies import screens
-from bot.support.saved_replies.model import MOST, SavedReply, needs_order, read_name, read_text, stamp
+from bot.support.saved_replies.model import MAX_COUNT, SavedReply, compute_stamp, needs_order, read_name, read_text
 from bot.support.ticket import Ticket
 from tests.architecture.every_screen import HOSTILE_NAMES, NOW, TRANSLATIONS, Seen, an_order
 
@@ -32,7 +32,7 @@ def test_what_would_break_a_button_is_no_name(typed: str) -> None:
 
 def test_variables_are_filled_in_the_readers_way_of_writing_with_the_recipient_masked() -> None:
     template = read_text("Your order { Reference } ({amount} → {destination}), ticket <b>{ticket}</b>.")
-    assert templates.fill(template, screens.values(ID, TICKET, an_order())) == (
+    assert templates.fill(template, screens.variable_values(ID, TICKET, an_order())) == (
         "Your order ABC2345 (Rp500.000 → BCA ••••7890), ticket <b>T-4F7K2</b>."
     )
 
@@ -49,31 +49,31 @@ def test_what_names_an_order_needs_one(template: str, *, needs: bool) -> None:
 
 
 def test_what_reads_differently_has_another_stamp() -> None:
-    assert stamp("Rp500,000") != stamp("Rp500.000")
-    assert stamp("a") == stamp("a")
+    assert compute_stamp("Rp500,000") != compute_stamp("Rp500.000")
+    assert compute_stamp("a") == compute_stamp("a")
 
 
 @pytest.mark.parametrize("called", HOSTILE_NAMES)
 @pytest.mark.parametrize("t", [EN, ID], ids=["en", "id"])
 def test_every_screen_of_them_is_markup_that_telegram_takes_and_fits(t: object, called: str) -> None:
     order = replace(an_order(), method=replace(an_order().method, name=called))
-    text = templates.fill(read_text("{destination} " * 5), screens.values(t, TICKET, order))  # type: ignore[arg-type]
+    text = templates.fill(read_text("{destination} " * 5), screens.variable_values(t, TICKET, order))  # type: ignore[arg-type]
     answers = [
-        SavedReply(name=f"{WIDE[:17]}-{n}", texts={"en": text}, updated_at=NOW, updated_by=1) for n in range(MOST)
+        SavedReply(name=f"{WIDE[:17]}-{n}", texts={"en": text}, updated_at=NOW, updated_by=1) for n in range(MAX_COUNT)
     ]
     shown = (
-        screens.overview(t, answers),  # type: ignore[arg-type]
-        screens.overview(t, ()),  # type: ignore[arg-type]
-        screens.in_group(t, answers, "kirim_bot"),  # type: ignore[arg-type]
-        screens.one(t, replace(answers[0], texts={"en": "w" * 1500, "id": "w" * 1500})),  # type: ignore[arg-type]
-        screens.one(t, answers[0]),  # type: ignore[arg-type]
-        screens.deleting(t, WIDE),  # type: ignore[arg-type]
-        screens.name(t),  # type: ignore[arg-type]
-        screens.text(t, WIDE, "en"),  # type: ignore[arg-type]
-        screens.choosing(t, TICKET, answers, "en"),  # type: ignore[arg-type]
-        screens.choosing(t, TICKET, answers, "id"),  # type: ignore[arg-type]
-        screens.preview(t, TICKET, WIDE, text, "en"),  # type: ignore[arg-type]
-        screens.handed_over(t, TICKET, WIDE, text, 3001),  # type: ignore[arg-type]
+        screens.list_replies(t, answers),  # type: ignore[arg-type]
+        screens.list_replies(t, ()),  # type: ignore[arg-type]
+        screens.list_names(t, answers, "kirim_bot"),  # type: ignore[arg-type]
+        screens.show_reply(t, replace(answers[0], texts={"en": "w" * 1500, "id": "w" * 1500})),  # type: ignore[arg-type]
+        screens.show_reply(t, answers[0]),  # type: ignore[arg-type]
+        screens.ask_to_delete(t, WIDE),  # type: ignore[arg-type]
+        screens.ask_name(t),  # type: ignore[arg-type]
+        screens.ask_text(t, WIDE, "en"),  # type: ignore[arg-type]
+        screens.ask_which(t, TICKET, answers, "en"),  # type: ignore[arg-type]
+        screens.ask_which(t, TICKET, answers, "id"),  # type: ignore[arg-type]
+        screens.show_preview(t, TICKET, WIDE, text, "en"),  # type: ignore[arg-type]
+        screens.show_queued(t, TICKET, WIDE, text, 3001),  # type: ignore[arg-type]
     )
     for screen in shown:
         seen = Seen("", screen)
@@ -84,5 +84,5 @@ def test_every_screen_of_them_is_markup_that_telegram_takes_and_fits(t: object, 
 def test_only_answers_in_the_users_language_are_offered() -> None:
     both = SavedReply(name="both", texts={"en": "a", "id": "b"}, updated_at=NOW, updated_by=1)
     english = replace(both, name="english", texts={"en": "a"})
-    labels = [button.label for button in Seen("", screens.choosing(EN, TICKET, (both, english), "id")).buttons]
+    labels = [button.label for button in Seen("", screens.ask_which(EN, TICKET, (both, english), "id")).buttons]
     assert labels == ["both"]

@@ -5,8 +5,8 @@ import pytest
 from bot.core.errors import Rejection
 from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
-from bot.support.saved_replies.model import MOST
-from bot.support.saved_replies.service import SavedReplies
+from bot.support.saved_replies.model import MAX_COUNT
+from bot.support.saved_replies.service import SavedReplyService
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.order_world import OrderSystem
@@ -15,8 +15,8 @@ RINA, BUDI = 3001, 3002
 
 
 @pytest.fixture
-def answers(system: OrderSystem) -> SavedReplies:
-    return SavedReplies(system.store, system.clock)
+def answers(system: OrderSystem) -> SavedReplyService:
+    return SavedReplyService(system.store, system.clock)
 
 
 def by(system: OrderSystem, user_id: int = RINA, update: int = 7) -> User:
@@ -31,7 +31,7 @@ async def trail(system: OrderSystem) -> list[tuple[int, str, str]]:
 
 
 async def test_each_language_is_kept_beside_the_other_and_each_change_written_down(
-    system: OrderSystem, answers: SavedReplies
+    system: OrderSystem, answers: SavedReplyService
 ) -> None:
     await answers.write("late", "id", "Maaf, {reference}", by(system))
     await answers.write("late", "en", "Sorry, {reference}", by(system, BUDI))
@@ -50,7 +50,7 @@ async def test_each_language_is_kept_beside_the_other_and_each_change_written_do
     ]
 
 
-async def test_who_typed_it_is_kept_with_it(system: OrderSystem, answers: SavedReplies) -> None:
+async def test_who_typed_it_is_kept_with_it(system: OrderSystem, answers: SavedReplyService) -> None:
     await answers.write("late", "id", "Maaf", by(system, update=99))
     async with system.store.reading() as tx:
         rina = await UserRepository(tx).get(RINA)
@@ -59,9 +59,9 @@ async def test_who_typed_it_is_kept_with_it(system: OrderSystem, answers: SavedR
 
 
 async def test_no_two_are_called_the_same_and_there_are_never_too_many(
-    system: OrderSystem, answers: SavedReplies
+    system: OrderSystem, answers: SavedReplyService
 ) -> None:
-    for number in range(MOST):
+    for number in range(MAX_COUNT):
         await answers.check_new(f"answer-{number}")
         await answers.write(f"answer-{number}", "en", "x", by(system))
     with pytest.raises(Rejection, match=r"answers\.exists"):

@@ -15,7 +15,7 @@ from bot.orders.buttons import OrderAction
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import OrderStep
-from bot.support.cases import Anomaly, Case, DeliveryState, delivery_state
+from bot.support.cases import Anomaly, Case, DeliveryState, get_delivery_state
 from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import timeline as staff_timeline
 from bot.support.ticket import Cause, Ticket
@@ -60,7 +60,9 @@ def a_case(order: Order | None = None, **more: Any) -> Case:
 
 def shown(case: Case, locale: str = "en", before: str = "") -> Seen:
     t = TRANSLATIONS.get(locale)
-    return Seen("case", Screen(staff_case.text(Reader(t, JAKARTA, NOW), case, default_locale="id", before=before)))
+    return Seen(
+        "case", Screen(staff_case.format_case(Reader(t, JAKARTA, NOW), case, default_locale="id", before=before))
+    )
 
 
 def line(at: str, what: str) -> str:
@@ -157,7 +159,7 @@ def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_r
     changes: dict[str, Any], reach: DeliveryState, said: str
 ) -> None:
     piece = notification(0, OrderNotification.PAID, **changes)
-    assert delivery_state(piece) is reach
+    assert get_delivery_state(piece) is reach
     at = EN.seconds(piece.sent_at or piece.created_at, JAKARTA)
     mark = "⚠️ " if reach in {DeliveryState.BLOCKED, DeliveryState.FAILED} else ""
     what = mark + text("case.told", what=text("case.told.paid"), reach=said)
@@ -194,7 +196,7 @@ def test_what_is_unusual_is_said_once_at_the_head(
     case = replace(a_case(an_order(**changes)), **more)
     assert case.anomalies == (anomaly,)
     for t in (EN, ID):
-        assert staff_case.unusual(t, case).split("\n")[1:] == [f"• {t(f'case.unusual.{anomaly}')}"]
+        assert staff_case.format_anomalies(t, case).split("\n")[1:] == [f"• {t(f'case.unusual.{anomaly}')}"]
 
 
 def test_an_order_that_went_its_way_has_nothing_unusual() -> None:
@@ -253,12 +255,12 @@ def test_other_orders_and_tickets_of_the_user_are_named_and_more_of_them_are_not
     mine = replace(Ticket.open(1001, NOW, order_reference="ABC2345"), reference="T-22222")
     claimed = replace(Ticket.open(1001, NOW, cause=Cause.STUCK), reference="T-33333", claimed_by=3001)
     case = a_case(others=others, tickets=(mine, claimed))
-    said = staff_case.others(Reader(EN, JAKARTA, NOW), case, but="T-22222")
+    said = staff_case.format_others(Reader(EN, JAKARTA, NOW), case, but="T-22222")
     assert "T-22222" not in said
     assert EN("case.ticket", reference="T-33333", status=EN("case.ticket.claimed", by="3001")) in said
     assert said.count("DEF234") == staff_case.SHOWN
     assert said.endswith(EN("case.others_more"))
-    assert staff_case.others(Reader(EN, JAKARTA, NOW), a_case()) == ""
+    assert staff_case.format_others(Reader(EN, JAKARTA, NOW), a_case()) == ""
 
 
 def test_a_user_without_an_order_and_an_order_without_a_user_are_cases_too() -> None:
@@ -271,8 +273,8 @@ def test_a_user_without_an_order_and_an_order_without_a_user_are_cases_too() -> 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_everything_that_may_be_told_or_done_has_its_words(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    case = a_case(notifications=tuple(notification(0, kind, mark="3") for kind in staff_timeline.NAMED))
-    assert len(staff_timeline.list_entries(t, case, JAKARTA)) == len(staff_timeline.NAMED)
+    case = a_case(notifications=tuple(notification(0, kind, mark="3") for kind in staff_timeline.KNOWN_NOTIFICATIONS))
+    assert len(staff_timeline.list_entries(t, case, JAKARTA)) == len(staff_timeline.KNOWN_NOTIFICATIONS)
     assert len({staff_timeline.format_user_event(t, what) for what in staff_timeline.KNOWN_USER_EVENTS}) == len(
         staff_timeline.KNOWN_USER_EVENTS
     )

@@ -29,14 +29,14 @@ def page(topic: str, locale: str = "en", **changes: Any) -> Seen:
         "times": None,
         "contacts": some_contacts(STAFF, ""),
     }
-    facts = help_screens.Facts(**{**known, **changes})
-    return Seen(topic, help_screens.screen(TRANSLATIONS.get(locale), HelpPage(topic), facts))
+    facts = help_screens.HelpFacts(**{**known, **changes})
+    return Seen(topic, help_screens.show_page(TRANSLATIONS.get(locale), HelpPage(topic), facts))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_help_leads_to_each_topic_and_each_topic_back_to_help(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    help_page = Seen("help", help_screens.first_screen(t, some_contacts(NOBODY, "")))
+    help_page = Seen("help", help_screens.show_first_page(t, some_contacts(NOBODY, "")))
     found = {button.data: button.label for button in help_page.buttons if HelpButton.read(button.data or "")}
     assert found == {f"help:{topic}": label(f"button.help_{topic}", locale) for topic in help_screens.TOPICS}
     for topic in help_screens.TOPICS:

@@ -13,7 +13,7 @@ from bot.orders.order import Phase
 from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
 from bot.support.lookup.buttons import LookupButton, LookupPage, format_page, format_search, parse_page, parse_search
-from bot.support.lookup.model import PAGE, OrderFilter, Page, TicketPage, UserOverview, UserTally
+from bot.support.lookup.model import PAGE_SIZE, OrderCounts, OrderFilter, Page, TicketPage, UserOverview
 from bot.support.lookup.screens import orders as staff_lookup
 from bot.support.lookup.screens import tickets as staff_lookup_tickets
 from bot.support.lookup.screens import user as staff_lookup_user
@@ -50,7 +50,7 @@ def turn(offset: int) -> str:
 def list_of(count: int, offset: int = 0, *, has_more: bool = False, **facts: Any) -> Seen:
     orders = tuple(an_order(reference=f"ABC234{number}", **facts) for number in range(count))
     page = Page(orders, offset, has_more)
-    return Seen("orders", staff_lookup.orders(READER, EN("lookup.nothing"), page, turn))
+    return Seen("orders", staff_lookup.list_orders(READER, EN("lookup.nothing"), page, turn))
 
 
 def ticket(**facts: Any) -> Ticket:
@@ -59,7 +59,7 @@ def ticket(**facts: Any) -> Ticket:
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_a_full_page_of_any_banks_orders_fits_and_shows_no_number_and_no_holder(name: str) -> None:
-    seen = list_of(PAGE, 6, has_more=True, method=PayoutMethod("014", name, "bank", None))
+    seen = list_of(PAGE_SIZE, 6, has_more=True, method=PayoutMethod("014", name, "bank", None))
     assert seen.units <= LONGEST_TEXT
     assert "1234567890" not in seen.text
     assert "SANTOSO" not in seen.text
@@ -77,14 +77,14 @@ def test_only_pages_that_there_are_can_be_turned_to(offset: int, has_more: bool,
 def test_an_order_of_somebody_who_was_deleted_names_nobody() -> None:
     assert says(list_of(1, user_id=0, number="").text, "lookup.order_forgotten")
     case = Case(user_id=0, user=None, order=an_order(user_id=0, number="", holder=None))
-    page = Seen("order", staff_lookup.order(READER, case, "id"))
+    page = Seen("order", staff_lookup.show_order(READER, case, "id"))
     assert [button.data for button in page.buttons] == ["lu:order:ABC2345"], "nobody to look up, nothing to reveal"
 
 
 def test_an_orders_page_leads_to_its_user_its_tickets_and_its_full_recipient() -> None:
     about, other = ticket(), ticket(order_reference="")
     case = Case(user_id=1001, user=EMMA, order=an_order(), tickets=(about, other))
-    buttons = Seen("order", staff_lookup.order(READER, case, "id")).buttons
+    buttons = Seen("order", staff_lookup.show_order(READER, case, "id")).buttons
     assert [button.data for button in buttons] == [
         f"tk:{about.reference}:show",
         "lu:person:1001",
@@ -99,11 +99,11 @@ def test_a_users_page_says_how_they_stand_and_nothing_of_their_own(locale: str) 
     about = UserOverview(
         user_id=1001,
         user=EMMA,
-        tally=UserTally(orders=9, under_way=2, paid=5, failed=1),
+        tally=OrderCounts(orders=9, under_way=2, paid=5, failed=1),
         orders=(an_order(), an_order(reference="DEF2345", phase=Phase.DONE)),
         tickets=(ticket(),),
     )
-    seen = Seen("person", staff_lookup_user.screen(Reader(t, JAKARTA, NOW), about, "id"))
+    seen = Seen("person", staff_lookup_user.show_user(Reader(t, JAKARTA, NOW), about, "id"))
     said = ["1001", "WITA", "ABC2345", "DEF2345", about.tickets[0].reference]
     assert [each for each in said if each not in seen.text] == []
     assert not any(secret in seen.text for secret in ("kopi tubruk", "emma_w", "1234567890", "SANTOSO"))
@@ -111,8 +111,8 @@ def test_a_users_page_says_how_they_stand_and_nothing_of_their_own(locale: str) 
 
 
 def test_a_user_of_whom_only_orders_are_left_has_a_page() -> None:
-    about = UserOverview(user_id=7, user=None, tally=UserTally(orders=1), orders=(an_order(),), tickets=())
-    seen = Seen("person", staff_lookup_user.screen(READER, about, "id"))
+    about = UserOverview(user_id=7, user=None, tally=OrderCounts(orders=1), orders=(an_order(),), tickets=())
+    seen = Seen("person", staff_lookup_user.show_user(READER, about, "id"))
     assert says(seen.text, "case.person", id="7", language=name_of("id"))
     assert label("lookup.all_orders") in [button.label for button in seen.buttons]
     assert label("lookup.all_tickets") not in [button.label for button in seen.buttons]
@@ -130,7 +130,7 @@ def test_every_list_of_tickets_fits_and_leads_to_the_others(which: TicketFilter,
     ]
     page = Page(tuple((each, an_order(method=bank)) for each in tickets), 6, has_more=True)
     listed = TicketPage(which, page, dict.fromkeys(TicketFilter, 1_234))
-    seen = Seen("tickets", staff_lookup_tickets.screen(Reader(t, JAKARTA, NOW), listed, TIMES))
+    seen = Seen("tickets", staff_lookup_tickets.list_tickets(Reader(t, JAKARTA, NOW), listed, TIMES))
     assert seen.units <= LONGEST_TEXT
     assert all(each.reference in seen.text for each in tickets)
     assert str(format_ticket_times(t, TIMES)).split("\n")[0] in seen.screen.text, "how long people waited"
@@ -146,7 +146,7 @@ def test_a_ticket_about_no_order_and_a_list_of_none_say_so() -> None:
 
 
 def _of_user(page: Page[Any]) -> Screen:
-    return staff_lookup_tickets.of_user(READER, 1001, page, turn)
+    return staff_lookup_tickets.list_tickets_of(READER, 1001, page, turn)
 
 
 def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
@@ -155,7 +155,7 @@ def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
     link = "https://t.me/c/2000000001/7/8"
     seen = Seen(
         "ticket",
-        staff_lookup_tickets.one(READER, shown, case, default_locale="id", link=link),
+        staff_lookup_tickets.show_ticket(READER, shown, case, default_locale="id", link=link),
     )
     assert [button.url for button in seen.buttons if button.url] == [link]
     assert [button.data for button in seen.buttons][-3:] == [

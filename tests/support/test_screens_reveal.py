@@ -23,10 +23,10 @@ REVEAL = a_reveal(ORDER, NOW)
 @pytest.mark.parametrize("t", [EN, ID])
 def test_nothing_but_the_minute_itself_shows_a_number_or_a_name(t: object) -> None:
     screens = [
-        staff_reveal.asking(t, ORDER),  # type: ignore[arg-type]
-        staff_reveal.typing(t, ORDER),  # type: ignore[arg-type]
-        staff_reveal.opened(t, ORDER),  # type: ignore[arg-type]
-        staff_reveal.masked(t, REVEAL, ORDER),  # type: ignore[arg-type]
+        staff_reveal.ask_reason(t, ORDER),  # type: ignore[arg-type]
+        staff_reveal.ask_typed_reason(t, ORDER),  # type: ignore[arg-type]
+        staff_reveal.show_placeholder(t, ORDER),  # type: ignore[arg-type]
+        staff_reveal.show_masked(t, REVEAL, ORDER),  # type: ignore[arg-type]
     ]
     assert ORDER.holder
     for screen in screens:
@@ -37,7 +37,7 @@ def test_nothing_but_the_minute_itself_shows_a_number_or_a_name(t: object) -> No
 
 
 def test_the_minute_shows_the_whole_recipient_and_when_it_ends() -> None:
-    seen = Seen("", staff_reveal.shown(EN, REVEAL, ORDER, None))
+    seen = Seen("", staff_reveal.show_recipient(EN, REVEAL, ORDER, None))
     assert ORDER.number in seen.text
     assert str(ORDER.holder) in seen.text
     assert says(seen.text, "reveal.shown_named", number=ORDER.number, holder=ORDER.holder, until="10:06 WIB")
@@ -45,11 +45,11 @@ def test_the_minute_shows_the_whole_recipient_and_when_it_ends() -> None:
 
 
 def test_what_was_forgotten_cant_be_asked_for_again() -> None:
-    assert [button.label for button in Seen("", staff_reveal.masked(EN, REVEAL, ORDER)).buttons] == [
+    assert [button.label for button in Seen("", staff_reveal.show_masked(EN, REVEAL, ORDER)).buttons] == [
         label("reveal.again")
     ]
     for order in (replace(ORDER, number="", holder=None), None):
-        assert staff_reveal.masked(EN, REVEAL, order).keyboard == ()
+        assert staff_reveal.show_masked(EN, REVEAL, order).keyboard == ()
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def a_case(**changes: object) -> Case:
 
 def card(ticket: Ticket, locale: str = "en", case: Case | None = None) -> Seen:
     t = TRANSLATIONS.get(locale)
-    shown = staff_ticket.card(Reader(t, JAKARTA, NOW), ticket, case or a_case(), default_locale="id")
+    shown = staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case or a_case(), default_locale="id")
     return Seen("card", shown)
 
 
@@ -154,17 +154,17 @@ def test_what_the_user_wrote_stands_as_a_quote_with_a_call_to_whoever_holds_the_
     t = TRANSLATIONS.get(locale)
     for media in (None, *MediaKind):
         written = replace(ENTRY, media=media)
-        said = staff_ticket.entry(t, TICKET, written, "10:05", ping=3001, is_changed=media is None)
+        said = staff_ticket.format_entry_heading(t, TICKET, written, "10:05", ping=3001, is_changed=media is None)
         seen = Seen("", Screen(with_quote(said, written.text)))
         assert seen.text.endswith("Where is it?")
         assert '<a href="tg://user?id=3001">3001</a>' in seen.screen.text
         for kind in MediaKind:
             assert says(seen.text, f"staff_ticket.{kind}", locale) is (kind is media)
-    assert "tg://" not in staff_ticket.entry(t, TICKET, ENTRY, "10:05", ping=0, is_changed=False)
+    assert "tg://" not in staff_ticket.format_entry_heading(t, TICKET, ENTRY, "10:05", ping=0, is_changed=False)
 
 
 def test_a_card_with_a_notice_fits_as_well() -> None:
-    screen = staff_ticket.card(
+    screen = staff_ticket.show_card(
         Reader(EN, JAKARTA, NOW),
         TICKET,
         a_case(),
@@ -212,7 +212,7 @@ def test_what_the_service_says_now_is_told_as_a_difference(
 ) -> None:
     before, report = an_order(state=state, phase=phase), OrderReport(service_id="cm1", state=said)
     after = advance(before, report, NOW)[0] if phase is Phase.OPEN else before
-    found = staff_afresh.differences(EN, before, after, report)
+    found = staff_ticket.format_differences(EN, before, after, report)
     assert [Seen("", Screen(line)).text for line in found] == lines
 
 
@@ -220,11 +220,13 @@ def test_what_the_service_says_now_is_told_as_a_difference(
 def test_a_card_and_what_the_user_wrote_are_known_by_the_ticket_they_name_first(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     for ticket in (TICKET, HELD, CLOSED):
-        assert staff_ticket.named_in(card(ticket, locale).text) == "T-4F7K2"
-    again = staff_ticket.card(Reader(t, JAKARTA, NOW), TICKET, a_case(), default_locale="id", notice=t("news.again"))
-    assert staff_ticket.named_in(Seen("", again).text) == "T-4F7K2"
+        assert staff_ticket.find_reference(card(ticket, locale).text) == "T-4F7K2"
+    again = staff_ticket.show_card(
+        Reader(t, JAKARTA, NOW), TICKET, a_case(), default_locale="id", notice=t("news.again")
+    )
+    assert staff_ticket.find_reference(Seen("", again).text) == "T-4F7K2"
     forged = replace(ENTRY, text=text("staff_ticket.unclaimed", reference="T-22222"))
-    said = staff_ticket.entry(t, TICKET, forged, "10:05", ping=0, is_changed=False)
-    assert staff_ticket.named_in(Seen("", Screen(with_quote(said, forged.text))).text) == "T-4F7K2"
+    said = staff_ticket.format_entry_heading(t, TICKET, forged, "10:05", ping=0, is_changed=False)
+    assert staff_ticket.find_reference(Seen("", Screen(with_quote(said, forged.text))).text) == "T-4F7K2"
     for other in ("", "T-4F7K2", "Look at T-4F7K2 please", text("case.did", what=text("act.pressed.help"))):
-        assert staff_ticket.named_in(other) == ""
+        assert staff_ticket.find_reference(other) == ""

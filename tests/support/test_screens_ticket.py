@@ -24,7 +24,7 @@ STAFF, NOBODY = frozenset({2001}), frozenset[int]()
 
 def page(ticket: object, *, may_reopen: bool = False, locale: str = "en") -> Seen:
     t = TRANSLATIONS.get(locale)
-    shown = ticket_page.screen(Reader(t, JAKARTA, NOW), ticket, ORDER, may_reopen=may_reopen)  # type: ignore[arg-type]
+    shown = ticket_page.show_ticket(Reader(t, JAKARTA, NOW), ticket, ORDER, may_reopen=may_reopen)  # type: ignore[arg-type]
     return Seen("", shown)
 
 
@@ -52,7 +52,7 @@ def test_an_answered_ticket_waits_for_nobody() -> None:
 
 @pytest.mark.parametrize("cause", [Cause.FAILED, Cause.STUCK])
 def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(cause: Cause) -> None:
-    seen = Seen("", ticket_question.opened_for_order(EN, a_ticket(NOW, cause=cause), ORDER))
+    seen = Seen("", ticket_question.report_opened(EN, a_ticket(NOW, cause=cause), ORDER))
     assert seen.text.split("\n\n") == [
         f"{text('ticket.heading', ticket='T-4F7K2')}\n{LINE}",
         text(f"ticket.by_itself_{cause}"),
@@ -62,7 +62,7 @@ def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(caus
 
 
 @pytest.mark.parametrize(("locale", "duration"), [("en", "5 minutes"), ("id", "5 menit")])
-@pytest.mark.parametrize("screen", [ticket_question.opened, ticket_question.opened_for_order])
+@pytest.mark.parametrize("screen", [ticket_question.confirm_opened, ticket_question.report_opened])
 def test_a_new_ticket_says_at_its_end_how_soon_support_replies_where_that_is_known(
     screen: Callable[..., Screen], locale: str, duration: str
 ) -> None:
@@ -98,7 +98,7 @@ def test_what_was_said_of_the_help_stands_there(rating: Rating, locale: str) -> 
 
 
 def test_the_question_says_who_reads_the_answer_and_what_nobody_needs() -> None:
-    seen = Seen("", ticket_question.screen(EN, ORDER, None, "@kirim_help"))
+    seen = Seen("", ticket_question.ask(EN, ORDER, None, "@kirim_help"))
     assert seen.text.split("\n\n") == [
         text("help.about", line=LINE),
         text("ticket.what_is_wrong"),
@@ -109,15 +109,15 @@ def test_the_question_says_who_reads_the_answer_and_what_nobody_needs() -> None:
 
 
 def test_the_question_names_the_ticket_that_is_there_already() -> None:
-    is_open = Seen("", ticket_question.screen(EN, ORDER, a_ticket(NOW))).text
+    is_open = Seen("", ticket_question.ask(EN, ORDER, a_ticket(NOW))).text
     assert says(is_open, "ticket.write_more", ticket="T-4F7K2")
-    was_closed = Seen("", ticket_question.screen(EN, ORDER, a_closed_ticket(NOW))).text
+    was_closed = Seen("", ticket_question.ask(EN, ORDER, a_closed_ticket(NOW))).text
     assert says(was_closed, "ticket.write_to_reopen", ticket="T-4F7K2")
 
 
 def test_help_leads_to_whoever_there_is() -> None:
     def seen(staff: frozenset[int], contact: str) -> Seen:
-        return Seen("", help_screens.first_screen(EN, some_contacts(staff, contact)))
+        return Seen("", help_screens.show_first_page(EN, some_contacts(staff, contact)))
 
     assert "t:new" in data_of(seen(STAFF, ""))
     assert seen(STAFF, "@kirim_help").text.endswith(text("help.contact_too_alone", contact="@kirim_help"))
@@ -130,22 +130,23 @@ def test_help_leads_to_whoever_there_is() -> None:
 def test_help_ends_with_who_runs_the_bot_where_that_is_set() -> None:
     named = Provider(name="A & B", terms_url="https://kirim.example/t", privacy_url="https://kirim.example/p")
     line = " · ".join((text("provider.name", name="A & B"), text("provider.terms"), text("provider.privacy")))
-    without = Seen("", help_screens.first_screen(EN, some_contacts(STAFF, ""))).text
+    without = Seen("", help_screens.show_first_page(EN, some_contacts(STAFF, ""))).text
     assert (
-        Seen("", help_screens.first_screen(EN, some_contacts(STAFF, ""), run_by=named)).text == f"{without}\n\n{line}"
+        Seen("", help_screens.show_first_page(EN, some_contacts(STAFF, ""), run_by=named)).text
+        == f"{without}\n\n{line}"
     )
 
 
 def test_help_lists_ones_open_tickets_by_what_they_are_about() -> None:
     mine = (a_ticket(NOW), a_ticket(NOW, reference="T-22222", order_reference=""))
-    seen = Seen("", help_screens.first_screen(ID, some_contacts(STAFF, ""), mine, {"ABC2345": ORDER}))
+    seen = Seen("", help_screens.show_first_page(ID, some_contacts(STAFF, ""), mine, {"ABC2345": ORDER}))
     buttons = {button.label: button.data for button in seen.buttons}
     assert buttons["🎫 T-4F7K2 · BCA Rp500.000"] == "t:T-4F7K2:show"
     assert buttons["🎫 T-22222"] == "t:T-22222:show"
 
 
 def test_where_nobody_reads_what_is_written_here_the_contact_is_named() -> None:
-    seen = Seen("", ticket_question.contact_only(EN, ORDER, "help@kirim.example"))
+    seen = Seen("", ticket_question.show_contact(EN, ORDER, "help@kirim.example"))
     assert seen.text.endswith(text("help.contact", contact="help@kirim.example", reference="ABC2345"))
     assert seen.buttons == []
 
@@ -166,4 +167,4 @@ def test_help_is_offered_where_there_is_anybody_at_all() -> None:
     ],
 )
 def test_a_contact_can_be_tapped_and_is_never_markup_of_its_own(whom: str, markup: str) -> None:
-    assert str(ticket_question.contact(whom)).startswith(markup)
+    assert str(ticket_question.format_contact(whom)).startswith(markup)

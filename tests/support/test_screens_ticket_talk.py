@@ -13,7 +13,7 @@ from bot.sandbox.bot_api.text import html, utf16
 from bot.support.model import EntryKind, IncomingMessage, MediaKind, TicketEntry
 from bot.support.notifications.kinds import EntryRemark, Remark
 from bot.support.notifications.replies import FILE_STAYS, MAYBE_ARRIVED
-from bot.support.staff.entries import OWN_UNITS, too_long_by
+from bot.support.staff.entries import OWN_UNITS, count_excess_units
 from bot.support.staff.screens import remarks as staff_remarks
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.ticket import CloseReason, Ticket
@@ -52,22 +52,22 @@ REJECTIONS = (
 
 def every(t: Translator) -> Iterator[Screen]:
     for rejection in REJECTIONS:
-        yield staff_talk.not_passed_on(t, TICKET, rejection)
-        yield staff_talk.not_corrected(t, rejection)
-    yield staff_talk.take_over(t, TICKET, 3001)
-    yield staff_talk.closing(t, TICKET)
-    yield staff_talk.noted(t, TICKET)
-    yield staff_talk.how_to_note(t)
+        yield staff_talk.explain_not_passed_on(t, TICKET, rejection)
+        yield staff_talk.explain_not_corrected(t, rejection)
+    yield staff_talk.ask_for_note(t, TICKET, 3001)
+    yield staff_talk.ask_close_reason(t, TICKET)
+    yield staff_talk.confirm_note(t, TICKET)
+    yield staff_talk.explain_notes(t)
     for reason in CloseReason:
-        yield staff_talk.closed(t, TICKET, reason)
+        yield staff_talk.confirm_closed(t, TICKET, reason)
     for what in Remark:
         for why in WHYS:
-            yield staff_remarks.screen(t, a_remark(what, why), ENTRY)
-    yield staff_remarks.screen(t, replace(a_remark(Remark.TAKEN_OVER), before=0), ENTRY)
+            yield staff_remarks.show_remark(t, a_remark(what, why), ENTRY)
+    yield staff_remarks.show_remark(t, replace(a_remark(Remark.TAKEN_OVER), before=0), ENTRY)
     for entry in (ENTRY, replace(ENTRY, text=None, media=MediaKind.PHOTO), replace(ENTRY, edited_at=NOW)):
-        yield ticket_reply.screen(t, entry, an_order())
-        yield ticket_reply.screen(t, entry, None)
-        yield ticket_reply.withdrawn(t, entry, an_order())
+        yield ticket_reply.show_reply(t, entry, an_order())
+        yield ticket_reply.show_reply(t, entry, None)
+        yield ticket_reply.show_withdrawn(t, entry, an_order())
 
 
 def a_remark(what: Remark, why: str = "") -> EntryRemark:
@@ -87,14 +87,14 @@ def test_the_longest_answer_fits_whole_with_all_that_stands_around_it(locale: st
     again = utf16.length(html.parse(t("news.again"), lambda _: None)[0]) + 2
     for limit, media in ((TEXT_UNITS, None), (CAPTION_UNITS, MediaKind.PHOTO)):
         text = "x" * (limit - OWN_UNITS)
-        assert too_long_by(IncomingMessage(chat_id=1, message_id=1, text=text, media=media)) == 0
+        assert count_excess_units(IncomingMessage(chat_id=1, message_id=1, text=text, media=media)) == 0
         entry = replace(ENTRY, text=text, media=media, edited_at=NOW)
-        shown = html.parse(ticket_reply.screen(t, entry, order).text, lambda _: None)[0]
+        shown = html.parse(ticket_reply.show_reply(t, entry, order).text, lambda _: None)[0]
         assert utf16.length(shown) + again <= limit
 
 
 def test_an_answer_names_its_ticket_and_its_order_and_shows_no_number() -> None:
-    shown = ticket_reply.screen(TRANSLATIONS.get("en"), ENTRY, an_order()).text
+    shown = ticket_reply.show_reply(TRANSLATIONS.get("en"), ENTRY, an_order()).text
     for part in ("T-4F7K2", "ABC2345", "Rp500,000", "BCA", "••••7890", "<blockquote>"):
         assert part in shown
     assert "1234567890" not in shown
@@ -106,7 +106,7 @@ def test_an_answer_names_its_ticket_and_its_order_and_shows_no_number() -> None:
     [(REJECTIONS[0], "tk:T-4F7K2:reopen"), (REJECTIONS[1], "tk:T-4F7K2:over"), (REJECTIONS[2], None)],
 )
 def test_a_refusal_offers_the_way_where_there_is_one(rejection: Rejection, data: str | None) -> None:
-    keyboard = staff_talk.not_passed_on(TRANSLATIONS.get("en"), TICKET, rejection).keyboard
+    keyboard = staff_talk.explain_not_passed_on(TRANSLATIONS.get("en"), TICKET, rejection).keyboard
     assert [button.data for row in keyboard for button in row] == ([data] if data else [])
 
 
@@ -121,10 +121,10 @@ def test_a_refusal_offers_the_way_where_there_is_one(rejection: Rejection, data:
     ],
 )
 def test_why_an_answer_did_not_arrive_is_said_in_plain_words(why: str, said: str) -> None:
-    assert html.parse(staff_remarks.why_not(TRANSLATIONS.get("en"), why), lambda _: None)[0] == said
+    assert html.parse(staff_remarks.format_failure(TRANSLATIONS.get("en"), why), lambda _: None)[0] == said
 
 
 def test_only_what_failed_can_be_sent_again() -> None:
     t = TRANSLATIONS.get("en")
-    with_buttons = [what for what in Remark if staff_remarks.screen(t, a_remark(what), ENTRY).keyboard]
+    with_buttons = [what for what in Remark if staff_remarks.show_remark(t, a_remark(what), ENTRY).keyboard]
     assert with_buttons == [Remark.FAILED]

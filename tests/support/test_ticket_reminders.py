@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.support.ticket import CloseReason, Ticket
-from bot.support.tickets.reminders import TicketReminders
+from bot.support.tickets.reminders import TicketReminderService
 from bot.support.tickets.repository import TicketRepository
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_world import GROUP, OSCAR, RINA, SARI, TicketSystem
@@ -23,8 +23,8 @@ async def system(file: str) -> AsyncIterator[TicketSystem]:
     await made.store.close()
 
 
-def waiting_in(system: TicketSystem) -> TicketReminders:
-    return TicketReminders(
+def waiting_in(system: TicketSystem) -> TicketReminderService:
+    return TicketReminderService(
         system.store,
         system.clock,
         system.staff_chat,
@@ -33,7 +33,7 @@ def waiting_in(system: TicketSystem) -> TicketReminders:
     )
 
 
-async def passes(system: TicketSystem, waiting: TicketReminders, **span: float) -> int:
+async def passes(system: TicketSystem, waiting: TicketReminderService, **span: float) -> int:
     """Time goes by; of how many tickets it was reminded then."""
     system.clock.passes(**span)
     found = await waiting.remind()

@@ -41,34 +41,37 @@ def of_tickets(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Iter
     """Each of them, with a name and in every state."""
     for about, cause in product((order, None), Cause):
         ticket = a_ticket(now, cause=cause)
-        yield f"opened, {cause}", ticket_question.opened(t, ticket, about)
-        yield f"opened by itself, {cause}", ticket_question.opened_for_order(t, ticket, about)
+        yield f"opened, {cause}", ticket_question.confirm_opened(t, ticket, about)
+        yield f"opened by itself, {cause}", ticket_question.report_opened(t, ticket, about)
         soon = timedelta(minutes=5)
-        yield f"opened, {cause}, with the reply time", ticket_question.opened(t, ticket, about, soon)
+        yield f"opened, {cause}, with the reply time", ticket_question.confirm_opened(t, ticket, about, soon)
         yield (
             f"opened by itself, {cause}, with the reply time",
-            ticket_question.opened_for_order(t, ticket, about, soon),
+            ticket_question.report_opened(t, ticket, about, soon),
         )
         for known in (ticket, replace(ticket, waiting_since=None)):
-            yield f"ticket, {cause}", ticket_page.screen(Reader(t, zone, now), known, about, may_reopen=False)
+            yield f"ticket, {cause}", ticket_page.show_ticket(Reader(t, zone, now), known, about, may_reopen=False)
         for reason, rating, may_reopen in product(CloseReason, (None, *Rating), (True, False)):
             closed = a_closed_ticket(now, reason, cause=cause, rating=rating)
-            yield f"closed, {reason}", ticket_page.screen(Reader(t, zone, now), closed, about, may_reopen=may_reopen)
-    yield "added", ticket_question.added(t, a_ticket(now))
-    yield "unreadable", ticket_question.unreadable(t)
-    yield "offer", ticket_question.offer(t, (a_ticket(now), a_ticket(now, reference="T-22222")))
-    yield "left", ticket_question.left(t)
-    yield "refused", ticket_question.refused(t, Html(t("ticket.closed_too_long_ago")))
+            yield (
+                f"closed, {reason}",
+                ticket_page.show_ticket(Reader(t, zone, now), closed, about, may_reopen=may_reopen),
+            )
+    yield "added", ticket_question.confirm_added(t, a_ticket(now))
+    yield "unreadable", ticket_question.explain_unreadable(t)
+    yield "offer", ticket_question.offer_to_forward(t, (a_ticket(now), a_ticket(now, reference="T-22222")))
+    yield "left", ticket_question.confirm_cancelled(t)
+    yield "refused", ticket_question.explain_refusal(t, Html(t("ticket.closed_too_long_ago")))
     for contact in CONTACTS:
         for about, before in product((order, None), (None, a_ticket(now), a_closed_ticket(now))):
-            yield f"question, {contact}", ticket_question.screen(t, about, before, contact)
+            yield f"question, {contact}", ticket_question.ask(t, about, before, contact)
         if contact:
-            yield f"contact only, {contact}", ticket_question.contact_only(t, order, contact)
+            yield f"contact only, {contact}", ticket_question.show_contact(t, order, contact)
         for staff in (frozenset[int](), frozenset({2001})):
             mine = (a_ticket(now), a_ticket(now, reference="T-22222", order_reference=""))
             yield (
                 "help",
-                help_screens.first_screen(
+                help_screens.show_first_page(
                     t, some_contacts(staff, contact), mine if staff else (), {order.reference: order}
                 ),
             )

@@ -12,7 +12,7 @@ from bot.support.model import IncomingMessage, MediaKind, TicketEntry
 from bot.support.notifications import posts
 from bot.support.notifications.replies import ReplyResults
 from bot.support.ticket import Ticket
-from bot.support.tickets.corrections import TicketCorrections
+from bot.support.tickets.corrections import TicketCorrectionService
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
@@ -31,7 +31,7 @@ class TicketSystem:
         self.store, self.clock, self.group = Database(database, VAULT), clock, group
         self.staff_chat = StaffChat(group, frozenset({OSCAR, RINA}))
         self.answers = StaffTicketService(self.store, clock, self.staff_chat)
-        self.corrections = TicketCorrections(self.store, clock, self.staff_chat)
+        self.corrections = TicketCorrectionService(self.store, clock, self.staff_chat)
         self.ears = Ears(clock)
         self.delivery = OutboxDelivery(
             self.store, self.ears, clock, after=chain(posts.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups())

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from bot.infra.telegram.ui.callbacks import Callback, Pattern
 from bot.support.lookup.model import OrderFilter
 
-LONGEST: Final = 50
+MAX_QUERY_BYTES: Final = 50
 FIELD, VALUE = "~", ","
 DIGITS: Final = string.digits + string.ascii_lowercase
 MINUTE: Final = 60
@@ -32,7 +32,7 @@ class LookupButton(Callback, prefix="lu"):
     """A button to a page; `query` is a reference, an id, or what `format_page` or `format_search` returned."""
 
     page: LookupPage
-    query: Annotated[str, Pattern(rf"[^\n]{{0,{LONGEST}}}")]
+    query: Annotated[str, Pattern(rf"[^\n]{{0,{MAX_QUERY_BYTES}}}")]
 
 
 def format_page(of: object, offset: int = 0) -> str:
@@ -43,22 +43,22 @@ def format_page(of: object, offset: int = 0) -> str:
 def parse_page(query: str) -> tuple[str, int]:
     """Return what `format_page` was given; offset 0 where the query has none."""
     of, _, offset = query.partition(FIELD)
-    return of, _offset(offset)
+    return of, _parse_offset(offset)
 
 
 def format_search(wanted: OrderFilter, offset: int = 0) -> str | None:
     """Return the query for a page of the orders that fit; None where it is too long for a button."""
     fields = (
         wanted.code,
-        VALUE.join(map(_short, wanted.idr)),
-        VALUE.join(map(_short, wanted.sats)),
-        _minutes(wanted.since),
-        _minutes(wanted.until),
+        VALUE.join(map(_to_base36, wanted.idr)),
+        VALUE.join(map(_to_base36, wanted.sats)),
+        _format_minutes(wanted.since),
+        _format_minutes(wanted.until),
         str(offset),
     )
     written = FIELD.join(fields)
     is_read_back = parse_search(written) == (wanted, offset)
-    return written if is_read_back and len(written.encode()) <= LONGEST else None
+    return written if is_read_back and len(written.encode()) <= MAX_QUERY_BYTES else None
 
 
 def parse_search(query: str) -> tuple[OrderFilter, int] | None:
@@ -66,18 +66,24 @@ def parse_search(query: str) -> tuple[OrderFilter, int] | None:
     try:
         code, idr, sats, since, until, offset = query.split(FIELD)
         return (
-            OrderFilter(code=code, idr=_values(idr), sats=_values(sats), since=_moment(since), until=_moment(until)),
-            _offset(offset),
+            OrderFilter(
+                code=code,
+                idr=_parse_values(idr),
+                sats=_parse_values(sats),
+                since=_parse_minutes(since),
+                until=_parse_minutes(until),
+            ),
+            _parse_offset(offset),
         )
     except (ValueError, OverflowError, OSError):
         return None
 
 
-def _offset(text: str) -> int:
+def _parse_offset(text: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= len("9999") else 0
 
 
-def _short(number: int) -> str:
+def _to_base36(number: int) -> str:
     digits = ""
     while number:
         number, last = divmod(number, len(DIGITS))
@@ -85,7 +91,7 @@ def _short(number: int) -> str:
     return digits or DIGITS[0]
 
 
-def _values(text: str) -> tuple[int, ...]:
+def _parse_values(text: str) -> tuple[int, ...]:
     """Return the numbers, none of them above what a column takes."""
     values = tuple(int(each, len(DIGITS)) for each in text.split(VALUE)) if text else ()
     if not all(0 <= value < 2**63 for value in values):
@@ -93,9 +99,9 @@ def _values(text: str) -> tuple[int, ...]:
     return values
 
 
-def _minutes(moment: datetime | None) -> str:
-    return "" if moment is None else _short(int(moment.timestamp()) // MINUTE)
+def _format_minutes(moment: datetime | None) -> str:
+    return "" if moment is None else _to_base36(int(moment.timestamp()) // MINUTE)
 
 
-def _moment(text: str) -> datetime | None:
+def _parse_minutes(text: str) -> datetime | None:
     return datetime.fromtimestamp(int(text, len(DIGITS)) * MINUTE, UTC) if text else None

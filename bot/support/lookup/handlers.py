@@ -19,7 +19,7 @@ from bot.support.lookup.model import OrderFilter, parse_user_id
 from bot.support.lookup.screens import orders as order_screens
 from bot.support.lookup.screens import tickets as ticket_screens
 from bot.support.lookup.screens import user as user_screens
-from bot.support.lookup.service import SHORTEST_FRAGMENT, LookupService
+from bot.support.lookup.service import MIN_FRAGMENT, LookupService
 from bot.support.model import TicketFilter
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.session import StaffSession, StaffSessions
@@ -28,7 +28,7 @@ from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 
 TICKET: Final = re.compile(r"T-?[0-9A-Z]{5}")
-FRAGMENT: Final = re.compile(rf"[0-9A-Za-z-]{{{SHORTEST_FRAGMENT},40}}")
+FRAGMENT: Final = re.compile(rf"[0-9A-Za-z-]{{{MIN_FRAGMENT},40}}")
 PICTURES: Final = filters.PHOTO | filters.Document.ALL
 """A forwarded picture may be a receipt, which everybody can have checked."""
 
@@ -94,7 +94,7 @@ class LookupHandlers:
                 query = format_search(replace(parsed.wanted, code=code))
                 return query and LookupButton(LookupPage.ORDERS_FOUND, query).pack()
 
-            await self._show(staff, order_screens.choose(staff.t, parsed.candidates, narrowed))
+            await self._show(staff, order_screens.ask_destination(staff.t, parsed.candidates, narrowed))
         elif parsed.wanted.is_empty:
             await self._show(staff, Screen(staff.t("lookup.how_find")))
         else:
@@ -129,7 +129,7 @@ class LookupHandlers:
         async with self._database.reading() as tx:
             heads = await TicketPostRepository(tx).heads(ticket.reference)
         link = next((head.link for head in heads if head.link), None)
-        screen = ticket_screens.one(staff.reader, ticket, case, default_locale=self._default_locale, link=link)
+        screen = ticket_screens.show_ticket(staff.reader, ticket, case, default_locale=self._default_locale, link=link)
         await staff.session.acknowledge()
         if argument == ticket_screens.HERE:
             await staff.update(screen)
@@ -148,7 +148,7 @@ class LookupHandlers:
         case = await self._lookups.view_order(staff.user.id, reference)
         if case is None:
             return False
-        screen = order_screens.order(staff.reader, case, self._default_locale)
+        screen = order_screens.show_order(staff.reader, case, self._default_locale)
         await self._show(staff, screen)
         return True
 
@@ -156,14 +156,14 @@ class LookupHandlers:
         """Show the orders that have a fragment in their names; a single one at once."""
         fragment, offset = parse_page(query)
         if not FRAGMENT.fullmatch(fragment):
-            await self._show(staff, Screen(staff.t("lookup.no_such_name", shortest=SHORTEST_FRAGMENT)))
+            await self._show(staff, Screen(staff.t("lookup.no_such_name", shortest=MIN_FRAGMENT)))
             return True
         page = await self._lookups.find_orders_like(fragment, offset)
         if len(page.items) == 1 and not offset:
             return await self._show_order(staff, page.items[0].reference)
         title = staff.t("lookup.orders_like", fragment=fragment)
-        turn = partial(_turn, LookupPage.ORDERS_LIKE, fragment)
-        await self._show(staff, order_screens.orders(staff.reader, title, page, turn))
+        turn = partial(_page_data, LookupPage.ORDERS_LIKE, fragment)
+        await self._show(staff, order_screens.list_orders(staff.reader, title, page, turn))
         return True
 
     async def _turn_found(self, staff: StaffSession, query: str) -> bool:
@@ -182,24 +182,24 @@ class LookupHandlers:
             return query and LookupButton(LookupPage.ORDERS_FOUND, query).pack()
 
         title = order_screens.format_search(staff.reader, wanted, method)
-        await self._show(staff, order_screens.orders(staff.reader, title, page, turn))
+        await self._show(staff, order_screens.list_orders(staff.reader, title, page, turn))
 
     async def _show_orders_of(self, staff: StaffSession, query: str) -> bool:
-        whom = _read_user(query, LookupPage.ORDERS_OF_USER)
+        whom = _parse_user_page(query, LookupPage.ORDERS_OF_USER)
         if whom is None:
             return False
         user_id, offset, turn = whom
         page = await self._lookups.list_orders_of(user_id, offset)
-        await self._show(staff, order_screens.orders_of(staff.reader, user_id, page, turn))
+        await self._show(staff, order_screens.list_orders_of(staff.reader, user_id, page, turn))
         return True
 
     async def _show_tickets_of(self, staff: StaffSession, query: str) -> bool:
-        whom = _read_user(query, LookupPage.TICKETS_OF_USER)
+        whom = _parse_user_page(query, LookupPage.TICKETS_OF_USER)
         if whom is None:
             return False
         user_id, offset, turn = whom
         page = await self._lookups.list_tickets_of(user_id, offset)
-        await self._show(staff, ticket_screens.of_user(staff.reader, user_id, page, turn))
+        await self._show(staff, ticket_screens.list_tickets_of(staff.reader, user_id, page, turn))
         return True
 
     async def _show_tickets(self, staff: StaffSession, query: str) -> bool:
@@ -208,7 +208,7 @@ class LookupHandlers:
             return False
         listed = await self._lookups.list_tickets(TicketFilter(which), staff.user.id, offset)
         times = await self._lookups.measure_reply_times(Period.WEEK, staff.session.zone)
-        await self._show(staff, ticket_screens.screen(staff.reader, listed, times))
+        await self._show(staff, ticket_screens.list_tickets(staff.reader, listed, times))
         return True
 
     async def _show_user(self, staff: StaffSession, user_id: str) -> bool:
@@ -218,7 +218,7 @@ class LookupHandlers:
     async def _show_called(self, staff: StaffSession, name: str) -> None:
         ids = await self._lookups.find_users(name)
         if len(ids) > 1:
-            await self._show(staff, user_screens.several(staff.t, ids))
+            await self._show(staff, user_screens.ask_which_user(staff.t, ids))
         elif ids:
             await self._show_user_or_say(staff, ids[0])
         else:
@@ -240,7 +240,7 @@ class LookupHandlers:
         about = await self._lookups.view_user(staff.user.id, user_id)
         if about is None:
             return False
-        screen = user_screens.screen(staff.reader, about, self._default_locale)
+        screen = user_screens.show_user(staff.reader, about, self._default_locale)
         await self._show(staff, screen)
         return True
 
@@ -275,12 +275,12 @@ class LookupHandlers:
     """What a button shows; it returns whether there is such a thing."""
 
 
-def _read_user(query: str, page: LookupPage) -> tuple[int, int, Callable[[int], str]] | None:
+def _parse_user_page(query: str, page: LookupPage) -> tuple[int, int, Callable[[int], str]] | None:
     """Return whose list it is, from which place on, and what turns the pages of `page`."""
     of, offset = parse_page(query)
     user_id = parse_user_id(of)
-    return None if user_id is None else (user_id, offset, partial(_turn, page, str(user_id)))
+    return None if user_id is None else (user_id, offset, partial(_page_data, page, str(user_id)))
 
 
-def _turn(page: LookupPage, of: str, offset: int) -> str:
+def _page_data(page: LookupPage, of: str, offset: int) -> str:
     return LookupButton(page, format_page(of, offset)).pack()

@@ -11,7 +11,7 @@ from bot.users.model import User
 
 T_co = TypeVar("T_co", covariant=True)
 
-PAGE: Final = 6
+PAGE_SIZE: Final = 6
 """Orders, or tickets, on a page of a list."""
 
 LARGEST_ID: Final = 2**63 - 1
@@ -38,7 +38,7 @@ class OrderFilter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UserTally:
+class OrderCounts:
     """Counts of a user's orders: all, those in progress, those that were paid, and of these the failed ones."""
 
     orders: int = 0
@@ -71,7 +71,7 @@ class UserOverview:
 
     user_id: int
     user: User | None
-    tally: UserTally
+    tally: OrderCounts
     orders: tuple[Order, ...]
     tickets: tuple[Ticket, ...]
 

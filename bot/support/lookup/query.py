@@ -17,10 +17,10 @@ from bot.recipients.search import search
 from bot.settlement.model import PayoutMethod
 from bot.support.lookup.model import OrderFilter
 
-LONGEST: Final = 120
+MAX_CHARACTERS: Final = 120
 """Characters of a query."""
 
-LONGEST_DAY: Final = 7
+MAX_DAY_WORDS: Final = 7
 """Words that name a day, or two: "17 agu 2026 sampai 18 agu 2026"."""
 
 DAYS_BACK: Final = {"today": 0, "hari ini": 0, "yesterday": 1, "kemarin": 1}
@@ -47,14 +47,14 @@ def parse_query(text: str, methods: Sequence[PayoutMethod], today: date, zone: t
     A sum with its unit is read before a day ("1.5 jt" isn't the first of May), and a day before a bare number.
     """
     words = words_of(text)
-    if len(text) > LONGEST or not words:
-        return ParsedQuery(wanted=OrderFilter(), unread=(text[:LONGEST].strip(),) if text.strip() else ())
+    if len(text) > MAX_CHARACTERS or not words:
+        return ParsedQuery(wanted=OrderFilter(), unread=(text[:MAX_CHARACTERS].strip(),) if text.strip() else ())
     sums = find_sums(words)
     left = _without(words, sums)
-    span, left = _day(left, today, zone)
-    bare, left = _bare_sums(left, methods)
+    span, left = _find_day(left, today, zone)
+    bare, left = _find_bare_sums(left, methods)
     amounts = (*(amount for each in sums for amount in meanings(each.value)), *bare)
-    candidates = _destinations(left, methods)
+    candidates = _find_destinations(left, methods)
     return ParsedQuery(
         wanted=OrderFilter(
             code=candidates[0].code if len(candidates) == 1 else "",
@@ -77,17 +77,17 @@ def _without(words: Sequence[Word], sums: Sequence[Sum]) -> list[Word]:
     return [word for place, word in enumerate(words) if place not in taken]
 
 
-def _day(words: list[Word], today: date, zone: tzinfo) -> tuple[Span | None, list[Word]]:
+def _find_day(words: list[Word], today: date, zone: tzinfo) -> tuple[Span | None, list[Word]]:
     """Return the longest run of words that names a day or a time, and the words around it."""
-    for length in range(min(LONGEST_DAY, len(words)), 0, -1):
+    for length in range(min(MAX_DAY_WORDS, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
-            span = _span(" ".join(word.folded for word in words[start : start + length]), today, zone)
+            span = _parse_span(" ".join(word.folded for word in words[start : start + length]), today, zone)
             if span is not None:
                 return span, [*words[:start], *words[start + length :]]
     return None, words
 
 
-def _span(text: str, today: date, zone: tzinfo) -> Span | None:
+def _parse_span(text: str, today: date, zone: tzinfo) -> Span | None:
     back = DAYS_BACK.get(text)
     if back is None:
         return typed(text, today, zone)
@@ -95,19 +95,19 @@ def _span(text: str, today: date, zone: tzinfo) -> Span | None:
     return days(day, day, zone)
 
 
-def _bare_sums(words: list[Word], methods: Sequence[PayoutMethod]) -> tuple[list[Amount], list[Word]]:
+def _find_bare_sums(words: list[Word], methods: Sequence[PayoutMethod]) -> tuple[list[Amount], list[Word]]:
     """Return the sums among numbers without a unit, and the other words. A bank's own code ("014") is no sum."""
     codes = {method.code for method in methods}
     amounts, others = list[Amount](), list[Word]()
     for word in words:
-        found = () if word.text in codes or not word.text[0].isdecimal() else _readings(word.text)
+        found = () if word.text in codes or not word.text[0].isdecimal() else _read_amounts(word.text)
         amounts.extend(found)
         if not found:
             others.append(word)
     return amounts, others
 
 
-def _readings(text: str) -> tuple[Amount, ...]:
+def _read_amounts(text: str) -> tuple[Amount, ...]:
     try:
         value = parse_amount(text)
     except Rejection:
@@ -115,7 +115,7 @@ def _readings(text: str) -> tuple[Amount, ...]:
     return value.readings if isinstance(value, Ambiguous) else (value,)
 
 
-def _destinations(words: Sequence[Word], methods: Sequence[PayoutMethod]) -> tuple[PayoutMethod, ...]:
+def _find_destinations(words: Sequence[Word], methods: Sequence[PayoutMethod]) -> tuple[PayoutMethod, ...]:
     if not words:
         return ()
     found = search(" ".join(word.text for word in words), methods)

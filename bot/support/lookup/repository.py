@@ -14,52 +14,52 @@ from bot.orders.tables import IS_CLAIMED, orders
 from bot.settlement import json_values as nested
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import FAILED
-from bot.support.lookup.model import OrderFilter, UserTally
+from bot.support.lookup.model import OrderCounts, OrderFilter
 from bot.users.model import User
 from bot.users.repository import to_user
 from bot.users.tables import HAS_USERNAME, users
 
-MOST_ALIKE = 200
+MAX_MATCHES = 200
 """Names with a fragment in them that are read at most: a fragment of more names is too short."""
 
-SPECIAL = frozenset("%_\\")
+LIKE_CHARACTERS = frozenset("%_\\")
 """Characters with a meaning in LIKE. No name has them."""
 
 LIMIT, OFFSET = bindparam("limit", type_=Integer()), bindparam("offset", type_=Integer())
-ALL = select(*COLUMNS).order_by(*NEWEST_FIRST).limit(LIMIT).offset(OFFSET)
+ORDERS = select(*COLUMNS).order_by(*NEWEST_FIRST).limit(LIMIT).offset(OFFSET)
 # Each of these two reads only an index, and the table only for what was found.
 REFERENCES = (
     select(orders.c.reference)
     .where(orders.c.reference.contains(bindparam("capitals", type_=Text()), autoescape=False))
     .order_by(*NEWEST_FIRST)
-    .limit(MOST_ALIKE)
+    .limit(MAX_MATCHES)
 )
 SERVICE_IDS = (
     select(orders.c.service_id)
     .where(IS_CLAIMED, func.lower(orders.c.service_id).contains(bindparam("small", type_=Text()), autoescape=False))
-    .limit(MOST_ALIKE)
+    .limit(MAX_MATCHES)
 )
-NAMED_LIKE = ALL.where(or_(orders.c.reference.in_(REFERENCES), orders.c.service_id.in_(SERVICE_IDS)))
+WITH_FRAGMENT = ORDERS.where(or_(orders.c.reference.in_(REFERENCES), orders.c.service_id.in_(SERVICE_IDS)))
 
 FIRST_OF_CODES = select(func.min(orders.c.reference)).group_by(orders.c.method_code)
-METHODS = (
+USED_METHODS = (
     select(orders.c.reference, orders.c.method)
     .where(orders.c.reference.in_(FIRST_OF_CODES))
     .order_by(orders.c.method_code)
 )
 
-CALLED = (
+BY_USERNAME = (
     select(users)
     .where(HAS_USERNAME, users.c.username == bindparam("called"))
     .order_by(users.c.last_seen_at.desc(), users.c.id)
 )
 HAS_PAID = orders.c.is_paid.is_(true())
-IS_UNDER_WAY = orders.c.phase.in_([constant(phase) for phase in NOT_ENDED])
-TALLY = select(
+IS_IN_PROGRESS = orders.c.phase.in_([constant(phase) for phase in NOT_ENDED])
+ORDER_COUNTS = select(
     func.count(),
     *(
         func.coalesce(func.sum(case((kind, 1), else_=0)), 0)
-        for kind in (IS_UNDER_WAY, HAS_PAID, HAS_PAID & (orders.c.state == constant(FAILED)))
+        for kind in (IS_IN_PROGRESS, HAS_PAID, HAS_PAID & (orders.c.state == constant(FAILED)))
     ),
 ).where(orders.c.user_id == bindparam("user"))
 
@@ -73,42 +73,42 @@ class LookupRepository:
 
     async def orders_named_like(self, fragment: str, *, limit: int, offset: int) -> tuple[Order, ...]:
         """Return the orders with `fragment` in their reference or their id at the service, in any case."""
-        if not fragment or set(fragment) & SPECIAL:
+        if not fragment or set(fragment) & LIKE_CHARACTERS:
             return ()
         known = {"capitals": fragment.upper(), "small": fragment.lower(), "limit": limit, "offset": offset}
-        return await self._orders(NAMED_LIKE, known)
+        return await self._orders(WITH_FRAGMENT, known)
 
     async def orders_like(self, wanted: OrderFilter, *, limit: int, offset: int) -> tuple[Order, ...]:
         """Return the orders that fit."""
-        return await self._orders(_fitting(wanted), {"limit": limit, "offset": offset})
+        return await self._orders(_matching(wanted), {"limit": limit, "offset": offset})
 
     async def methods(self) -> tuple[PayoutMethod, ...]:
         """Return the destinations of all orders, each code once, also those that the live list no longer has."""
-        found = (await self._connection.execute(METHODS)).mappings()
-        read = (sealing.read_unopened(self._vault, orders, dict(row), _method) for row in found)
+        found = (await self._connection.execute(USED_METHODS)).mappings()
+        read = (sealing.read_unopened(self._vault, orders, dict(row), _to_method) for row in found)
         return tuple(filter(None, read))
 
     async def people_called(self, username: str) -> tuple[User, ...]:
         """Return the users who had this public name when they were last here, the last seen first."""
-        found = (await self._connection.execute(CALLED, {"called": username})).mappings()
+        found = (await self._connection.execute(BY_USERNAME, {"called": username})).mappings()
         return sealing.readable(self._vault, users, found, to_user)
 
-    async def tally(self, user_id: int) -> UserTally:
+    async def tally(self, user_id: int) -> OrderCounts:
         """Return the counts of the user's orders."""
-        counted = (await self._connection.execute(TALLY, {"user": user_id})).one()
+        counted = (await self._connection.execute(ORDER_COUNTS, {"user": user_id})).one()
         placed, under_way, paid, failed = map(int, counted)
-        return UserTally(orders=placed, under_way=under_way, paid=paid, failed=failed)
+        return OrderCounts(orders=placed, under_way=under_way, paid=paid, failed=failed)
 
     async def _orders(self, statement: Select[Any], known: dict[str, Any]) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, known)
         return tuple(filter(None, (to_order_if_readable(row, self._vault) for row in found)))
 
 
-def _method(known: dict[str, Any]) -> PayoutMethod:
+def _to_method(known: dict[str, Any]) -> PayoutMethod:
     return nested.to_method(known["method"])
 
 
-def _fitting(wanted: OrderFilter) -> Select[Any]:
+def _matching(wanted: OrderFilter) -> Select[Any]:
     either = [
         column.in_(values)
         for columns, values in (
@@ -124,4 +124,4 @@ def _fitting(wanted: OrderFilter) -> Select[Any]:
         *([orders.c.created_at >= wanted.since] if wanted.since else []),
         *([orders.c.created_at < wanted.until] if wanted.until else []),
     ]
-    return ALL.where(and_(true(), *conditions))
+    return ORDERS.where(and_(true(), *conditions))

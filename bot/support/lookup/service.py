@@ -15,7 +15,7 @@ from bot.settlement.model import PayoutMethod, SettlementFailure
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 from bot.support.cases import Case, read_case
-from bot.support.lookup.model import PAGE, OrderFilter, Page, TicketPage, UserOverview, parse_user_id
+from bot.support.lookup.model import PAGE_SIZE, OrderFilter, Page, TicketPage, UserOverview, parse_user_id
 from bot.support.lookup.query import ParsedQuery, parse_query
 from bot.support.lookup.repository import LookupRepository
 from bot.support.model import TicketFilter
@@ -26,10 +26,10 @@ from bot.users.repository import UserRepository
 
 T = TypeVar("T")
 
-LATEST: Final = 3
+SHOWN_ON_USER_PAGE: Final = 3
 """Orders, and tickets, on a user's page."""
 
-SHORTEST_FRAGMENT: Final = 3
+MIN_FRAGMENT: Final = 3
 
 
 class LookupService:
@@ -48,11 +48,11 @@ class LookupService:
 
     async def find_orders_like(self, fragment: str, offset: int = 0) -> Page[Order]:
         """Return orders with this fragment in their reference or id; none for fewer than three characters."""
-        if len(fragment) < SHORTEST_FRAGMENT:
+        if len(fragment) < MIN_FRAGMENT:
             return Page(())
         async with self._database.reading() as tx:
-            found = await LookupRepository(tx).orders_named_like(fragment, limit=PAGE + 1, offset=offset)
-        return _page(found, offset)
+            found = await LookupRepository(tx).orders_named_like(fragment, limit=PAGE_SIZE + 1, offset=offset)
+        return _to_page(found, offset)
 
     async def parse_query(self, text: str, zone: tzinfo) -> ParsedQuery:
         """Return what `text` asks for, among the destinations of the live list and of orders so far."""
@@ -65,7 +65,7 @@ class LookupService:
     async def find_orders(self, wanted: OrderFilter, offset: int = 0) -> Page[Order]:
         """Return the orders that fit, newest first."""
         async with self._database.reading() as tx:
-            return _page(await LookupRepository(tx).orders_like(wanted, limit=PAGE + 1, offset=offset), offset)
+            return _to_page(await LookupRepository(tx).orders_like(wanted, limit=PAGE_SIZE + 1, offset=offset), offset)
 
     async def find_users(self, name: str) -> tuple[int, ...]:
         """Return the ids of the users of this id, @name or link, the last seen first: a name changes hands."""
@@ -74,26 +74,26 @@ class LookupService:
             user_id = parse_user_id(called)
             return (user_id,) if user_id else ()
         async with self._database.reading() as tx:
-            return tuple(user.id for user in (await LookupRepository(tx).people_called(called))[:PAGE])
+            return tuple(user.id for user in (await LookupRepository(tx).people_called(called))[:PAGE_SIZE])
 
     async def list_orders_of(self, user_id: int, offset: int = 0) -> Page[Order]:
         """Return a user's orders, newest first."""
         async with self._database.reading() as tx:
-            return _page(await OrderRepository(tx).of_user(user_id, limit=PAGE + 1, offset=offset), offset)
+            return _to_page(await OrderRepository(tx).of_user(user_id, limit=PAGE_SIZE + 1, offset=offset), offset)
 
     async def list_tickets_of(self, user_id: int, offset: int = 0) -> Page[tuple[Ticket, Order | None]]:
         """Return a user's tickets, the open ones first."""
         async with self._database.reading() as tx:
-            found = await TicketRepository(tx).of_user(user_id, limit=PAGE + 1, offset=offset)
-            return _page([(ticket, await _order_of(tx, ticket)) for ticket in found], offset)
+            found = await TicketRepository(tx).of_user(user_id, limit=PAGE_SIZE + 1, offset=offset)
+            return _to_page([(ticket, await _order_of(tx, ticket)) for ticket in found], offset)
 
     async def list_tickets(self, which: TicketFilter, staff_id: int, offset: int = 0) -> TicketPage:
         """Return a list of tickets, oldest first (closed ones: the last closed first)."""
         async with self._database.reading() as tx:
-            found = await TicketRepository(tx).listed(which, staff_id, limit=PAGE + 1, offset=offset)
+            found = await TicketRepository(tx).listed(which, staff_id, limit=PAGE_SIZE + 1, offset=offset)
             entries = [(ticket, await _order_of(tx, ticket)) for ticket in found]
             counts = {each: await TicketRepository(tx).count(each, staff_id) for each in TicketFilter}
-        return TicketPage(which, _page(entries, offset), counts)
+        return TicketPage(which, _to_page(entries, offset), counts)
 
     async def measure_reply_times(self, period: Period, zone: tzinfo) -> TicketStatistics:
         """Return how long users have waited for support over the last day, week or month."""
@@ -127,8 +127,8 @@ class LookupService:
                 user_id=user_id,
                 user=user,
                 tally=tally,
-                orders=await OrderRepository(tx).of_user(user_id, limit=LATEST),
-                tickets=await TicketRepository(tx).of_user(user_id, limit=LATEST),
+                orders=await OrderRepository(tx).of_user(user_id, limit=SHOWN_ON_USER_PAGE),
+                tickets=await TicketRepository(tx).of_user(user_id, limit=SHOWN_ON_USER_PAGE),
             )
 
     async def _methods(self) -> tuple[PayoutMethod, ...]:
@@ -146,9 +146,9 @@ class LookupService:
         await record_audit(tx, staff_id, AuditAction.LOOKED, subject, self._clock.now(), user_id=user_id)
 
 
-def _page(found: Sequence[T], offset: int) -> Page[T]:
+def _to_page(found: Sequence[T], offset: int) -> Page[T]:
     """Return a page of what was found, which is one more than it holds where there are more."""
-    return Page(tuple(found[:PAGE]), offset, len(found) > PAGE)
+    return Page(tuple(found[:PAGE_SIZE]), offset, len(found) > PAGE_SIZE)
 
 
 async def _order_of(tx: Transaction, ticket: Ticket) -> Order | None:

@@ -19,7 +19,7 @@ from bot.users.readers import RenderContext, Renderer
 REACTIONS: Final[Mapping[Remark, str]] = {Remark.DELIVERED: "👌", Remark.CORRECTED: "✍"}
 """What went as it should needs no line of its own, where reactions are allowed."""
 
-SENT_ON: Final = frozenset({Remark.REPLIED, Remark.NOTED, Remark.TAKEN_OVER})
+WITH_MEDIA: Final = frozenset({Remark.REPLIED, Remark.NOTED, Remark.TAKEN_OVER})
 """What brings a picture or a file along, for it is in another chat than this one."""
 
 
@@ -47,10 +47,10 @@ class RemarkMessages:
             reacted = await context.messenger.topics.react(chat_id, entry.source_message_id, reaction)
             if not isinstance(reacted, Gone | Invalid):
                 return await self._topics.close_attempt(chat_id, None, reacted)
-        screen = screens.screen(context.t, remark, entry)
+        screen = screens.show_remark(context.t, remark, entry)
         shown = Screen(with_repeat_note(notification, context.t, screen.text), screen.keyboard)
         place = _place(chat_id, entry, head, is_here=is_here)
-        if remark.what in SENT_ON and not is_here:
+        if remark.what in WITH_MEDIA and not is_here:
             sent = await send_entry(context.messenger, place, entry, shown)
         else:
             sent = await _send_line(context.messenger, place, shown)

@@ -13,7 +13,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.users.readers import RenderContext, Renderer
 
 
-class WaitMessages:
+class ReminderMessages:
     """The reminders. A ticket that was replied to before its reminder is sent needs none."""
 
     def __init__(self, staff_chat: StaffChat) -> None:
@@ -35,7 +35,7 @@ class WaitMessages:
         ticket, head = await _read(notification.payload, context, group)
         if ticket is None:
             return Sent()
-        screen = screens.to_operator(context.t, ticket, context.now, head.link if head else None)
+        screen = screens.remind_operator(context.t, ticket, context.now, head.link if head else None)
         return await context.send_text(notification, screen, priority="talk")
 
 
@@ -44,7 +44,7 @@ async def render_for_staff(notification: Notification[TicketWait], context: Rend
     ticket, head = await _read(notification.payload, context, notification.chat_id)
     if ticket is None:
         return Sent()
-    screen = screens.to_staff(context.t, ticket, context.now)
+    screen = screens.remind_staff(context.t, ticket, context.now)
     reply_to, topic_id = (head.message_id, head.topic_id) if head else (None, None)
     return await context.send_text(notification, screen, priority="talk", reply_to=reply_to, topic_id=topic_id)
 

@@ -45,7 +45,7 @@ async def render_reply(notification: ReplyNotification, context: RenderContext) 
     if entry.withdrawn_at is not None:
         # One that has perhaps arrived can't be deleted: nobody knows its message.
         return Undeliverable(MAYBE_ARRIVED) if notification.maybe_sent else Sent()
-    return await _send(notification, context, entry, screens.screen(context.t, entry, order))
+    return await _send(notification, context, entry, screens.show_reply(context.t, entry, order))
 
 
 async def render_edited(notification: ReplyNotification, context: RenderContext) -> DeliveryOutcome:
@@ -55,7 +55,7 @@ async def render_edited(notification: ReplyNotification, context: RenderContext)
         return GONE
     if entry.message_id is None or entry.withdrawn_at is not None:
         return Sent()
-    screen = screens.screen(context.t, entry, order)
+    screen = screens.show_reply(context.t, entry, order)
     edited = await edit_entry(context.messenger, notification.chat_id, entry.message_id, entry, screen)
     match edited:
         case Delivered() | NotModified():
@@ -72,10 +72,10 @@ async def render_withdrawn(notification: ReplyNotification, context: RenderConte
         return GONE
     if entry.message_id is None:
         return Sent()
-    screen = screens.withdrawn(context.t, entry, order)
+    screen = screens.show_withdrawn(context.t, entry, order)
     deleted = await context.messenger.delete(notification.chat_id, entry.message_id, priority="talk")
     if isinstance(deleted, Gone | Invalid):
-        blanked = await _blank(notification, context, entry.message_id, entry, screen)
+        blanked = await _blank_copy(notification, context, entry.message_id, entry, screen)
         if blanked is not None:
             return blanked
     elif not isinstance(deleted, Delivered):
@@ -83,7 +83,7 @@ async def render_withdrawn(notification: ReplyNotification, context: RenderConte
     return await context.send_text(notification, screen, priority="talk", silent=screen.silent)
 
 
-async def _blank(
+async def _blank_copy(
     notification: ReplyNotification, context: RenderContext, message_id: int, entry: TicketEntry, screen: Screen
 ) -> DeliveryOutcome | None:
     """Take the words out of a message; None where there is no such message: it has been deleted after all."""
@@ -177,7 +177,7 @@ class ReplyResults:
             await self._report(tx, notification, entry, Remark.TAKING_BACK_FAILED, now, why=result.reason)
             return
         await save_post(tx, notification, result, now, PostRole.ENTRY)
-        await self._report(tx, notification, entry, _withdrawal(entry, result), now)
+        await self._report(tx, notification, entry, _withdrawal_remark(entry, result), now)
 
     async def _report(
         self,
@@ -194,7 +194,7 @@ class ReplyResults:
         await notify_of_remark(tx, chats, entry, what, now, mark=notification.mark, why=why)
 
 
-def _withdrawal(entry: TicketEntry, result: Sent) -> Remark:
+def _withdrawal_remark(entry: TicketEntry, result: Sent) -> Remark:
     """Return how a reply was withdrawn, by the message that reports it.
 
     If that is the reply's own, the reply was blanked. If it is another, the reply was deleted. If there is none, there

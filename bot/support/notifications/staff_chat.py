@@ -55,7 +55,7 @@ class StaffChatMessages:
     async def render_card(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
         """Bring the card up to date."""
         ticket = await _ticket(notification, context)
-        if ticket is None or await _is_overtaken(notification, context):
+        if ticket is None or await _is_superseded(notification, context):
             return Sent()
         return await self._topics.update(notification.chat_id, context.reader, ticket)
 
@@ -83,7 +83,7 @@ class StaffChatMessages:
         if not isinstance(card, TicketPost):
             return card
         step = notification.payload
-        said = staff_ticket.step(context.t, ticket, step.what, ping=step.ping)
+        said = staff_ticket.format_step(context.t, ticket, step.what, ping=step.ping)
         place = self._topics.place_near(card)
         sent = await context.messenger.send_text(
             place.chat_id,
@@ -111,7 +111,7 @@ def _heading(
 ) -> Html:
     is_changed = notification.kind == StaffNotification.EDITED
     at = written.edited_at if is_changed and written.edited_at else written.at
-    said = staff_ticket.entry(
+    said = staff_ticket.format_entry_heading(
         context.t,
         ticket,
         written,
@@ -156,7 +156,7 @@ async def _save_post(context: RenderContext, place: Place, written: TicketEntry,
         await TicketPostRepository(tx).add(post)
 
 
-async def _is_overtaken(notification: Notification[AboutTicket], context: RenderContext) -> bool:
+async def _is_superseded(notification: Notification[AboutTicket], context: RenderContext) -> bool:
     """Return whether a later change of the card waits in this chat: a group bears 20 messages and edits a minute."""
     async with context.store.reading() as tx:
         queued = await OutboxRepository(tx).of_subject(notification.subject)

@@ -20,7 +20,7 @@ from bot.support.user_chat.screens import question as ticket_question
 from bot.users.readers import RenderContext, Renderer
 
 
-class TicketMessages:
+class UserChatMessages:
     """The messages to users about their tickets. `reopen_within` is how long a closed one can be reopened."""
 
     def __init__(self, *, reopen_within: timedelta, reply_time: ReplyTime) -> None:
@@ -40,7 +40,7 @@ class TicketMessages:
         ticket, order = await _read(notification, context)
         if ticket is None:
             return Sent()
-        screen = ticket_question.opened_for_order(context.t, ticket, order, await self._reply_time.get())
+        screen = ticket_question.report_opened(context.t, ticket, order, await self._reply_time.get())
         return await context.send_text(notification, screen, priority="money", silent=True)
 
     async def render_closed(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
@@ -49,7 +49,7 @@ class TicketMessages:
         if ticket is None or ticket.is_open:
             return Sent()
         may_reopen = ticket.may_be_reopened(context.now, self._within)
-        screen = ticket_page.screen(context.reader, ticket, order, may_reopen=may_reopen)
+        screen = ticket_page.show_ticket(context.reader, ticket, order, may_reopen=may_reopen)
         return await context.send_text(notification, screen, priority="money")
 
 
@@ -57,13 +57,13 @@ async def remove_deleted(notification: Notification[DeletedTicket], context: Ren
     """Remove what a chat of staff shows of a deleted user's ticket. Repeating it does no harm."""
     if notification.payload.chat != notification.chat_id:
         return Sent()
-    for outcome in await _removed(notification.payload, context):
+    for outcome in await _remove_messages(notification.payload, context):
         if isinstance(outcome, TryLater):
             return delivery_outcome(outcome)
     return Sent()
 
 
-async def _removed(deleted: DeletedTicket, context: RenderContext) -> list[Outcome]:
+async def _remove_messages(deleted: DeletedTicket, context: RenderContext) -> list[Outcome]:
     """Delete its topic with all that was written in it, or else each of our messages, while Telegram lets us."""
     messenger = context.messenger
     gone = [await messenger.topics.delete_topic(deleted.chat, topic) for topic in deleted.topics]

@@ -66,7 +66,7 @@ class RevealHandlers:
             reason = read_reason(text)
         except Rejection as rejection:
             session.notice = session.reason(rejection)
-            await session.show(screens.typing(session.t, order))
+            await session.show(screens.ask_typed_reason(session.t, order))
             return
         try:
             await self._reveal(session, reference, reason, answered=questions.answered(session))
@@ -79,10 +79,10 @@ class RevealHandlers:
         session = staff.session
         order = await self._reveals.find_order(staff.user.id, reference)
         await session.acknowledge(None if staff.is_private else session.t.plain("reveal.look_in_private"))
-        screen = screens.asking(session.t, order)
+        screen = screens.ask_reason(session.t, order)
         sent = await self._messenger.send_text(staff.user.id, screen.text, screen.keyboard, priority="talk")
         if isinstance(sent, Unreachable):
-            await staff.say(screens.unreachable(staff.t, self._messenger.username))
+            await staff.say(screens.explain_unreachable(staff.t, self._messenger.username))
         elif not isinstance(sent, Delivered):
             await staff.say(Screen(staff.t("reveal.not_asked")))
 
@@ -100,7 +100,7 @@ class RevealHandlers:
         """Ask for another reason, in the place of the buttons."""
         order = await self._reveals.find_order(staff.user.id, reference)
         await staff.session.acknowledge()
-        await questions.ask(staff.session, REASON, screens.typing(staff.session.t, order), reference)
+        await questions.ask(staff.session, REASON, screens.ask_typed_reason(staff.session.t, order), reference)
 
     async def _hide(self, staff: StaffSession, _: str, reveal_id: str) -> None:
         has_hidden = await self._reveals.hide(staff.user.id, reveal_id)

@@ -26,13 +26,13 @@ from bot.support.reveal.repository import RevealRepository
 
 log = structlog.get_logger(__name__)
 
-EVERY_SECOND: Final = 1.0
-NONE_SHOWN: Final = 30.0
+PAUSE_WHILE_SHOWN: Final = 1.0
+PAUSE_WHILE_NONE: Final = 30.0
 MASK_RETRY: Final = Backoff(first=2.0, longest=900.0)
 """Between attempts to mask. An agent who has blocked the bot keeps what they saw until then."""
 
 
-class Masking:
+class MaskingService:
     """Mask what is revealed. `elapsed` is a clock that nobody can set; `on_change` wakes the caller of `mask_due`."""
 
     def __init__(
@@ -101,7 +101,7 @@ class Masking:
         for reveal in shown:
             if (self.is_due(reveal) or reveal.id in deleted) and not self._is_waiting_to_retry(reveal):
                 self._track(asyncio.create_task(self.mask(reveal), name=f"mask-{reveal.id}"))
-        return EVERY_SECOND if shown else NONE_SHOWN
+        return PAUSE_WHILE_SHOWN if shown else PAUSE_WHILE_NONE
 
     async def mask_due_of(self, staff_id: int) -> None:
         """Mask what one agent may not see any longer, now that they are here: earlier attempts can have failed."""

@@ -31,19 +31,19 @@ class RevealMessages:
 
     async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
         """Send the message, still masked. It can't be forwarded or copied."""
-        screen = await self._screen(staff_id, lambda t, _: screens.opened(t, order))
+        screen = await self._screen(staff_id, lambda t, _: screens.show_placeholder(t, order))
         return delivery_outcome(await self._messenger.send_text(staff_id, screen.text, priority="talk", protected=True))
 
     async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
         """Replace the mask by the full recipient."""
-        edited = await self._edit(reveal, lambda t, who: screens.shown(t, reveal, order, who))
+        edited = await self._edit(reveal, lambda t, who: screens.show_recipient(t, reveal, order, who))
         return Undeliverable("the message is gone") if isinstance(edited, Gone) else delivery_outcome(edited)
 
     async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
         """Mask the recipient. A message that can't be edited is deleted."""
         if reveal.message_id is None:
             return Sent()
-        edited = await self._edit(reveal, lambda t, _: screens.masked(t, reveal, order))
+        edited = await self._edit(reveal, lambda t, _: screens.show_masked(t, reveal, order))
         if not isinstance(edited, Gone | Invalid):
             return delivery_outcome(edited)
         return delivery_outcome(await self._messenger.delete(reveal.staff_id, reveal.message_id, priority="talk"))

@@ -13,7 +13,7 @@ from bot.orders.order import Order
 from bot.recipients.matching import mask
 
 SHOWN_FOR: Final = timedelta(minutes=1)
-SHORTEST, LONGEST = 3, 200
+MIN_CHARACTERS, MAX_CHARACTERS = 3, 200
 """Characters of a reason."""
 
 _NUMBER: Final = re.compile(r"\d(?:[ .-]?\d){5,}")
@@ -68,8 +68,8 @@ def read_reason(typed: str) -> str:
         Rejection: it says too little, or too much.
     """
     said = _NUMBER.sub(lambda found: mask(re.sub(r"\D", "", found[0])), plain(typed))
-    if len(said) < SHORTEST or not any(map(str.isalpha, said)):
+    if len(said) < MIN_CHARACTERS or not any(map(str.isalpha, said)):
         raise Rejection("reveal.reason_too_short")
-    if len(said) > LONGEST:
-        raise Rejection("reveal.reason_too_long", longest=LONGEST)
+    if len(said) > MAX_CHARACTERS:
+        raise Rejection("reveal.reason_too_long", longest=MAX_CHARACTERS)
     return said

@@ -41,8 +41,8 @@ class RevealRepository:
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[Reveal, ...]:
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return sealing.readable(self._vault, reveals, found, _reveal)
+        return sealing.readable(self._vault, reveals, found, _to_reveal)
 
 
-def _reveal(known: dict[str, Any]) -> Reveal:
+def _to_reveal(known: dict[str, Any]) -> Reveal:
     return Reveal(**known)

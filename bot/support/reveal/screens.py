@@ -12,29 +12,29 @@ from bot.support.reveal.model import Reason, Reveal
 from bot.users.model import User
 
 
-def button(t: Translator, reference: str) -> Button:
+def reveal_button(t: Translator, reference: str) -> Button:
     """Return the button that asks why, in the private chat of the agent who presses it."""
     return Button(t.plain("reveal.button"), data=RevealButton(reference, RevealAction.ASK).pack())
 
 
-def asking(t: Translator, order: Order) -> Screen:
+def ask_reason(t: Translator, order: Order) -> Screen:
     """Ask why: the usual reasons, or one that is typed."""
     usual = [_choice(t, order, f"reveal.reason_{reason}", RevealAction.FOR_REASON, reason) for reason in Reason]
     other = _choice(t, order, "reveal.other", RevealAction.TYPE_REASON)
     return Screen(t("reveal.ask", line=format_order_line(t, order)), tuple((each,) for each in (*usual, other)))
 
 
-def typing(t: Translator, order: Order) -> Screen:
+def ask_typed_reason(t: Translator, order: Order) -> Screen:
     """Ask to type the reason."""
     return Screen(t("reveal.type", line=format_order_line(t, order)))
 
 
-def opened(t: Translator, order: Order) -> Screen:
+def show_placeholder(t: Translator, order: Order) -> Screen:
     """Return the message that is sent before anything is revealed."""
     return Screen(t("reveal.opened", line=format_order_line(t, order)))
 
 
-def shown(t: Translator, reveal: Reveal, order: Order, user: User | None) -> Screen:
+def show_recipient(t: Translator, reveal: Reveal, order: Order, user: User | None) -> Screen:
     """Show the full recipient, and until when."""
     zone = user.zone if user is not None else PRESUMED
     text = t(
@@ -49,7 +49,7 @@ def shown(t: Translator, reveal: Reveal, order: Order, user: User | None) -> Scr
     return Screen(text, ((hide,),))
 
 
-def masked(t: Translator, reveal: Reveal, order: Order | None) -> Screen:
+def show_masked(t: Translator, reveal: Reveal, order: Order | None) -> Screen:
     """Show only which order it was. A deleted recipient can't be asked for again."""
     line: Html | str = format_order_line(t, order) if order is not None else reveal.reference
     can_be_asked = order is not None and order.has_recipient
@@ -57,12 +57,12 @@ def masked(t: Translator, reveal: Reveal, order: Order | None) -> Screen:
     return Screen(t("reveal.masked", line=line), ((again,),) if can_be_asked else ())
 
 
-def unreachable(t: Translator, username: str) -> Screen:
+def explain_unreachable(t: Translator, username: str) -> Screen:
     """Say that the bot can't write to the agent: they haven't pressed Start yet, or have blocked it."""
-    return Screen(t("reveal.unreachable"), private_row(t, username))
+    return Screen(t("reveal.unreachable"), private_chat_row(t, username))
 
 
-def private_row(t: Translator, username: str) -> Keyboard:
+def private_chat_row(t: Translator, username: str) -> Keyboard:
     """Return the button to the private chat."""
     return ((Button(t.plain("reveal.open_private"), url=f"https://t.me/{username}?start=staff"),),) if username else ()
 

@@ -18,7 +18,7 @@ from bot.orders.repository import OrderRepository
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
 from bot.staff.staff_chat import StaffChat
-from bot.support.reveal.masking import Masking
+from bot.support.reveal.masking import MaskingService
 from bot.support.reveal.model import SHOWN_FOR, Reveal, RevealScreen
 from bot.support.reveal.repository import RevealRepository
 from bot.users.model import User
@@ -29,7 +29,7 @@ class RevealService:
     """Reveal recipients, and leave it to `masking` to mask them in time."""
 
     def __init__(
-        self, *, database: Database, clock: Clock, staff_chat: StaffChat, screen: RevealScreen, masking: Masking
+        self, *, database: Database, clock: Clock, staff_chat: StaffChat, screen: RevealScreen, masking: MaskingService
     ) -> None:
         self._database, self._clock, self._staff_chat, self._screen = database, clock, staff_chat, screen
         self._masking = masking
@@ -62,7 +62,7 @@ class RevealService:
         await self._masking.mask_due_of(staff_id)
         async with self._database.reading() as tx:
             mine = [each for each in await RevealRepository(tx).unmasked() if each.staff_id == staff_id]
-            reveal_id = _id_of(staff_id, reference, question)
+            reveal_id = _reveal_id(staff_id, reference, question)
             earlier = await RevealRepository(tx).get(reveal_id)
         if any(self._masking.is_due(each) for each in mine):
             raise Rejection("reveal.still_to_mask")
@@ -133,7 +133,7 @@ class RevealService:
         return isinstance(shown, Sent)
 
 
-def _id_of(staff_id: int, reference: str, question: int | None) -> str:
+def _reveal_id(staff_id: int, reference: str, question: int | None) -> str:
     """Return 16 hexadecimal digits, the same for the same question, as the button that hides it has them."""
     if question is None:
         return secrets.token_hex(8)

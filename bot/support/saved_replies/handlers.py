@@ -26,11 +26,11 @@ from bot.support.saved_replies.buttons import (
     SendSavedReplyButton,
     WriteSavedReplyButton,
 )
-from bot.support.saved_replies.model import LONGEST, SavedReply, needs_order, read_name, read_text, stamp
-from bot.support.saved_replies.service import SavedReplies
-from bot.support.staff.entries import too_long_by
+from bot.support.saved_replies.model import MAX_UNITS, SavedReply, compute_stamp, needs_order, read_name, read_text
+from bot.support.saved_replies.service import SavedReplyService
+from bot.support.staff.entries import count_excess_units
 from bot.support.staff.messages import TicketMessages
-from bot.support.staff.session import StaffSession, StaffSessions, rejection_alerts
+from bot.support.staff.session import StaffSession, StaffSessions, alert_on_rejection
 from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
@@ -49,7 +49,7 @@ class SavedReplyHandlers:
     """Let agents read and change the saved replies."""
 
     def __init__(
-        self, *, sessions: StaffSessions, messenger: Messenger, saved_replies: SavedReplies, default_locale: str
+        self, *, sessions: StaffSessions, messenger: Messenger, saved_replies: SavedReplyService, default_locale: str
     ) -> None:
         self._sessions = sessions
         self._messenger = messenger
@@ -72,19 +72,19 @@ class SavedReplyHandlers:
         """List the saved replies: to read and change them in private, or only their names in a group."""
         saved = await self._saved_replies.all()
         if staff.is_private:
-            await staff.say(screens.overview(staff.t, saved))
+            await staff.say(screens.list_replies(staff.t, saved))
         else:
-            await staff.say(screens.in_group(staff.t, saved, self._messenger.username))
+            await staff.say(screens.list_names(staff.t, saved, self._messenger.username))
 
     async def saved_reply_button(self, staff: StaffSession, button: SavedReplyButton) -> None:
         """Do what a button of the list says, in private."""
-        async with rejection_alerts(staff):
+        async with alert_on_rejection(staff):
             _check_private(staff)
             await self.ACTIONS[button.action](self, staff, button.name)
 
     async def write_button(self, staff: StaffSession, button: WriteSavedReplyButton) -> None:
         """Ask for the text of a saved reply in one language, in private."""
-        async with rejection_alerts(staff):
+        async with alert_on_rejection(staff):
             _check_private(staff)
             await self._check_known(button.name)
             await staff.session.acknowledge()
@@ -99,7 +99,7 @@ class SavedReplyHandlers:
             await self._saved_replies.check_new(name)
         except Rejection as rejection:
             session.notice = session.reason(rejection)
-            await session.show(screens.name(session.t))
+            await session.show(screens.ask_name(session.t))
             return
         await self._ask_next_text(session, name, self._default_locale)
 
@@ -112,18 +112,18 @@ class SavedReplyHandlers:
             template = read_text(_formatted_text(message))
         except Rejection as rejection:
             session.notice = session.reason(rejection)
-            await session.show(screens.text(session.t, name, locale))
+            await session.show(screens.ask_text(session.t, name, locale))
             return
         saved = await self._saved_replies.write(name, locale, template, questions.answered(session))
         missing = [each for each in LOCALES if each not in saved.texts]
         if missing:
             await self._ask_next_text(session, name, missing[0])
         else:
-            await session.show(screens.one(session.t, saved))
+            await session.show(screens.show_reply(session.t, saved))
 
     async def _list(self, staff: StaffSession, _: str = "") -> None:
         await staff.session.acknowledge()
-        await staff.update(screens.overview(staff.t, await self._saved_replies.all()))
+        await staff.update(screens.list_replies(staff.t, await self._saved_replies.all()))
 
     async def _show(self, staff: StaffSession, name: str) -> None:
         saved = await self._saved_replies.get(name)
@@ -131,16 +131,16 @@ class SavedReplyHandlers:
             await self._list(staff)
             return
         await staff.session.acknowledge()
-        await staff.update(screens.one(staff.t, saved))
+        await staff.update(screens.show_reply(staff.t, saved))
 
     async def _add(self, staff: StaffSession, _: str) -> None:
         await staff.session.acknowledge()
-        await questions.ask(staff.session, NAME, screens.name(staff.t))
+        await questions.ask(staff.session, NAME, screens.ask_name(staff.t))
 
     async def _ask_to_delete(self, staff: StaffSession, name: str) -> None:
         await self._check_known(name)
         await staff.session.acknowledge()
-        await staff.update(screens.deleting(staff.t, name))
+        await staff.update(screens.ask_to_delete(staff.t, name))
 
     async def _delete(self, staff: StaffSession, name: str) -> None:
         if not await self._saved_replies.delete(name, staff.user.id):
@@ -157,7 +157,7 @@ class SavedReplyHandlers:
         await self._ask_text(session, name, locale)
 
     async def _ask_text(self, session: Session, name: str, locale: str) -> None:
-        await questions.ask(session, TEXT, screens.text(session.t, name, locale), f"{name}:{locale}")
+        await questions.ask(session, TEXT, screens.ask_text(session.t, name, locale), f"{name}:{locale}")
 
     async def _is_agent(self, session: Session) -> bool:
         """Return whether the answer comes from an agent. Otherwise end the question, and show the welcome."""
@@ -190,7 +190,7 @@ class SendSavedReplyHandlers:
         database: Database,
         messenger: Messenger,
         messages: TicketMessages,
-        saved_replies: SavedReplies,
+        saved_replies: SavedReplyService,
         tickets: StaffTicketService,
         translations: Translations,
         default_locale: str,
@@ -215,39 +215,39 @@ class SendSavedReplyHandlers:
 
     async def choose_button(self, staff: StaffSession, button: SavedRepliesForTicketButton) -> None:
         """Ask which saved reply to send, in a new message that belongs to the ticket."""
-        async with rejection_alerts(staff):
+        async with alert_on_rejection(staff):
             ticket, _, t = await self._case(staff, button.ticket)
             await staff.session.acknowledge()
             saved = await self._saved_replies.all()
-            await self._messages.say(staff, ticket, screens.choosing(staff.t, ticket, saved, t.locale))
+            await self._messages.say(staff, ticket, screens.ask_which(staff.t, ticket, saved, t.locale))
 
     async def others_button(self, staff: StaffSession, button: OtherSavedRepliesButton) -> None:
         """Ask which saved reply to send, in the place of the preview."""
-        async with rejection_alerts(staff):
+        async with alert_on_rejection(staff):
             ticket, _, t = await self._case(staff, button.ticket)
             await staff.session.acknowledge()
             saved = await self._saved_replies.all()
-            await staff.update(screens.choosing(staff.t, ticket, saved, t.locale))
+            await staff.update(screens.ask_which(staff.t, ticket, saved, t.locale))
 
     async def preview_button(self, staff: StaffSession, button: PreviewSavedReplyButton) -> None:
         """Show what the ticket's user would read."""
-        async with rejection_alerts(staff):
+        async with alert_on_rejection(staff):
             ticket, order, t = await self._case(staff, button.ticket)
             filled = _fill(await self._saved_replies.get(button.name), ticket, order, t)
             await staff.session.acknowledge()
-            await staff.update(screens.preview(staff.t, ticket, button.name, filled, t.locale))
+            await staff.update(screens.show_preview(staff.t, ticket, button.name, filled, t.locale))
 
     async def send_button(self, staff: StaffSession, button: SendSavedReplyButton) -> None:
         """Send what the preview showed, and nothing else: where it would read differently now, preview it again."""
-        async with rejection_alerts(staff):
+        async with alert_on_rejection(staff):
             await self._send(staff, button)
 
     async def _send(self, staff: StaffSession, button: SendSavedReplyButton) -> None:
         ticket, order, t = await self._case(staff, button.ticket)
         filled = _fill(await self._saved_replies.get(button.name), ticket, order, t)
-        if stamp(filled) != button.stamp:
+        if compute_stamp(filled) != button.stamp:
             await staff.toast("answers.changed", alert=True)
-            await staff.update(screens.preview(staff.t, ticket, button.name, filled, t.locale))
+            await staff.update(screens.show_preview(staff.t, ticket, button.name, filled, t.locale))
             return
         if staff.message_id is None:
             raise Rejection("staff.gone")
@@ -257,7 +257,7 @@ class SendSavedReplyHandlers:
             await self._messenger.edit_keyboard(staff.chat_id, staff.message_id, (), priority="talk")
             return
         await staff.session.acknowledge()
-        await staff.update(screens.handed_over(staff.t, ticket, button.name, filled, staff.user.id))
+        await staff.update(screens.show_queued(staff.t, ticket, button.name, filled, staff.user.id))
 
     async def _case(self, staff: StaffSession, reference: str) -> tuple[Ticket, Order | None, Translator]:
         """Return the ticket, its order, and the language that its user reads.
@@ -291,7 +291,7 @@ def _formatted_text(message: Message) -> str:
     """
     if not plain(message.text or ""):
         raise Rejection("answers.only_text")
-    over = visible_units(message.text_html) - LONGEST
+    over = visible_units(message.text_html) - MAX_UNITS
     if over > 0:
         raise Rejection("answers.too_long", over=over)
     return message.text_html
@@ -310,8 +310,8 @@ def _fill(saved: SavedReply | None, ticket: Ticket, order: Order | None, t: Tran
         raise Rejection("answers.not_in_their_language")
     if order is None and needs_order(template):
         raise Rejection("answers.needs_order")
-    filled = templates.fill(template, screens.values(t, ticket, order))
-    over = too_long_by(IncomingMessage(chat_id=0, message_id=0, text=filled))
+    filled = templates.fill(template, screens.variable_values(t, ticket, order))
+    over = count_excess_units(IncomingMessage(chat_id=0, message_id=0, text=filled))
     if over:
         raise Rejection("answers.too_long", over=over)
     return filled

@@ -17,10 +17,10 @@ VARIABLES: Final = ("reference", "ticket", "amount", "destination")
 OF_ORDERS: Final = frozenset({"reference", "amount", "destination"})
 """Variables that only a ticket about an order has."""
 
-MOST: Final = 60
+MAX_COUNT: Final = 60
 """Saved replies at most: nobody finds one among more."""
 
-LONGEST: Final = 1500
+MAX_UNITS: Final = 1500
 """Of a text, in Telegram's units: both languages of a reply are shown in one message."""
 
 _NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,18}[a-z0-9])")
@@ -48,7 +48,7 @@ def needs_order(template: str) -> bool:
     return bool(templates.variables_in(template) & OF_ORDERS)
 
 
-def stamp(filled: str) -> str:
+def compute_stamp(filled: str) -> str:
     """Return a short hash, to compare what a preview showed with what would be sent."""
     return sha256(filled.encode()).hexdigest()[:8]
 

@@ -25,7 +25,7 @@ class SavedReplyRepository:
     async def all(self) -> tuple[SavedReply, ...]:
         """Return all of them, by name."""
         found = (await self._connection.execute(ALL)).mappings()
-        return sealing.readable(self._vault, saved_replies, found, _saved_reply)
+        return sealing.readable(self._vault, saved_replies, found, _to_saved_reply)
 
     async def get(self, name: str) -> SavedReply | None:
         """Return the one of this name."""
@@ -40,5 +40,5 @@ class SavedReplyRepository:
         return (await self._connection.execute(DELETE, {"called": name})).rowcount == 1
 
 
-def _saved_reply(known: dict[str, Any]) -> SavedReply:
+def _to_saved_reply(known: dict[str, Any]) -> SavedReply:
     return SavedReply(**known)

@@ -8,7 +8,7 @@ from bot.infra.i18n import LOCALES, Html, Translator, as_html
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
 from bot.recipients.formatting import format_destination
-from bot.support.reveal.screens import private_row
+from bot.support.reveal.screens import private_chat_row
 from bot.support.saved_replies.buttons import (
     OtherSavedRepliesButton,
     PreviewSavedReplyButton,
@@ -17,14 +17,14 @@ from bot.support.saved_replies.buttons import (
     SendSavedReplyButton,
     WriteSavedReplyButton,
 )
-from bot.support.saved_replies.model import VARIABLES, SavedReply, stamp
+from bot.support.saved_replies.model import VARIABLES, SavedReply, compute_stamp
 from bot.support.staff.entries import with_quote
 from bot.support.ticket import Ticket
 
 COLUMNS: Final = 2
 
 
-def overview(t: Translator, replies: Sequence[SavedReply]) -> Screen:
+def list_replies(t: Translator, replies: Sequence[SavedReply]) -> Screen:
     """List all of them, each with a button, and a button to add one."""
     known = t("answers.list", variables=templates.as_written(VARIABLES))
     text = known if replies else Html(f"{known}\n\n{t('answers.none')}")
@@ -32,15 +32,15 @@ def overview(t: Translator, replies: Sequence[SavedReply]) -> Screen:
     return Screen(text, (*_grid([_button(each.name, SavedReplyAction.SHOW, each.name) for each in replies]), (add,)))
 
 
-def in_group(t: Translator, replies: Sequence[SavedReply], username: str) -> Screen:
+def list_names(t: Translator, replies: Sequence[SavedReply], username: str) -> Screen:
     """List their names. They are read and changed in private."""
     names = ", ".join(f"<code>{each.name}</code>" for each in replies) or t("answers.none")
-    return Screen(t("answers.in_group", names=Html(names)), private_row(t, username))
+    return Screen(t("answers.in_group", names=Html(names)), private_chat_row(t, username))
 
 
-def one(t: Translator, reply: SavedReply) -> Screen:
+def show_reply(t: Translator, reply: SavedReply) -> Screen:
     """Show a saved reply in both languages, with its variables."""
-    texts = [with_quote(_language(t, locale), _shown(t, reply.texts.get(locale))) for locale in LOCALES]
+    texts = [with_quote(_language(t, locale), _text_or_note(t, reply.texts.get(locale))) for locale in LOCALES]
     change = tuple(
         Button(
             t.plain("answers.change", language=t.language(locale)),
@@ -53,24 +53,24 @@ def one(t: Translator, reply: SavedReply) -> Screen:
     return Screen(text, (change, (delete, _button(t.plain("answers.back"), SavedReplyAction.LIST))))
 
 
-def deleting(t: Translator, name: str) -> Screen:
+def ask_to_delete(t: Translator, name: str) -> Screen:
     """Ask whether to delete it."""
     yes = Button(t.plain("answers.delete"), data=SavedReplyButton(SavedReplyAction.DELETE, name).pack(), style="danger")
     return Screen(t("answers.sure", name=name), ((yes, _button(t.plain("answers.back"), SavedReplyAction.SHOW, name)),))
 
 
-def name(t: Translator) -> Screen:
+def ask_name(t: Translator) -> Screen:
     """Ask for the name of a new one."""
     return Screen(t("answers.ask_name"), ((_button(t.plain("answers.back"), SavedReplyAction.LIST),),))
 
 
-def text(t: Translator, called: str, locale: str) -> Screen:
+def ask_text(t: Translator, called: str, locale: str) -> Screen:
     """Ask for its text in one language."""
     asked = t("answers.ask_text", name=called, language=t.language(locale), variables=templates.as_written(VARIABLES))
     return Screen(asked, ((_button(t.plain("answers.back"), SavedReplyAction.SHOW, called),),))
 
 
-def choosing(t: Translator, ticket: Ticket, replies: Sequence[SavedReply], locale: str) -> Screen:
+def ask_which(t: Translator, ticket: Ticket, replies: Sequence[SavedReply], locale: str) -> Screen:
     """Ask which one to send in a ticket. It offers those in the language of the ticket's user."""
     usable = [each for each in replies if locale in each.texts]
     key = "answers.choose" if usable else "answers.choose_none"
@@ -78,24 +78,24 @@ def choosing(t: Translator, ticket: Ticket, replies: Sequence[SavedReply], local
     return Screen(t(key, ticket=ticket.reference, language=t.language(locale)), _grid(buttons))
 
 
-def preview(t: Translator, ticket: Ticket, called: str, filled: str, locale: str) -> Screen:
+def show_preview(t: Translator, ticket: Ticket, called: str, filled: str, locale: str) -> Screen:
     """Show what its user would read, with the button that sends it."""
     said = t("answers.preview", ticket=ticket.reference, name=called, language=t.language(locale))
     send = Button(
         t.plain("answers.send"),
-        data=SendSavedReplyButton(ticket.reference, called, stamp(filled)).pack(),
+        data=SendSavedReplyButton(ticket.reference, called, compute_stamp(filled)).pack(),
         style="primary",
     )
     others = Button(t.plain("answers.others"), data=OtherSavedRepliesButton(ticket.reference).pack())
     return Screen(with_quote(said, filled), ((send, others),))
 
 
-def handed_over(t: Translator, ticket: Ticket, called: str, filled: str, by: int) -> Screen:
+def show_queued(t: Translator, ticket: Ticket, called: str, filled: str, by: int) -> Screen:
     """Say that it was queued. A notification reports when it was delivered."""
     return Screen(with_quote(t("answers.handed_over", ticket=ticket.reference, name=called, by=str(by)), filled))
 
 
-def values(t: Translator, ticket: Ticket, order: Order | None) -> Mapping[str, Html]:
+def variable_values(t: Translator, ticket: Ticket, order: Order | None) -> Mapping[str, Html]:
     """Return the values of the variables, in the language of `t`; those of an order only where there is one."""
     known = {"ticket": ticket.reference}
     if order is not None:
@@ -111,7 +111,7 @@ def _language(t: Translator, locale: str) -> str:
     return t("answers.language", language=t.language(locale))
 
 
-def _shown(t: Translator, template: str | None) -> str:
+def _text_or_note(t: Translator, template: str | None) -> str:
     return template or t("answers.no_text")
 
 

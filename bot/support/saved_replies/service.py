@@ -7,13 +7,13 @@ from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
-from bot.support.saved_replies.model import MOST, SavedReply
+from bot.support.saved_replies.model import MAX_COUNT, SavedReply
 from bot.support.saved_replies.repository import SavedReplyRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
 
 
-class SavedReplies:
+class SavedReplyService:
     """Read and change saved replies. The caller has checked that `by` is a support agent."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -39,8 +39,8 @@ class SavedReplies:
         kept = {reply.name for reply in await self.all()}
         if name in kept:
             raise Rejection("answers.exists", name=name)
-        if len(kept) >= MOST:
-            raise Rejection("answers.too_many", most=MOST)
+        if len(kept) >= MAX_COUNT:
+            raise Rejection("answers.too_many", most=MAX_COUNT)
 
     async def write(self, name: str, locale: str, text: str, by: User) -> SavedReply:
         """Save its text in one language, together with the user who typed it, so that the answer isn't taken twice."""
@@ -51,7 +51,7 @@ class SavedReplies:
             reply = replace(known, texts={**known.texts, locale: text}, updated_at=now, updated_by=by.id)
             await SavedReplyRepository(tx).save(reply)
             detail = locale if before else "added"
-            await record_audit(tx, by.id, AuditAction.CHANGED, subject_of(name), now, detail=detail)
+            await record_audit(tx, by.id, AuditAction.CHANGED, audit_subject(name), now, detail=detail)
             await UserRepository(tx).save(by)
         return reply
 
@@ -61,10 +61,10 @@ class SavedReplies:
             deleted = await SavedReplyRepository(tx).delete(name)
             if deleted:
                 now = self._clock.now()
-                await record_audit(tx, by, AuditAction.CHANGED, subject_of(name), now, detail="deleted")
+                await record_audit(tx, by, AuditAction.CHANGED, audit_subject(name), now, detail="deleted")
         return deleted
 
 
-def subject_of(name: str) -> str:
+def audit_subject(name: str) -> str:
     """Return its name in the audit log."""
     return f"answer:{name}"

@@ -29,7 +29,7 @@ class Place:
     reply_to: int | None = None
 
 
-def quote(html: str | None) -> Html:
+def format_quote(html: str | None) -> Html:
     """Return a quote of somebody's text, without quotes in it, which Telegram rejects. Empty where there is no text."""
     words = _QUOTE.sub("", html or "")
     return Html(f"<blockquote>{words}</blockquote>") if words.strip() else Html("")
@@ -37,10 +37,10 @@ def quote(html: str | None) -> Html:
 
 def with_quote(said: str, html: str | None) -> Html:
     """Return our text, and theirs under it as a quote."""
-    return Html("\n".join(part for part in (said, quote(html)) if part))
+    return Html("\n".join(part for part in (said, format_quote(html)) if part))
 
 
-def too_long_by(written: IncomingMessage) -> int:
+def count_excess_units(written: IncomingMessage) -> int:
     """Return by how many units it is too long to be passed on. We don't cut what somebody wrote."""
     longest = (CAPTION_UNITS if written.media else TEXT_UNITS) - OWN_UNITS
     return max(visible_units(written.text or "") - longest, 0)

@@ -9,18 +9,18 @@ from bot.staff.staff_chat import StaffChat
 from bot.support.lookup.handlers import LookupHandlers
 from bot.support.lookup.service import LookupService
 from bot.support.reveal.handlers import RevealHandlers
-from bot.support.reveal.masking import Masking
+from bot.support.reveal.masking import MaskingService
 from bot.support.reveal.messages import RevealMessages
 from bot.support.reveal.service import RevealService
 from bot.support.saved_replies.handlers import SavedReplyHandlers, SendSavedReplyHandlers
-from bot.support.saved_replies.service import SavedReplies
+from bot.support.saved_replies.service import SavedReplyService
 from bot.support.staff.handlers import StaffChatHandlers, StaffTicketHandlers
 from bot.support.staff.messages import TicketMessages
 from bot.support.staff.refresh import OrderRefresh
 from bot.support.staff.replies import ReplyHandlers
 from bot.support.staff.session import StaffSessions
 from bot.support.staff.topics import TicketTopics
-from bot.support.tickets.corrections import TicketCorrections
+from bot.support.tickets.corrections import TicketCorrectionService
 from bot.support.tickets.staff_service import StaffTicketService
 
 
@@ -48,7 +48,7 @@ class SupportAgents:
         staff_chat: StaffChat,
         topics: TicketTopics,
         tickets: StaffTicketService,
-        corrections: TicketCorrections,
+        corrections: TicketCorrectionService,
     ) -> None:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
         translations, default_locale = infra.translations, infra.default_locale
@@ -69,7 +69,7 @@ class SupportAgents:
         )
         to_mask = Wakeup()
         reveal_messages = RevealMessages(database, messenger, translations, default_locale)
-        masking = Masking(
+        masking = MaskingService(
             database=database, clock=clock, staff_chat=staff_chat, screen=reveal_messages, on_change=to_mask
         )
         reveals = RevealHandlers(
@@ -79,7 +79,7 @@ class SupportAgents:
                 database=database, clock=clock, staff_chat=staff_chat, screen=reveal_messages, masking=masking
             ),
         )
-        known_replies = SavedReplies(database, clock)
+        known_replies = SavedReplyService(database, clock)
         saved_replies = SavedReplyHandlers(
             sessions=self.sessions, messenger=messenger, saved_replies=known_replies, default_locale=default_locale
         )

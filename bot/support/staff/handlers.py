@@ -14,11 +14,11 @@ from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.router import Routes
 from bot.support.lookup.handlers import LookupHandlers
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
-from bot.support.staff.messages import TakeReply, TicketMessages, TicketReply, ask
+from bot.support.staff.messages import TakeReply, TicketMessages, TicketReply, ask_agent
 from bot.support.staff.refresh import OrderRefresh
-from bot.support.staff.replies import passable
+from bot.support.staff.replies import read_reply
 from bot.support.staff.screens import talk as staff_talk
-from bot.support.staff.session import StaffSession, StaffSessions, rejection_alerts
+from bot.support.staff.session import StaffSession, StaffSessions, alert_on_rejection
 from bot.support.staff.topics import TicketTopics
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
@@ -72,7 +72,7 @@ class StaffTicketHandlers:
         if ticket is None:
             await staff.toast("staff.gone", alert=True)
             return
-        async with rejection_alerts(staff):
+        async with alert_on_rejection(staff):
             await self.ACTIONS[button.action](self, staff, ticket, button.argument)
 
     async def _show(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
@@ -91,31 +91,31 @@ class StaffTicketHandlers:
             await self._claim(staff, ticket, argument)
             return
         await staff.session.acknowledge()
-        screen = staff_talk.take_over(staff.t, ticket, ticket.claimed_by or 0)
-        await ask(self._messages, staff, ticket, TAKE_OVER, screen)
+        screen = staff_talk.ask_for_note(staff.t, ticket, ticket.claimed_by or 0)
+        await ask_agent(self._messages, staff, ticket, TAKE_OVER, screen)
 
     async def _take_over_with_note(self, reply: TicketReply, _: str, message: Message) -> None:
         """Take over, now that there is a note. All agents are notified of the change, so nothing more is said."""
         staff, ticket = reply.staff, reply.ticket
         try:
-            await self._tickets.take_over(ticket.reference, staff.user.id, passable(message))
+            await self._tickets.take_over(ticket.reference, staff.user.id, read_reply(message))
         except Rejection as why:
-            await self._messages.say(staff, ticket, staff_talk.not_passed_on(staff.t, ticket, why))
+            await self._messages.say(staff, ticket, staff_talk.explain_not_passed_on(staff.t, ticket, why))
 
     async def _close(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
         """Ask why."""
         if not ticket.is_open:
             raise Rejection("ticket.closed")
         await staff.session.acknowledge()
-        await ask(self._messages, staff, ticket, CLOSE, staff_talk.closing(staff.t, ticket))
+        await ask_agent(self._messages, staff, ticket, CLOSE, staff_talk.ask_close_reason(staff.t, ticket))
 
     async def _ask_reason_again(self, reply: TicketReply, _: str, __: Message) -> None:
         """Ask again: a reason is tapped. What is typed instead isn't a reply to the user."""
         staff, ticket = reply.staff, reply.ticket
         if ticket.is_open:
-            await ask(self._messages, staff, ticket, CLOSE, staff_talk.closing(staff.t, ticket))
+            await ask_agent(self._messages, staff, ticket, CLOSE, staff_talk.ask_close_reason(staff.t, ticket))
         else:
-            screen = staff_talk.not_passed_on(staff.t, ticket, Rejection("ticket.closed"))
+            screen = staff_talk.explain_not_passed_on(staff.t, ticket, Rejection("ticket.closed"))
             await self._messages.say(staff, ticket, screen)
 
     async def _close_as(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
@@ -124,7 +124,7 @@ class StaffTicketHandlers:
             raise Rejection("staff.gone")
         closed = await self._tickets.close(ticket.reference, staff.user.id, reason)
         await staff.session.acknowledge()
-        await staff.update(staff_talk.closed(staff.t, closed, reason))
+        await staff.update(staff_talk.confirm_closed(staff.t, closed, reason))
 
     async def _reopen(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
         await self._tickets.reopen(ticket.reference, staff.user.id)

@@ -8,7 +8,7 @@ from bot.infra.db.database import Database
 from bot.infra.telegram.ui.questions import Answer, OpenQuestion
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.model import PostRole, TicketPost
-from bot.support.staff.session import StaffSession, replied_to
+from bot.support.staff.session import StaffSession, replied_message_id
 from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
@@ -47,7 +47,7 @@ class TicketMessages:
 
     async def ticket_of(self, staff: StaffSession, message: Message | None) -> Ticket | None:
         """Return the ticket that the message replies to, or in whose topic it is."""
-        answered = replied_to(message) if message is not None else None
+        answered = replied_message_id(message) if message is not None else None
         async with self._database.reading() as tx:
             post = await TicketPostRepository(tx).get(staff.chat_id, answered) if answered else None
             reference = post.ticket if post else None
@@ -81,6 +81,8 @@ class TicketReply:
 TakeReply = Answer[TicketReply]
 
 
-async def ask(messages: TicketMessages, staff: StaffSession, ticket: Ticket, question: str, screen: Screen) -> None:
+async def ask_agent(
+    messages: TicketMessages, staff: StaffSession, ticket: Ticket, question: str, screen: Screen
+) -> None:
     """Show `screen`, and give replies to it to the answer registered as `question`."""
     await messages.say(staff, ticket, screen, PostRole.QUESTION, str(OpenQuestion(question)))

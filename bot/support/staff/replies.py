@@ -22,13 +22,13 @@ from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.incoming_messages import read_message
 from bot.support.model import NOTE, IncomingMessage, PostRole, TicketEntry, TicketPost
-from bot.support.staff.entries import too_long_by
-from bot.support.staff.messages import TakeReply, TicketMessages, TicketReply, ask
+from bot.support.staff.entries import count_excess_units
+from bot.support.staff.messages import TakeReply, TicketMessages, TicketReply, ask_agent
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.screens import ticket as staff_ticket
-from bot.support.staff.session import NEW_MESSAGES, StaffSession, StaffSessions, replied_to, topic_of
+from bot.support.staff.session import NEW_MESSAGES, StaffSession, StaffSessions, replied_message_id, topic_id_of
 from bot.support.ticket import Ticket
-from bot.support.tickets.corrections import TicketCorrections
+from bot.support.tickets.corrections import TicketCorrectionService
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
@@ -53,7 +53,7 @@ class ReplyHandlers:
         messenger: Messenger,
         messages: TicketMessages,
         tickets: StaffTicketService,
-        corrections: TicketCorrections,
+        corrections: TicketCorrectionService,
     ) -> None:
         self._sessions = sessions
         self._database = database
@@ -89,7 +89,7 @@ class ReplyHandlers:
         message = staff.message
         ticket = await self._ticket_here(staff, message) if message else None
         if message is None or ticket is None:
-            await staff.say(staff_talk.how_to_note(staff.t))
+            await staff.say(staff_talk.explain_notes(staff.t))
             return
         await self._keep_note(staff, ticket, message)
 
@@ -131,12 +131,12 @@ class ReplyHandlers:
             await self._keep_note(staff, ticket, message)
             return
         try:
-            await self._tickets.reply(ticket.reference, staff.user.id, passable(message))
+            await self._tickets.reply(ticket.reference, staff.user.id, read_reply(message))
         except Rejection as why:
-            await self._messages.say(staff, ticket, staff_talk.not_passed_on(staff.t, ticket, why))
+            await self._messages.say(staff, ticket, staff_talk.explain_not_passed_on(staff.t, ticket, why))
 
     async def _answered(self, message: Message) -> tuple[TicketPost | None, Ticket | None]:
-        message_id = replied_to(message)
+        message_id = replied_message_id(message)
         if message_id is None:
             return None, None
         async with self._database.reading() as tx:
@@ -152,31 +152,31 @@ class ReplyHandlers:
         author = answered.from_user if answered is not None else None
         if answered is None or author is None or author.username != self._messenger.username:
             return False
-        reference = staff_ticket.named_in(answered.text or answered.caption or "")
+        reference = staff_ticket.find_reference(answered.text or answered.caption or "")
         staff = await self._sessions.open(update) if reference else None
         async with self._database.reading() as tx:
             ticket = await TicketRepository(tx).get(reference)
         if staff is None or ticket is None:
             return False
-        screen = staff_talk.not_passed_on(staff.t, ticket, Rejection(staff_talk.UNKNOWN))
+        screen = staff_talk.explain_not_passed_on(staff.t, ticket, Rejection(staff_talk.UNKNOWN))
         await self._messages.say(staff, ticket, screen)
         return True
 
     async def _send_away(self, session: Session, message: Message, ticket: Ticket) -> None:
         """Tell somebody who is no agent that their reply wasn't passed on."""
-        screen = staff_talk.not_passed_on(session.t, ticket, Rejection(staff_talk.STRANGER))
+        screen = staff_talk.explain_not_passed_on(session.t, ticket, Rejection(staff_talk.STRANGER))
         await self._messenger.send_text(
-            message.chat_id, screen.text, priority="talk", reply_to=message.message_id, topic_id=topic_of(message)
+            message.chat_id, screen.text, priority="talk", reply_to=message.message_id, topic_id=topic_id_of(message)
         )
 
     async def _keep_note(self, staff: StaffSession, ticket: Ticket, message: Message) -> None:
         """Keep the note, and say that it went nowhere else."""
-        note = note_in(message)
+        note = read_note(message)
         if note is None:
-            await ask(self._messages, staff, ticket, NOTE, staff_talk.how_to_note(staff.t))
+            await ask_agent(self._messages, staff, ticket, NOTE, staff_talk.explain_notes(staff.t))
             return
         await self._tickets.add_note(ticket.reference, staff.user.id, note)
-        await ask(self._messages, staff, ticket, NOTE, staff_talk.noted(staff.t, ticket))
+        await ask_agent(self._messages, staff, ticket, NOTE, staff_talk.confirm_note(staff.t, ticket))
 
     async def _note_in_reply(self, reply: TicketReply, _: str, message: Message) -> None:
         """Keep a reply to a note, or to what was said of one. Whatever it says, it isn't meant for the user."""
@@ -184,7 +184,7 @@ class ReplyHandlers:
 
     async def _ticket_here(self, staff: StaffSession, message: Message) -> Ticket | None:
         """Return the ticket of what the message replies to, also of an agent's own words; else that of the topic."""
-        answered = replied_to(message)
+        answered = replied_message_id(message)
         async with self._database.reading() as tx:
             entry = await TicketEntryRepository(tx).of_source(message.chat_id, answered) if answered else None
             if entry is not None:
@@ -193,7 +193,7 @@ class ReplyHandlers:
 
     async def _entry_meant(self, message: Message) -> TicketEntry | None:
         """Return the entry made of the message that this one replies to, or that the bot's message there is about."""
-        answered = replied_to(message)
+        answered = replied_message_id(message)
         if answered is None:
             return None
         async with self._database.reading() as tx:
@@ -202,7 +202,7 @@ class ReplyHandlers:
             return await TicketEntryRepository(tx).get(post.ticket, post.entry) if post else entry
 
 
-def passable(message: Message) -> IncomingMessage:
+def read_reply(message: Message) -> IncomingMessage:
     """Return what a message says, if that can be passed on as it is.
 
     Raises:
@@ -213,7 +213,7 @@ def passable(message: Message) -> IncomingMessage:
         raise Rejection(staff_talk.KIND)
     if (message.text or message.caption or "").startswith(SLASH):
         raise Rejection(staff_talk.COMMAND)
-    over = too_long_by(written)
+    over = count_excess_units(written)
     if over:
         raise Rejection(staff_talk.TOO_LONG, over=over)
     return written
@@ -224,7 +224,7 @@ def is_note(message: Message) -> bool:
     return _NOTE_COMMAND.match(message.text or message.caption or "") is not None
 
 
-def note_in(message: Message) -> IncomingMessage | None:
+def read_note(message: Message) -> IncomingMessage | None:
     """Return what to keep of a note; None where nothing is left without the command."""
     written = read_message(message)
     if written is None:

@@ -127,7 +127,7 @@ class StaffSessions:
             session=session,
             messenger=self._messenger,
             chat_id=chat.id,
-            topic_id=topic_of(message),
+            topic_id=topic_id_of(message),
             message_id=message.message_id if message is not None else None,
             message=message,
             t=session.t if chat.type == Chat.PRIVATE else self._translations.get(self._default_locale),
@@ -144,12 +144,12 @@ class StaffSessions:
             return chat_id == await self._staff_chat.group(tx)
 
 
-def topic_of(message: object) -> int | None:
+def topic_id_of(message: object) -> int | None:
     """Return the topic that a message is in; None outside of topics."""
     return message.message_thread_id if isinstance(message, Message) and message.is_topic_message else None
 
 
-def replied_to(message: Message) -> int | None:
+def replied_message_id(message: Message) -> int | None:
     """Return the message that this one replies to; None where it replies to none.
 
     In a topic everything seems to reply to the message that opened it.
@@ -159,7 +159,7 @@ def replied_to(message: Message) -> int | None:
 
 
 @asynccontextmanager
-async def rejection_alerts(staff: StaffSession) -> AsyncIterator[None]:
+async def alert_on_rejection(staff: StaffSession) -> AsyncIterator[None]:
     """Show a rejection that is raised inside as an alert over the screen."""
     try:
         yield

@@ -25,7 +25,7 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.repository import OrderRepository
 from bot.staff.repository import MovedChatRepository
-from bot.support.cases import Cases
+from bot.support.cases import CaseReader
 from bot.support.model import PostRole, TicketPost
 from bot.support.staff.entries import Place
 from bot.support.staff.screens import ticket as staff_ticket
@@ -43,13 +43,13 @@ class TicketTopics:
         self._database = database
         self._messenger = messenger
         self._clock = clock
-        self._cases = Cases(database)
+        self._cases = CaseReader(database)
         self._default_locale = default_locale
 
     async def render_card(self, reader: Reader, ticket: Ticket, notice: str = "") -> Screen:
         """Return the card as it is now, with `notice` above it."""
         case = await self._cases.of_ticket(ticket)
-        return staff_ticket.card(reader, ticket, case, default_locale=self._default_locale, notice=notice)
+        return staff_ticket.show_card(reader, ticket, case, default_locale=self._default_locale, notice=notice)
 
     async def find_or_send_card(
         self, chat_id: int, reader: Reader, ticket: Ticket, notice: str = ""

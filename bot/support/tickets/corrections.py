@@ -18,7 +18,7 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.service import TicketService, audit_ticket
 
 
-class TicketCorrections(TicketService):
+class TicketCorrectionService(TicketService):
     """Change messages of tickets. The caller has checked that who changes a reply or a note still is an agent."""
 
     async def find(self, chat_id: int, message_id: int) -> TicketEntry | None:

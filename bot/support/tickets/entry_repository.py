@@ -63,14 +63,14 @@ class TicketEntryRepository:
 
     async def _one(self, statement: Select[Any], parameters: Mapping[str, object]) -> TicketEntry | None:
         row = (await self._connection.execute(statement, parameters)).mappings().first()
-        return sealing.read(self._vault, ticket_entries, dict(row), _entry) if row else None
+        return sealing.read(self._vault, ticket_entries, dict(row), _to_entry) if row else None
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketEntry, ...]:
         found = await self._connection.execute(statement, parameters)
-        return sealing.readable(self._vault, ticket_entries, found.mappings(), _entry)
+        return sealing.readable(self._vault, ticket_entries, found.mappings(), _to_entry)
 
 
-def _entry(known: dict[str, Any]) -> TicketEntry:
+def _to_entry(known: dict[str, Any]) -> TicketEntry:
     named = {name: value for name, value in known.items() if name != "id"}
     named["kind"] = EntryKind(known["kind"])
     named["media"] = MediaKind(known["media"]) if known["media"] else None

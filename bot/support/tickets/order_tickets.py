@@ -18,7 +18,7 @@ from bot.support.tickets.repository import TicketRepository
 
 log = structlog.get_logger(__name__)
 
-TRIES: Final = 3
+MAX_ATTEMPTS: Final = 3
 
 
 CAUSE_OF: Final[Mapping[OrderProblem, Cause]] = {
@@ -27,7 +27,7 @@ CAUSE_OF: Final[Mapping[OrderProblem, Cause]] = {
 }
 
 
-class TicketsOfOrders:
+class OrderTicketListener:
     """Listen to events of orders (`orders.events.OrderListener`)."""
 
     def __init__(self, staff_chat: StaffChat) -> None:
@@ -51,7 +51,7 @@ async def open_order_ticket(tx: Transaction, staff_chat: StaffChat, order: Order
     """
     if not staff_chat.is_open:
         return
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         known = await TicketRepository(tx).open_of(order.user_id, order.reference)
         if known is not None:
             if await _add_cause(tx, staff_chat, known, cause, now):

@@ -111,8 +111,8 @@ class TicketPostRepository:
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketPost, ...]:
         found = await self._connection.execute(statement, parameters)
-        return sealing.readable(self._vault, ticket_posts, found.mappings(), _post)
+        return sealing.readable(self._vault, ticket_posts, found.mappings(), _to_post)
 
 
-def _post(known: dict[str, Any]) -> TicketPost:
+def _to_post(known: dict[str, Any]) -> TicketPost:
     return TicketPost(**{**known, "role": PostRole(known["role"])})

@@ -47,7 +47,7 @@ def record_reminder(ticket: Ticket, reminder: Reminder, now: datetime) -> Ticket
     return replace(ticket, reminded_at=now) if reminder is Reminder.SUPPORT else replace(ticket, escalated_at=now)
 
 
-class TicketReminders(TicketService):
+class TicketReminderService(TicketService):
     """Remind of tickets; `remind_after` is how long one waits for a reply before support is reminded."""
 
     def __init__(

@@ -104,11 +104,11 @@ class TicketRepository:
 
     async def listed(self, which: TicketFilter, staff_id: int, *, limit: int, offset: int) -> tuple[Ticket, ...]:
         """Return a list of tickets, old ones first, or the last closed first; `staff_id` says whose "mine" are."""
-        return await self._all(LISTED[which], {"limit": limit, "offset": offset, **_mine(which, staff_id)})
+        return await self._all(LISTED[which], {"limit": limit, "offset": offset, **_staff_parameter(which, staff_id)})
 
     async def count(self, which: TicketFilter, staff_id: int) -> int:
         """Return how many there are in such a list."""
-        return int((await self._connection.execute(COUNTED[which], _mine(which, staff_id))).scalar_one())
+        return int((await self._connection.execute(COUNTED[which], _staff_parameter(which, staff_id))).scalar_one())
 
     async def waiting(self, since: datetime) -> tuple[Ticket, ...]:
         """Return the open tickets whose users have waited since then or longer, the longest first."""
@@ -117,29 +117,29 @@ class TicketRepository:
     async def times(self, since: datetime, until: datetime) -> tuple[TicketTimes, ...]:
         """Return the times of the tickets that were opened from `since` to before `until`."""
         found = await self._connection.execute(TIMES, {"since": since, "until": until})
-        return sealing.readable(self._vault, tickets, found.mappings(), _times)
+        return sealing.readable(self._vault, tickets, found.mappings(), _to_times)
 
     async def _one(self, statement: Select[Any], parameters: Mapping[str, object]) -> Ticket | None:
         row = (await self._connection.execute(statement, parameters)).mappings().first()
-        return sealing.read(self._vault, tickets, dict(row), _ticket) if row else None
+        return sealing.read(self._vault, tickets, dict(row), _to_ticket) if row else None
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[Ticket, ...]:
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return sealing.readable(self._vault, tickets, found, _ticket)
+        return sealing.readable(self._vault, tickets, found, _to_ticket)
 
 
-def _times(known: dict[str, Any]) -> TicketTimes:
+def _to_times(known: dict[str, Any]) -> TicketTimes:
     rating = known["rating"]
     return TicketTimes(
         known["created_at"], known["first_reply_at"], known["closed_at"], Rating(rating) if rating else None
     )
 
 
-def _mine(which: TicketFilter, staff_id: int) -> dict[str, object]:
+def _staff_parameter(which: TicketFilter, staff_id: int) -> dict[str, object]:
     return {"staff": staff_id} if which is TicketFilter.MINE else {}
 
 
-def _ticket(row: Mapping[Any, Any]) -> Ticket:
+def _to_ticket(row: Mapping[Any, Any]) -> Ticket:
     known: dict[str, Any] = dict(row)
     known["cause"], known["status"] = Cause(known["cause"]), TicketStatus(known["status"])
     known["close_reason"] = CloseReason(known["close_reason"]) if known["close_reason"] else None

@@ -27,7 +27,7 @@ Change = Callable[[Transaction, Ticket, datetime], Awaitable[T]]
 GONE: Final = "staff.gone"
 
 
-class Overtaken(Exception):
+class ConcurrentChange(Exception):
     """The ticket was saved elsewhere since it was read. Nothing of this attempt is saved."""
 
 
@@ -67,7 +67,7 @@ class TicketService:
             try:
                 async with self._database.transaction() as tx:
                     result = await attempt(tx)
-            except Overtaken:
+            except ConcurrentChange:
                 continue
             self._wake_outbox()
             return result
@@ -82,7 +82,7 @@ class TicketService:
             return before
         saved = await TicketRepository(tx).save(after)
         if saved is None:
-            raise Overtaken
+            raise ConcurrentChange
         await update_card(tx, self._staff_chat, saved.reference, now, saved.version)
         return saved
 

@@ -82,7 +82,8 @@ class StaffTicketService(TicketService):
                 return False
             await TicketEntryRepository(tx).save(replace(entry, failure=None))
             about = AboutEntry(reference, number)
-            await notify_user(tx, ticket, TicketNotification.REPLY, about, now, mark=mark_of(number, _stamp(now)))
+            mark = mark_of(number, int(now.timestamp() * 1_000_000))  # another one for each attempt
+            await notify_user(tx, ticket, TicketNotification.REPLY, about, now, mark=mark)
             await audit_ticket(tx, ticket, AuditAction.ANSWERED, by=by, now=now, detail=f"#{number}")
             return True
 
@@ -129,8 +130,3 @@ class StaffTicketService(TicketService):
         saved = await self._save(tx, before, after, now)
         await audit_ticket(tx, saved, AuditAction.CLAIMED, by=by, now=now)
         return saved
-
-
-def _stamp(moment: datetime) -> int:
-    """Return what tells two attempts at the same reply apart."""
-    return int(moment.timestamp() * 1_000_000)

@@ -21,7 +21,7 @@ from bot.support.notifications.queueing import notify_of_step, notify_staff
 from bot.support.ticket import Rating, Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
-from bot.support.tickets.service import Overtaken, TicketService, add_entry, check_none_open
+from bot.support.tickets.service import ConcurrentChange, TicketService, add_entry, check_none_open
 from bot.users.model import User, UserEvent
 from bot.users.repository import UserRepository, record_user_event
 
@@ -36,7 +36,7 @@ class SavedMessage:
     event: UserEvent | None
 
 
-Find = Callable[[Transaction, datetime], Awaitable[SavedMessage]]
+FindTicket = Callable[[Transaction, datetime], Awaitable[SavedMessage]]
 """Returns the ticket that a message belongs to, as it is after it. Raises `Overtaken` where it changed meanwhile."""
 
 
@@ -67,7 +67,7 @@ class UserTicketService(TicketService):
                 return await self._add_message(tx, known, now)
             ticket = Ticket.open(user.id, now, order_reference=order_reference)
             if not await TicketRepository(tx).add(ticket):
-                raise Overtaken
+                raise ConcurrentChange
             about = AboutTicket(ticket.reference)
             await notify_staff(tx, self._staff_chat, StaffNotification.HEAD, about, now)
             return SavedMessage(ticket, UserEvent.ASKED)
@@ -130,10 +130,10 @@ class UserTicketService(TicketService):
     async def _add_message(self, tx: Transaction, ticket: Ticket, now: datetime) -> SavedMessage:
         return SavedMessage(await self._save(tx, ticket, ticket.add_message(now), now), UserEvent.SAID)
 
-    async def _save_message(self, user: User, written: IncomingMessage, find: Find) -> SavedMessage:
+    async def _save_message(self, user: User, written: IncomingMessage, find: FindTicket) -> SavedMessage:
         async def attempt(tx: Transaction) -> SavedMessage:
             now = self._clock.now()
-            message = await _saved_before(tx, written)
+            message = await _find_saved(tx, written)
             if message is None:
                 message = await find(tx, now)
                 await self._add_entry(tx, message, written, now)
@@ -152,7 +152,7 @@ class UserTicketService(TicketService):
         await record_user_event(tx, ticket.user_id, event, now, ticket.order_reference)
 
 
-async def _saved_before(tx: Transaction, written: IncomingMessage) -> SavedMessage | None:
+async def _find_saved(tx: Transaction, written: IncomingMessage) -> SavedMessage | None:
     entry = await TicketEntryRepository(tx).of_source(written.chat_id, written.message_id)
     ticket = await TicketRepository(tx).get(entry.ticket) if entry else None
     return None if ticket is None else SavedMessage(ticket, None)

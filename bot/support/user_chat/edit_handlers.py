@@ -7,17 +7,17 @@ from bot.core.errors import Rejection
 from bot.infra.telegram.ui.handling import Handler
 from bot.support.incoming_messages import read_message
 from bot.support.model import EntryKind, TicketEntry
-from bot.support.staff.replies import note_in, passable
+from bot.support.staff.replies import read_note, read_reply
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.staff.session import StaffSession, StaffSessions
-from bot.support.tickets.corrections import TicketCorrections
+from bot.support.tickets.corrections import TicketCorrectionService
 from bot.users.session import Session, handle
 
 
 class EditHandlers:
     """Pass on what users and support agents edit in the messages of tickets."""
 
-    def __init__(self, *, corrections: TicketCorrections, staff_sessions: StaffSessions) -> None:
+    def __init__(self, *, corrections: TicketCorrectionService, staff_sessions: StaffSessions) -> None:
         self._corrections = corrections
         self._staff_sessions = staff_sessions
 
@@ -43,8 +43,8 @@ class EditHandlers:
     async def _edit_by_staff(self, staff: StaffSession, entry: TicketEntry, message: Message) -> None:
         """Save the edit. What comes of it in the user's chat is reported when it is known."""
         try:
-            written = note_in(message) if entry.kind is EntryKind.NOTE else passable(message)
+            written = read_note(message) if entry.kind is EntryKind.NOTE else read_reply(message)
             if written is not None:
                 await self._corrections.edit(entry, staff.user.id, written)
         except Rejection as why:
-            await staff.say(staff_talk.not_corrected(staff.t, why))
+            await staff.say(staff_talk.explain_not_corrected(staff.t, why))

@@ -32,7 +32,7 @@ from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
 from bot.users.session import Session
 
-OFFERED = 3
+MAX_OFFERED = 3
 
 _Action = Callable[["UserTicketHandlers", Session, Ticket, str], Awaitable[None]]
 
@@ -69,7 +69,7 @@ class UserTicketHandlers:
         """Ask what is wrong with an order, or name the contact where no support agent is set up."""
         await session.acknowledge()
         if not self._contacts.has_staff:
-            await session.post(ticket_question.contact_only(session.t, order, self._contacts.contact))
+            await session.post(ticket_question.show_contact(session.t, order, self._contacts.contact))
             return
         async with self._database.reading() as tx:
             ticket = await TicketRepository(tx).open_of(session.user.id, order.reference)
@@ -80,10 +80,10 @@ class UserTicketHandlers:
         if not self._contacts.has_staff or read_message(message) is None:
             return False
         async with self._database.reading() as tx:
-            known = await TicketRepository(tx).of_user(session.user.id, limit=OFFERED)
+            known = await TicketRepository(tx).of_user(session.user.id, limit=MAX_OFFERED)
         tickets = [ticket for ticket in known if ticket.is_open]
         if tickets:
-            shown = ticket_question.offer(session.t, tickets)
+            shown = ticket_question.offer_to_forward(session.t, tickets)
             await self._messenger.send_text(
                 session.chat_id, shown.text, shown.keyboard, priority="talk", reply_to=message.message_id
             )
@@ -102,7 +102,7 @@ class UserTicketHandlers:
     async def leave_button(self, session: Session, _: LeaveTicketQuestionButton) -> None:
         """Say that the question has ended: the press itself has ended it (`users/questions.py`)."""
         await session.acknowledge()
-        await session.show(session.with_resume(ticket_question.left(session.t)))
+        await session.show(session.with_resume(ticket_question.confirm_cancelled(session.t)))
 
     async def ticket_button(self, session: Session, button: UserTicketButton) -> None:
         """Do what a button says with the user's own ticket."""
@@ -156,14 +156,14 @@ class UserTicketHandlers:
             raise Rejection("ticket.nothing_to_pass_on")
         saved = await self._tickets.write(session.user, written, ticket.reference)
         await session.acknowledge()
-        await session.update(session.with_resume(ticket_question.added(session.t, saved.ticket)))
+        await session.update(session.with_resume(ticket_question.confirm_added(session.t, saved.ticket)))
         if session.message_id is not None:
             await self._messages.save_post(session, saved.ticket, session.message_id)
 
     async def _page(self, session: Session, ticket: Ticket) -> Screen:
         order = await self._order_of(ticket)
         may_reopen = self._may_be_reopened(session, ticket)
-        return ticket_page.screen(session.reader, ticket, order, may_reopen=may_reopen)
+        return ticket_page.show_ticket(session.reader, ticket, order, may_reopen=may_reopen)
 
     def _may_be_reopened(self, session: Session, ticket: Ticket) -> bool:
         return ticket.may_be_reopened(session.now, self._tickets.reopen_within)

@@ -13,7 +13,7 @@ from bot.support.user_chat.screens import help as screens
 from bot.users.provider import Provider
 from bot.users.session import Session
 
-LISTED = 5
+MAX_LISTED = 5
 """Open tickets under `/help`. Nobody has as many matters at once."""
 
 
@@ -54,17 +54,17 @@ class HelpHandlers:
     async def _page(self, session: Session, page: HelpPage) -> Screen:
         if page is HelpPage.FIRST:
             return await self._first_page(session)
-        facts = screens.Facts(
+        facts = screens.HelpFacts(
             minimum=self._rules.min_order_idr,
             a_day=self._rules.limits.idr_per_day,
             times=await self._payout_times.get(),
             contacts=self._contacts,
         )
-        return screens.screen(session.t, page, facts)
+        return screens.show_page(session.t, page, facts)
 
     async def _first_page(self, session: Session) -> Screen:
         async with self._database.reading() as tx:
-            known = await TicketRepository(tx).of_user(session.user.id, limit=LISTED)
+            known = await TicketRepository(tx).of_user(session.user.id, limit=MAX_LISTED)
             tickets = [ticket for ticket in known if ticket.is_open]
             orders = [
                 await OrderRepository(tx).get_if_readable(ticket.order_reference)
@@ -72,4 +72,4 @@ class HelpHandlers:
                 if ticket.order_reference
             ]
         by_reference = {order.reference: order for order in orders if order is not None}
-        return screens.first_screen(session.t, self._contacts, tickets, by_reference, self._provider)
+        return screens.show_first_page(session.t, self._contacts, tickets, by_reference, self._provider)

@@ -39,11 +39,11 @@ MORE: Final = "ticket_more"
 ALBUM: Final = "ticket_album"
 """Awaits nothing that is typed: it remembers which ticket the other parts of an album belong to."""
 
-SEEN: Final = "👌"
+SAVED_REACTION: Final = "👌"
 """The reaction to further messages of a ticket. The first one is answered by a message."""
 
-TICKET_NAMED: Final = re.compile(rf"{PREFIX}[{REFERENCE_ALPHABET}]{{{REFERENCE_LENGTH}}}\b")
-OURS: Final = frozenset({PostRole.ENTRY, PostRole.REMARK})
+TICKET_PATTERN: Final = re.compile(rf"{PREFIX}[{REFERENCE_ALPHABET}]{{{REFERENCE_LENGTH}}}\b")
+REPLY_ROLES: Final = frozenset({PostRole.ENTRY, PostRole.REMARK})
 _Save = Callable[[User, IncomingMessage], Awaitable[SavedMessage]]
 
 
@@ -76,7 +76,7 @@ class UserMessageHandlers:
     async def ask(self, session: Session, order: Order | None, ticket: Ticket | None) -> None:
         """Ask what is wrong, or for more about it, in a new message: what was pressed stays as it is."""
         session.message_id = None
-        shown = screens.screen(session.t, order, ticket, self._contacts.contact)
+        shown = screens.ask(session.t, order, ticket, self._contacts.contact)
         if ticket is not None:
             await questions.ask(session, MORE, shown, ticket.reference)
         else:
@@ -123,7 +123,7 @@ class UserMessageHandlers:
             return None
         async with self._database.reading() as tx:
             post = await TicketPostRepository(tx).get(session.chat_id, replied.message_id)
-            name = post.ticket if post is not None and post.role in OURS else _named(replied)
+            name = post.ticket if post is not None and post.role in REPLY_ROLES else _ticket_named_in(replied)
             ticket = await TicketRepository(tx).get(name) if name else None
         return name if ticket is not None and ticket.user_id == session.user.id else None
 
@@ -143,14 +143,14 @@ class UserMessageHandlers:
         """Save the answer to a question, and say so."""
         written = read_message(message)
         if written is None:
-            await session.show(screens.unreadable(session.t))
+            await session.show(screens.explain_unreadable(session.t))
             return
         user = answered(session)
         try:
             saved = await save(user, written)
         except Rejection as rejection:
             await session.save_user(user)
-            await _show(session, screens.refused(session.t, session.reason(rejection)))
+            await _show(session, screens.explain_refusal(session.t, session.reason(rejection)))
             return
         await _expect_rest(session, message, saved.ticket)
         await self._confirm(session, saved)
@@ -164,7 +164,7 @@ class UserMessageHandlers:
         try:
             saved = await self._tickets.write(session.user, written, ticket)
         except Rejection as rejection:
-            await _show(session, screens.refused(session.t, session.reason(rejection)))
+            await _show(session, screens.explain_refusal(session.t, session.reason(rejection)))
             return
         if session.user.open_question is None:
             await _expect_rest(session, message, saved.ticket)
@@ -173,7 +173,7 @@ class UserMessageHandlers:
             await self._confirm(session, saved)
 
     async def _react(self, session: Session, message: Message) -> bool:
-        outcome = await self._messenger.topics.react(session.chat_id, message.message_id, SEEN)
+        outcome = await self._messenger.topics.react(session.chat_id, message.message_id, SAVED_REACTION)
         return isinstance(outcome, Delivered)
 
     async def _confirm(self, session: Session, saved: SavedMessage) -> None:
@@ -183,21 +183,21 @@ class UserMessageHandlers:
             order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
         match saved.event:
             case UserEvent.ASKED:
-                shown = screens.opened(session.t, ticket, order, await self._reply_time.get())
+                shown = screens.confirm_opened(session.t, ticket, order, await self._reply_time.get())
             case UserEvent.REOPENED:
                 # Only first replies are measured, which says nothing about a ticket that goes on.
-                shown = screens.opened(session.t, ticket, order)
+                shown = screens.confirm_opened(session.t, ticket, order)
             case _:
-                shown = screens.added(session.t, ticket)
+                shown = screens.confirm_added(session.t, ticket)
         message_id = await _show(session, shown)
         if message_id is not None:
             await self.save_post(session, ticket, message_id)
 
 
-def _named(ours: Message) -> str | None:
+def _ticket_named_in(ours: Message) -> str | None:
     """Return the ticket that a message of the bot's own names."""
     is_ours = ours.from_user is not None and ours.from_user.id == ours.get_bot().id
-    match = TICKET_NAMED.search(ours.text or ours.caption or "") if is_ours else None
+    match = TICKET_PATTERN.search(ours.text or ours.caption or "") if is_ours else None
     return match[0] if match else None
 
 

@@ -13,7 +13,7 @@ from bot.recipients.formatting import format_destination, format_method
 from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
 from bot.support.lookup.buttons import LookupButton, LookupPage
-from bot.support.lookup.model import PAGE, OrderFilter, Page
+from bot.support.lookup.model import PAGE_SIZE, OrderFilter, Page
 from bot.support.reveal import screens as staff_reveal
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
@@ -22,31 +22,31 @@ COLUMNS = 3
 OPEN_TICKETS = 3
 """Buttons to tickets on an order's page."""
 
-Turn = Callable[[int], str | None]
+GetPageData = Callable[[int], str | None]
 """The callback data of the page that begins at an offset; None where no button can hold it."""
 
 
-def orders(reader: Reader, title: Html, page: Page[Order], turn: Turn) -> Screen:
+def list_orders(reader: Reader, title: Html, page: Page[Order], turn: GetPageData) -> Screen:
     """Return a page of orders of all users, newest first."""
-    entries = [f"{entry(reader, order)}\n{_whose(reader.t, order)}" for order in page.items]
-    return _listed(reader.t, title, entries, page, turn)
+    entries = [f"{format_entry(reader, order)}\n{_format_owner(reader.t, order)}" for order in page.items]
+    return _list(reader.t, title, entries, page, turn)
 
 
-def orders_of(reader: Reader, user_id: int, page: Page[Order], turn: Turn) -> Screen:
+def list_orders_of(reader: Reader, user_id: int, page: Page[Order], turn: GetPageData) -> Screen:
     """Return a page of one user's orders, newest first."""
     t = reader.t
     title = t("lookup.orders_of", user=str(user_id))
-    return _listed(t, title, [entry(reader, order) for order in page.items], page, turn, user_row(t, user_id))
+    return _list(t, title, [format_entry(reader, order) for order in page.items], page, turn, user_row(t, user_id))
 
 
-def _listed(
-    t: Translator, title: Html, entries: Sequence[str], page: Page[Order], turn: Turn, *more: tuple[Button, ...]
+def _list(
+    t: Translator, title: Html, entries: Sequence[str], page: Page[Order], turn: GetPageData, *more: tuple[Button, ...]
 ) -> Screen:
     text = "\n\n".join([title, *(entries or [t("lookup.nothing")])])
-    return Screen(text, (*choices(page.items), *turns(t, page, turn), *more))
+    return Screen(text, (*order_buttons(page.items), *page_buttons(t, page, turn), *more))
 
 
-def entry(reader: Reader, order: Order) -> Html:
+def format_entry(reader: Reader, order: Order) -> Html:
     """Return an order's lines in a list: amount, destination (masked), when it was placed, and its status."""
     t, now = reader.t, reader.now
     return t(
@@ -60,20 +60,20 @@ def entry(reader: Reader, order: Order) -> Html:
     )
 
 
-def _whose(t: Translator, order: Order) -> Html:
+def _format_owner(t: Translator, order: Order) -> Html:
     return t("lookup.order_of", user=str(order.user_id)) if order.user_id else t("lookup.order_forgotten")
 
 
-def choices(orders: Sequence[Order]) -> Keyboard:
+def order_buttons(orders: Sequence[Order]) -> Keyboard:
     """Return a button to each order's page."""
     buttons = [Button(order.reference, data=LookupButton(LookupPage.ORDER, order.reference).pack()) for order in orders]
     return tuple(tuple(buttons[start : start + COLUMNS]) for start in range(0, len(buttons), COLUMNS))
 
 
-def turns(t: Translator, page: Page[object], turn: Turn) -> Keyboard:
+def page_buttons(t: Translator, page: Page[object], turn: GetPageData) -> Keyboard:
     """Return the buttons to the neighbouring pages."""
-    back = turn(max(page.offset - PAGE, 0)) if page.offset else None
-    more = turn(page.offset + PAGE) if page.has_more else None
+    back = turn(max(page.offset - PAGE_SIZE, 0)) if page.offset else None
+    more = turn(page.offset + PAGE_SIZE) if page.has_more else None
     row = (
         *([Button(t.plain("lookup.back"), data=back)] if back else []),
         *([Button(t.plain("lookup.more"), data=more)] if more else []),
@@ -81,10 +81,10 @@ def turns(t: Translator, page: Page[object], turn: Turn) -> Keyboard:
     return (row,) if row else ()
 
 
-def order(reader: Reader, case: Case, default_locale: str) -> Screen:
+def show_order(reader: Reader, case: Case, default_locale: str) -> Screen:
     """Return an order's page: its case, and the buttons to its user and its tickets."""
     t = reader.t
-    text = staff_case.text(reader, case, default_locale=default_locale)
+    text = staff_case.format_case(reader, case, default_locale=default_locale)
     about = [ticket for ticket in case.tickets if case.order and ticket.order_reference == case.order.reference]
     tickets = tuple(
         Button(ticket.reference, data=StaffTicketButton(ticket.reference, StaffTicketAction.SHOW).pack())
@@ -92,7 +92,7 @@ def order(reader: Reader, case: Case, default_locale: str) -> Screen:
     )
     refresh = LookupButton(LookupPage.ORDER, case.order.reference if case.order else "").pack()
     has_recipient = case.order is not None and case.order.has_recipient
-    reveal = (staff_reveal.button(t, case.order.reference),) if case.order and has_recipient else ()
+    reveal = (staff_reveal.reveal_button(t, case.order.reference),) if case.order and has_recipient else ()
     ways = (*user_row(t, case.user_id), *reveal)
     rows = [row for row in (tickets, ways, (Button(t.plain("button.refresh"), data=refresh),)) if row]
     return Screen(text, tuple(rows))
@@ -109,13 +109,15 @@ def format_search(reader: Reader, wanted: OrderFilter, method: PayoutMethod | No
     """Return what is searched, as it was understood."""
     t = reader.t
     sums = [*map(t.rupiah, wanted.idr), *map(t.sats, wanted.sats)]
-    either = [first if not rest else t.plain("lookup.either", one=first, other=rest) for first, rest in _pairs(sums)]
+    amount = sums[0] if sums else ""
+    if len(sums) > 1:
+        amount = t.plain("lookup.either", one=sums[0], other=" / ".join(sums[1:]))
     where = format_method(method) if method else quote_input(wanted.code) if wanted.code else ""
-    parts = [part for part in (where, *either, _days(reader, wanted)) if part]
+    parts = [part for part in (where, amount, _days(reader, wanted)) if part]
     return t("lookup.sought", what=" · ".join(parts))
 
 
-def choose(t: Translator, candidates: Sequence[PayoutMethod], find: Callable[[str], str | None]) -> Screen:
+def ask_destination(t: Translator, candidates: Sequence[PayoutMethod], find: Callable[[str], str | None]) -> Screen:
     """Ask which of several destinations is meant; `find` returns the data of a button for a code."""
     rows = [
         (Button(format_method(method), data=found),)
@@ -123,11 +125,6 @@ def choose(t: Translator, candidates: Sequence[PayoutMethod], find: Callable[[st
         if (found := find(method.code)) is not None
     ]
     return Screen(t("lookup.which"), tuple(rows))
-
-
-def _pairs(sums: Sequence[str]) -> list[tuple[str, str]]:
-    """Return all sums as one: the first, and the others after it."""
-    return [(sums[0], " / ".join(sums[1:]))] if sums else []
 
 
 def _days(reader: Reader, wanted: OrderFilter) -> str:

@@ -10,7 +10,7 @@ from bot.orders.screens.formatting import format_order_line
 from bot.support.cases import Case
 from bot.support.lookup.buttons import LookupButton, LookupPage, format_page
 from bot.support.lookup.model import Page, TicketPage
-from bot.support.lookup.screens.orders import COLUMNS, Turn, turns, user_row
+from bot.support.lookup.screens.orders import COLUMNS, GetPageData, page_buttons, user_row
 from bot.support.model import TicketFilter
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.screens import case as staff_case
@@ -28,7 +28,7 @@ HERE = "here"
 FILTERS_IN_ROWS = ((TicketFilter.OPEN, TicketFilter.MINE), (TicketFilter.UNCLAIMED, TicketFilter.CLOSED))
 
 
-def screen(reader: Reader, listed: TicketPage, statistics: TicketStatistics) -> Screen:
+def list_tickets(reader: Reader, listed: TicketPage, statistics: TicketStatistics) -> Screen:
     """Return a page of one of the lists; at its end, how long users of the last week have waited."""
 
     def turn(offset: int) -> str:
@@ -41,17 +41,17 @@ def screen(reader: Reader, listed: TicketPage, statistics: TicketStatistics) -> 
     return replace(shown, text=f"{shown.text}\n\n<b>{t('figures.week')}</b>\n{times}") if times else shown
 
 
-def of_user(reader: Reader, user_id: int, page: Page[TicketAndOrder], turn: Turn) -> Screen:
+def list_tickets_of(reader: Reader, user_id: int, page: Page[TicketAndOrder], turn: GetPageData) -> Screen:
     """Return a page of a user's tickets, the open ones first."""
     t = reader.t
     title = t("lookup.tickets_of", user=str(user_id))
     return _list(reader, title, page, turn, more=(user_row(t, user_id),))
 
 
-def one(reader: Reader, ticket: Ticket, case: Case, *, default_locale: str, link: str | None) -> Screen:
+def show_ticket(reader: Reader, ticket: Ticket, case: Case, *, default_locale: str, link: str | None) -> Screen:
     """Return a ticket's page: its present state, and the buttons to more; `link` opens it in the staff's group."""
     t = reader.t
-    card = staff_ticket.card(reader, ticket, case, default_locale=default_locale)
+    card = staff_ticket.show_card(reader, ticket, case, default_locale=default_locale)
     ways = (
         *(
             [Button(case.order.reference, data=LookupButton(LookupPage.ORDER, case.order.reference).pack())]
@@ -68,7 +68,7 @@ def one(reader: Reader, ticket: Ticket, case: Case, *, default_locale: str, link
     return Screen(card.text, tuple(rows))
 
 
-def _list(reader: Reader, title: Html, page: Page[TicketAndOrder], turn: Turn, *, more: Keyboard) -> Screen:
+def _list(reader: Reader, title: Html, page: Page[TicketAndOrder], turn: GetPageData, *, more: Keyboard) -> Screen:
     t = reader.t
     entries = [_entry(reader, *each) for each in page.items] or [t("lookup.no_tickets")]
     buttons = [
@@ -76,7 +76,7 @@ def _list(reader: Reader, title: Html, page: Page[TicketAndOrder], turn: Turn, *
         for each, _ in page.items
     ]
     rows = tuple(tuple(buttons[start : start + COLUMNS]) for start in range(0, len(buttons), COLUMNS))
-    return Screen("\n\n".join([title, *entries]), (*rows, *turns(t, page, turn), *more))
+    return Screen("\n\n".join([title, *entries]), (*rows, *page_buttons(t, page, turn), *more))
 
 
 def _entry(reader: Reader, ticket: Ticket, order: Order | None) -> str:
@@ -91,7 +91,7 @@ def _status(reader: Reader, ticket: Ticket) -> str:
     lines = [
         t(
             "lookup.ticket",
-            line=staff_case.ticket_line(t, ticket),
+            line=staff_case.format_ticket_line(t, ticket),
             cause=t(f"lookup.cause.{ticket.cause}"),
             at=reader.format_time(ticket.created_at, up=False),
         )

@@ -13,20 +13,22 @@ from bot.support.staff.screens import case as staff_case
 from bot.users.model import User
 
 
-def screen(reader: Reader, about: UserOverview, default_locale: str) -> Screen:
+def show_user(reader: Reader, about: UserOverview, default_locale: str) -> Screen:
     """Return the page. Nothing on it is a name, or what the user wrote."""
     t = reader.t
     parts = [
         "\n".join([_heading(t, about, default_locale), *_status(reader, about.user)]),
-        "\n".join([_tally(t, about), *_latest(reader, about)]),
-        "\n".join([t("lookup.tickets_of_person"), *(f"• {staff_case.ticket_line(t, each)}" for each in about.tickets)])
+        "\n".join([_counts(t, about), *_latest(reader, about)]),
+        "\n".join(
+            [t("lookup.tickets_of_person"), *(f"• {staff_case.format_ticket_line(t, each)}" for each in about.tickets)]
+        )
         if about.tickets
         else "",
     ]
     return Screen("\n\n".join(part for part in parts if part), _keyboard(t, about))
 
 
-def several(t: Translator, ids: Sequence[int]) -> Screen:
+def ask_which_user(t: Translator, ids: Sequence[int]) -> Screen:
     """Ask which user is meant by a public name that several had, one after the other; the last seen first."""
     rows = tuple((Button(str(each), data=LookupButton(LookupPage.USER, str(each)).pack()),) for each in ids)
     return Screen(t("lookup.several_people"), rows)
@@ -52,7 +54,7 @@ def _status(reader: Reader, user: User | None) -> Iterator[Html]:
         yield t("lookup.leaving", at=reader.format_time(user.deletion_requested_at, up=False))
 
 
-def _tally(t: Translator, about: UserOverview) -> Html:
+def _counts(t: Translator, about: UserOverview) -> Html:
     tally = about.tally
     if not tally.orders:
         return t("lookup.no_orders")
@@ -61,7 +63,7 @@ def _tally(t: Translator, about: UserOverview) -> Html:
 
 def _latest(reader: Reader, about: UserOverview) -> Iterator[str]:
     for order in about.orders:
-        yield f"\n{staff_lookup.entry(reader, order)}"
+        yield f"\n{staff_lookup.format_entry(reader, order)}"
 
 
 def _keyboard(t: Translator, about: UserOverview) -> Keyboard:
@@ -70,12 +72,19 @@ def _keyboard(t: Translator, about: UserOverview) -> Keyboard:
         for each in about.tickets
     )
     lists = (
-        *([_list(t, "lookup.all_orders", LookupPage.ORDERS_OF_USER, about.user_id)] if about.tally.orders else []),
-        *([_list(t, "lookup.all_tickets", LookupPage.TICKETS_OF_USER, about.user_id)] if about.tickets else []),
+        *([_button(t, "lookup.all_orders", LookupPage.ORDERS_OF_USER, about.user_id)] if about.tally.orders else []),
+        *([_button(t, "lookup.all_tickets", LookupPage.TICKETS_OF_USER, about.user_id)] if about.tickets else []),
         Button(t.plain("button.refresh"), data=LookupButton(LookupPage.USER, str(about.user_id)).pack()),
     )
-    return (*staff_lookup.choices(about.orders), *((tickets,) if tickets else ()), lists)
+    return (*staff_lookup.order_buttons(about.orders), *((tickets,) if tickets else ()), lists)
 
 
-def _list(t: Translator, label: str, page: LookupPage, user_id: int) -> Button:
+def _tickets(t: Translator, about: UserOverview) -> Iterator[str]:
+    if about.tickets:
+        yield t("lookup.tickets_of_person")
+    for ticket in about.tickets:
+        yield f"• {staff_case.format_ticket_line(t, ticket)}"
+
+
+def _button(t: Translator, label: str, page: LookupPage, user_id: int) -> Button:
     return Button(t.plain(label), data=LookupButton(page, format_page(user_id)).pack())

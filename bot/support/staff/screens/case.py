@@ -14,47 +14,52 @@ from bot.orders.order import Order
 from bot.orders.screens.formatting import format_channel, format_order_line
 from bot.orders.screens.status import mark, state_key
 from bot.recipients.formatting import format_destination
-from bot.support.cases import OTHERS, Case
+from bot.support.cases import MAX_OTHERS, Case
 from bot.support.staff.screens import timeline as staff_timeline
 from bot.support.ticket import Ticket
 
-SHOWN = OTHERS - 1
+SHOWN = MAX_OTHERS - 1
 """Other orders, and other tickets, that are shown."""
 
 
-def text(reader: Reader, case: Case, *, default_locale: str, before: str = "") -> Html:
+def format_case(reader: Reader, case: Case, *, default_locale: str, before: str = "") -> Html:
     """Return the whole case after `before`, at most as long as a message can be."""
-    known = (before, facts(reader, case, default_locale), unusual(reader.t, case), others(reader, case))
+    known = (
+        before,
+        format_facts(reader, case, default_locale),
+        format_anomalies(reader.t, case),
+        format_others(reader, case),
+    )
     parts = [part for part in known if part]
     units = TEXT_UNITS - visible_units("\n\n".join(parts))
-    history = timeline(reader, case, units)
+    history = format_timeline(reader, case, units)
     return Html("\n\n".join([*parts, history] if history else parts))
 
 
-def facts(reader: Reader, case: Case, default_locale: str) -> str:
+def format_facts(reader: Reader, case: Case, default_locale: str) -> str:
     """Return the order's amount and masked destination, and its user's id and language."""
     order = case.order
-    return "\n".join([*(_of_order(reader, order) if order else ()), _of_user(reader.t, case, default_locale)])
+    return "\n".join([*(_order_lines(reader, order) if order else ()), _user_line(reader.t, case, default_locale)])
 
 
-def unusual(t: Translator, case: Case) -> str:
+def format_anomalies(t: Translator, case: Case) -> str:
     """Return what is unusual in it; empty where nothing is."""
     said = [f"• {t(f'case.unusual.{anomaly}')}" for anomaly in case.anomalies]
     return "\n".join([t("case.unusual"), *said]) if said else ""
 
 
-def others(reader: Reader, case: Case, but: str = "") -> str:
+def format_others(reader: Reader, case: Case, but: str = "") -> str:
     """Return the user's other open orders, and their tickets except the one of the reference `but`."""
     t = reader.t
     tickets = [ticket for ticket in case.tickets if ticket.reference != but]
-    said = [_other(reader, order) for order in case.others[:SHOWN]]
-    said += [ticket_line(t, ticket) for ticket in tickets[:SHOWN]]
+    said = [_other_order(reader, order) for order in case.others[:SHOWN]]
+    said += [format_ticket_line(t, ticket) for ticket in tickets[:SHOWN]]
     has_more = len(case.others) > SHOWN or len(tickets) > SHOWN
     lines = [*(f"• {line}" for line in said), *([t("case.others_more")] if has_more else [])]
     return "\n".join([t("case.others"), *lines]) if said else ""
 
 
-def timeline(reader: Reader, case: Case, units: int = TEXT_UNITS) -> str:
+def format_timeline(reader: Reader, case: Case, units: int = TEXT_UNITS) -> str:
     """Return the timeline, collapsed until it is tapped, in at most so many visible `units`."""
     if case.order is None:
         return ""
@@ -62,25 +67,25 @@ def timeline(reader: Reader, case: Case, units: int = TEXT_UNITS) -> str:
     heading = t("case.timeline", zone=zone_name(now.astimezone(zone), zone))
     if not case.notifications and case.order.created_at < now - KEEP_SENT:
         heading = Html(f"{heading}\n{t('case.news_forgotten', days=KEEP_SENT.days)}")
-    lines = staff_timeline.lines(reader, case, units - visible_units(heading) - 3)
+    lines = staff_timeline.format_lines(reader, case, units - visible_units(heading) - 3)
     return f"{heading}\n<blockquote expandable>{lines}</blockquote>" if lines else ""
 
 
-def ticket_line(t: Translator, ticket: Ticket) -> Html:
+def format_ticket_line(t: Translator, ticket: Ticket) -> Html:
     """Return a ticket's line in a list: its reference, whether it is open, and which agent holds it."""
     status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
     said = t(f"case.ticket.{status}", by=str(ticket.claimed_by or ""))
     return t("case.ticket", reference=ticket.reference, status=said)
 
 
-def language_of(t: Translator, case: Case, default_locale: str) -> str:
+def format_language(t: Translator, case: Case, default_locale: str) -> str:
     """Return the name of the user's language, in the language of `t`."""
     user = case.user
     locale = choose(user.locale, user.language_code, default_locale) if user else default_locale
     return t.language(locale)
 
 
-def _of_order(reader: Reader, order: Order) -> Iterator[str]:
+def _order_lines(reader: Reader, order: Order) -> Iterator[str]:
     t, now = reader.t, reader.now
     yield t(
         "case.heading",
@@ -97,12 +102,12 @@ def _of_order(reader: Reader, order: Order) -> Iterator[str]:
     yield t(f"case.{kind}", sats=t.sats(sats), channel=format_channel(t, order.channel))
 
 
-def _of_user(t: Translator, case: Case, default_locale: str) -> Html:
+def _user_line(t: Translator, case: Case, default_locale: str) -> Html:
     if not case.user_id:
         return t("case.person_forgotten")
-    return t("case.person", id=str(case.user_id), language=language_of(t, case, default_locale))
+    return t("case.person", id=str(case.user_id), language=format_language(t, case, default_locale))
 
 
-def _other(reader: Reader, order: Order) -> Html:
+def _other_order(reader: Reader, order: Order) -> Html:
     t = reader.t
     return t("case.other", line=format_order_line(t, order), state=t(state_key(order, reader.now)))

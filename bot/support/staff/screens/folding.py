@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from bot.infra.i18n import Translator
 from bot.infra.telegram.outbound.truncate import visible_units
 
-SHORTEST = 12
+MIN_LINE_UNITS = 12
 """Units of the shortest line, which limits how many lines can fit."""
 
 
@@ -24,7 +24,7 @@ class Line:
         object.__setattr__(self, "units", visible_units(self.text) + 1)
 
 
-def fit_lines(t: Translator, lines: Sequence[Line], heading: str, units: int) -> str:
+def shorten_lines(t: Translator, lines: Sequence[Line], heading: str, units: int) -> str:
     """Return the lines that fit into so many `units`, perhaps none. First lines under `heading` don't repeat it."""
     order = sorted(range(len(lines)), key=lambda place: (lines[place].is_unusual, place))
 
@@ -36,7 +36,7 @@ def fit_lines(t: Translator, lines: Sequence[Line], heading: str, units: int) ->
         heads = sum(visible_units(head) + 1 for head in _heads(kept, heading) if head)
         return sum(line.units for line in kept) + heads + visible_units(_folded(t, gone)) <= units
 
-    least = max(0, len(lines) - units // SHORTEST)
+    least = max(0, len(lines) - units // MIN_LINE_UNITS)
     gone = bisect_left(range(len(lines)), x=True, lo=least, key=fits)
     kept = keep(gone)
     said = (part for head, line in zip(_heads(kept, heading), kept, strict=True) for part in (head, line.text) if part)

@@ -24,17 +24,17 @@ REASONS: Final[Mapping[str, str]] = {
 """A fragment of why something wasn't delivered -> the text for it."""
 
 
-def screen(t: Translator, remark: EntryRemark, entry: TicketEntry) -> Screen:
+def show_remark(t: Translator, remark: EntryRemark, entry: TicketEntry) -> Screen:
     """Return the line about an entry."""
-    what, why = remark.what, why_not(t, remark.why)
+    what, why = remark.what, format_failure(t, remark.why)
     key = "staff.remark.claimed" if what is Remark.TAKEN_OVER and not remark.before else f"staff.remark.{what}"
     said = t(key, why=why, by=mention(remark.by), before=mention(remark.before))
     said = t("staff.remark", ticket=entry.ticket, said=said)
     text = with_quote(said, entry.text) if what in QUOTED else said
-    return Screen(text, (_again(t, entry),) if what is Remark.FAILED else ())
+    return Screen(text, (_send_again_row(t, entry),) if what is Remark.FAILED else ())
 
 
-def why_not(t: Translator, reason: str) -> Html:
+def format_failure(t: Translator, reason: str) -> Html:
     """Return why something wasn't delivered to a user."""
     for piece, key in REASONS.items():
         if piece in reason.lower():
@@ -42,6 +42,6 @@ def why_not(t: Translator, reason: str) -> Html:
     return t("staff.why.refused", reason=as_html(reason))
 
 
-def _again(t: Translator, entry: TicketEntry) -> tuple[Button, ...]:
+def _send_again_row(t: Translator, entry: TicketEntry) -> tuple[Button, ...]:
     again = StaffTicketButton(entry.ticket, StaffTicketAction.SEND_AGAIN, str(entry.number)).pack()
     return (Button(t.plain("staff.button.again"), data=again),)

@@ -9,7 +9,7 @@ from bot.support.staff.screens.talk import mention
 from bot.support.ticket import Ticket
 
 
-def to_staff(t: Translator, ticket: Ticket, now: datetime) -> Screen:
+def remind_staff(t: Translator, ticket: Ticket, now: datetime) -> Screen:
     """Remind support. The agent who holds the ticket is mentioned, so that their phone notifies them."""
     keyboard: Keyboard = ()
     if ticket.claimed_by is None:
@@ -19,7 +19,7 @@ def to_staff(t: Translator, ticket: Ticket, now: datetime) -> Screen:
     return Screen(_text(t, "waits.head", ticket, now), keyboard)
 
 
-def to_operator(t: Translator, ticket: Ticket, now: datetime, link: str | None) -> Screen:
+def remind_operator(t: Translator, ticket: Ticket, now: datetime, link: str | None) -> Screen:
     """Tell an operator. They get a link to the ticket, but no buttons: they needn't be support agents."""
     keyboard = ((Button(t.plain("waits.open"), url=link),),) if link else ()
     return Screen(_text(t, "waits.long", ticket, now), keyboard)

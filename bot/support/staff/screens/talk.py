@@ -15,22 +15,22 @@ KIND, COMMAND, STRANGER, TOO_LONG, UNKNOWN = (
 )
 
 
-def not_passed_on(t: Translator, ticket: Ticket, why: Rejection) -> Screen:
+def explain_not_passed_on(t: Translator, ticket: Ticket, why: Rejection) -> Screen:
     """Say why the user didn't get it, with a button that helps."""
-    return Screen(t("staff.not_passed_on", why=t.tell(why)), _way(t, ticket, why))
+    return Screen(t("staff.not_passed_on", why=t.tell(why)), _helping_buttons(t, ticket, why))
 
 
-def not_corrected(t: Translator, why: Rejection) -> Screen:
+def explain_not_corrected(t: Translator, why: Rejection) -> Screen:
     """Say that the user has the reply as it was before the edit."""
     return Screen(t("staff.not_corrected", why=t.tell(why)))
 
 
-def take_over(t: Translator, ticket: Ticket, holder: int) -> Screen:
+def ask_for_note(t: Translator, ticket: Ticket, holder: int) -> Screen:
     """Ask for a note to the agent who holds the ticket."""
     return Screen(t("staff.take_over", ticket=ticket.reference, who=mention(holder)))
 
 
-def closing(t: Translator, ticket: Ticket) -> Screen:
+def ask_close_reason(t: Translator, ticket: Ticket) -> Screen:
     """Ask why to close it. The user is shown the reason."""
     rows = [
         (
@@ -44,19 +44,19 @@ def closing(t: Translator, ticket: Ticket) -> Screen:
     return Screen(t("staff.closing", ticket=ticket.reference), tuple(rows))
 
 
-def closed(t: Translator, ticket: Ticket, reason: CloseReason) -> Screen:
+def confirm_closed(t: Translator, ticket: Ticket, reason: CloseReason) -> Screen:
     """Say that the ticket is closed."""
     return Screen(
         t("staff.closed", ticket=ticket.reference, reason=t(f"staff_ticket.reason.{reason}")), (reopen_row(t, ticket),)
     )
 
 
-def noted(t: Translator, ticket: Ticket) -> Screen:
+def confirm_note(t: Translator, ticket: Ticket) -> Screen:
     """Say that a note was saved."""
     return Screen(t("staff.noted", ticket=ticket.reference))
 
 
-def how_to_note(t: Translator) -> Screen:
+def explain_notes(t: Translator) -> Screen:
     """Explain how to write a note."""
     return Screen(t("staff.how_to_note"))
 
@@ -75,7 +75,7 @@ def mention(staff_id: int) -> Html:
     return Html(f'<a href="tg://user?id={staff_id}">{staff_id}</a>')
 
 
-def _way(t: Translator, ticket: Ticket, why: Rejection) -> Keyboard:
+def _helping_buttons(t: Translator, ticket: Ticket, why: Rejection) -> Keyboard:
     if why.key == "ticket.closed":
         return (reopen_row(t, ticket),)
     if why.key == "ticket.held_by_another":

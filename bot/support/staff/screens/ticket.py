@@ -28,17 +28,17 @@ NO_STATE = "-"
 _NAMED = re.compile(r"^(?:🎫|✅|👤)[^\n]{0,60}?\b(T-[0-9A-Z]{5})\b", re.MULTILINE)
 
 
-def card(reader: Reader, ticket: Ticket, case: Case, *, default_locale: str, notice: str = "") -> Screen:
+def show_card(reader: Reader, ticket: Ticket, case: Case, *, default_locale: str, notice: str = "") -> Screen:
     """Return the first message of a ticket: its status, the whole case, and the buttons."""
     before = "\n\n".join(part for part in (notice, format_status(reader, ticket), _hint(reader.t, ticket)) if part)
     others = replace(case, tickets=tuple(other for other in case.tickets if other.reference != ticket.reference))
-    text = staff_case.text(reader, others, default_locale=default_locale, before=before)
+    text = staff_case.format_case(reader, others, default_locale=default_locale, before=before)
     return Screen(text, keyboard(reader.t, ticket, case.order))
 
 
 def format_status(reader: Reader, ticket: Ticket) -> str:
     """Return the lines of the ticket's status."""
-    return "\n".join(_status(reader, ticket))
+    return "\n".join(_status_lines(reader, ticket))
 
 
 def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
@@ -50,7 +50,7 @@ def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
     afresh = (
         (button("staff_ticket.fresh", StaffTicketAction.REFRESH),) if order is not None and order.service_id else ()
     )
-    reveal = (staff_reveal.button(t, order.reference),) if order is not None and order.has_recipient else ()
+    reveal = (staff_reveal.reveal_button(t, order.reference),) if order is not None and order.has_recipient else ()
     if not ticket.is_open:
         return tuple(
             row for row in ((button("staff_ticket.reopen", StaffTicketAction.REOPEN),), (*afresh, *reveal)) if row
@@ -66,7 +66,9 @@ def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
     return tuple(row for row in rows if row)
 
 
-def entry(t: Translator, ticket: Ticket, written: TicketEntry, at: str, *, ping: int, is_changed: bool) -> Html:
+def format_entry_heading(
+    t: Translator, ticket: Ticket, written: TicketEntry, at: str, *, ping: int, is_changed: bool
+) -> Html:
     """Return the line over a user's text: who wrote it when, and which agent is mentioned."""
     key = "staff_ticket.changed" if is_changed else "staff_ticket.wrote"
     said = t(key, id=str(ticket.user_id), reference=ticket.reference, at=at)
@@ -75,7 +77,7 @@ def entry(t: Translator, ticket: Ticket, written: TicketEntry, at: str, *, ping:
     return Html(f"{said}\n{t('staff_ticket.ping', id=str(ping))}") if ping else said
 
 
-def step(t: Translator, ticket: Ticket, what: str, *, ping: int) -> Html:
+def format_step(t: Translator, ticket: Ticket, what: str, *, ping: int) -> Html:
     """Return what the user or the order has changed in the ticket, and which agent is mentioned."""
     said = t(f"staff_ticket.step_{what}", id=str(ticket.user_id), reference=ticket.reference)
     return Html(f"{said}\n{t('staff_ticket.ping', id=str(ping))}") if ping else said
@@ -100,13 +102,13 @@ def topic_name(t: Translator, ticket: Ticket, order: Order | None) -> str:
     return f"{'' if ticket.is_open else CLOSED}{ticket.reference}{about}"
 
 
-def named_in(text: str) -> str:
+def find_reference(text: str) -> str:
     """Return the ticket that one of our messages in the staff's chat is about; empty for any other text."""
     match = _NAMED.search(text)
     return match[1] if match else ""
 
 
-def _status(reader: Reader, ticket: Ticket) -> Iterator[str]:
+def _status_lines(reader: Reader, ticket: Ticket) -> Iterator[str]:
     t = reader.t
 
     def when(moment: datetime) -> str:

@@ -12,12 +12,12 @@ from bot.orders.buttons import OrderAction
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, Order, OrderEvent, Phase
 from bot.settlement.steps import FAILED, STEP_OF_STATE
-from bot.support.cases import UNDELIVERED, Case, DeliveryState, delivery_state, is_not_agreed
+from bot.support.cases import UNDELIVERED, Case, DeliveryState, get_delivery_state, is_not_agreed
 from bot.support.notifications.kinds import TicketNotification
-from bot.support.staff.screens.folding import Line, fit_lines
+from bot.support.staff.screens.folding import Line, shorten_lines
 from bot.users.model import RecordedEvent, UserEvent, pressed
 
-OF_NOTE: Mapping[str, str] = {
+KEY_OF_NOTE: Mapping[str, str] = {
     EventNote.INTENDED: "case.event.confirmed",
     EventNote.PRICE_ACCEPTED: "case.event.price_accepted",
     EventNote.DROPPED: "case.event.dropped",
@@ -31,14 +31,14 @@ OF_NOTE: Mapping[str, str] = {
     EventNote.PAYMENT: "case.event.payment",
     EventNote.INVOICE_REPLACED: "case.event.invoice_replaced",
 }
-OF_PHASE: Mapping[Phase, str] = {
+KEY_OF_PHASE: Mapping[Phase, str] = {
     Phase.INTENDED: "case.event.confirmed",
     Phase.UNKNOWN: "case.event.unknown",
     Phase.UNRESOLVED: "case.event.unresolved",
     Phase.REFUSED: "case.event.refused",
     Phase.NEEDS_CONFIRMATION: "case.event.held",
 }
-UNUSUAL = frozenset(
+UNUSUAL_KEYS = frozenset(
     {
         "case.event.unknown",
         "case.event.unresolved",
@@ -51,7 +51,7 @@ UNUSUAL = frozenset(
     }
 )
 UNUSUAL_USER_EVENTS = frozenset({UserEvent.BLOCKED, UserEvent.CAME_BACK})
-NAMED = frozenset(
+KNOWN_NOTIFICATIONS = frozenset(
     {
         OrderNotification.CHECKING,
         OrderNotification.UNRESOLVED,
@@ -82,14 +82,16 @@ NAMED = frozenset(
 )
 """The kinds of notifications that have a text; another is shown by its name."""
 
-ROUTINE = frozenset({OrderNotification.CARD_EDIT, OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE})
+ROUTINE_KINDS = frozenset(
+    {OrderNotification.CARD_EDIT, OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE}
+)
 """Edits that only tidy up: it doesn't matter if one wasn't delivered."""
 
 KNOWN_USER_EVENTS = frozenset({*map(str, UserEvent), *map(pressed, OrderAction)})
 """The events of users that have a text. Others are shown by their name."""
 
 LONG_WAIT = timedelta(minutes=1)
-WHY_SHOWN = 80
+MAX_FAILURE_CHARACTERS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +105,13 @@ class TimelineEntry:
     times: int = 1
 
 
-def lines(reader: Reader, case: Case, units: int) -> str:
+def format_lines(reader: Reader, case: Case, units: int) -> str:
     """Return the timeline of a case in at most so many visible `units`; empty where nothing is known or fits."""
     t, zone = reader.t, reader.zone
     found = list_entries(t, case, zone)
     headings = {day: _heading(reader, day) for day in {each.at.astimezone(zone).date() for each in found}}
     written = [Line(headings[each.at.astimezone(zone).date()], _line(t, each, zone), each.is_unusual) for each in found]
-    return fit_lines(t, written, t("timeline.today"), units)
+    return shorten_lines(t, written, t("timeline.today"), units)
 
 
 def list_entries(t: Translator, case: Case, zone: tzinfo) -> list[TimelineEntry]:
@@ -129,7 +131,7 @@ def _of_event(t: Translator, order: Order, event: OrderEvent, zone: tzinfo) -> T
     key = _key(order, event)
     by_clock = t("case.service_at", at=t.seconds(event.service_at, zone)) if event.service_at else ""
     if key is not None:
-        said, is_unusual = t(key), key in UNUSUAL
+        said, is_unusual = t(key), key in UNUSUAL_KEYS
     elif event.state:
         said, is_unusual = _state(t, event.state), event.state == FAILED or event.state not in {*STEP_OF_STATE, FAILED}
     else:
@@ -138,10 +140,10 @@ def _of_event(t: Translator, order: Order, event: OrderEvent, zone: tzinfo) -> T
 
 
 def _key(order: Order, event: OrderEvent) -> str | None:
-    if event.note in OF_NOTE:
-        return OF_NOTE[event.note]
-    if event.phase in OF_PHASE:
-        return OF_PHASE[event.phase]
+    if event.note in KEY_OF_NOTE:
+        return KEY_OF_NOTE[event.note]
+    if event.phase in KEY_OF_PHASE:
+        return KEY_OF_PHASE[event.phase]
     if event.phase is Phase.ABANDONED:
         return "case.event.not_agreed" if is_not_agreed(order, event) else "case.event.given_up"
     return None
@@ -154,16 +156,16 @@ def _state(t: Translator, state: str) -> Html:
 
 
 def _of_notification(t: Translator, notification: StoredNotification) -> TimelineEntry:
-    kind, state = notification.kind, delivery_state(notification)
-    what = t(f"case.told.{kind}") if kind in NAMED else quote_input(kind)
-    why = clip(notification.failure or "", WHY_SHOWN)
+    kind, state = notification.kind, get_delivery_state(notification)
+    what = t(f"case.told.{kind}") if kind in KNOWN_NOTIFICATIONS else quote_input(kind)
+    why = clip(notification.failure or "", MAX_FAILURE_CHARACTERS)
     said = t("case.told", what=what, reach=t(f"case.reach.{state}", why=why))
     at = notification.sent_at or notification.created_at
     if state is DeliveryState.SENT and at - notification.created_at >= LONG_WAIT:
         said = Html(said + t("case.waited", duration=t.duration(at - notification.created_at)))
     if notification.maybe_sent and state is DeliveryState.SENT:
         said = Html(said + t("case.maybe_twice"))
-    return TimelineEntry(at, said, state in UNDELIVERED and kind not in ROUTINE)
+    return TimelineEntry(at, said, state in UNDELIVERED and kind not in ROUTINE_KINDS)
 
 
 def _of_user_event(t: Translator, event: RecordedEvent) -> TimelineEntry:

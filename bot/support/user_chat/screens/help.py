@@ -13,7 +13,7 @@ from bot.recipients.formatting import format_method
 from bot.staff.staff_chat import SupportContacts
 from bot.support.ticket import Ticket
 from bot.support.user_chat.buttons import HelpButton, HelpPage, NewTicketButton, UserTicketAction, UserTicketButton
-from bot.support.user_chat.screens.question import contact, elsewhere
+from bot.support.user_chat.screens.question import format_contact, format_other_contact
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import phrase, provider
 from bot.users.screens.buttons import send_row
@@ -23,7 +23,7 @@ TOPICS: Final = (HelpPage.COST, HelpPage.TIME, HelpPage.LIGHTNING, HelpPage.TROU
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class HelpFacts:
     """What the pages say of this bot: its limits in rupiah (0 is no limit), its times, and who can be asked."""
 
     minimum: int
@@ -32,7 +32,7 @@ class Facts:
     contacts: SupportContacts
 
 
-def first_screen(
+def show_first_page(
     t: Translator,
     contacts: SupportContacts,
     tickets: Sequence[Ticket] = (),
@@ -44,7 +44,7 @@ def first_screen(
     if contacts.has_staff:
         said.append(t("help.write"))
     if contacts.contact:
-        said.append(elsewhere(t, contacts.contact, too=contacts.has_staff))
+        said.append(format_other_contact(t, contacts.contact, too=contacts.has_staff))
     said += provider.line(t, run_by)
     write = ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack()),),) if contacts.has_staff else ()
     mine = tuple((_ticket_button(t, ticket, (orders or {}).get(ticket.order_reference)),) for ticket in tickets)
@@ -52,7 +52,7 @@ def first_screen(
     return Screen("\n\n".join(said), (send_row(t), *write, *mine, *_topic_rows(t), others))
 
 
-def screen(t: Translator, topic: HelpPage, facts: Facts) -> Screen:
+def show_page(t: Translator, topic: HelpPage, facts: HelpFacts) -> Screen:
     """Return the page of a topic, with the way back."""
     back = Button(t.plain("button.back"), data=HelpButton(HelpPage.FIRST).pack())
     return Screen(TEXTS[topic](t, facts), ((back,),))
@@ -71,35 +71,35 @@ def _ticket_button(t: Translator, ticket: Ticket, order: Order | None) -> Button
     )
 
 
-def _cost(t: Translator, facts: Facts) -> Html:
+def _cost(t: Translator, facts: HelpFacts) -> Html:
     said = [t("help.cost", fee=t.rupiah(SETTLEMENT_FEE_IDR), minimum=t.rupiah(facts.minimum))]
     if facts.a_day:
         said.append(t("help.cost_day", limit=t.rupiah(facts.a_day)))
     return Html("\n".join((*said, t("help.cost_banks"))))
 
 
-def _time(t: Translator, facts: Facts) -> Html:
+def _time(t: Translator, facts: HelpFacts) -> Html:
     if facts.times is None:
         return t("help.time")
     return Html(f"{t('help.time')}\n\n{format_payout_times(t, facts.times)}")
 
 
-def _lightning(t: Translator, _: Facts) -> Html:
+def _lightning(t: Translator, _: HelpFacts) -> Html:
     return t("help.lightning")
 
 
-def _trouble(t: Translator, facts: Facts) -> Html:
+def _trouble(t: Translator, facts: HelpFacts) -> Html:
     """Promise help only where somebody is set up."""
     if facts.contacts.has_staff:
         after = t("help.trouble_support")
     elif facts.contacts.contact:
-        after = t("help.trouble_contact", contact=contact(facts.contacts.contact))
+        after = t("help.trouble_contact", contact=format_contact(facts.contacts.contact))
     else:
         after = t("help.trouble_alone")
     return Html(f"{t('help.trouble')}\n\n{after}")
 
 
-TEXTS: Final[Mapping[HelpPage, Callable[[Translator, Facts], Html]]] = {
+TEXTS: Final[Mapping[HelpPage, Callable[[Translator, HelpFacts], Html]]] = {
     HelpPage.COST: _cost,
     HelpPage.TIME: _time,
     HelpPage.LIGHTNING: _lightning,

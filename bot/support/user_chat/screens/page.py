@@ -8,14 +8,14 @@ from bot.orders.order import Order
 from bot.orders.screens.buttons import order_button
 from bot.support.ticket import Rating, Ticket
 from bot.support.user_chat.buttons import UserTicketAction, UserTicketButton
-from bot.support.user_chat.screens.question import heading, more_row
+from bot.support.user_chat.screens.question import format_heading, more_row
 
 
-def screen(reader: Reader, ticket: Ticket, order: Order | None, *, may_reopen: bool) -> Screen:
+def show_ticket(reader: Reader, ticket: Ticket, order: Order | None, *, may_reopen: bool) -> Screen:
     """Return the page of a ticket; `may_reopen` is whether a closed one can still be reopened."""
     t = reader.t
     opened = t(f"ticket.opened_{ticket.cause}", at=reader.format_time(ticket.created_at, up=False))
-    head = heading(t, ticket, order)
+    head = format_heading(t, ticket, order)
     if ticket.is_open:
         text = f"{head}\n\n{opened}\n{_state(reader, ticket)}"
         return Screen(text, (more_row(t, ticket), *_order_rows(t, order)))

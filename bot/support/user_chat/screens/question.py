@@ -15,12 +15,12 @@ from bot.users.screens.buttons import send_row
 PROFILE = "https://t.me/"
 
 
-def screen(t: Translator, order: Order | None, ticket: Ticket | None, contact: str = "") -> Screen:
+def ask(t: Translator, order: Order | None, ticket: Ticket | None, contact: str = "") -> Screen:
     """Return the question; `ticket` is the one that the answer will be added to, if there is one already."""
     about = [t("help.about", line=format_order_line(t, order))] if order is not None else []
     said = [*about, _question(t, ticket), t("ticket.how_to_write")]
     if contact:
-        said.append(elsewhere(t, contact, order.reference if order else "", too=True))
+        said.append(format_other_contact(t, contact, order.reference if order else "", too=True))
     return Screen("\n\n".join(said), ((Button(t.plain("button.cancel"), data=LeaveTicketQuestionButton().pack()),),))
 
 
@@ -30,42 +30,42 @@ def _question(t: Translator, ticket: Ticket | None) -> Html:
     return t("ticket.write_more" if ticket.is_open else "ticket.write_to_reopen", ticket=ticket.reference)
 
 
-def unreadable(t: Translator) -> Screen:
+def explain_unreadable(t: Translator) -> Screen:
     """Return that what was sent can't be passed on. The question stays open."""
     return Screen(
         t("ticket.unreadable"), ((Button(t.plain("button.cancel"), data=LeaveTicketQuestionButton().pack()),),)
     )
 
 
-def left(t: Translator) -> Screen:
+def confirm_cancelled(t: Translator) -> Screen:
     """Return that the question is no longer open."""
     return Screen(t("ticket.left"), ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack()),),))
 
 
-def opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
+def confirm_opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
     """Return that a ticket is open; `reply_time` is how soon support usually replies, if that is known."""
-    said = (heading(t, ticket, order), t("ticket.is_open"), *_replies(t, reply_time))
+    said = (format_heading(t, ticket, order), t("ticket.is_open"), *_reply_time_lines(t, reply_time))
     return Screen("\n\n".join(said), (more_row(t, ticket),))
 
 
-def added(t: Translator, ticket: Ticket) -> Screen:
+def confirm_added(t: Translator, ticket: Ticket) -> Screen:
     """Return that a message was added to a ticket."""
     return Screen(t("ticket.added", ticket=ticket.reference), (more_row(t, ticket),))
 
 
-def opened_for_order(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
+def report_opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
     """Return that a ticket was opened about an order that went wrong; `reply_time` is as in `opened`."""
     why = t(f"ticket.by_itself_{ticket.cause}")
-    said = (heading(t, ticket, order), why, t("ticket.by_itself"), *_replies(t, reply_time))
+    said = (format_heading(t, ticket, order), why, t("ticket.by_itself"), *_reply_time_lines(t, reply_time))
     return Screen("\n\n".join(said), (more_row(t, ticket, "button.write_to_support"),))
 
 
-def _replies(t: Translator, reply_time: timedelta | None) -> tuple[Html, ...]:
+def _reply_time_lines(t: Translator, reply_time: timedelta | None) -> tuple[Html, ...]:
     """Return the sentence, if the time is known. It is rounded up, so that it isn't too little."""
     return () if reply_time is None else (t("ticket.reply_time", duration=t.within(reply_time)),)
 
 
-def offer(t: Translator, tickets: Sequence[Ticket]) -> Screen:
+def offer_to_forward(t: Translator, tickets: Sequence[Ticket]) -> Screen:
     """Return the question whether a message that answers nothing is for one of these tickets."""
     rows = tuple(
         (
@@ -79,18 +79,18 @@ def offer(t: Translator, tickets: Sequence[Ticket]) -> Screen:
     return Screen(t("ticket.for_support"), (*rows, send_row(t)))
 
 
-def refused(t: Translator, why: Html) -> Screen:
+def explain_refusal(t: Translator, why: Html) -> Screen:
     """Return why a message can't be added any longer, with the way to a new ticket."""
     return Screen(why, ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack(), style="primary"),),))
 
 
-def contact_only(t: Translator, order: Order, contact: str) -> Screen:
+def show_contact(t: Translator, order: Order, contact: str) -> Screen:
     """Return whom to write to, where no support agent reads what is written here."""
     about = t("help.about", line=format_order_line(t, order))
-    return Screen(f"{about}\n\n{elsewhere(t, contact, order.reference)}")
+    return Screen(f"{about}\n\n{format_other_contact(t, contact, order.reference)}")
 
 
-def heading(t: Translator, ticket: Ticket, order: Order | None) -> str:
+def format_heading(t: Translator, ticket: Ticket, order: Order | None) -> str:
     """Return the ticket's reference, and the order that it is about."""
     name = t("ticket.heading", ticket=ticket.reference)
     return name if order is None else f"{name}\n{format_order_line(t, order)}"
@@ -101,14 +101,14 @@ def more_row(t: Translator, ticket: Ticket, label: str = "button.write_more") ->
     return (Button(t.plain(label), data=UserTicketButton(ticket.reference, UserTicketAction.WRITE).pack()),)
 
 
-def elsewhere(t: Translator, whom: str, reference: str = "", *, too: bool = False) -> Html:
+def format_other_contact(t: Translator, whom: str, reference: str = "", *, too: bool = False) -> Html:
     """Return whom users can write to themselves, and which reference to quote."""
     if not reference:
-        return t("help.contact_too_alone" if too else "help.contact_alone", contact=contact(whom))
-    return t("help.contact_too" if too else "help.contact", contact=contact(whom), reference=reference)
+        return t("help.contact_too_alone" if too else "help.contact_alone", contact=format_contact(whom))
+    return t("help.contact_too" if too else "help.contact", contact=format_contact(whom), reference=reference)
 
 
-def contact(whom: str) -> Html:
+def format_contact(whom: str) -> Html:
     """Return a contact that can be tapped. Telegram makes links of mail addresses, and accepts none made for them."""
     if whom.startswith("@"):
         return Html(f'<a href="{escape(PROFILE + whom[1:])}">{escape(whom)}</a>')

@@ -9,18 +9,18 @@ from bot.support.staff.entries import with_quote
 from bot.support.user_chat.buttons import UserTicketAction, UserTicketButton
 
 
-def screen(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
+def show_reply(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
     """Return the message. What support wrote is a quote, so that nobody takes it for the bot's own words."""
     said = [_heading(t, entry, order)]
     if entry.edited_at is not None:
         said.append(t("ticket.corrected"))
-    return Screen(with_quote("\n".join(said), entry.text), _answer(t, entry))
+    return Screen(with_quote("\n".join(said), entry.text), _answer_row(t, entry))
 
 
-def withdrawn(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
+def show_withdrawn(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
     """Return what takes the place of a withdrawn reply, or reports that one is gone."""
     said = (_heading(t, entry, order), t("ticket.taken_back"))
-    return Screen("\n".join(said), _answer(t, entry), silent=True)
+    return Screen("\n".join(said), _answer_row(t, entry), silent=True)
 
 
 def _heading(t: Translator, entry: TicketEntry, order: Order | None) -> str:
@@ -28,7 +28,7 @@ def _heading(t: Translator, entry: TicketEntry, order: Order | None) -> str:
     return name if order is None else f"{name}\n{format_order_line(t, order)}"
 
 
-def _answer(t: Translator, entry: TicketEntry) -> Keyboard:
+def _answer_row(t: Translator, entry: TicketEntry) -> Keyboard:
     return (
         (Button(t.plain("ticket.button.answer"), data=UserTicketButton(entry.ticket, UserTicketAction.WRITE).pack()),),
     )
