@@ -100,5 +100,5 @@ def an_entry(ticket: str = "T-2345A", source: int = 1, **changes: Any) -> Ticket
 
 def a_post(message_id: int = 1, ticket: str = "T-2345A", **changes: Any) -> TicketPost:
     """Its card in a group."""
-    known: dict[str, Any] = {"chat_id": -1001, "role": PostRole.HEAD, "at": NOW}
+    known: dict[str, Any] = {"chat_id": -1001, "role": PostRole.CARD, "at": NOW}
     return TicketPost(**{**known, "message_id": message_id, "ticket": ticket, **changes})

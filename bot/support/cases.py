@@ -37,17 +37,17 @@ class Anomaly(StrEnum):
     UNKNOWN = "unknown"  # for a time nobody knew whether the service had created it
     REFUSED = "refused"
     NOT_SENT = "not_sent"  # a notification never reached the user
-    AWAY = "away"  # the user has blocked the bot
-    FORGOTTEN = "forgotten"  # its recipient or its user was deleted
+    BOT_BLOCKED = "away"  # the user has blocked the bot
+    DELETED = "forgotten"  # its recipient or its user was deleted
 
 
 class DeliveryState(StrEnum):
     """What became of a notification to the user. Nobody knows whether it was read."""
 
     SENT = "sent"
-    NEEDLESS = "needless"  # a later one replaced it, or the status message says it
+    NOT_NEEDED = "needless"  # a later one replaced it, or the status message says it
     WAITS = "waits"
-    UNDER_WAY = "under_way"
+    SENDING = "under_way"
     BLOCKED = "blocked"
     FAILED = "failed"
 
@@ -121,11 +121,11 @@ def get_delivery_state(notification: StoredNotification) -> DeliveryState:
     """Return what became of a notification."""
     if notification.status is NotificationStatus.SENT:
         has_message = notification.message_id is not None or _is_edit(notification)
-        return DeliveryState.SENT if has_message else DeliveryState.NEEDLESS
+        return DeliveryState.SENT if has_message else DeliveryState.NOT_NEEDED
     if notification.status is NotificationStatus.UNDELIVERABLE:
         why = (notification.failure or "").lower()
         return DeliveryState.BLOCKED if any(word in why for word in BLOCKED_ERRORS) else DeliveryState.FAILED
-    return DeliveryState.UNDER_WAY if notification.status is NotificationStatus.SENDING else DeliveryState.WAITS
+    return DeliveryState.SENDING if notification.status is NotificationStatus.SENDING else DeliveryState.WAITS
 
 
 def _is_edit(notification: StoredNotification) -> bool:
@@ -179,7 +179,7 @@ def _order_anomalies(case: Case) -> Iterator[Anomaly]:
         Anomaly.UNKNOWN: not phases.isdisjoint(LOOKED_FOR - {Phase.INTENDED}),
         Anomaly.REFUSED: order.phase is Phase.REFUSED,
         Anomaly.NOT_SENT: any(get_delivery_state(each) in UNDELIVERED for each in case.notifications),
-        Anomaly.FORGOTTEN: not order.has_recipient,
+        Anomaly.DELETED: not order.has_recipient,
     }
     yield from (anomaly for anomaly, holds in facts.items() if holds)
 
@@ -191,4 +191,4 @@ def is_not_agreed(order: Order, event: OrderEvent) -> bool:
 
 def _user_anomalies(case: Case) -> Iterator[Anomaly]:
     if case.user is not None and case.user.blocked_at is not None:
-        yield Anomaly.AWAY
+        yield Anomaly.BOT_BLOCKED

@@ -73,7 +73,7 @@ class PostRole(StrEnum):
     """What a message of the bot has to do with a ticket."""
 
     TOPIC = "topic"  # opened its topic, whose id it shares; `argument` is the status that the topic shows
-    HEAD = "head"  # the card that everything else replies to, kept up to date
+    CARD = "head"  # the card that everything else replies to, kept up to date
     ENTRY = "entry"  # what somebody wrote
     REMARK = "remark"  # what became of that
     QUESTION = "question"  # a reply to it is for the bot; `argument` says what was asked

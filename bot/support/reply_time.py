@@ -18,4 +18,4 @@ class ReplyTime(Measured[timedelta]):
 
 
 async def _measure(tx: Transaction, since: datetime, until: datetime) -> timedelta | None:
-    return measure_tickets(await TicketRepository(tx).times(since, until)).usual_reply
+    return measure_tickets(await TicketRepository(tx).times(since, until)).typical_reply

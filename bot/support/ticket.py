@@ -35,8 +35,8 @@ class CloseReason(StrEnum):
     """Why support closed it. Its user reads that."""
 
     SOLVED = "solved"
-    NO_WORD = "no_word"  # the user didn't answer any longer
-    DOUBLE = "double"  # another ticket is about the same
+    NO_REPLY = "no_word"  # the user didn't answer any longer
+    DUPLICATE = "double"  # another ticket is about the same
     ELSEWHERE = "elsewhere"  # somebody else has to solve it (the bank, the wallet)
 
 
@@ -95,7 +95,7 @@ class Ticket:
         """Whether support still has something to do."""
         return self.status is TicketStatus.OPEN
 
-    def may_be_reopened(self, now: datetime, within: timedelta) -> bool:
+    def can_be_reopened(self, now: datetime, within: timedelta) -> bool:
         """Return whether its user may say that it isn't over; `within` is how long after it was closed."""
         return not self.is_open and self.closed_at is not None and now < self.closed_at + within
 
@@ -151,7 +151,7 @@ class Ticket:
         Raises:
             Rejection: it was closed longer ago than `within`, or it is open.
         """
-        if not self.may_be_reopened(now, within):
+        if not self.can_be_reopened(now, within):
             raise Rejection("ticket.open_already" if self.is_open else "ticket.closed_too_long_ago")
         return replace(
             self,

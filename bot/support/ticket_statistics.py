@@ -35,7 +35,7 @@ class TicketStatistics:
     bad: int = 0
 
     @property
-    def usual_reply(self) -> timedelta | None:
+    def typical_reply(self) -> timedelta | None:
         """Return the median time to the first answer, or None where too few tickets show it."""
         return self.first_reply if self.replied >= MIN_SAMPLES else None
 

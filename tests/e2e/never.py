@@ -303,7 +303,7 @@ def _looked_up(matters: Matters) -> Iterator[str]:
     queries: Mapping[LookupPage, tuple[str, ...]] = {
         LookupPage.TICKETS: tuple(f"{which}:0" for which in TicketFilter),
         LookupPage.ORDER: matters.orders,
-        LookupPage.ORDERS_LIKE: tuple(order[:4] for order in matters.orders),
+        LookupPage.ORDERS_BY_FRAGMENT: tuple(order[:4] for order in matters.orders),
     }
     users = (str(matters.user_id), f"{matters.user_id}:0")
     yield from (LookupButton(page, query).pack() for page in LookupPage for query in queries.get(page, users))

@@ -187,7 +187,7 @@ ANYWHERE = {
     "user": Case(
         two_people,
         "UPDATE users SET notification_preferences = '{' WHERE id = 1001",
-        lambda tx: LookupRepository(tx).people_called("her"),
+        lambda tx: LookupRepository(tx).find_users_by_name("her"),
         "users 1001",
     ),
     "ticket": Case(
@@ -243,7 +243,7 @@ ON_SQLITE = {
     "post's time": Case(
         two_posts,
         "UPDATE ticket_posts SET at = 'today' WHERE chat_id = -1",
-        lambda tx: TicketPostRepository(tx).heads("T-GOOD"),
+        lambda tx: TicketPostRepository(tx).cards("T-GOOD"),
         "ticket_posts -1.1",
     ),
     "message's time": Case(

@@ -43,11 +43,11 @@ from tests.operations.test_statistics_repository import line_of
 
 
 def named_like(tx: Transaction) -> Awaitable[object]:
-    return LookupRepository(tx).orders_named_like("4F7", limit=7, offset=0)
+    return LookupRepository(tx).find_orders_by_fragment("4F7", limit=7, offset=0)
 
 
 def found(tx: Transaction, **sought: Any) -> Awaitable[object]:
-    return LookupRepository(tx).orders_like(OrderFilter(**sought), limit=7, offset=0)
+    return LookupRepository(tx).find_orders(OrderFilter(**sought), limit=7, offset=0)
 
 
 def listed(tx: Transaction, which: TicketFilter) -> Awaitable[object]:
@@ -111,9 +111,9 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "found by day": (lambda tx: found(tx, since=NOW, until=NOW + SECOND), "ix_orders_created_at_reference"),
     "found by sum": (lambda tx: found(tx, idr=(250_000,), sats=(1,)), "ix_orders_created_at_reference"),
     "found by bank": (lambda tx: found(tx, code="014"), "ix_orders_method_code_created_at"),
-    "where orders went": (lambda tx: LookupRepository(tx).methods(), "ix_orders_method_code_created_at"),
-    "people called": (lambda tx: LookupRepository(tx).people_called("emma"), "ix_users_username"),
-    "tally": (lambda tx: LookupRepository(tx).tally(1001), "ix_orders_user_id_created_at"),
+    "where orders went": (lambda tx: LookupRepository(tx).find_used_methods(), "ix_orders_method_code_created_at"),
+    "people called": (lambda tx: LookupRepository(tx).find_users_by_name("emma"), "ix_users_username"),
+    "tally": (lambda tx: LookupRepository(tx).count_orders(1001), "ix_orders_user_id_created_at"),
     "ticket open_of": (lambda tx: TicketRepository(tx).open_of(1001, "R1"), "uq_tickets_open"),
     "tickets of_person": (lambda tx: TicketRepository(tx).of_user(1001), "ix_tickets_user_id_created_at"),
     "tickets of_order": (lambda tx: TicketRepository(tx).of_order("R1"), "ix_tickets_order_reference"),
@@ -126,7 +126,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "entries of_ticket": (lambda tx: TicketEntryRepository(tx).of_ticket("T-2345A"), "uq_ticket_entries_ticket_number"),
     "entries of_source": (lambda tx: TicketEntryRepository(tx).of_source(1001, 1), "uq_ticket_entries_source"),
     "posts": (lambda tx: TicketPostRepository(tx).get(-1001, 1), "pk_ticket_posts"),
-    "heads of a ticket": (lambda tx: TicketPostRepository(tx).heads("T-2345A"), "ix_ticket_posts_ticket_entry"),
+    "heads of a ticket": (lambda tx: TicketPostRepository(tx).cards("T-2345A"), "ix_ticket_posts_ticket_entry"),
     "posts of an entry": (
         lambda tx: TicketPostRepository(tx).of_entry("T-2345A", 1, -1001),
         "ix_ticket_posts_ticket_entry",

@@ -59,7 +59,7 @@ async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_
         await waits(system, 1)
     assert system.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
     assert system.ears.kinds(OSCAR) == [OrderWarning.STUCK]
-    assert system.ears.kinds(RINA) == [StaffNotification.HEAD]
+    assert system.ears.kinds(RINA) == [StaffNotification.NEW_CARD]
     known = await system.order(order.reference)
     assert known.is_overdue
     async with system.store.reading() as tx:
@@ -107,7 +107,7 @@ async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_on
     await system.tells()
     assert system.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.FAILED, TicketNotification.OPENED]
     assert system.ears.kinds(OSCAR) == [OrderWarning.FAILED]
-    assert system.ears.kinds(RINA) == [StaffNotification.HEAD]
+    assert system.ears.kinds(RINA) == [StaffNotification.NEW_CARD]
 
 
 async def test_a_failure_of_an_unpaid_order_is_nothing_to_the_staff(system: OrderSystem) -> None:
@@ -189,7 +189,7 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
         (EMMA, OrderNotification.STUCK),
         (EMMA, TicketNotification.OPENED),
         (OSCAR, OrderWarning.STUCK),
-        (RINA, StaffNotification.HEAD),
+        (RINA, StaffNotification.NEW_CARD),
     ):
         told = [each for each in heard if (each.chat_id, each.kind) == (chat, notice)]
         assert told, kinds

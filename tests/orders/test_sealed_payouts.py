@@ -195,8 +195,8 @@ async def test_a_malformed_order_keeps_no_other_from_being_read(store: Database,
         )
         assert await OrderRepository(tx).of_user(1001) == (good,)
         assert await OrderRepository(tx).by_service_id(["BAD", "GOOD"]) == {"GOOD": good}
-        assert await LookupRepository(tx).orders_named_like("D", limit=5, offset=0) == (good,)
-        await LookupRepository(tx).methods()
+        assert await LookupRepository(tx).find_orders_by_fragment("D", limit=5, offset=0) == (good,)
+        await LookupRepository(tx).find_used_methods()
         with pytest.raises(RowUnreadable) as caught:
             await OrderRepository(tx).get("BAD")
         assert caught.value.is_of_order

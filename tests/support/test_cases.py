@@ -143,7 +143,7 @@ async def test_a_forgotten_users_order_is_a_case_of_nobody(system: OrderSystem) 
         await delete_user(tx, EMMA)
     case = await CaseReader(system.store).of_order(await _current(system, order))
     assert (case.user_id, case.user, case.notifications, case.user_events, case.others) == (0, None, (), (), ())
-    assert Anomaly.FORGOTTEN in case.anomalies
+    assert Anomaly.DELETED in case.anomalies
 
 
 async def _current(system: OrderSystem, order: Order) -> Order:

@@ -59,7 +59,7 @@ async def test_pages_of_an_order_a_ticket_and_a_user_are_written_down_and_lists_
     ticket = Ticket.open(EMMA, service.clock.now(), order_reference="R2345AB")
     await keep(sqlite_store, an_order(), ticket, User(id=EMMA, created_at=service.clock.now()))
     assert await lookups.find_order("r2345ab")
-    assert (await lookups.find_orders_like("345A")).items
+    assert (await lookups.find_orders_by_fragment("345A")).items
     assert (await lookups.find_orders(OrderFilter(code="014"))).items
     assert (await lookups.list_orders_of(EMMA)).items
     assert (await lookups.list_tickets_of(EMMA)).items
@@ -73,7 +73,7 @@ async def test_pages_of_an_order_a_ticket_and_a_user_are_written_down_and_lists_
     service.clock.passes(seconds=1)
     about = await lookups.view_user(RINA, EMMA)
     assert about is not None
-    assert (about.tally.orders, about.tickets) == (1, (ticket,))
+    assert (about.counts.orders, about.tickets) == (1, (ticket,))
     assert await trail(sqlite_store) == [
         (RINA, AuditAction.LOOKED, "order:R2345AB", EMMA),
         (RINA, AuditAction.LOOKED, f"ticket:{ticket.reference}", EMMA),

@@ -50,16 +50,18 @@ async def keep(store: Database) -> None:
 async def test_a_fragment_of_either_name_finds_the_order(store: Database, fragment: str, found: list[str]) -> None:
     await keep(store)
     async with store.reading() as tx:
-        orders = await LookupRepository(tx).orders_named_like(fragment, limit=10, offset=0)
+        orders = await LookupRepository(tx).find_orders_by_fragment(fragment, limit=10, offset=0)
     assert [order.reference for order in orders] == found
 
 
 async def test_what_is_found_comes_in_pages(store: Database) -> None:
     await keep(store)
     async with store.reading() as tx:
-        pages = [await LookupRepository(tx).orders_named_like("4fq", limit=2, offset=offset) for offset in (0, 2, 4)]
+        pages = [
+            await LookupRepository(tx).find_orders_by_fragment("4fq", limit=2, offset=offset) for offset in (0, 2, 4)
+        ]
         others = [
-            await LookupRepository(tx).orders_like(OrderFilter(code="014"), limit=2, offset=offset) for offset in (0, 2)
+            await LookupRepository(tx).find_orders(OrderFilter(code="014"), limit=2, offset=offset) for offset in (0, 2)
         ]
     assert [[order.reference for order in page] for page in pages] == [["4FQZZZZ", "XQ4FQ7K"], ["R2345AB"], []]
     assert [[order.reference for order in page] for page in others] == [["T777777", "4FQZZZZ"], ["R2345AB"]]
@@ -86,14 +88,14 @@ async def test_orders_are_found_by_destination_sum_and_time(
 ) -> None:
     await keep(store)
     async with store.reading() as tx:
-        orders = await LookupRepository(tx).orders_like(OrderFilter(**sought), limit=10, offset=0)
+        orders = await LookupRepository(tx).find_orders(OrderFilter(**sought), limit=10, offset=0)
     assert [order.reference for order in orders] == found
 
 
 async def test_where_orders_went_is_named_once_a_code(store: Database) -> None:
     await keep(store)
     async with store.reading() as tx:
-        methods = await LookupRepository(tx).methods()
+        methods = await LookupRepository(tx).find_used_methods()
     assert [method.code for method in methods] == ["014", "ovo"]
     assert methods[1] == OVO
     assert methods[0] in {BCA, OLD_BCA}
@@ -110,8 +112,8 @@ async def test_people_are_found_by_their_name_the_last_seen_first(store: Databas
         for user in people:
             await UserRepository(tx).save(user)
     async with store.reading() as tx:
-        assert await LookupRepository(tx).people_called("emma") == (people[1], people[0])
-        assert await LookupRepository(tx).people_called("") == ()
+        assert await LookupRepository(tx).find_users_by_name("emma") == (people[1], people[0])
+        assert await LookupRepository(tx).find_users_by_name("") == ()
 
 
 async def test_a_tally_counts_one_user_alone(store: Database) -> None:
@@ -127,5 +129,5 @@ async def test_a_tally_counts_one_user_alone(store: Database) -> None:
         for number, facts in enumerate(all_facts):
             assert await OrderRepository(tx).add(an_order(f"R{number}", **facts))
     async with store.reading() as tx:
-        assert await LookupRepository(tx).tally(1001) == OrderCounts(orders=5, under_way=2, paid=3, failed=1)
-        assert await LookupRepository(tx).tally(1003) == OrderCounts()
+        assert await LookupRepository(tx).count_orders(1001) == OrderCounts(orders=5, in_progress=2, paid=3, failed=1)
+        assert await LookupRepository(tx).count_orders(1003) == OrderCounts()

@@ -74,7 +74,7 @@ async def has_head(scene: Scene, ticket: Ticket) -> TicketPost:
         chat_id=SUPPORT_GROUP_ID,
         message_id=card.message_id,
         ticket=ticket.reference,
-        role=PostRole.HEAD,
+        role=PostRole.CARD,
         topic_id=place,
         at=scene.system.clock.now(),
     )

@@ -54,7 +54,7 @@ class ReplySystem(TicketSystem):
             self.store, sender, self.clock, after=chain(posts.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups())
         )
 
-    async def opens_with_card(self) -> Ticket:
+    async def open_with_card(self) -> Ticket:
         """A ticket with its card in the group."""
         ticket = await self.opens()
         card = await self.server.bot.send_message(GROUP, "the card")
@@ -63,7 +63,7 @@ class ReplySystem(TicketSystem):
             await UserRepository(tx).save(User(id=EMMA, created_at=now, language_code="en"))
             await TicketPostRepository(tx).add(
                 TicketPost(
-                    chat_id=GROUP, message_id=card.message_id, ticket=ticket.reference, role=PostRole.HEAD, at=now
+                    chat_id=GROUP, message_id=card.message_id, ticket=ticket.reference, role=PostRole.CARD, at=now
                 )
             )
         return ticket
@@ -127,7 +127,7 @@ async def system(file: str) -> AsyncIterator[ReplySystem]:
 
 @pytest.fixture
 async def ticket(system: ReplySystem) -> Ticket:
-    return await system.opens_with_card()
+    return await system.open_with_card()
 
 
 async def test_an_answer_reaches_its_user_as_a_quote_in_the_bots_name(system: ReplySystem, ticket: Ticket) -> None:

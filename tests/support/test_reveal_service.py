@@ -109,7 +109,7 @@ class Bot:
         self.elapsed += after
         self.system.clock.passes(seconds=after)
         pause = await self.masking.mask_due()
-        await self.masking.settle()
+        await self.masking.wait_until_idle()
         return pause
 
     def restarted(self, *supporters: int) -> "Bot":

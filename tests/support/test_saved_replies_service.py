@@ -62,9 +62,9 @@ async def test_no_two_are_called_the_same_and_there_are_never_too_many(
     system: OrderSystem, answers: SavedReplyService
 ) -> None:
     for number in range(MAX_COUNT):
-        await answers.check_new(f"answer-{number}")
+        await answers.check_can_add(f"answer-{number}")
         await answers.write(f"answer-{number}", "en", "x", by(system))
     with pytest.raises(Rejection, match=r"answers\.exists"):
-        await answers.check_new("answer-0")
+        await answers.check_can_add("answer-0")
     with pytest.raises(Rejection, match=r"answers\.too_many"):
-        await answers.check_new("another")
+        await answers.check_can_add("another")

@@ -113,7 +113,7 @@ def test_a_case_tells_what_the_service_said_what_the_user_was_told_and_what_they
         line("09:35:40", was_paid + text("case.service_at", at="09:34:57")),
         line("09:35:41", told(OrderNotification.PAID)),
         line("09:35:42", told(OrderNotification.CARD_EDIT)),
-        line("09:35:43", told(OrderNotification.STUCK, DeliveryState.NEEDLESS)),
+        line("09:35:43", told(OrderNotification.STUCK, DeliveryState.NOT_NEEDED)),
     ]
 
 
@@ -127,7 +127,7 @@ def test_a_case_tells_what_the_service_said_what_the_user_was_told_and_what_they
             DeliveryState.SENT,
             text("case.reach.sent") + text("case.waited", duration="5 minutes"),
         ),
-        ({"message_id": None}, DeliveryState.NEEDLESS, text("case.reach.needless")),
+        ({"message_id": None}, DeliveryState.NOT_NEEDED, text("case.reach.needless")),
         (
             {"status": NotificationStatus.WAITING, "sent_at": None, "message_id": None},
             DeliveryState.WAITS,
@@ -135,7 +135,7 @@ def test_a_case_tells_what_the_service_said_what_the_user_was_told_and_what_they
         ),
         (
             {"status": NotificationStatus.SENDING, "sent_at": None, "message_id": None},
-            DeliveryState.UNDER_WAY,
+            DeliveryState.SENDING,
             text("case.reach.under_way"),
         ),
         (
@@ -186,8 +186,8 @@ def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_r
             },
             Anomaly.NOT_SENT,
         ),
-        ({}, {"user": replace(EMMA, blocked_at=NOW)}, Anomaly.AWAY),
-        ({"number": ""}, {}, Anomaly.FORGOTTEN),
+        ({}, {"user": replace(EMMA, blocked_at=NOW)}, Anomaly.BOT_BLOCKED),
+        ({"number": ""}, {}, Anomaly.DELETED),
     ],
 )
 def test_what_is_unusual_is_said_once_at_the_head(

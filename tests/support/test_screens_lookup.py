@@ -99,7 +99,7 @@ def test_a_users_page_says_how_they_stand_and_nothing_of_their_own(locale: str) 
     about = UserOverview(
         user_id=1001,
         user=EMMA,
-        tally=OrderCounts(orders=9, under_way=2, paid=5, failed=1),
+        counts=OrderCounts(orders=9, in_progress=2, paid=5, failed=1),
         orders=(an_order(), an_order(reference="DEF2345", phase=Phase.DONE)),
         tickets=(ticket(),),
     )
@@ -111,7 +111,7 @@ def test_a_users_page_says_how_they_stand_and_nothing_of_their_own(locale: str) 
 
 
 def test_a_user_of_whom_only_orders_are_left_has_a_page() -> None:
-    about = UserOverview(user_id=7, user=None, tally=OrderCounts(orders=1), orders=(an_order(),), tickets=())
+    about = UserOverview(user_id=7, user=None, counts=OrderCounts(orders=1), orders=(an_order(),), tickets=())
     seen = Seen("person", staff_lookup_user.show_user(READER, about, "id"))
     assert says(seen.text, "case.person", id="7", language=name_of("id"))
     assert label("lookup.all_orders") in [button.label for button in seen.buttons]

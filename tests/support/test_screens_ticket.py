@@ -22,9 +22,9 @@ ORDER = an_order()
 STAFF, NOBODY = frozenset({2001}), frozenset[int]()
 
 
-def page(ticket: object, *, may_reopen: bool = False, locale: str = "en") -> Seen:
+def page(ticket: object, *, can_reopen: bool = False, locale: str = "en") -> Seen:
     t = TRANSLATIONS.get(locale)
-    shown = ticket_page.show_ticket(Reader(t, JAKARTA, NOW), ticket, ORDER, may_reopen=may_reopen)  # type: ignore[arg-type]
+    shown = ticket_page.show_ticket(Reader(t, JAKARTA, NOW), ticket, ORDER, can_reopen=can_reopen)  # type: ignore[arg-type]
     return Seen("", shown)
 
 
@@ -82,7 +82,7 @@ def test_a_closed_ticket_says_why_in_words_of_its_own(reason: CloseReason) -> No
 
 def test_a_closed_ticket_can_be_rated_in_one_tap_and_reopened_as_long_as_that_is_possible() -> None:
     rate = ["t:T-4F7K2:rate:good", "t:T-4F7K2:rate:bad"]
-    fresh = page(a_closed_ticket(NOW), may_reopen=True)
+    fresh = page(a_closed_ticket(NOW), can_reopen=True)
     assert data_of(fresh) == [*rate, "t:T-4F7K2:reopen", "o:ABC2345:page"]
     assert says(fresh.text, "ticket.not_over")
     late = page(a_closed_ticket(NOW))

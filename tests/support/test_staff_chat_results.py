@@ -84,13 +84,13 @@ async def test_a_group_that_is_lost_notifies_each_agent_and_raises_one_alarm(sys
     system.ears.outcomes[GROUP] = deque([KICKED] * 3)
     async with system.store.transaction() as tx:
         about = AboutTicket(ticket.reference)
-        await notify_staff(tx, system.staff_chat, StaffNotification.HEAD, about, system.clock.now())
+        await notify_staff(tx, system.staff_chat, StaffNotification.NEW_CARD, about, system.clock.now())
     await writes_in(system, ticket)
     await system.tells()
     await writes_in(system, ticket, 2)
     await system.tells()
     for supporter in (OSCAR, RINA):
-        assert system.heard(supporter) == [StaffNotification.HEAD, "ticket_entry:1", "ticket_entry:2"]
+        assert system.heard(supporter) == [StaffNotification.NEW_CARD, "ticket_entry:1", "ticket_entry:2"]
     assert system.heard(BOSS) == [AlarmNotification.RAISED]
     assert await alarms(system) == [AlarmKind.STAFF_CHAT_LOST]
 

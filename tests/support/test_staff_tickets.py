@@ -150,7 +150,7 @@ async def test_closing_tells_the_user_why_and_a_closed_ticket_takes_no_answer(
     closed = await system.answers.close(ticket.reference, RINA, CloseReason.SOLVED)
     assert (closed.status, closed.closed_by, closed.close_reason) == (TicketStatus.CLOSED, RINA, "solved")
     with pytest.raises(Rejection, match=r"ticket\.closed"):
-        await system.answers.close(ticket.reference, RINA, CloseReason.DOUBLE)
+        await system.answers.close(ticket.reference, RINA, CloseReason.DUPLICATE)
     with pytest.raises(Rejection, match=r"ticket\.closed"):
         await system.answered(ticket)
     await system.tells()

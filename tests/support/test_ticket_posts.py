@@ -53,12 +53,12 @@ async def test_the_newest_card_of_each_chat_is_its_head(store: Database) -> None
         a_post(8, "T-3456B", at=NOW + SECOND * 9),
     )
     async with store.reading() as tx:
-        heads = {post.chat_id: post.message_id for post in await TicketPostRepository(tx).heads("T-2345A")}
+        heads = {post.chat_id: post.message_id for post in await TicketPostRepository(tx).cards("T-2345A")}
         assert heads == {GROUP: 5, OTHER: 3}
-        head = await TicketPostRepository(tx).head("T-2345A", GROUP)
+        head = await TicketPostRepository(tx).card("T-2345A", GROUP)
         assert head is not None
         assert (head.message_id, head.topic_id) == (5, 5)
-        assert await TicketPostRepository(tx).head("T-2345A", 77) is None
+        assert await TicketPostRepository(tx).card("T-2345A", 77) is None
 
 
 @pytest.mark.usefixtures("tickets")
@@ -114,4 +114,4 @@ async def test_being_told_twice_of_a_move_changes_nothing(store: Database) -> No
             await save_moved_chat(tx, GROUP, NEW_GROUP)
     await adds(store, a_post(1, chat_id=NEW_GROUP))
     async with store.reading() as tx:
-        assert await TicketPostRepository(tx).head("T-2345A", NEW_GROUP) is not None
+        assert await TicketPostRepository(tx).card("T-2345A", NEW_GROUP) is not None

@@ -90,7 +90,7 @@ def test_medians_count_only_what_has_come_to_pass() -> None:
 
 @pytest.mark.parametrize(("answered", "said"), [(19, None), (20, 7 * MINUTE)])
 def test_the_usual_time_to_a_reply_is_shown_by_twenty_replies(answered: int, said: timedelta | None) -> None:
-    assert measure_tickets([*(times(7) for _ in range(answered)), *(times() for _ in range(30))]).usual_reply == said
+    assert measure_tickets([*(times(7) for _ in range(answered)), *(times() for _ in range(30))]).typical_reply == said
 
 
 def test_of_an_even_number_the_median_lies_between_the_middle_two() -> None:

@@ -27,8 +27,8 @@ async def test_the_newest_topic_is_the_tickets_and_is_no_card(store: Database) -
         assert topic is not None
         assert (topic.topic_id, topic.argument) == (9, "")
         assert await TicketPostRepository(tx).topic("T-2345A", OTHER) is None
-        assert await TicketPostRepository(tx).head("T-2345A", GROUP) is None
-        assert await TicketPostRepository(tx).heads("T-2345A") == ()
+        assert await TicketPostRepository(tx).card("T-2345A", GROUP) is None
+        assert await TicketPostRepository(tx).cards("T-2345A") == ()
 
 
 async def test_how_a_topic_stands_is_kept_over_what_was_known(store: Database) -> None:

@@ -87,7 +87,7 @@ async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(system
     assert await system.texts(first.ticket) == ["My money is gone", "Hello?"]
     await system.tells()
     assert [each.marked_kind for each in system.ears.heard] == [
-        StaffNotification.HEAD,
+        StaffNotification.NEW_CARD,
         f"{StaffNotification.ENTRY}:1",
         f"{StaffNotification.ENTRY}:2",
     ]
@@ -183,7 +183,7 @@ async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(system
     await system.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
     await system.tells()
     assert TicketNotification.OPENED in system.ears.kinds(EMMA)
-    assert system.ears.kinds(RINA) == [StaffNotification.HEAD]
+    assert system.ears.kinds(RINA) == [StaffNotification.NEW_CARD]
     async with system.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
     assert (ticket.cause, ticket.user_id, ticket.waiting_since) == (Cause.FAILED, EMMA, system.clock.now())
@@ -199,7 +199,7 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(system: UserTic
     async with system.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
     assert ticket.cause is Cause.FAILED
-    assert system.ears.kinds(RINA) == [StaffNotification.HEAD, StaffNotification.CARD, StaffNotification.STEP]
+    assert system.ears.kinds(RINA) == [StaffNotification.NEW_CARD, StaffNotification.CARD, StaffNotification.STEP]
     assert system.ears.kinds(EMMA).count(TicketNotification.OPENED) == 1
 
 

@@ -50,12 +50,12 @@ def of_tickets(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Iter
             ticket_question.report_opened(t, ticket, about, soon),
         )
         for known in (ticket, replace(ticket, waiting_since=None)):
-            yield f"ticket, {cause}", ticket_page.show_ticket(Reader(t, zone, now), known, about, may_reopen=False)
-        for reason, rating, may_reopen in product(CloseReason, (None, *Rating), (True, False)):
+            yield f"ticket, {cause}", ticket_page.show_ticket(Reader(t, zone, now), known, about, can_reopen=False)
+        for reason, rating, can_reopen in product(CloseReason, (None, *Rating), (True, False)):
             closed = a_closed_ticket(now, reason, cause=cause, rating=rating)
             yield (
                 f"closed, {reason}",
-                ticket_page.show_ticket(Reader(t, zone, now), closed, about, may_reopen=may_reopen),
+                ticket_page.show_ticket(Reader(t, zone, now), closed, about, can_reopen=can_reopen),
             )
     yield "added", ticket_question.confirm_added(t, a_ticket(now))
     yield "unreadable", ticket_question.explain_unreadable(t)

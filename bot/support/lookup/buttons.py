@@ -19,7 +19,7 @@ class LookupPage(StrEnum):
     """What a button of a lookup shows."""
 
     ORDER = "order"
-    ORDERS_LIKE = "like"
+    ORDERS_BY_FRAGMENT = "like"
     ORDERS_FOUND = "find"
     ORDERS_OF_USER = "orders"
     USER = "person"
@@ -56,9 +56,9 @@ def format_search(wanted: OrderFilter, offset: int = 0) -> str | None:
         _format_minutes(wanted.until),
         str(offset),
     )
-    written = FIELD.join(fields)
-    is_read_back = parse_search(written) == (wanted, offset)
-    return written if is_read_back and len(written.encode()) <= MAX_QUERY_BYTES else None
+    query = FIELD.join(fields)
+    is_read_back = parse_search(query) == (wanted, offset)
+    return query if is_read_back and len(query.encode()) <= MAX_QUERY_BYTES else None
 
 
 def parse_search(query: str) -> tuple[OrderFilter, int] | None:

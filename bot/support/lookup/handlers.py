@@ -71,7 +71,7 @@ class LookupHandlers:
         """Show one order by its reference, its id or a fragment of them; without any, that of the ticket replied to."""
         wanted = "".join(typed.split()).strip("#<>")
         name = wanted.upper()
-        ticket = await self._ticket_called(name) if wanted else await self._messages.ticket_of(staff, staff.message)
+        ticket = await self._find_ticket(name) if wanted else await self._messages.ticket_of(staff, staff.message)
         if ticket is not None and ticket.order_reference:
             await self._show_order(staff, ticket.order_reference)
         elif ticket is not None:
@@ -81,7 +81,7 @@ class LookupHandlers:
         elif (found := await self._lookups.find_order(wanted)) is not None:
             await self._show_order(staff, found.reference)
         else:
-            await self._show_like(staff, format_page(wanted))
+            await self._show_by_fragment(staff, format_page(wanted))
 
     async def find_orders(self, staff: StaffSession, typed: str) -> None:
         """Show orders by the destination, sum and day that are typed."""
@@ -90,11 +90,11 @@ class LookupHandlers:
             await self._show(staff, Screen(staff.t("lookup.unread", what=" ".join(parsed.unread))))
         elif parsed.candidates:
 
-            def narrowed(code: str) -> str | None:
+            def button_data(code: str) -> str | None:
                 query = format_search(replace(parsed.wanted, code=code))
                 return query and LookupButton(LookupPage.ORDERS_FOUND, query).pack()
 
-            await self._show(staff, order_screens.ask_destination(staff.t, parsed.candidates, narrowed))
+            await self._show(staff, order_screens.ask_destination(staff.t, parsed.candidates, button_data))
         elif parsed.wanted.is_empty:
             await self._show(staff, Screen(staff.t("lookup.how_find")))
         else:
@@ -108,13 +108,13 @@ class LookupHandlers:
         """Show the user whose id or name was typed; without any, who wrote what the command replies to."""
         wanted, message = "".join(typed.split()), staff.message
         if wanted:
-            await self._show_called(staff, wanted)
+            await self._show_by_name(staff, wanted)
             return
         answered = message.reply_to_message if message is not None else None
         if answered is not None and answered.forward_origin is not None:
             await self._show_author(staff, answered)
         elif (ticket := await self._messages.ticket_of(staff, message)) is not None:
-            await self._show_user_or_say(staff, ticket.user_id)
+            await self._show_user_or_explain(staff, ticket.user_id)
         else:
             await self._show(staff, Screen(staff.t("lookup.how_person")))
 
@@ -127,8 +127,8 @@ class LookupHandlers:
         """Show a ticket's page: as a message of the ticket, which can be replied to, or in the place of the pressed."""
         case = await self._lookups.view_ticket(staff.user.id, ticket)
         async with self._database.reading() as tx:
-            heads = await TicketPostRepository(tx).heads(ticket.reference)
-        link = next((head.link for head in heads if head.link), None)
+            cards = await TicketPostRepository(tx).cards(ticket.reference)
+        link = next((card.link for card in cards if card.link), None)
         screen = ticket_screens.show_ticket(staff.reader, ticket, case, default_locale=self._default_locale, link=link)
         await staff.session.acknowledge()
         if argument == ticket_screens.HERE:
@@ -152,21 +152,21 @@ class LookupHandlers:
         await self._show(staff, screen)
         return True
 
-    async def _show_like(self, staff: StaffSession, query: str) -> bool:
+    async def _show_by_fragment(self, staff: StaffSession, query: str) -> bool:
         """Show the orders that have a fragment in their names; a single one at once."""
         fragment, offset = parse_page(query)
         if not FRAGMENT.fullmatch(fragment):
             await self._show(staff, Screen(staff.t("lookup.no_such_name", shortest=MIN_FRAGMENT)))
             return True
-        page = await self._lookups.find_orders_like(fragment, offset)
+        page = await self._lookups.find_orders_by_fragment(fragment, offset)
         if len(page.items) == 1 and not offset:
             return await self._show_order(staff, page.items[0].reference)
         title = staff.t("lookup.orders_like", fragment=fragment)
-        turn = partial(_page_data, LookupPage.ORDERS_LIKE, fragment)
+        turn = partial(_page_data, LookupPage.ORDERS_BY_FRAGMENT, fragment)
         await self._show(staff, order_screens.list_orders(staff.reader, title, page, turn))
         return True
 
-    async def _turn_found(self, staff: StaffSession, query: str) -> bool:
+    async def _show_found_page(self, staff: StaffSession, query: str) -> bool:
         wanted = parse_search(query)
         if wanted is None or wanted[0].is_empty:
             return False
@@ -215,24 +215,24 @@ class LookupHandlers:
         known = parse_user_id(user_id)
         return known is not None and await self._show_user_page(staff, known)
 
-    async def _show_called(self, staff: StaffSession, name: str) -> None:
+    async def _show_by_name(self, staff: StaffSession, name: str) -> None:
         ids = await self._lookups.find_users(name)
         if len(ids) > 1:
             await self._show(staff, user_screens.ask_which_user(staff.t, ids))
         elif ids:
-            await self._show_user_or_say(staff, ids[0])
+            await self._show_user_or_explain(staff, ids[0])
         else:
             await self._show(staff, Screen(staff.t("lookup.nobody_called")))
 
     async def _show_author(self, staff: StaffSession, message: Message) -> None:
         origin = message.forward_origin
         if isinstance(origin, MessageOriginUser) and not origin.sender_user.is_bot:
-            await self._show_user_or_say(staff, origin.sender_user.id)
+            await self._show_user_or_explain(staff, origin.sender_user.id)
         else:
             is_hidden = isinstance(origin, MessageOriginHiddenUser)
             await self._show(staff, Screen(staff.t("lookup.hidden" if is_hidden else "lookup.by_no_person")))
 
-    async def _show_user_or_say(self, staff: StaffSession, user_id: int) -> None:
+    async def _show_user_or_explain(self, staff: StaffSession, user_id: int) -> None:
         if not await self._show_user_page(staff, user_id):
             await self._show(staff, Screen(staff.t("lookup.nobody", user=str(user_id))))
 
@@ -256,7 +256,7 @@ class LookupHandlers:
         else:
             await staff.say(screen)
 
-    async def _ticket_called(self, name: str) -> Ticket | None:
+    async def _find_ticket(self, name: str) -> Ticket | None:
         """Return the ticket of this reference, with its hyphen or without. An order's reference is longer."""
         if not TICKET.fullmatch(name):
             return None
@@ -265,8 +265,8 @@ class LookupHandlers:
 
     PAGES: ClassVar[Mapping[LookupPage, "_ShowPage"]] = {
         LookupPage.ORDER: _show_order,
-        LookupPage.ORDERS_LIKE: _show_like,
-        LookupPage.ORDERS_FOUND: _turn_found,
+        LookupPage.ORDERS_BY_FRAGMENT: _show_by_fragment,
+        LookupPage.ORDERS_FOUND: _show_found_page,
         LookupPage.USER: _show_user,
         LookupPage.ORDERS_OF_USER: _show_orders_of,
         LookupPage.TICKETS_OF_USER: _show_tickets_of,

@@ -42,7 +42,7 @@ class OrderCounts:
     """Counts of a user's orders: all, those in progress, those that were paid, and of these the failed ones."""
 
     orders: int = 0
-    under_way: int = 0
+    in_progress: int = 0
     paid: int = 0
     failed: int = 0
 
@@ -71,7 +71,7 @@ class UserOverview:
 
     user_id: int
     user: User | None
-    tally: OrderCounts
+    counts: OrderCounts
     orders: tuple[Order, ...]
     tickets: tuple[Ticket, ...]
 

@@ -71,33 +71,33 @@ class LookupRepository:
         self._connection = tx.connection
         self._vault = tx.vault
 
-    async def orders_named_like(self, fragment: str, *, limit: int, offset: int) -> tuple[Order, ...]:
+    async def find_orders_by_fragment(self, fragment: str, *, limit: int, offset: int) -> tuple[Order, ...]:
         """Return the orders with `fragment` in their reference or their id at the service, in any case."""
         if not fragment or set(fragment) & LIKE_CHARACTERS:
             return ()
         known = {"capitals": fragment.upper(), "small": fragment.lower(), "limit": limit, "offset": offset}
         return await self._orders(WITH_FRAGMENT, known)
 
-    async def orders_like(self, wanted: OrderFilter, *, limit: int, offset: int) -> tuple[Order, ...]:
+    async def find_orders(self, wanted: OrderFilter, *, limit: int, offset: int) -> tuple[Order, ...]:
         """Return the orders that fit."""
         return await self._orders(_matching(wanted), {"limit": limit, "offset": offset})
 
-    async def methods(self) -> tuple[PayoutMethod, ...]:
+    async def find_used_methods(self) -> tuple[PayoutMethod, ...]:
         """Return the destinations of all orders, each code once, also those that the live list no longer has."""
         found = (await self._connection.execute(USED_METHODS)).mappings()
         read = (sealing.read_unopened(self._vault, orders, dict(row), _to_method) for row in found)
         return tuple(filter(None, read))
 
-    async def people_called(self, username: str) -> tuple[User, ...]:
+    async def find_users_by_name(self, username: str) -> tuple[User, ...]:
         """Return the users who had this public name when they were last here, the last seen first."""
         found = (await self._connection.execute(BY_USERNAME, {"called": username})).mappings()
         return sealing.readable(self._vault, users, found, to_user)
 
-    async def tally(self, user_id: int) -> OrderCounts:
+    async def count_orders(self, user_id: int) -> OrderCounts:
         """Return the counts of the user's orders."""
         counted = (await self._connection.execute(ORDER_COUNTS, {"user": user_id})).one()
-        placed, under_way, paid, failed = map(int, counted)
-        return OrderCounts(orders=placed, under_way=under_way, paid=paid, failed=failed)
+        placed, in_progress, paid, failed = map(int, counted)
+        return OrderCounts(orders=placed, in_progress=in_progress, paid=paid, failed=failed)
 
     async def _orders(self, statement: Select[Any], known: dict[str, Any]) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, known)

@@ -46,12 +46,12 @@ class LookupService:
             found = await OrderRepository(tx).get(name.upper())
             return found or (await OrderRepository(tx).by_service_id([name])).get(name)
 
-    async def find_orders_like(self, fragment: str, offset: int = 0) -> Page[Order]:
+    async def find_orders_by_fragment(self, fragment: str, offset: int = 0) -> Page[Order]:
         """Return orders with this fragment in their reference or id; none for fewer than three characters."""
         if len(fragment) < MIN_FRAGMENT:
             return Page(())
         async with self._database.reading() as tx:
-            found = await LookupRepository(tx).orders_named_like(fragment, limit=PAGE_SIZE + 1, offset=offset)
+            found = await LookupRepository(tx).find_orders_by_fragment(fragment, limit=PAGE_SIZE + 1, offset=offset)
         return _to_page(found, offset)
 
     async def parse_query(self, text: str, zone: tzinfo) -> ParsedQuery:
@@ -65,7 +65,7 @@ class LookupService:
     async def find_orders(self, wanted: OrderFilter, offset: int = 0) -> Page[Order]:
         """Return the orders that fit, newest first."""
         async with self._database.reading() as tx:
-            return _to_page(await LookupRepository(tx).orders_like(wanted, limit=PAGE_SIZE + 1, offset=offset), offset)
+            return _to_page(await LookupRepository(tx).find_orders(wanted, limit=PAGE_SIZE + 1, offset=offset), offset)
 
     async def find_users(self, name: str) -> tuple[int, ...]:
         """Return the ids of the users of this id, @name or link, the last seen first: a name changes hands."""
@@ -74,7 +74,7 @@ class LookupService:
             user_id = parse_user_id(called)
             return (user_id,) if user_id else ()
         async with self._database.reading() as tx:
-            return tuple(user.id for user in (await LookupRepository(tx).people_called(called))[:PAGE_SIZE])
+            return tuple(user.id for user in (await LookupRepository(tx).find_users_by_name(called))[:PAGE_SIZE])
 
     async def list_orders_of(self, user_id: int, offset: int = 0) -> Page[Order]:
         """Return a user's orders, newest first."""
@@ -119,14 +119,14 @@ class LookupService:
     async def view_user(self, staff_id: int, user_id: int) -> UserOverview | None:
         """Return a user at a glance; None where the bot has never met them, or has deleted them."""
         async with self._database.transaction() as tx:
-            user, tally = await UserRepository(tx).get(user_id), await LookupRepository(tx).tally(user_id)
-            if not user_id or (user is None and not tally.orders):
+            user, counts = await UserRepository(tx).get(user_id), await LookupRepository(tx).count_orders(user_id)
+            if not user_id or (user is None and not counts.orders):
                 return None
             await self._record(tx, staff_id, "person:", user_id)
             return UserOverview(
                 user_id=user_id,
                 user=user,
-                tally=tally,
+                counts=counts,
                 orders=await OrderRepository(tx).of_user(user_id, limit=SHOWN_ON_USER_PAGE),
                 tickets=await TicketRepository(tx).of_user(user_id, limit=SHOWN_ON_USER_PAGE),
             )
@@ -138,7 +138,7 @@ class LookupService:
         except SettlementFailure:
             live = ()
         async with self._database.reading() as tx:
-            used = await LookupRepository(tx).methods()
+            used = await LookupRepository(tx).find_used_methods()
         codes = {method.code for method in live}
         return (*live, *(method for method in used if method.code not in codes))
 

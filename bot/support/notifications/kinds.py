@@ -82,7 +82,7 @@ class DeletedTicket(AboutTicket):
 class StaffNotification(NotificationKind):
     """Notifications about tickets, for the chats in which support works."""
 
-    HEAD = "ticket_head", AboutTicket  # opens the topic (or the thread of replies) with the card
+    NEW_CARD = "ticket_head", AboutTicket  # opens the topic (or the thread of replies) with the card
     CARD = "ticket_card", AboutTicket  # the card has changed
     ENTRY = "ticket_entry", UserEntry  # the user wrote something
     EDITED = "ticket_entry_edited", UserEntry  # the user has changed what they wrote

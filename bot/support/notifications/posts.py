@@ -99,8 +99,8 @@ async def _save_remark(tx: Transaction, notification: Notification[EntryRemark],
 async def _save_reminder(
     tx: Transaction, notification: Notification[TicketWait], result: Result, now: datetime
 ) -> None:
-    head = await TicketPostRepository(tx).head(notification.payload.ticket, notification.chat_id)
-    await save_post(tx, notification, result, now, PostRole.REMARK, topic_id=head.topic_id if head else None)
+    card = await TicketPostRepository(tx).card(notification.payload.ticket, notification.chat_id)
+    await save_post(tx, notification, result, now, PostRole.REMARK, topic_id=card.topic_id if card else None)
 
 
 FOLLOW_UPS: Final[Mapping[NotificationKind, After]] = {

@@ -38,7 +38,7 @@ class RemarkMessages:
         remark, chat_id = notification.payload, notification.chat_id
         async with context.store.reading() as tx:
             entry = await find_entry(tx, notification)
-            head = await TicketPostRepository(tx).head(remark.ticket, chat_id)
+            card = await TicketPostRepository(tx).card(remark.ticket, chat_id)
         if entry is None:
             return Undeliverable("the entry is gone")
         is_here = entry.source_chat_id == chat_id
@@ -46,15 +46,15 @@ class RemarkMessages:
             reaction = REACTIONS[remark.what]
             reacted = await context.messenger.topics.react(chat_id, entry.source_message_id, reaction)
             if not isinstance(reacted, Gone | Invalid):
-                return await self._topics.close_attempt(chat_id, None, reacted)
+                return await self._topics.handle_outcome(chat_id, None, reacted)
         screen = screens.show_remark(context.t, remark, entry)
         shown = Screen(with_repeat_note(notification, context.t, screen.text), screen.keyboard)
-        place = _place(chat_id, entry, head, is_here=is_here)
+        place = _place(chat_id, entry, card, is_here=is_here)
         if remark.what in WITH_MEDIA and not is_here:
             sent = await send_entry(context.messenger, place, entry, shown)
         else:
             sent = await _send_line(context.messenger, place, shown)
-        return await self._topics.close_attempt(chat_id, place.topic_id, sent)
+        return await self._topics.handle_outcome(chat_id, place.topic_id, sent)
 
 
 async def _send_line(messenger: Messenger, place: Place, shown: Screen) -> Outcome:
@@ -63,7 +63,7 @@ async def _send_line(messenger: Messenger, place: Place, shown: Screen) -> Outco
     )
 
 
-def _place(chat_id: int, entry: TicketEntry, head: TicketPost | None, *, is_here: bool) -> Place:
+def _place(chat_id: int, entry: TicketEntry, card: TicketPost | None, *, is_here: bool) -> Place:
     """Return the ticket's topic, and the message that the line is about if that is in this chat."""
-    topic_id, card = (head.topic_id, head.message_id) if head else (None, None)
-    return Place(chat_id, topic_id, entry.source_message_id if is_here else card)
+    topic_id, card_id = (card.topic_id, card.message_id) if card else (None, None)
+    return Place(chat_id, topic_id, entry.source_message_id if is_here else card_id)

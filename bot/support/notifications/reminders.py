@@ -32,20 +32,20 @@ class ReminderMessages:
         """Remind an operator, with a link to the ticket."""
         async with context.store.reading() as tx:
             group = await self._staff_chat.group(tx)
-        ticket, head = await _read(notification.payload, context, group)
+        ticket, card = await _read(notification.payload, context, group)
         if ticket is None:
             return Sent()
-        screen = screens.remind_operator(context.t, ticket, context.now, head.link if head else None)
+        screen = screens.remind_operator(context.t, ticket, context.now, card.link if card else None)
         return await context.send_text(notification, screen, priority="talk")
 
 
 async def render_for_staff(notification: Notification[TicketWait], context: RenderContext) -> DeliveryOutcome:
     """Remind support, under the ticket's card."""
-    ticket, head = await _read(notification.payload, context, notification.chat_id)
+    ticket, card = await _read(notification.payload, context, notification.chat_id)
     if ticket is None:
         return Sent()
     screen = screens.remind_staff(context.t, ticket, context.now)
-    reply_to, topic_id = (head.message_id, head.topic_id) if head else (None, None)
+    reply_to, topic_id = (card.message_id, card.topic_id) if card else (None, None)
     return await context.send_text(notification, screen, priority="talk", reply_to=reply_to, topic_id=topic_id)
 
 
@@ -55,6 +55,6 @@ async def _read(
     """Return the ticket if it still waits since then, and its card in a chat."""
     async with context.store.reading() as tx:
         ticket = await TicketRepository(tx).get(wait.ticket)
-        head = await TicketPostRepository(tx).head(wait.ticket, chat_id) if chat_id else None
+        card = await TicketPostRepository(tx).card(wait.ticket, chat_id) if chat_id else None
     still_waits = ticket is not None and ticket.is_open and ticket.waiting_since == wait.since
-    return (ticket if still_waits else None), head
+    return (ticket if still_waits else None), card

@@ -36,14 +36,14 @@ class StaffChatMessages:
     def renderers(self) -> Mapping[NotificationKind, Renderer]:
         """Return the renderer of each kind of notification."""
         return {
-            StaffNotification.HEAD: self.render_head,
+            StaffNotification.NEW_CARD: self.render_new_card,
             StaffNotification.CARD: self.render_card,
             StaffNotification.ENTRY: self.render_entry,
             StaffNotification.EDITED: self.render_entry,
             StaffNotification.STEP: self.render_step,
         }
 
-    async def render_head(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
+    async def render_new_card(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
         """Open the ticket's topic, or thread, with its card."""
         ticket = await _ticket(notification, context)
         if ticket is None:
@@ -63,16 +63,16 @@ class StaffChatMessages:
         """Show what the user wrote, or what they have changed of it."""
         ticket = await _ticket(notification, context)
         async with context.store.reading() as tx:
-            written = await find_entry(tx, notification)
-        if ticket is None or written is None:
+            entry = await find_entry(tx, notification)
+        if ticket is None or entry is None:
             return Sent()
         card = await self._topics.find_or_send_card(notification.chat_id, context.reader, ticket)
         if not isinstance(card, TicketPost):
             return card
-        said = _heading(notification, context, ticket, written)
-        place = await self._place(notification, context, card, written)
-        sent = await _send_entry(context, place, written, said)
-        return await self._topics.close_attempt(notification.chat_id, card.topic_id, sent)
+        heading = _heading(notification, context, ticket, entry)
+        place = await self._place(notification, context, card, entry)
+        sent = await _send_entry(context, place, entry, heading)
+        return await self._topics.handle_outcome(notification.chat_id, card.topic_id, sent)
 
     async def render_step(self, notification: Notification[TicketStep], context: RenderContext) -> DeliveryOutcome:
         """Say in one line what was done. The card has changed by then, but an edit mentions nobody."""
@@ -83,73 +83,71 @@ class StaffChatMessages:
         if not isinstance(card, TicketPost):
             return card
         step = notification.payload
-        said = staff_ticket.format_step(context.t, ticket, step.what, ping=step.ping)
-        place = self._topics.place_near(card)
+        heading = staff_ticket.format_step(context.t, ticket, step.what, ping=step.ping)
+        place = self._topics.place_for(card)
         sent = await context.messenger.send_text(
             place.chat_id,
-            with_repeat_note(notification, context.t, said),
+            with_repeat_note(notification, context.t, heading),
             (),
             priority="talk",
             topic_id=place.topic_id,
             reply_to=place.reply_to,
         )
-        return await self._topics.close_attempt(notification.chat_id, place.topic_id, sent)
+        return await self._topics.handle_outcome(notification.chat_id, place.topic_id, sent)
 
     async def _place(
-        self, notification: Notification[UserEntry], context: RenderContext, card: TicketPost, written: TicketEntry
+        self, notification: Notification[UserEntry], context: RenderContext, card: TicketPost, entry: TicketEntry
     ) -> Place:
         """Return where the entry goes. A changed one replies to what it was before, which stays to be read."""
         if notification.kind != StaffNotification.EDITED:
-            return self._topics.place_near(card)
+            return self._topics.place_for(card)
         async with context.store.reading() as tx:
-            before = await TicketPostRepository(tx).of_entry(written.ticket, written.number, notification.chat_id)
-        return self._topics.place_near(card, before.message_id if before else None)
+            before = await TicketPostRepository(tx).of_entry(entry.ticket, entry.number, notification.chat_id)
+        return self._topics.place_for(card, before.message_id if before else None)
 
 
-def _heading(
-    notification: Notification[UserEntry], context: RenderContext, ticket: Ticket, written: TicketEntry
-) -> Html:
+def _heading(notification: Notification[UserEntry], context: RenderContext, ticket: Ticket, entry: TicketEntry) -> Html:
     is_changed = notification.kind == StaffNotification.EDITED
-    at = written.edited_at if is_changed and written.edited_at else written.at
-    said = staff_ticket.format_entry_heading(
+    at = entry.edited_at if is_changed and entry.edited_at else entry.at
+    heading = staff_ticket.format_entry_heading(
         context.t,
         ticket,
-        written,
+        entry,
         context.t.clock(at, context.zone),
         ping=notification.payload.ping,
         is_changed=is_changed,
     )
-    return Html(with_repeat_note(notification, context.t, said))
+    return Html(with_repeat_note(notification, context.t, heading))
 
 
-async def _send_entry(context: RenderContext, place: Place, written: TicketEntry, said: Html) -> Outcome:
+async def _send_entry(context: RenderContext, place: Place, entry: TicketEntry, heading: Html) -> Outcome:
     """Send it in one message where it fits. A long text follows in a message of its own, whole."""
     messenger = context.messenger
-    whole = with_quote(said, written.text)
-    if visible_units(whole) <= (CAPTION_UNITS if written.media else TEXT_UNITS):
-        return await send_entry(messenger, place, written, Screen(whole))
-    first = await send_entry(messenger, place, written, Screen(said))
+    whole = with_quote(heading, entry.text)
+    if visible_units(whole) <= (CAPTION_UNITS if entry.media else TEXT_UNITS):
+        return await send_entry(messenger, place, entry, Screen(whole))
+    first = await send_entry(messenger, place, entry, Screen(heading))
     if not isinstance(first, Delivered):
         return first
-    text = with_quote("", written.text)
+    text = with_quote("", entry.text)
     rest = await messenger.send_text(
         place.chat_id, text, (), priority="talk", topic_id=place.topic_id, reply_to=first.message_id
     )
     if not isinstance(rest, Delivered) or rest.message_id is None:
         return rest
-    await _save_post(context, place, written, rest.message_id)
+    await _save_post(context, place, entry, rest.message_id)
     return first
 
 
-async def _save_post(context: RenderContext, place: Place, written: TicketEntry, message_id: int) -> None:
+async def _save_post(context: RenderContext, place: Place, entry: TicketEntry, message_id: int) -> None:
     """Let the rest of a long message be replied to as well as its beginning."""
     post = TicketPost(
         chat_id=place.chat_id,
         message_id=message_id,
-        ticket=written.ticket,
+        ticket=entry.ticket,
         role=PostRole.ENTRY,
         topic_id=place.topic_id,
-        entry=written.number,
+        entry=entry.number,
         at=context.now,
     )
     async with context.store.transaction() as tx:

@@ -48,8 +48,8 @@ class UserChatMessages:
         ticket, order = await _read(notification, context)
         if ticket is None or ticket.is_open:
             return Sent()
-        may_reopen = ticket.may_be_reopened(context.now, self._within)
-        screen = ticket_page.show_ticket(context.reader, ticket, order, may_reopen=may_reopen)
+        can_reopen = ticket.can_be_reopened(context.now, self._within)
+        screen = ticket_page.show_ticket(context.reader, ticket, order, can_reopen=can_reopen)
         return await context.send_text(notification, screen, priority="money")
 
 

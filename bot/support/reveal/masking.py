@@ -58,7 +58,7 @@ class MaskingService:
         self._on_change()
 
     @contextmanager
-    def hold(self, reveal: Reveal) -> Iterator[bool]:
+    def lock(self, reveal: Reveal) -> Iterator[bool]:
         """Keep others from showing or masking it within the block. Yields whether nobody else is doing that already."""
         if reveal.id in self._in_progress:
             yield False
@@ -78,7 +78,7 @@ class MaskingService:
 
     async def mask(self, reveal: Reveal, *, is_kept: bool = True) -> None:
         """Mask one now, unless that is being done already. After a failure it is retried at growing intervals."""
-        with self.hold(reveal) as is_ours:
+        with self.lock(reveal) as is_ours:
             if not is_ours:
                 return
             async with self._database.reading() as tx:
@@ -111,7 +111,7 @@ class MaskingService:
             if reveal.staff_id == staff_id and self.is_due(reveal):
                 await self.mask(reveal)
 
-    async def settle(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until nothing is being masked."""
         while self._tasks:
             await asyncio.wait(self._tasks)
@@ -144,9 +144,9 @@ class MaskingService:
 
     def _track(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(self._remove_task)
 
-    def _done(self, task: "asyncio.Task[Any]") -> None:
+    def _remove_task(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             # The row still says that it has to be masked, and the next call finds it.

@@ -67,9 +67,9 @@ def read_reason(typed: str) -> str:
     Raises:
         Rejection: it says too little, or too much.
     """
-    said = _NUMBER.sub(lambda found: mask(re.sub(r"\D", "", found[0])), plain(typed))
-    if len(said) < MIN_CHARACTERS or not any(map(str.isalpha, said)):
+    reason = _NUMBER.sub(lambda found: mask(re.sub(r"\D", "", found[0])), plain(typed))
+    if len(reason) < MIN_CHARACTERS or not any(map(str.isalpha, reason)):
         raise Rejection("reveal.reason_too_short")
-    if len(said) > MAX_CHARACTERS:
+    if len(reason) > MAX_CHARACTERS:
         raise Rejection("reveal.reason_too_long", longest=MAX_CHARACTERS)
-    return said
+    return reason

@@ -41,7 +41,7 @@ class RevealService:
             Rejection: there is none, its recipient was deleted, or they are no support agent (any longer).
         """
         async with self._database.reading() as tx:
-            return await self._allowed(tx, staff_id, reference)
+            return await self._find_allowed(tx, staff_id, reference)
 
     async def reveal(
         self, staff_id: int, reference: str, reason: str, *, question: int | None = None, answered: User | None = None
@@ -69,7 +69,7 @@ class RevealService:
         shown = next((each for each in mine if each.reference == reference), None)
         if shown is None and earlier is not None:
             return True
-        kept = shown or await self._begin(reveal_id, order, staff_id, reason, answered)
+        kept = shown or await self._send_placeholder(reveal_id, order, staff_id, reason, answered)
         if not await self._show(kept):
             raise Rejection("reveal.not_shown")
         return shown is None
@@ -83,7 +83,7 @@ class RevealService:
         await self._masking.mask(reveal)
         return True
 
-    async def _allowed(self, tx: Transaction, staff_id: int, reference: str) -> Order:
+    async def _find_allowed(self, tx: Transaction, staff_id: int, reference: str) -> Order:
         if staff_id not in self._staff_chat.agent_ids:
             raise Rejection("staff.not_yours")
         order = await OrderRepository(tx).get(reference)
@@ -93,7 +93,9 @@ class RevealService:
             raise Rejection("reveal.forgotten")
         return order
 
-    async def _begin(self, reveal_id: str, order: Order, staff_id: int, reason: str, answered: User | None) -> Reveal:
+    async def _send_placeholder(
+        self, reveal_id: str, order: Order, staff_id: int, reason: str, answered: User | None
+    ) -> Reveal:
         """Send the masked message, and save what it will show, and why."""
         sent = await self._screen.open(staff_id, order)
         if not isinstance(sent, Sent) or sent.message_id is None:
@@ -118,7 +120,7 @@ class RevealService:
     async def _show(self, reveal: Reveal) -> bool:
         """Edit the message, while nothing masks it: what shows it must never arrive after what masks it."""
         self._masking.wake()
-        with self._masking.hold(reveal) as is_ours:
+        with self._masking.lock(reveal) as is_ours:
             if not is_ours:
                 return True
             async with self._database.reading() as tx:

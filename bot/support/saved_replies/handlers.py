@@ -96,7 +96,7 @@ class SavedReplyHandlers:
             return
         try:
             name = read_name(typed)
-            await self._saved_replies.check_new(name)
+            await self._saved_replies.check_can_add(name)
         except Rejection as rejection:
             session.notice = session.reason(rejection)
             await session.show(screens.ask_name(session.t))
@@ -251,8 +251,8 @@ class SendSavedReplyHandlers:
             return
         if staff.message_id is None:
             raise Rejection("staff.gone")
-        written = IncomingMessage(chat_id=staff.chat_id, message_id=staff.message_id, text=filled)
-        if await self._tickets.reply(ticket.reference, staff.user.id, written) is None:
+        incoming = IncomingMessage(chat_id=staff.chat_id, message_id=staff.message_id, text=filled)
+        if await self._tickets.reply(ticket.reference, staff.user.id, incoming) is None:
             await staff.toast("answers.sent_already", alert=True)
             await self._messenger.edit_keyboard(staff.chat_id, staff.message_id, (), priority="talk")
             return

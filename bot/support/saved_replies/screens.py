@@ -80,14 +80,14 @@ def ask_which(t: Translator, ticket: Ticket, replies: Sequence[SavedReply], loca
 
 def show_preview(t: Translator, ticket: Ticket, called: str, filled: str, locale: str) -> Screen:
     """Show what its user would read, with the button that sends it."""
-    said = t("answers.preview", ticket=ticket.reference, name=called, language=t.language(locale))
+    text = t("answers.preview", ticket=ticket.reference, name=called, language=t.language(locale))
     send = Button(
         t.plain("answers.send"),
         data=SendSavedReplyButton(ticket.reference, called, compute_stamp(filled)).pack(),
         style="primary",
     )
     others = Button(t.plain("answers.others"), data=OtherSavedRepliesButton(ticket.reference).pack())
-    return Screen(with_quote(said, filled), ((send, others),))
+    return Screen(with_quote(text, filled), ((send, others),))
 
 
 def show_queued(t: Translator, ticket: Ticket, called: str, filled: str, by: int) -> Screen:

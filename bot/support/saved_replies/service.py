@@ -30,7 +30,7 @@ class SavedReplyService:
         async with self._database.reading() as tx:
             return await SavedReplyRepository(tx).get(name)
 
-    async def check_new(self, name: str) -> None:
+    async def check_can_add(self, name: str) -> None:
         """Check that another one of this name can be added.
 
         Raises:

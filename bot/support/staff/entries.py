@@ -35,15 +35,15 @@ def format_quote(html: str | None) -> Html:
     return Html(f"<blockquote>{words}</blockquote>") if words.strip() else Html("")
 
 
-def with_quote(said: str, html: str | None) -> Html:
+def with_quote(text: str, html: str | None) -> Html:
     """Return our text, and theirs under it as a quote."""
-    return Html("\n".join(part for part in (said, format_quote(html)) if part))
+    return Html("\n".join(part for part in (text, format_quote(html)) if part))
 
 
-def count_excess_units(written: IncomingMessage) -> int:
+def count_excess_units(incoming: IncomingMessage) -> int:
     """Return by how many units it is too long to be passed on. We don't cut what somebody wrote."""
-    longest = (CAPTION_UNITS if written.media else TEXT_UNITS) - OWN_UNITS
-    return max(visible_units(written.text or "") - longest, 0)
+    longest = (CAPTION_UNITS if incoming.media else TEXT_UNITS) - OWN_UNITS
+    return max(visible_units(incoming.text or "") - longest, 0)
 
 
 async def send_entry(

@@ -63,10 +63,10 @@ class OrderRefresh:
         after = await self._observer.apply_report(order.reference, report, asked_at=asked_at) or order
         self._wake_outbox()
         await self._show(staff, ticket)
-        said = staff_ticket.format_differences(staff.t, order, after, report)
-        heading = "staff_ticket.has_changed" if said else "staff_ticket.unchanged"
+        lines = staff_ticket.format_differences(staff.t, order, after, report)
+        heading = "staff_ticket.has_changed" if lines else "staff_ticket.unchanged"
         # A message of its own: on the ticket's first message the next change would replace it within a second.
-        await staff.say(Screen("\n".join([staff.t(heading, at=_time(staff)), *said])))
+        await staff.say(Screen("\n".join([staff.t(heading, at=_time(staff)), *lines])))
 
     async def _read(self, service_id: str) -> OrderReport:
         """Read an order, and once more where the service asks to wait a moment first.

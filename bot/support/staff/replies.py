@@ -36,7 +36,7 @@ from bot.support.tickets.staff_service import StaffTicketService
 from bot.users.session import Session, current_session
 
 SLASH: Final = "/"
-CAN_BE_REPLIED_TO: Final = frozenset({PostRole.HEAD, PostRole.ENTRY, PostRole.REMARK})
+CAN_BE_REPLIED_TO: Final = frozenset({PostRole.CARD, PostRole.ENTRY, PostRole.REMARK})
 """The messages of a ticket to which a reply goes to its user."""
 
 _NOTE_COMMAND: Final = re.compile(r"^/note(?:@\w+)?(?:\s+|$)", re.IGNORECASE)
@@ -71,7 +71,7 @@ class ReplyHandlers:
 
     def questions(self) -> Mapping[str, TakeReply]:
         """Return who takes the reply to which question."""
-        return {NOTE: self._note_in_reply}
+        return {NOTE: self._save_note_reply}
 
     def handler(self, answers: Mapping[str, TakeReply]) -> Handler:
         """Return what takes replies; `answers` says who takes the one to which question."""
@@ -87,16 +87,16 @@ class ReplyHandlers:
     async def note(self, staff: StaffSession, _: str) -> None:
         """Keep what the message says among support, in the ticket that it belongs to."""
         message = staff.message
-        ticket = await self._ticket_here(staff, message) if message else None
+        ticket = await self._find_ticket(staff, message) if message else None
         if message is None or ticket is None:
             await staff.say(staff_talk.explain_notes(staff.t))
             return
-        await self._keep_note(staff, ticket, message)
+        await self._save_note(staff, ticket, message)
 
     async def unsend(self, staff: StaffSession, _: str) -> None:
         """Take back the reply that the message replies to. A notification reports what became of it."""
         message = staff.message
-        entry = await self._entry_meant(message) if message else None
+        entry = await self._find_entry(message) if message else None
         if entry is None:
             await staff.say(Screen(staff.t("ticket.no_answer")))
             return
@@ -111,14 +111,14 @@ class ReplyHandlers:
     async def _take_reply(self, update: Update, message: Message, questions: Questions[TicketReply]) -> bool:
         """Return whether the message was a reply to a ticket's message, by an agent or somebody who believes to be."""
         session = current_session()
-        post, ticket = await self._answered(message)
+        post, ticket = await self._find_post(message)
         if post is None:
             return await self._explain_unknown(update, message)
         if ticket is None or message.chat_id == ticket.user_id:
             return False
         staff = await self._sessions.open(update)
         if staff is None:
-            await self._send_away(session, message, ticket)
+            await self._refuse(session, message, ticket)
         elif post.role is PostRole.QUESTION:
             await questions.take(TicketReply(staff, ticket, post), message)
         elif post.role in CAN_BE_REPLIED_TO:
@@ -128,14 +128,14 @@ class ReplyHandlers:
     async def _reply(self, staff: StaffSession, ticket: Ticket, message: Message) -> None:
         """Pass the reply on. Success isn't confirmed here: a notification reports it once it is known."""
         if is_note(message):
-            await self._keep_note(staff, ticket, message)
+            await self._save_note(staff, ticket, message)
             return
         try:
             await self._tickets.reply(ticket.reference, staff.user.id, read_reply(message))
         except Rejection as why:
             await self._messages.say(staff, ticket, staff_talk.explain_not_passed_on(staff.t, ticket, why))
 
-    async def _answered(self, message: Message) -> tuple[TicketPost | None, Ticket | None]:
+    async def _find_post(self, message: Message) -> tuple[TicketPost | None, Ticket | None]:
         message_id = replied_message_id(message)
         if message_id is None:
             return None, None
@@ -162,14 +162,14 @@ class ReplyHandlers:
         await self._messages.say(staff, ticket, screen)
         return True
 
-    async def _send_away(self, session: Session, message: Message, ticket: Ticket) -> None:
+    async def _refuse(self, session: Session, message: Message, ticket: Ticket) -> None:
         """Tell somebody who is no agent that their reply wasn't passed on."""
         screen = staff_talk.explain_not_passed_on(session.t, ticket, Rejection(staff_talk.STRANGER))
         await self._messenger.send_text(
             message.chat_id, screen.text, priority="talk", reply_to=message.message_id, topic_id=topic_id_of(message)
         )
 
-    async def _keep_note(self, staff: StaffSession, ticket: Ticket, message: Message) -> None:
+    async def _save_note(self, staff: StaffSession, ticket: Ticket, message: Message) -> None:
         """Keep the note, and say that it went nowhere else."""
         note = read_note(message)
         if note is None:
@@ -178,11 +178,11 @@ class ReplyHandlers:
         await self._tickets.add_note(ticket.reference, staff.user.id, note)
         await ask_agent(self._messages, staff, ticket, NOTE, staff_talk.confirm_note(staff.t, ticket))
 
-    async def _note_in_reply(self, reply: TicketReply, _: str, message: Message) -> None:
+    async def _save_note_reply(self, reply: TicketReply, _: str, message: Message) -> None:
         """Keep a reply to a note, or to what was said of one. Whatever it says, it isn't meant for the user."""
-        await self._keep_note(reply.staff, reply.ticket, message)
+        await self._save_note(reply.staff, reply.ticket, message)
 
-    async def _ticket_here(self, staff: StaffSession, message: Message) -> Ticket | None:
+    async def _find_ticket(self, staff: StaffSession, message: Message) -> Ticket | None:
         """Return the ticket of what the message replies to, also of an agent's own words; else that of the topic."""
         answered = replied_message_id(message)
         async with self._database.reading() as tx:
@@ -191,7 +191,7 @@ class ReplyHandlers:
                 return await TicketRepository(tx).get(entry.ticket)
         return await self._messages.ticket_of(staff, message)
 
-    async def _entry_meant(self, message: Message) -> TicketEntry | None:
+    async def _find_entry(self, message: Message) -> TicketEntry | None:
         """Return the entry made of the message that this one replies to, or that the bot's message there is about."""
         answered = replied_message_id(message)
         if answered is None:
@@ -208,15 +208,15 @@ def read_reply(message: Message) -> IncomingMessage:
     Raises:
         Rejection: it is of another kind, too long, or looks like a command.
     """
-    written = read_message(message)
-    if written is None:
+    incoming = read_message(message)
+    if incoming is None:
         raise Rejection(staff_talk.KIND)
     if (message.text or message.caption or "").startswith(SLASH):
         raise Rejection(staff_talk.COMMAND)
-    over = count_excess_units(written)
+    over = count_excess_units(incoming)
     if over:
         raise Rejection(staff_talk.TOO_LONG, over=over)
-    return written
+    return incoming
 
 
 def is_note(message: Message) -> bool:
@@ -226,14 +226,14 @@ def is_note(message: Message) -> bool:
 
 def read_note(message: Message) -> IncomingMessage | None:
     """Return what to keep of a note; None where nothing is left without the command."""
-    written = read_message(message)
-    if written is None:
+    incoming = read_message(message)
+    if incoming is None:
         return None
     words, plain = (
-        _NOTE_COMMAND.sub("", written.text or ""),
+        _NOTE_COMMAND.sub("", incoming.text or ""),
         _NOTE_COMMAND.sub("", message.text or message.caption or ""),
     )
-    if words == written.text:  # the formatting begins at the command
+    if words == incoming.text:  # the formatting begins at the command
         words = escape(plain)
-    note = replace(written, text=words.strip() or None)
+    note = replace(incoming, text=words.strip() or None)
     return note if note.text or note.media else None

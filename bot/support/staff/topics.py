@@ -59,7 +59,7 @@ class TicketTopics:
         Where it can't be sent now, return why, for the outbox.
         """
         async with self._database.reading() as tx:
-            known = await TicketPostRepository(tx).head(ticket.reference, chat_id)
+            known = await TicketPostRepository(tx).card(ticket.reference, chat_id)
         if known is not None:
             return known
         topic = await self._find_or_open_topic(chat_id, reader, ticket)
@@ -79,15 +79,15 @@ class TicketTopics:
             if not isinstance(sent, TicketPost):
                 return sent
         elif not isinstance(edited, Delivered | NotModified):
-            return await self.close_attempt(chat_id, None, edited)
+            return await self.handle_outcome(chat_id, None, edited)
         return await self._update_topic(chat_id, reader, ticket)
 
-    def place_near(self, card: TicketPost, reply_to: int | None = None) -> Place:
+    def place_for(self, card: TicketPost, reply_to: int | None = None) -> Place:
         """Return where a message of the ticket goes. Without a topic it replies to `reply_to`, or else to the card."""
         replies_to = reply_to if card.topic_id is not None else reply_to or card.message_id
         return Place(card.chat_id, card.topic_id, replies_to)
 
-    async def close_attempt(self, chat_id: int, topic_id: int | None, outcome: Outcome) -> DeliveryOutcome:
+    async def handle_outcome(self, chat_id: int, topic_id: int | None, outcome: Outcome) -> DeliveryOutcome:
         """Return what an attempt in this chat means for the outbox. A topic that was deleted is created next time."""
         if topic_id is not None and _is_without_topic(outcome):
             async with self._database.transaction() as tx:
@@ -111,14 +111,14 @@ class TicketTopics:
             return known.topic_id
         has_topics = await self._messenger.topics.has_topics(chat_id)
         if not isinstance(has_topics, bool):
-            return await self.close_attempt(chat_id, None, has_topics)
+            return await self.handle_outcome(chat_id, None, has_topics)
         if not has_topics:
             return None
         opened = await self._messenger.topics.open_topic(chat_id, await self._topic_name(reader, ticket))
         if isinstance(opened, Invalid):
             return None
         if not isinstance(opened, Delivered) or opened.message_id is None:
-            return await self.close_attempt(chat_id, None, opened)
+            return await self.handle_outcome(chat_id, None, opened)
         await self._save_post(chat_id, ticket, PostRole.TOPIC, opened.message_id, opened.message_id)
         return opened.message_id
 
@@ -130,8 +130,8 @@ class TicketTopics:
             chat_id, screen.text, screen.keyboard, priority="talk", topic_id=topic_id
         )
         if not isinstance(sent, Delivered) or sent.message_id is None:
-            return await self.close_attempt(chat_id, topic_id, sent)
-        return await self._save_post(chat_id, ticket, PostRole.HEAD, sent.message_id, topic_id)
+            return await self.handle_outcome(chat_id, topic_id, sent)
+        return await self._save_post(chat_id, ticket, PostRole.CARD, sent.message_id, topic_id)
 
     async def _update_topic(self, chat_id: int, reader: Reader, ticket: Ticket) -> DeliveryOutcome:
         """Rename, and close or reopen the topic as the ticket is, unless that was done before."""
@@ -144,7 +144,7 @@ class TicketTopics:
         name = await self._topic_name(reader, ticket)
         for outcome in (await topics.rename_topic(*where, name), await open_or_close(*where)):
             if isinstance(outcome, TryLater | Moved):
-                return await self.close_attempt(*where, outcome)
+                return await self.handle_outcome(*where, outcome)
         async with self._database.transaction() as tx:
             await TicketPostRepository(tx).add(replace(topic, argument=str(ticket.status)))
         return Sent()

@@ -26,7 +26,7 @@ class TicketCorrectionService(TicketService):
         async with self._database.reading() as tx:
             return await TicketEntryRepository(tx).of_source(chat_id, message_id)
 
-    async def edit(self, entry: TicketEntry, by: int, written: IncomingMessage) -> bool:
+    async def edit(self, entry: TicketEntry, by: int, incoming: IncomingMessage) -> bool:
         """Save what the message says now, and show it wherever it was shown; return whether anything has changed.
 
         Raises:
@@ -35,11 +35,11 @@ class TicketCorrectionService(TicketService):
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> bool:
             known = await TicketEntryRepository(tx).get(entry.ticket, entry.number)
-            if known is None or _is_same(known, written):
+            if known is None or _is_same(known, incoming):
                 return False
             if known.withdrawn_at is not None:
                 raise Rejection("ticket.taken_back_already")
-            edited = replace(known, text=written.text, media=written.media, file_id=written.file_id, edited_at=now)
+            edited = replace(known, text=incoming.text, media=incoming.media, file_id=incoming.file_id, edited_at=now)
             await TicketEntryRepository(tx).save(edited)
             await self._notify_of_edit(tx, ticket, edited, now)
             if edited.kind is not EntryKind.ASKED:
@@ -81,6 +81,6 @@ class TicketCorrectionService(TicketService):
             await notify_staff(tx, self._staff_chat, StaffNotification.EDITED, entry, now, mark=mark)
 
 
-def _is_same(entry: TicketEntry, written: IncomingMessage) -> bool:
+def _is_same(entry: TicketEntry, incoming: IncomingMessage) -> bool:
     """Return whether nothing has changed: Telegram also reports a link's preview as an edit."""
-    return (entry.text, entry.media, entry.file_id) == (written.text, written.media, written.file_id)
+    return (entry.text, entry.media, entry.file_id) == (incoming.text, incoming.media, incoming.file_id)

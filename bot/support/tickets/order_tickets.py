@@ -60,7 +60,7 @@ async def open_order_ticket(tx: Transaction, staff_chat: StaffChat, order: Order
         ticket = Ticket.open(order.user_id, now, order_reference=order.reference, cause=cause)
         if await TicketRepository(tx).add(ticket):
             about = AboutTicket(ticket.reference)
-            await notify_staff(tx, staff_chat, StaffNotification.HEAD, about, now)
+            await notify_staff(tx, staff_chat, StaffNotification.NEW_CARD, about, now)
             await notify_user(tx, ticket, TicketNotification.OPENED, about, now)
             return
     log.error("ticket_not_opened", order=order.reference, cause=str(cause))

@@ -16,9 +16,9 @@ CHAT = bindparam("chat", type_=BigInteger())
 ONE = select(ticket_posts).where(
     ticket_posts.c.chat_id == CHAT, ticket_posts.c.message_id == bindparam("message", type_=BigInteger())
 )
-HEADS = (
+CARDS = (
     select(ticket_posts)
-    .where(ticket_posts.c.ticket == bindparam("of_ticket"), ticket_posts.c.role == PostRole.HEAD)
+    .where(ticket_posts.c.ticket == bindparam("of_ticket"), ticket_posts.c.role == PostRole.CARD)
     .order_by(ticket_posts.c.at.desc(), ticket_posts.c.message_id.desc())
 )
 OF_ENTRY = (
@@ -71,15 +71,15 @@ class TicketPostRepository:
         """Return what a message of the bot is; None if it belongs to no ticket."""
         return next(iter(await self._all(ONE, {"chat": chat_id, "message": message_id})), None)
 
-    async def head(self, ticket: str, chat_id: int) -> TicketPost | None:
+    async def card(self, ticket: str, chat_id: int) -> TicketPost | None:
         """Return the newest card of a ticket in a chat."""
-        return next((head for head in await self.heads(ticket) if head.chat_id == chat_id), None)
+        return next((card for card in await self.cards(ticket) if card.chat_id == chat_id), None)
 
-    async def heads(self, ticket: str) -> tuple[TicketPost, ...]:
+    async def cards(self, ticket: str) -> tuple[TicketPost, ...]:
         """Return the newest card of a ticket in each chat that has one."""
         found: dict[int, TicketPost] = {}
-        for head in await self._all(HEADS, {"of_ticket": ticket}):
-            found.setdefault(head.chat_id, head)
+        for card in await self._all(CARDS, {"of_ticket": ticket}):
+            found.setdefault(card.chat_id, card)
         return tuple(found.values())
 
     async def of_entry(self, ticket: str, entry: int, chat_id: int) -> TicketPost | None:

@@ -87,8 +87,8 @@ class TicketRepository:
         """Save a ticket over its version, and return it with the next one; None if it was saved elsewhere."""
         saved = replace(ticket, version=ticket.version + 1)
         values = {name: value for name, value in asdict(saved).items() if name != "reference"}
-        written = await self._connection.execute(SAVE.values(values), {"key": ticket.reference, "seen": ticket.version})
-        return saved if written.rowcount == 1 else None
+        result = await self._connection.execute(SAVE.values(values), {"key": ticket.reference, "seen": ticket.version})
+        return saved if result.rowcount == 1 else None
 
     async def open_of(self, user_id: int, order_reference: str = "") -> Ticket | None:
         """Return the open ticket of a user about this order, or about none."""

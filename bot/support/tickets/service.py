@@ -98,7 +98,7 @@ async def check_none_open(tx: Transaction, ticket: Ticket) -> None:
 
 
 async def add_entry(
-    tx: Transaction, ticket: Ticket, written: IncomingMessage, kind: EntryKind, *, by: int, now: datetime
+    tx: Transaction, ticket: Ticket, incoming: IncomingMessage, kind: EntryKind, *, by: int, now: datetime
 ) -> TicketEntry | None:
     """Save what was written in a ticket; return None if that message was saved before."""
     return await TicketEntryRepository(tx).add(
@@ -108,11 +108,11 @@ async def add_entry(
             kind=kind,
             author_id=by,
             at=now,
-            text=written.text,
-            media=written.media,
-            file_id=written.file_id,
-            source_chat_id=written.chat_id,
-            source_message_id=written.message_id,
+            text=incoming.text,
+            media=incoming.media,
+            file_id=incoming.file_id,
+            source_chat_id=incoming.chat_id,
+            source_message_id=incoming.message_id,
         )
     )
 

@@ -54,11 +54,11 @@ class StaffTicketService(TicketService):
 
         return await self._change(reference, change)
 
-    async def reply(self, reference: str, by: int, written: IncomingMessage) -> TicketEntry | None:
+    async def reply(self, reference: str, by: int, incoming: IncomingMessage) -> TicketEntry | None:
         """Reply to the user; return None if that message was saved before. Claim a ticket that nobody holds."""
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> TicketEntry | None:
-            entry = await add_entry(tx, ticket, written, EntryKind.REPLY, by=by, now=now)
+            entry = await add_entry(tx, ticket, incoming, EntryKind.REPLY, by=by, now=now)
             if entry is None:
                 return None
             saved = await self._save(tx, ticket, ticket.record_reply(by, now), now)
@@ -89,11 +89,11 @@ class StaffTicketService(TicketService):
 
         return await self._change(reference, change)
 
-    async def add_note(self, reference: str, by: int, written: IncomingMessage) -> TicketEntry | None:
+    async def add_note(self, reference: str, by: int, incoming: IncomingMessage) -> TicketEntry | None:
         """Save what only support may read, in any ticket; return None if that message was saved before."""
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> TicketEntry | None:
-            entry = await add_entry(tx, ticket, written, EntryKind.NOTE, by=by, now=now)
+            entry = await add_entry(tx, ticket, incoming, EntryKind.NOTE, by=by, now=now)
             if entry is not None:
                 await notify_of_remark(
                     tx, await other_staff_chats(tx, self._staff_chat, entry), entry, Remark.NOTED, now, by=by

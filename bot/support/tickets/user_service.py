@@ -55,7 +55,7 @@ class UserTicketService(TicketService):
         super().__init__(database, clock, staff_chat, wake_outbox)
         self.reopen_within = reopen_within
 
-    async def ask(self, user: User, written: IncomingMessage, order_reference: str = "") -> SavedMessage:
+    async def ask(self, user: User, incoming: IncomingMessage, order_reference: str = "") -> SavedMessage:
         """Open a ticket with a message, or add it to the one that is open about the same.
 
         `user` is saved in the same transaction: the question that the message answers is no longer open.
@@ -69,12 +69,12 @@ class UserTicketService(TicketService):
             if not await TicketRepository(tx).add(ticket):
                 raise ConcurrentChange
             about = AboutTicket(ticket.reference)
-            await notify_staff(tx, self._staff_chat, StaffNotification.HEAD, about, now)
+            await notify_staff(tx, self._staff_chat, StaffNotification.NEW_CARD, about, now)
             return SavedMessage(ticket, UserEvent.ASKED)
 
-        return await self._save_message(user, written, find)
+        return await self._save_message(user, incoming, find)
 
-    async def write(self, user: User, written: IncomingMessage, reference: str) -> SavedMessage:
+    async def write(self, user: User, incoming: IncomingMessage, reference: str) -> SavedMessage:
         """Add a message to a ticket of the user's. One that was closed not long ago is reopened by that.
 
         Where another is open about the same by now, the message belongs to that one.
@@ -93,7 +93,7 @@ class UserTicketService(TicketService):
             reopened = ticket.reopen(now, self.reopen_within)
             return SavedMessage(await self._save(tx, ticket, reopened, now), UserEvent.REOPENED)
 
-        return await self._save_message(user, written, find)
+        return await self._save_message(user, incoming, find)
 
     async def reopen(self, ticket: Ticket) -> Ticket:
         """Open a ticket again.
@@ -130,21 +130,23 @@ class UserTicketService(TicketService):
     async def _add_message(self, tx: Transaction, ticket: Ticket, now: datetime) -> SavedMessage:
         return SavedMessage(await self._save(tx, ticket, ticket.add_message(now), now), UserEvent.SAID)
 
-    async def _save_message(self, user: User, written: IncomingMessage, find: FindTicket) -> SavedMessage:
+    async def _save_message(self, user: User, incoming: IncomingMessage, find: FindTicket) -> SavedMessage:
         async def attempt(tx: Transaction) -> SavedMessage:
             now = self._clock.now()
-            message = await _find_saved(tx, written)
+            message = await _find_saved(tx, incoming)
             if message is None:
                 message = await find(tx, now)
-                await self._add_entry(tx, message, written, now)
+                await self._add_entry(tx, message, incoming, now)
             await UserRepository(tx).save(user)
             return message
 
         return await self._commit(attempt)
 
-    async def _add_entry(self, tx: Transaction, message: SavedMessage, written: IncomingMessage, now: datetime) -> None:
+    async def _add_entry(
+        self, tx: Transaction, message: SavedMessage, incoming: IncomingMessage, now: datetime
+    ) -> None:
         ticket, event = message.ticket, message.event or UserEvent.SAID
-        entry = await add_entry(tx, ticket, written, EntryKind.ASKED, by=ticket.user_id, now=now)
+        entry = await add_entry(tx, ticket, incoming, EntryKind.ASKED, by=ticket.user_id, now=now)
         if entry is None:
             return
         payload, mark = UserEntry(ticket.reference, entry.number, ticket.claimed_by or 0), mark_of(entry.number)
@@ -152,7 +154,7 @@ class UserTicketService(TicketService):
         await record_user_event(tx, ticket.user_id, event, now, ticket.order_reference)
 
 
-async def _find_saved(tx: Transaction, written: IncomingMessage) -> SavedMessage | None:
-    entry = await TicketEntryRepository(tx).of_source(written.chat_id, written.message_id)
+async def _find_saved(tx: Transaction, incoming: IncomingMessage) -> SavedMessage | None:
+    entry = await TicketEntryRepository(tx).of_source(incoming.chat_id, incoming.message_id)
     ticket = await TicketRepository(tx).get(entry.ticket) if entry else None
     return None if ticket is None else SavedMessage(ticket, None)

@@ -31,9 +31,9 @@ class EditHandlers:
         if message is None or entry is None or entry.author_id != session.user.id:
             return
         if entry.kind is EntryKind.ASKED:
-            written = read_message(message)
-            if written is not None:
-                await self._corrections.edit(entry, session.user.id, written)
+            incoming = read_message(message)
+            if incoming is not None:
+                await self._corrections.edit(entry, session.user.id, incoming)
             return
         # The edits of a former support agent change nothing.
         staff = await self._staff_sessions.open(update)
@@ -43,8 +43,8 @@ class EditHandlers:
     async def _edit_by_staff(self, staff: StaffSession, entry: TicketEntry, message: Message) -> None:
         """Save the edit. What comes of it in the user's chat is reported when it is known."""
         try:
-            written = read_note(message) if entry.kind is EntryKind.NOTE else read_reply(message)
-            if written is not None:
-                await self._corrections.edit(entry, staff.user.id, written)
+            incoming = read_note(message) if entry.kind is EntryKind.NOTE else read_reply(message)
+            if incoming is not None:
+                await self._corrections.edit(entry, staff.user.id, incoming)
         except Rejection as why:
             await staff.say(staff_talk.explain_not_corrected(staff.t, why))

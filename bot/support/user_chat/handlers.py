@@ -151,10 +151,10 @@ class UserTicketHandlers:
         """Forward the message that ours replies to, if the user wrote it."""
         theirs = session.pressed.reply_to_message if session.pressed is not None else None
         is_own = theirs is not None and theirs.from_user is not None and theirs.from_user.id == session.user.id
-        written = read_message(theirs) if theirs is not None and is_own else None
-        if written is None:
+        incoming = read_message(theirs) if theirs is not None and is_own else None
+        if incoming is None:
             raise Rejection("ticket.nothing_to_pass_on")
-        saved = await self._tickets.write(session.user, written, ticket.reference)
+        saved = await self._tickets.write(session.user, incoming, ticket.reference)
         await session.acknowledge()
         await session.update(session.with_resume(ticket_question.confirm_added(session.t, saved.ticket)))
         if session.message_id is not None:
@@ -162,11 +162,11 @@ class UserTicketHandlers:
 
     async def _page(self, session: Session, ticket: Ticket) -> Screen:
         order = await self._order_of(ticket)
-        may_reopen = self._may_be_reopened(session, ticket)
-        return ticket_page.show_ticket(session.reader, ticket, order, may_reopen=may_reopen)
+        can_reopen = self._may_be_reopened(session, ticket)
+        return ticket_page.show_ticket(session.reader, ticket, order, can_reopen=can_reopen)
 
     def _may_be_reopened(self, session: Session, ticket: Ticket) -> bool:
-        return ticket.may_be_reopened(session.now, self._tickets.reopen_within)
+        return ticket.can_be_reopened(session.now, self._tickets.reopen_within)
 
     async def _order_of(self, ticket: Ticket) -> Order | None:
         if not ticket.order_reference:

@@ -84,11 +84,11 @@ class UserMessageHandlers:
 
     async def new_typed(self, session: Session, argument: str, message: Message) -> None:
         """Take the answer to what is wrong; `argument` is the order that it is about."""
-        await self._answer(session, message, lambda user, written: self._tickets.ask(user, written, argument))
+        await self._answer(session, message, lambda user, incoming: self._tickets.ask(user, incoming, argument))
 
     async def more_typed(self, session: Session, argument: str, message: Message) -> None:
         """Take the answer to what else there is to say; `argument` is the ticket."""
-        await self._answer(session, message, lambda user, written: self._tickets.write(user, written, argument))
+        await self._answer(session, message, lambda user, incoming: self._tickets.write(user, incoming, argument))
 
     async def save_post(self, session: Session, ticket: Ticket, message_id: int) -> None:
         """Save that a message of ours belongs to a ticket, so that a reply to it does, too."""
@@ -110,7 +110,7 @@ class UserMessageHandlers:
         if ticket is not None:
             await self._reply(session, message, ticket)
             raise ApplicationHandlerStop
-        if await self._was_saved(session, message):
+        if await self._confirm_if_saved(session, message):
             raise ApplicationHandlerStop
 
     async def _ticket_replied_to(self, session: Session, message: Message) -> str | None:
@@ -127,7 +127,7 @@ class UserMessageHandlers:
             ticket = await TicketRepository(tx).get(name) if name else None
         return name if ticket is not None and ticket.user_id == session.user.id else None
 
-    async def _was_saved(self, session: Session, message: Message) -> bool:
+    async def _confirm_if_saved(self, session: Session, message: Message) -> bool:
         """Return whether a crash has only kept its sender from reading that it was saved: then they read it now."""
         if not session.is_answered:
             return False
@@ -141,13 +141,13 @@ class UserMessageHandlers:
 
     async def _answer(self, session: Session, message: Message, save: _Save) -> None:
         """Save the answer to a question, and say so."""
-        written = read_message(message)
-        if written is None:
+        incoming = read_message(message)
+        if incoming is None:
             await session.show(screens.explain_unreadable(session.t))
             return
         user = answered(session)
         try:
-            saved = await save(user, written)
+            saved = await save(user, incoming)
         except Rejection as rejection:
             await session.save_user(user)
             await _show(session, screens.explain_refusal(session.t, session.reason(rejection)))
@@ -157,12 +157,12 @@ class UserMessageHandlers:
 
     async def _reply(self, session: Session, message: Message, ticket: str) -> None:
         """Save a reply. A question that is open stays open: it wasn't answered."""
-        written = read_message(message)
-        if written is None:
+        incoming = read_message(message)
+        if incoming is None:
             await session.post(Screen(session.t("ticket.unreadable")))
             return
         try:
-            saved = await self._tickets.write(session.user, written, ticket)
+            saved = await self._tickets.write(session.user, incoming, ticket)
         except Rejection as rejection:
             await _show(session, screens.explain_refusal(session.t, session.reason(rejection)))
             return

@@ -55,10 +55,10 @@ def _status(reader: Reader, user: User | None) -> Iterator[Html]:
 
 
 def _counts(t: Translator, about: UserOverview) -> Html:
-    tally = about.tally
-    if not tally.orders:
+    counts = about.counts
+    if not counts.orders:
         return t("lookup.no_orders")
-    return t("lookup.tally", orders=tally.orders, under_way=tally.under_way, paid=tally.paid, failed=tally.failed)
+    return t("lookup.tally", orders=counts.orders, under_way=counts.in_progress, paid=counts.paid, failed=counts.failed)
 
 
 def _latest(reader: Reader, about: UserOverview) -> Iterator[str]:
@@ -72,7 +72,7 @@ def _keyboard(t: Translator, about: UserOverview) -> Keyboard:
         for each in about.tickets
     )
     lists = (
-        *([_button(t, "lookup.all_orders", LookupPage.ORDERS_OF_USER, about.user_id)] if about.tally.orders else []),
+        *([_button(t, "lookup.all_orders", LookupPage.ORDERS_OF_USER, about.user_id)] if about.counts.orders else []),
         *([_button(t, "lookup.all_tickets", LookupPage.TICKETS_OF_USER, about.user_id)] if about.tickets else []),
         Button(t.plain("button.refresh"), data=LookupButton(LookupPage.USER, str(about.user_id)).pack()),
     )

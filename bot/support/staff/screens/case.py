@@ -44,19 +44,19 @@ def format_facts(reader: Reader, case: Case, default_locale: str) -> str:
 
 def format_anomalies(t: Translator, case: Case) -> str:
     """Return what is unusual in it; empty where nothing is."""
-    said = [f"• {t(f'case.unusual.{anomaly}')}" for anomaly in case.anomalies]
-    return "\n".join([t("case.unusual"), *said]) if said else ""
+    parts = [f"• {t(f'case.unusual.{anomaly}')}" for anomaly in case.anomalies]
+    return "\n".join([t("case.unusual"), *parts]) if parts else ""
 
 
 def format_others(reader: Reader, case: Case, but: str = "") -> str:
     """Return the user's other open orders, and their tickets except the one of the reference `but`."""
     t = reader.t
     tickets = [ticket for ticket in case.tickets if ticket.reference != but]
-    said = [_other_order(reader, order) for order in case.others[:SHOWN]]
-    said += [format_ticket_line(t, ticket) for ticket in tickets[:SHOWN]]
+    parts = [_other_order(reader, order) for order in case.others[:SHOWN]]
+    parts += [format_ticket_line(t, ticket) for ticket in tickets[:SHOWN]]
     has_more = len(case.others) > SHOWN or len(tickets) > SHOWN
-    lines = [*(f"• {line}" for line in said), *([t("case.others_more")] if has_more else [])]
-    return "\n".join([t("case.others"), *lines]) if said else ""
+    lines = [*(f"• {line}" for line in parts), *([t("case.others_more")] if has_more else [])]
+    return "\n".join([t("case.others"), *lines]) if parts else ""
 
 
 def format_timeline(reader: Reader, case: Case, units: int = TEXT_UNITS) -> str:
@@ -74,8 +74,8 @@ def format_timeline(reader: Reader, case: Case, units: int = TEXT_UNITS) -> str:
 def format_ticket_line(t: Translator, ticket: Ticket) -> Html:
     """Return a ticket's line in a list: its reference, whether it is open, and which agent holds it."""
     status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
-    said = t(f"case.ticket.{status}", by=str(ticket.claimed_by or ""))
-    return t("case.ticket", reference=ticket.reference, status=said)
+    status_text = t(f"case.ticket.{status}", by=str(ticket.claimed_by or ""))
+    return t("case.ticket", reference=ticket.reference, status=status_text)
 
 
 def format_language(t: Translator, case: Case, default_locale: str) -> str:

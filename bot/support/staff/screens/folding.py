@@ -39,8 +39,8 @@ def shorten_lines(t: Translator, lines: Sequence[Line], heading: str, units: int
     least = max(0, len(lines) - units // MIN_LINE_UNITS)
     gone = bisect_left(range(len(lines)), x=True, lo=least, key=fits)
     kept = keep(gone)
-    said = (part for head, line in zip(_heads(kept, heading), kept, strict=True) for part in (head, line.text) if part)
-    return "\n".join([*([_folded(t, gone)] if gone else []), *said]) if kept else ""
+    parts = (part for head, line in zip(_heads(kept, heading), kept, strict=True) for part in (head, line.text) if part)
+    return "\n".join([*([_folded(t, gone)] if gone else []), *parts]) if kept else ""
 
 
 def _heads(kept: Sequence[Line], heading: str) -> Iterator[str]:

@@ -28,10 +28,10 @@ def show_remark(t: Translator, remark: EntryRemark, entry: TicketEntry) -> Scree
     """Return the line about an entry."""
     what, why = remark.what, format_failure(t, remark.why)
     key = "staff.remark.claimed" if what is Remark.TAKEN_OVER and not remark.before else f"staff.remark.{what}"
-    said = t(key, why=why, by=mention(remark.by), before=mention(remark.before))
-    said = t("staff.remark", ticket=entry.ticket, said=said)
-    text = with_quote(said, entry.text) if what in QUOTED else said
-    return Screen(text, (_send_again_row(t, entry),) if what is Remark.FAILED else ())
+    text = t(key, why=why, by=mention(remark.by), before=mention(remark.before))
+    line = t("staff.remark", ticket=entry.ticket, said=text)
+    body = with_quote(line, entry.text) if what in QUOTED else line
+    return Screen(body, (_send_again_row(t, entry),) if what is Remark.FAILED else ())
 
 
 def format_failure(t: Translator, reason: str) -> Html:

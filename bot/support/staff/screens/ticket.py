@@ -47,40 +47,40 @@ def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
     def button(label: str, action: StaffTicketAction) -> Button:
         return Button(t.plain(label), data=StaffTicketButton(ticket.reference, action).pack())
 
-    afresh = (
+    refresh = (
         (button("staff_ticket.fresh", StaffTicketAction.REFRESH),) if order is not None and order.service_id else ()
     )
     reveal = (staff_reveal.reveal_button(t, order.reference),) if order is not None and order.has_recipient else ()
     if not ticket.is_open:
         return tuple(
-            row for row in ((button("staff_ticket.reopen", StaffTicketAction.REOPEN),), (*afresh, *reveal)) if row
+            row for row in ((button("staff_ticket.reopen", StaffTicketAction.REOPEN),), (*refresh, *reveal)) if row
         )
     is_free = ticket.claimed_by is None
-    hold = (
+    claim = (
         button("staff_ticket.claim", StaffTicketAction.CLAIM)
         if is_free
         else button("staff_ticket.take", StaffTicketAction.TAKE_OVER)
     )
     saved = Button(t.plain("staff_ticket.answers"), data=SavedRepliesForTicketButton(ticket.reference).pack())
-    rows = ((hold, button("staff_ticket.close", StaffTicketAction.CLOSE)), (*afresh, *reveal), (saved,))
+    rows = ((claim, button("staff_ticket.close", StaffTicketAction.CLOSE)), (*refresh, *reveal), (saved,))
     return tuple(row for row in rows if row)
 
 
 def format_entry_heading(
-    t: Translator, ticket: Ticket, written: TicketEntry, at: str, *, ping: int, is_changed: bool
+    t: Translator, ticket: Ticket, entry: TicketEntry, at: str, *, ping: int, is_changed: bool
 ) -> Html:
     """Return the line over a user's text: who wrote it when, and which agent is mentioned."""
     key = "staff_ticket.changed" if is_changed else "staff_ticket.wrote"
-    said = t(key, id=str(ticket.user_id), reference=ticket.reference, at=at)
-    if written.media is not None:
-        said = Html(f"{said}\n{t(f'staff_ticket.{written.media}')}")
-    return Html(f"{said}\n{t('staff_ticket.ping', id=str(ping))}") if ping else said
+    text = t(key, id=str(ticket.user_id), reference=ticket.reference, at=at)
+    if entry.media is not None:
+        text = Html(f"{text}\n{t(f'staff_ticket.{entry.media}')}")
+    return Html(f"{text}\n{t('staff_ticket.ping', id=str(ping))}") if ping else text
 
 
 def format_step(t: Translator, ticket: Ticket, what: str, *, ping: int) -> Html:
     """Return what the user or the order has changed in the ticket, and which agent is mentioned."""
-    said = t(f"staff_ticket.step_{what}", id=str(ticket.user_id), reference=ticket.reference)
-    return Html(f"{said}\n{t('staff_ticket.ping', id=str(ping))}") if ping else said
+    text = t(f"staff_ticket.step_{what}", id=str(ticket.user_id), reference=ticket.reference)
+    return Html(f"{text}\n{t('staff_ticket.ping', id=str(ping))}") if ping else text
 
 
 def format_differences(t: Translator, before: Order, after: Order, report: OrderReport) -> list[Html]:

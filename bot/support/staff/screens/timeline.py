@@ -131,12 +131,12 @@ def _of_event(t: Translator, order: Order, event: OrderEvent, zone: tzinfo) -> T
     key = _key(order, event)
     by_clock = t("case.service_at", at=t.seconds(event.service_at, zone)) if event.service_at else ""
     if key is not None:
-        said, is_unusual = t(key), key in UNUSUAL_KEYS
+        text, is_unusual = t(key), key in UNUSUAL_KEYS
     elif event.state:
-        said, is_unusual = _state(t, event.state), event.state == FAILED or event.state not in {*STEP_OF_STATE, FAILED}
+        text, is_unusual = _state(t, event.state), event.state == FAILED or event.state not in {*STEP_OF_STATE, FAILED}
     else:
-        said, is_unusual = t("case.event.made"), False
-    return TimelineEntry(event.at, f"{said}{by_clock}", is_unusual)
+        text, is_unusual = t("case.event.made"), False
+    return TimelineEntry(event.at, f"{text}{by_clock}", is_unusual)
 
 
 def _key(order: Order, event: OrderEvent) -> str | None:
@@ -159,13 +159,13 @@ def _of_notification(t: Translator, notification: StoredNotification) -> Timelin
     kind, state = notification.kind, get_delivery_state(notification)
     what = t(f"case.told.{kind}") if kind in KNOWN_NOTIFICATIONS else quote_input(kind)
     why = clip(notification.failure or "", MAX_FAILURE_CHARACTERS)
-    said = t("case.told", what=what, reach=t(f"case.reach.{state}", why=why))
+    text = t("case.told", what=what, reach=t(f"case.reach.{state}", why=why))
     at = notification.sent_at or notification.created_at
     if state is DeliveryState.SENT and at - notification.created_at >= LONG_WAIT:
-        said = Html(said + t("case.waited", duration=t.duration(at - notification.created_at)))
+        text = Html(text + t("case.waited", duration=t.duration(at - notification.created_at)))
     if notification.maybe_sent and state is DeliveryState.SENT:
-        said = Html(said + t("case.maybe_twice"))
-    return TimelineEntry(at, said, state in UNDELIVERED and kind not in ROUTINE_KINDS)
+        text = Html(text + t("case.maybe_twice"))
+    return TimelineEntry(at, text, state in UNDELIVERED and kind not in ROUTINE_KINDS)
 
 
 def _of_user_event(t: Translator, event: RecordedEvent) -> TimelineEntry:

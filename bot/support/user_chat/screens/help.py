@@ -40,16 +40,16 @@ def show_first_page(
     run_by: Provider = UNNAMED,
 ) -> Screen:
     """Return how it works, what to beware of, and how to reach support; `tickets` are the reader's open ones."""
-    said: list[str] = [t("help.text")]
+    parts: list[str] = [t("help.text")]
     if contacts.has_staff:
-        said.append(t("help.write"))
+        parts.append(t("help.write"))
     if contacts.contact:
-        said.append(format_other_contact(t, contacts.contact, too=contacts.has_staff))
-    said += provider.line(t, run_by)
+        parts.append(format_other_contact(t, contacts.contact, too=contacts.has_staff))
+    parts += provider.line(t, run_by)
     write = ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack()),),) if contacts.has_staff else ()
     mine = tuple((_ticket_button(t, ticket, (orders or {}).get(ticket.order_reference)),) for ticket in tickets)
     others = (Button(t.plain("settings.phrase"), data=phrase.SHOW), Button(t.plain("button.settings"), data="s:show"))
-    return Screen("\n\n".join(said), (send_row(t), *write, *mine, *_topic_rows(t), others))
+    return Screen("\n\n".join(parts), (send_row(t), *write, *mine, *_topic_rows(t), others))
 
 
 def show_page(t: Translator, topic: HelpPage, facts: HelpFacts) -> Screen:
@@ -72,10 +72,10 @@ def _ticket_button(t: Translator, ticket: Ticket, order: Order | None) -> Button
 
 
 def _cost(t: Translator, facts: HelpFacts) -> Html:
-    said = [t("help.cost", fee=t.rupiah(SETTLEMENT_FEE_IDR), minimum=t.rupiah(facts.minimum))]
+    parts = [t("help.cost", fee=t.rupiah(SETTLEMENT_FEE_IDR), minimum=t.rupiah(facts.minimum))]
     if facts.a_day:
-        said.append(t("help.cost_day", limit=t.rupiah(facts.a_day)))
-    return Html("\n".join((*said, t("help.cost_banks"))))
+        parts.append(t("help.cost_day", limit=t.rupiah(facts.a_day)))
+    return Html("\n".join((*parts, t("help.cost_banks"))))
 
 
 def _time(t: Translator, facts: HelpFacts) -> Html:

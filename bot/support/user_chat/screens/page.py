@@ -11,8 +11,8 @@ from bot.support.user_chat.buttons import UserTicketAction, UserTicketButton
 from bot.support.user_chat.screens.question import format_heading, more_row
 
 
-def show_ticket(reader: Reader, ticket: Ticket, order: Order | None, *, may_reopen: bool) -> Screen:
-    """Return the page of a ticket; `may_reopen` is whether a closed one can still be reopened."""
+def show_ticket(reader: Reader, ticket: Ticket, order: Order | None, *, can_reopen: bool) -> Screen:
+    """Return the page of a ticket; `can_reopen` is whether a closed one can still be reopened."""
     t = reader.t
     opened = t(f"ticket.opened_{ticket.cause}", at=reader.format_time(ticket.created_at, up=False))
     head = format_heading(t, ticket, order)
@@ -21,9 +21,9 @@ def show_ticket(reader: Reader, ticket: Ticket, order: Order | None, *, may_reop
         return Screen(text, (more_row(t, ticket), *_order_rows(t, order)))
     ended = t("ticket.closed_at", at=reader.format_time(ticket.closed_at or reader.now, up=False))
     why = t(f"ticket.closed_{ticket.close_reason or 'solved'}")
-    not_over = [t("ticket.not_over")] if may_reopen else []
+    not_over = [t("ticket.not_over")] if can_reopen else []
     text = "\n\n".join((head, f"{opened}\n{ended}", why, *not_over, _rating(t, ticket)))
-    rows = (_rating_row(t, ticket), *_reopen_rows(t, ticket, may_reopen=may_reopen), *_order_rows(t, order))
+    rows = (_rating_row(t, ticket), *_reopen_rows(t, ticket, can_reopen=can_reopen), *_order_rows(t, order))
     return Screen(text, rows)
 
 
@@ -47,8 +47,8 @@ def _rating_row(t: Translator, ticket: Ticket) -> tuple[Button, ...]:
     )
 
 
-def _reopen_rows(t: Translator, ticket: Ticket, *, may_reopen: bool) -> Keyboard:
-    if not may_reopen:
+def _reopen_rows(t: Translator, ticket: Ticket, *, can_reopen: bool) -> Keyboard:
+    if not can_reopen:
         return ()
     return (
         (Button(t.plain("button.reopen"), data=UserTicketButton(ticket.reference, UserTicketAction.REOPEN).pack()),),

@@ -18,10 +18,10 @@ PROFILE = "https://t.me/"
 def ask(t: Translator, order: Order | None, ticket: Ticket | None, contact: str = "") -> Screen:
     """Return the question; `ticket` is the one that the answer will be added to, if there is one already."""
     about = [t("help.about", line=format_order_line(t, order))] if order is not None else []
-    said = [*about, _question(t, ticket), t("ticket.how_to_write")]
+    parts = [*about, _question(t, ticket), t("ticket.how_to_write")]
     if contact:
-        said.append(format_other_contact(t, contact, order.reference if order else "", too=True))
-    return Screen("\n\n".join(said), ((Button(t.plain("button.cancel"), data=LeaveTicketQuestionButton().pack()),),))
+        parts.append(format_other_contact(t, contact, order.reference if order else "", too=True))
+    return Screen("\n\n".join(parts), ((Button(t.plain("button.cancel"), data=LeaveTicketQuestionButton().pack()),),))
 
 
 def _question(t: Translator, ticket: Ticket | None) -> Html:
@@ -44,8 +44,8 @@ def confirm_cancelled(t: Translator) -> Screen:
 
 def confirm_opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
     """Return that a ticket is open; `reply_time` is how soon support usually replies, if that is known."""
-    said = (format_heading(t, ticket, order), t("ticket.is_open"), *_reply_time_lines(t, reply_time))
-    return Screen("\n\n".join(said), (more_row(t, ticket),))
+    parts = (format_heading(t, ticket, order), t("ticket.is_open"), *_reply_time_lines(t, reply_time))
+    return Screen("\n\n".join(parts), (more_row(t, ticket),))
 
 
 def confirm_added(t: Translator, ticket: Ticket) -> Screen:
@@ -56,8 +56,8 @@ def confirm_added(t: Translator, ticket: Ticket) -> Screen:
 def report_opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
     """Return that a ticket was opened about an order that went wrong; `reply_time` is as in `opened`."""
     why = t(f"ticket.by_itself_{ticket.cause}")
-    said = (format_heading(t, ticket, order), why, t("ticket.by_itself"), *_reply_time_lines(t, reply_time))
-    return Screen("\n\n".join(said), (more_row(t, ticket, "button.write_to_support"),))
+    parts = (format_heading(t, ticket, order), why, t("ticket.by_itself"), *_reply_time_lines(t, reply_time))
+    return Screen("\n\n".join(parts), (more_row(t, ticket, "button.write_to_support"),))
 
 
 def _reply_time_lines(t: Translator, reply_time: timedelta | None) -> tuple[Html, ...]:

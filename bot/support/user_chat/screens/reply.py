@@ -11,16 +11,16 @@ from bot.support.user_chat.buttons import UserTicketAction, UserTicketButton
 
 def show_reply(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
     """Return the message. What support wrote is a quote, so that nobody takes it for the bot's own words."""
-    said = [_heading(t, entry, order)]
+    parts = [_heading(t, entry, order)]
     if entry.edited_at is not None:
-        said.append(t("ticket.corrected"))
-    return Screen(with_quote("\n".join(said), entry.text), _answer_row(t, entry))
+        parts.append(t("ticket.corrected"))
+    return Screen(with_quote("\n".join(parts), entry.text), _answer_row(t, entry))
 
 
 def show_withdrawn(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
     """Return what takes the place of a withdrawn reply, or reports that one is gone."""
-    said = (_heading(t, entry, order), t("ticket.taken_back"))
-    return Screen("\n".join(said), _answer_row(t, entry), silent=True)
+    parts = (_heading(t, entry, order), t("ticket.taken_back"))
+    return Screen("\n".join(parts), _answer_row(t, entry), silent=True)
 
 
 def _heading(t: Translator, entry: TicketEntry, order: Order | None) -> str:
