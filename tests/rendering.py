@@ -36,7 +36,7 @@ def renderers_for(context: RenderContext, *features: Mapping[NotificationKind, R
     return Renderers(open_context, *features)
 
 
-class OnlyThese:
+class PartialSender:
     """Sends the notifications of some kinds. All others count as sent."""
 
     def __init__(self, renderers: Renderers[RenderContext]) -> None:

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from bot import process
 from bot.config import Settings, load
-from tests.keys import ENCRYPTION_KEYS
+from tests.infra.keys import ENCRYPTION_KEYS
 from tests.waiting import TIMEOUT_SECONDS, until
 
 NOWHERE = "http://127.0.0.1:9"

@@ -27,9 +27,9 @@ from bot.settlement.model import SlowDown
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.updates import processor
-from tests.architecture.every_screen import an_order
-from tests.builders import stored
-from tests.keys import ENCRYPTION_KEYS
+from tests.infra.builders import as_stored
+from tests.infra.keys import ENCRYPTION_KEYS
+from tests.orders.builders import an_open_order
 
 EMMA = 1001
 TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
@@ -69,7 +69,7 @@ async def test_the_orders_of_a_user_who_writes_are_polled_first(app: App) -> Non
 
 
 async def test_an_order_whose_page_is_open_is_polled_first(app: App) -> None:
-    order = an_order(page_token=TOKEN)
+    order = an_open_order(page_token=TOKEN)
     async with app.store.transaction() as tx:
         assert await OrderRepository(tx).add(order)
     listener = await server.bind("127.0.0.1", 0)
@@ -107,11 +107,11 @@ def test_each_kind_of_message_has_a_renderer(app: App) -> None:
 
 @pytest.mark.parametrize("kind", [OrderNotification.PAID, OrderNotification.FAILED, OrderNotification.STUCK])
 async def test_operators_hear_of_a_message_about_money_that_telegram_refuses(app: App, kind: OrderNotification) -> None:
-    order, now = an_order(), app.clock.now()
+    order, now = an_open_order(), app.clock.now()
     (notification,) = order_notifications(order, (kind,), now)
     async with app.store.transaction() as tx:
         assert await OrderRepository(tx).add(order)
-        await app.delivery._follow(tx, [stored(notification)], Undeliverable("message is too long"), now)
+        await app.delivery._follow(tx, [as_stored(notification)], Undeliverable("message is too long"), now)
         assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.MESSAGE_REFUSED]
 
 

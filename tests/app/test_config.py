@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.config import DEFAULT_DATABASE, TELEGRAM, ConfigError, Settings, load
-from tests.keys import ENCRYPTION_KEYS, KEY
+from tests.infra.keys import ENCRYPTION_KEYS, KEY
 
 TOKEN = "123456789:AAF-secret_secret_secret_secret_secret"
 API_KEY = "pk_live_tenant1.s3cr3t-s3cr3t"

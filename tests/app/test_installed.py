@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.infra.db import migrate
-from tests.keys import ENCRYPTION_KEYS
+from tests.infra.keys import ENCRYPTION_KEYS
 from tests.texts import label
 from tests.waiting import TIMEOUT_SECONDS
 

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 from bot import __main__ as command
 from bot import process
 from bot.config import load
-from tests.keys import ENCRYPTION_KEYS
+from tests.infra.keys import ENCRYPTION_KEYS
 
 
 def test_a_running_bot_of_another_version_is_told_in_one_line_with_code_1(monkeypatch: pytest.MonkeyPatch) -> None:

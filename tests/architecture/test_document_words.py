@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.documents import DOCUMENTS, ROOT, without_code
-from tests.words_out import ENGLISH_OUT
+from tests.architecture.forbidden_words import FORBIDDEN_ENGLISH
 
 OUT = (
-    *ENGLISH_OUT,
+    *FORBIDDEN_ENGLISH,
     r"\b(?:just now|at the most|goes on|tells? of|hears? of|hand(?:s|ed)? out|put (?:away|aside)|taken in)\b",
     r"\bstands? (?:on|there|in)\b",
 )

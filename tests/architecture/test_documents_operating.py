@@ -18,7 +18,7 @@ from bot.operations.statistics import Outcome
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.audit import COLUMNS as AUDITED
 from tests.architecture.documents import DOCUMENTS, part, rows
-from tests.log_events import log_events
+from tests.architecture.log_events import log_events
 from tests.texts import label
 
 if TYPE_CHECKING:

@@ -33,24 +33,18 @@ from bot.support.ticket import Cause
 from bot.support.user_chat.screens import help as help_screens
 from bot.users.model import User
 from bot.users.screens import start
-from tests.architecture.every_screen import (
-    JAKARTA,
-    NOW,
-    QUOTE,
-    SUGGESTION,
-    TRANSLATIONS,
-    Seen,
-    a_draft,
-    a_receipt,
-    an_order,
-    at_each_moment,
-    sent,
-)
-from tests.support.ticket_screens import a_ticket, some_contacts
+from tests.checkout.builders import a_draft_at_review
+from tests.orders.builders import a_receipt, an_open_order, as_sent, orders_in_each_state
+from tests.screens import JAKARTA, NOW, ScreenCase
+from tests.settlement.builders import QUOTE
+from tests.support.builders import an_unanswered_ticket
+from tests.support.ticket_screens import some_contacts
+from tests.texts import TRANSLATIONS
+from tests.users.builders import SUGGESTION
 
 GOLDEN: Final = Path(__file__).with_name("golden")
 UPDATES: Final = os.environ.get("UPDATE_GOLDEN") == "1"
-MOMENTS: Final = dict(at_each_moment()) | {"sent": sent(an_order())}
+MOMENTS: Final = dict(orders_in_each_state()) | {"sent": as_sent(an_open_order())}
 OSCAR: Final = 2001
 
 
@@ -64,13 +58,13 @@ def _notice(notice: OrderNotification, moment: str) -> Callable[[Translator], Sc
 
 
 def _review(t: Translator) -> Screen:
-    draft = a_draft(number="1234567890")
+    draft = a_draft_at_review(number="1234567890")
     assert draft.amount is not None
     return review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA, other_ways=True)
 
 
 def _invoice(t: Translator) -> Screen:
-    order = an_order(bolt11="lnbcrt294120n1" + "q" * 60)
+    order = an_open_order(bolt11="lnbcrt294120n1" + "q" * 60)
     paid = pay.payment(Reader(t, JAKARTA, NOW), order, "purple coffee boat")
     return Screen(paid.caption, paid.keyboard)
 
@@ -82,7 +76,7 @@ def _receipt(t: Translator) -> Screen:
 
 def _staff_ticket(t: Translator) -> Screen:
     began = NOW - timedelta(minutes=20)
-    ticket = a_ticket(NOW, cause=Cause.FAILED).claim(3001, began)
+    ticket = an_unanswered_ticket(NOW, cause=Cause.FAILED).claim(3001, began)
     happened = (
         (Phase.INTENDED, "", EventNote.INTENDED),
         (Phase.OPEN, "", ""),
@@ -128,7 +122,7 @@ def _written(screen: Screen) -> str:
         "  ".join(f"[{button.label}]({button.data or button.url or button.copy})" for button in row)
         for row in screen.keyboard
     ]
-    return "\n".join([Seen("golden", Screen(Html(screen.text))).text, "", *rows]).rstrip() + "\n"
+    return "\n".join([ScreenCase("golden", Screen(Html(screen.text))).text, "", *rows]).rstrip() + "\n"
 
 
 @pytest.mark.parametrize("locale", LOCALES)

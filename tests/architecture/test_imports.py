@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from tests.source import ROOT, nodes, paths
+from tests.architecture.source import ROOT, nodes, paths
 
 MAY_IMPORT: Final = {
     "sqlalchemy": (

@@ -11,8 +11,8 @@ from babel.messages.pofile import read_po
 
 from bot.infra.i18n import LOCALES, find_locales
 from bot.infra.i18n.translator import PLACEHOLDER
-from tests.sentences_in_code import beginnings, literals, shown_without_markup, spoken
-from tests.words_out import ENGLISH_OUT
+from tests.architecture.forbidden_words import FORBIDDEN_ENGLISH
+from tests.architecture.sentences_in_code import beginnings, literals, shown_without_markup, spoken
 
 FORMATTING = ("b", "strong", "i", "em", "u", "ins", "s", "strike", "del", "code", "pre", "blockquote")
 TELEGRAM_TAGS = frozenset({*FORMATTING, "a", "span", "tg-spoiler", "tg-emoji", "tg-time"})
@@ -97,7 +97,7 @@ FOR_STAFF = (
 
 WORDS_OUT = {
     "en": (
-        *ENGLISH_OUT,
+        *FORBIDDEN_ENGLISH,
         r"\b(?:nobody|a person)\b",
         r"\b(?:I|I'm|I'll)\b",  # we are "we"
         r"\bthe service\b",  # the settlement service to staff, our payment partner to customers

@@ -2,8 +2,8 @@
 
 import re
 
-from tests.log_events import log_events
-from tests.source import BOT
+from tests.architecture.log_events import log_events
+from tests.architecture.source import BOT
 
 NAME = re.compile(r"[a-z]+(?:_[a-z]+)+")
 LOGGER = "log = structlog.get_logger(__name__)"

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from tests.source import ROOT
+from tests.architecture.source import ROOT
 
 INVENTED: Final = frozenset(
     {

@@ -29,7 +29,7 @@ from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.orders.order_world import EMMA, OSCAR, SARI, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
-from tests.users.every_user_data import USER_DATA
+from tests.users.stored_data import USER_DATA
 
 BREAKS = {
     "number": "UPDATE orders SET number = 's1.no.key' WHERE reference = :key",

@@ -33,7 +33,7 @@ from tests.benchmarks import crowd
 from tests.benchmarks.crowd import Followed
 from tests.benchmarks.report import Row, Spread, seconds, times_as_much
 from tests.benchmarks.stage import Json, Stage, stage
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 from tests.texts import like
 
 SUBSCRIBERS, FEW_SUBSCRIBERS = 10_000, 600

@@ -13,7 +13,7 @@ from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import OrderStep
 from tests.benchmarks.stage import Stage
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 
 PAID_STATE = "LN_INVOICE_PAID"
 ELSEWHERE = 5_000_000_000

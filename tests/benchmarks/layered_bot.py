@@ -17,7 +17,7 @@ from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.pace import UNLIMITED
 from bot.infra.telegram.transport import TelegramRequest
 from tests.benchmarks import skeleton
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 
 
 async def main(address: str, database: str) -> None:

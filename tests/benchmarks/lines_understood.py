@@ -5,7 +5,7 @@ from typing import Final
 
 from bot.checkout.parser import read_line
 from tests.benchmarks.report import Row, Spread
-from tests.order_lines import METHODS, Case, Tally, cases, slipped
+from tests.checkout.order_lines import METHODS, Case, Tally, cases, slipped
 
 SEEDS: Final = (100_000, 200_000, 300_000, 400_000)
 LINES, FEW_LINES = 25_000, 500

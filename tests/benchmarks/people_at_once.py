@@ -23,7 +23,7 @@ from bot.infra.telegram.inbound.receiver import Receiver
 from tests.benchmarks import skeleton
 from tests.benchmarks.report import Row, Spread, seconds
 from tests.benchmarks.skeleton import App, Json
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 
 SERVICE_SECONDS = 0.3
 PEOPLE, FEW_PEOPLE = 200, 20

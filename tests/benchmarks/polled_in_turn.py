@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bot.orders.tracking.schedule import STRETCHED_SHARE
 from bot.settlement.budget import Budget
 from tests.benchmarks.report import Row, seconds, times_as_much
-from tests.polled_orders import INTERVAL, PolledOrders
+from tests.orders.fake_orders import INTERVAL, FakeOrders
 from tests.virtual_time import VirtualLoop, now
 
 PER_SECOND = 10.0
@@ -66,7 +66,7 @@ def _bound(number: int, others: int, by_id: float) -> float:
 
 
 async def _measure(paid: int, unpaid: int, longest: float) -> Gaps:
-    orders = PolledOrders(paid + unpaid, paid)
+    orders = FakeOrders(paid + unpaid, paid)
     begin = now() + SETTLES + longest
     end = begin + max(60.0, ROUNDS * longest)
     await orders.watch(end - now(), Budget(PER_SECOND, clock=now))
@@ -77,7 +77,7 @@ async def _measure(paid: int, unpaid: int, longest: float) -> Gaps:
     )
 
 
-def _worst(orders: PolledOrders, numbers: Sequence[int], begin: float, end: float) -> float:
+def _worst(orders: FakeOrders, numbers: Sequence[int], begin: float, end: float) -> float:
     return max(orders.worst_gap(number, begin, end) for number in numbers)
 
 

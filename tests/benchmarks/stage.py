@@ -21,7 +21,7 @@ import httpx
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.benchmarks.processes import Process, running
 from tests.e2e.world import Service, words_of
-from tests.keys import ENCRYPTION_KEYS
+from tests.infra.keys import ENCRYPTION_KEYS
 
 TIMEOUT_SECONDS = 90.0
 Json = dict[str, Any]

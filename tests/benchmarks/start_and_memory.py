@@ -12,7 +12,7 @@ from tests.benchmarks import skeleton
 from tests.benchmarks.bot_api_stub import Stub, serving
 from tests.benchmarks.processes import memory, running, until
 from tests.benchmarks.report import Row, seconds, times_as_much
-from tests.keys import ENCRYPTION_KEYS
+from tests.infra.keys import ENCRYPTION_KEYS
 
 ROUNDS = 3
 REST_SECONDS = 1.5

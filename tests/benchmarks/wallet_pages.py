@@ -26,7 +26,7 @@ from tests.benchmarks import crowd
 from tests.benchmarks.processes import Process, running
 from tests.benchmarks.report import Row, Spread, times_as_much
 from tests.benchmarks.stage import Stage, stage
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 from tests.texts import like
 
 VIEWERS, FEW_VIEWERS = 500, 20

@@ -25,7 +25,7 @@ from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 from tests.settlement.fake_settlement import MovedClock
 from tests.waiting import TIMEOUT_SECONDS
 

@@ -19,8 +19,8 @@ from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
 from bot.users.repository import UserRepository
 from tests.broadcasts.builders import BLOCKED, BotProcess, shorten_pauses
-from tests.deleting import delete_user
 from tests.orders.order_world import OSCAR
+from tests.users.stored_data import delete_user
 
 DELIVERED, WAITING, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.WAITING, DeliveryStatus.UNKNOWN
 

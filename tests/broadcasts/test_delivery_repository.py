@@ -16,8 +16,8 @@ from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.builders import NOW, SECOND
 from tests.examples import examples
+from tests.times import NOW, SECOND
 
 DAY = timedelta(days=1)
 LONG_AGO = NOW - 90 * DAY

@@ -13,7 +13,7 @@ from bot.infra.db.database import Database
 from bot.infra.outbox.model import Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Outcome, Unreachable
 from bot.users.model import User
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 from tests.rendering import context_for
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import label, readable, says, text

@@ -9,7 +9,7 @@ from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
 from bot.broadcasts.repository import BroadcastRepository
 from bot.infra.db.database import Database
 from bot.settlement.model import Quote
-from tests.builders import NOW, SECOND
+from tests.times import NOW, SECOND
 
 OSCAR, OLGA = 2001, 2002
 QUOTE = Quote(Decimal("1666666666.6600"), NOW, Decimal("16234.50"), "an exchange")

@@ -33,9 +33,8 @@ from bot.infra.telegram.ui.callbacks import read_button
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.settlement.model import Quote
-from tests.architecture.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen
-from tests.architecture.test_screens_limits import check
-from tests.texts import says
+from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase, check_screen
+from tests.texts import TRANSLATIONS, says
 
 QUOTE = Quote(Decimal("1700123456.5"), NOW, Decimal("16234.5"), "an <exchange>")
 
@@ -66,45 +65,45 @@ def at_each_moment() -> Iterator[Broadcast]:
     yield replace(begun, status=BroadcastStatus.DONE, ended_at=NOW, report=report)
 
 
-def every_screen(t: Translator) -> Iterator[Seen]:
+def every_screen(t: Translator) -> Iterator[ScreenCase]:
     for picture in (None, "photo", *(CHART + period for period in PERIODS)):
         for audience in (Audience(), Audience(locale="id"), Audience(locale="en", active_days=1)):
             draft = a_broadcast(picture=picture, audience=audience, texts={"en": "Hello"})
-            yield Seen("composing", broadcast_compose.screen(Reader(t, JAKARTA, NOW), draft))
-            yield Seen("pictures", broadcast_compose.pictures(t, draft))
+            yield ScreenCase("composing", broadcast_compose.screen(Reader(t, JAKARTA, NOW), draft))
+            yield ScreenCase("pictures", broadcast_compose.pictures(t, draft))
             for readers in ({}, {"en": 1}, {"en": 10**7, "id": 10**7}):
-                yield Seen("audiences", broadcast_compose.audiences(t, draft, readers))
+                yield ScreenCase("audiences", broadcast_compose.audiences(t, draft, readers))
     for broadcast in at_each_moment():
         yield from _of(t, broadcast)
-    yield Seen("discarded", broadcast_compose.discarded(t))
+    yield ScreenCase("discarded", broadcast_compose.discarded(t))
     every = tuple(at_each_moment())
     counts = {each.id: each.report or {} for each in every}
     for page in (BroadcastPage((), {}, 0, 0), BroadcastPage(every[-5:], counts, 5, 10**6)):
-        yield Seen("list", broadcast_list.screen(Reader(t, JAKARTA, NOW), page))
+        yield ScreenCase("list", broadcast_list.screen(Reader(t, JAKARTA, NOW), page))
 
 
-def _of(t: Translator, broadcast: Broadcast) -> Iterator[Seen]:
+def _of(t: Translator, broadcast: Broadcast) -> Iterator[ScreenCase]:
     for locale in LOCALES:
-        yield Seen("text", broadcast_compose.text(t, broadcast, locale), ("{sats_100k}", "{time}"))
-    yield Seen("moments", broadcast_compose.moments(Reader(t, JAKARTA, NOW), broadcast))
-    yield Seen("daily", broadcast_compose.daily_minute(Reader(t, JAKARTA, NOW), broadcast))
+        yield ScreenCase("text", broadcast_compose.text(t, broadcast, locale), ("{sats_100k}", "{time}"))
+    yield ScreenCase("moments", broadcast_compose.moments(Reader(t, JAKARTA, NOW), broadcast))
+    yield ScreenCase("daily", broadcast_compose.daily_minute(Reader(t, JAKARTA, NOW), broadcast))
     for duration in (timedelta(0), timedelta(seconds=61), timedelta(hours=30)):
         preview = Preview(broadcast, {"en": 12, "id": 10**6}, duration, (Doubt.STALE, Doubt.JUMPED), WIDEST_QUOTE)
-        yield Seen("confirm", broadcast_confirm.screen(Reader(t, JAKARTA, NOW), preview), (t.number(1_000_012),))
-        yield Seen("sure", broadcast_confirm.doubtful(Reader(t, JAKARTA, NOW), preview))
+        yield ScreenCase("confirm", broadcast_confirm.screen(Reader(t, JAKARTA, NOW), preview), (t.number(1_000_012),))
+        yield ScreenCase("sure", broadcast_confirm.doubtful(Reader(t, JAKARTA, NOW), preview))
     for refused in (True, False):
-        yield Seen("not shown", broadcast_confirm.not_shown(t, broadcast, is_refused=refused))
-    yield Seen("heading", broadcast_confirm.heading(t, "en", 12))
-    yield Seen("confirmed", broadcast_confirm.confirmed(Reader(t, JAKARTA, NOW), broadcast))
-    yield Seen("waits", broadcast_confirm.waits(Reader(t, JAKARTA, NOW), broadcast, Doubt))
+        yield ScreenCase("not shown", broadcast_confirm.not_shown(t, broadcast, is_refused=refused))
+    yield ScreenCase("heading", broadcast_confirm.heading(t, "en", 12))
+    yield ScreenCase("confirmed", broadcast_confirm.confirmed(Reader(t, JAKARTA, NOW), broadcast))
+    yield ScreenCase("waits", broadcast_confirm.waits(Reader(t, JAKARTA, NOW), broadcast, Doubt))
     counts = broadcast.report or {"waiting": 3}
-    yield Seen("page", broadcast_list.page(Reader(t, JAKARTA, NOW), broadcast, counts))
+    yield ScreenCase("page", broadcast_list.page(Reader(t, JAKARTA, NOW), broadcast, counts))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_screen_is_a_message_that_telegram_takes(locale: str) -> None:
     for seen in every_screen(TRANSLATIONS.get(locale)):
-        check(seen)
+        check_screen(seen)
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -123,18 +122,22 @@ def test_every_button_is_one_that_is_answered(locale: str) -> None:
 def test_the_usual_text_is_a_message_whatever_the_service_says(locale: str, source: str, usdc: Decimal | None) -> None:
     t = TRANSLATIONS.get(locale)
     quote = replace(QUOTE, source=source, usdc_idr=usdc)
-    check(Seen("usual", Screen(text_of(a_broadcast(quote=quote), t), keyboard_of(t)), (t.rate(QUOTE.btc_idr),)))
+    check_screen(
+        ScreenCase("usual", Screen(text_of(a_broadcast(quote=quote), t), keyboard_of(t)), (t.rate(QUOTE.btc_idr),))
+    )
 
 
 @pytest.mark.parametrize(("locale", "said"), [("en", "1 USDC = Rp16,235"), ("id", "1 USDC = Rp16.235")])
 def test_the_usual_text_has_usdc_in_whole_rupiah(locale: str, said: str) -> None:
     quote = replace(QUOTE, usdc_idr=Decimal("16234.5"))
-    shown = Seen("", Screen(text_of(a_broadcast(quote=quote), TRANSLATIONS.get(locale))))
+    shown = ScreenCase("", Screen(text_of(a_broadcast(quote=quote), TRANSLATIONS.get(locale))))
     assert said in shown.text.split("\n")
 
 
 def test_the_usual_text_says_the_same_numbers_in_both_languages() -> None:
-    texts = [Seen("", Screen(text_of(a_broadcast(quote=QUOTE), TRANSLATIONS.get(locale)))).text for locale in LOCALES]
+    texts = [
+        ScreenCase("", Screen(text_of(a_broadcast(quote=QUOTE), TRANSLATIONS.get(locale)))).text for locale in LOCALES
+    ]
     assert [each for each in ("Rp1,700,123,456.5", "5,882 sats", "58,820 sats") if each in texts[0]] == [
         "Rp1,700,123,456.5",
         "5,882 sats",
@@ -153,7 +156,7 @@ def test_every_variable_is_filled_into_a_text_of_ones_own(locale: str) -> None:
     broadcast = a_broadcast(texts={locale: template}, quote=QUOTE)
     text = text_of(broadcast, TRANSLATIONS.get(locale))
     assert "{" not in text
-    check(Seen("own", Screen(text), (TRANSLATIONS.get(locale).rate(QUOTE.btc_idr),)))
+    check_screen(ScreenCase("own", Screen(text), (TRANSLATIONS.get(locale).rate(QUOTE.btc_idr),)))
 
 
 def test_a_text_without_variables_is_told_without_a_quote_and_one_with_some_is_not() -> None:
@@ -181,7 +184,7 @@ def test_the_usual_text_fits_under_a_picture() -> None:
 def test_a_second_question_says_by_how_much_the_rate_moved_and_names_its_doubts_in_its_button() -> None:
     last = replace(QUOTE, btc_idr=QUOTE.btc_idr / 2)
     preview = Preview(a_broadcast(quote=QUOTE), {"en": 3}, timedelta(0), (Doubt.JUMPED,), last)
-    seen = Seen("sure", broadcast_confirm.doubtful(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), preview))
+    seen = ScreenCase("sure", broadcast_confirm.doubtful(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), preview))
     rates = {"before": "Rp850,061,728.25", "rate": "Rp1,700,123,456.5"}
     assert says(seen.text, "broadcast.jumped_up", percent="100%", **rates)
     press = BroadcastButton.read(seen.buttons[0].data or "")

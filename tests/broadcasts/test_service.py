@@ -27,7 +27,7 @@ from bot.settlement.model import OutOfReach
 from bot.staff.repository import AuditRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 from tests.settlement.fake_settlement import RATE, FakeSettlement
 
 OSCAR, OLGA, EMMA, SARI = 2001, 2002, 1001, 1002

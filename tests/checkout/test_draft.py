@@ -21,8 +21,8 @@ from bot.checkout.draft import (
 from bot.checkout.flow import is_complete, missing, step_back
 from bot.core.money import Amount
 from bot.settlement.model import PayoutMethod
-from tests.architecture import every_screen as screens
-from tests.architecture.every_screen import a_draft
+from tests.checkout.builders import a_draft_at_review
+from tests.settlement.builders import LISTED_BCA, LISTED_GOPAY
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 BCA = PayoutMethod("014", "BANK BCA", "bank", None)
@@ -143,9 +143,9 @@ def test_answering_what_is_missing_always_ends_at_the_review(
 
 
 def test_two_drafts_ask_the_same_while_all_that_was_answered_is_the_same() -> None:
-    draft = a_draft()
-    assert draft.asks_the_same_as(a_draft(id="another", quote=None, revision=1, channel="cbbtc"))
-    assert draft.asks_the_same_as(a_draft(method=replace(screens.BCA, cap=1)))
-    others = ({"step": Step.AMOUNT}, {"method": screens.GOPAY}, {"method": None}, {"number": "1"}, {"holder": None})
+    draft = a_draft_at_review()
+    assert draft.asks_the_same_as(a_draft_at_review(id="another", quote=None, revision=1, channel="cbbtc"))
+    assert draft.asks_the_same_as(a_draft_at_review(method=replace(LISTED_BCA, cap=1)))
+    others = ({"step": Step.AMOUNT}, {"method": LISTED_GOPAY}, {"method": None}, {"number": "1"}, {"holder": None})
     for changed in (*others, {"amount": Amount("IDR", 1)}, {"amount": Amount("SAT", 500_000)}):
-        assert not draft.asks_the_same_as(a_draft(**changed)), changed
+        assert not draft.asks_the_same_as(a_draft_at_review(**changed)), changed

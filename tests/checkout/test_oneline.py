@@ -7,7 +7,7 @@ import pytest
 from bot.checkout.parser import OneLine, looks_like_order, read_line
 from bot.core.money import Amount
 from bot.recipients.banks import display_name
-from tests.order_lines import METHODS
+from tests.checkout.order_lines import METHODS
 
 
 def read(text: str) -> OneLine:

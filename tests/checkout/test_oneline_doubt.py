@@ -7,7 +7,7 @@ import pytest
 from bot.checkout.parser import OneLine, looks_like_order, read_line
 from bot.core.money import Amount
 from bot.recipients.banks import display_name
-from tests.order_lines import METHODS
+from tests.checkout.order_lines import METHODS
 
 
 def read(text: str) -> OneLine:
@@ -188,7 +188,7 @@ def test_a_word_that_may_mean_no_destination_is_none_by_itself(text: str) -> Non
     assert read(text).method is None
 
 
-# What the generator of lines (`tests/order_lines.py`) has found: the part that was taken without asking, and was wrong.
+# Lines that the generator (`tests/checkout/order_lines.py`) has found. A wrong part was read without asking.
 WRONG_NUMBERS = [
     "hsbc 069 181 207 224 896 hp 08959443107",
     "wa 0878866885 12 50rb",

@@ -6,7 +6,7 @@ import pytest
 
 from bot.checkout.parser import looks_like_order, read_line
 from bot.settlement.model import PayoutMethod
-from tests.order_lines import METHODS
+from tests.checkout.order_lines import METHODS
 
 TALK = [
     "",

@@ -7,8 +7,8 @@ import pytest
 
 from bot.checkout.parser import looks_like_order, read_line
 from bot.core.money import Amount
+from tests.checkout.order_lines import METHODS, Case, Tally, cases, read_all, slipped, wrong_parts
 from tests.examples import examples
-from tests.order_lines import METHODS, Case, Tally, cases, read_all, slipped, wrong_parts
 
 SEED = 20261121
 LINES = 2_000

@@ -7,7 +7,8 @@ from datetime import timedelta
 from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
-from tests.builders import NOW, SECOND, a_draft
+from tests.checkout.builders import a_draft
+from tests.times import NOW, SECOND
 
 
 async def test_a_draft_is_found_by_its_id_and_by_its_chat(store: Database) -> None:

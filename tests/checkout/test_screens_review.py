@@ -7,8 +7,10 @@ from bot.checkout.screens import review
 from bot.infra.i18n import LOCALES
 from bot.rates.quote import estimate
 from bot.recipients.formatting import group_digits
-from tests.architecture.every_screen import JAKARTA, QUOTE, TRANSLATIONS, Seen, a_draft
-from tests.texts import label, says, text
+from tests.checkout.builders import a_draft_at_review
+from tests.screens import JAKARTA, ScreenCase
+from tests.settlement.builders import QUOTE
+from tests.texts import TRANSLATIONS, label, says, text
 
 EN = TRANSLATIONS.get("en")
 
@@ -29,10 +31,10 @@ def test_a_number_is_shown_in_groups_of_four(number: str, shown: str) -> None:
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_review_shows_the_number_in_groups_and_copies_it_without_spaces(locale: str) -> None:
-    draft = a_draft(number="1234567890")
+    draft = a_draft_at_review(number="1234567890")
     assert draft.amount is not None
     worth = estimate(draft.amount, QUOTE)
-    seen = Seen("review", review.screen(TRANSLATIONS.get(locale), draft, worth, JAKARTA, other_ways=True))
+    seen = ScreenCase("review", review.screen(TRANSLATIONS.get(locale), draft, worth, JAKARTA, other_ways=True))
     assert says(seen.text, "review.figures", locale, number="1234 5678 90")
     # Tapping Telegram's <code> would copy the spaces as well.
     assert "<code>" not in seen.screen.text
@@ -43,9 +45,9 @@ def test_the_review_shows_the_number_in_groups_and_copies_it_without_spaces(loca
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_review_warns_above_its_buttons_that_a_wrong_number_cannot_be_taken_back(locale: str) -> None:
-    t, draft = TRANSLATIONS.get(locale), a_draft()
+    t, draft = TRANSLATIONS.get(locale), a_draft_at_review()
     assert draft.amount is not None
-    shown = Seen("", review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA, other_ways=True)).text
+    shown = ScreenCase("", review.screen(t, draft, estimate(draft.amount, QUOTE), JAKARTA, other_ways=True)).text
     assert shown.split("\n\n")[-2:] == [text("review.irreversible", locale), text("review.locks", locale)]
 
 
@@ -58,9 +60,9 @@ def test_who_pays_over_lightning_for_the_first_time_can_read_what_it_is(
     is_first: bool,  # noqa: FBT001  pytest's
     explains: bool,  # noqa: FBT001  pytest's
 ) -> None:
-    draft = a_draft(channel=channel)
+    draft = a_draft_at_review(channel=channel)
     assert draft.amount is not None
     worth = estimate(draft.amount, QUOTE)
-    shown = Seen("", review.screen(EN, draft, worth, JAKARTA, other_ways=True, is_first=is_first))
+    shown = ScreenCase("", review.screen(EN, draft, worth, JAKARTA, other_ways=True, is_first=is_first))
     buttons = [button.label for button in shown.buttons if button.data == LightningButton().pack()]
     assert buttons == ([label("button.help_lightning")] if explains else [])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bot.core.errors import Rejection
 from bot.core.money import MAX_RUPIAH, MAX_SATS, Ambiguous, Amount, parse_amount
 from bot.infra.i18n import LOCALES, Translations
-from tests.order_lines import sums
+from tests.checkout.order_lines import sums
 
 TRANSLATIONS = Translations.load(strict=True)
 

@@ -11,9 +11,9 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 from bot.orders.order import Phase, new_reference
 from bot.orders.repository import OrderRepository
-from tests.builders import an_order
 from tests.e2e.people import Newcomer, bot_knows, row_of, taps_to_invoice
 from tests.e2e.world import Json, World
+from tests.orders.builders import an_order
 
 COMMANDS = ("/order {reference}", "/order {service_id}", "/person {user}", "/find bca today", "/tickets")
 

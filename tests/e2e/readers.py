@@ -15,7 +15,7 @@ from bot.rates.repository import SubscriptionRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.e2e.world import World
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 from tests.waiting import found
 
 OPERATOR = 2001

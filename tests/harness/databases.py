@@ -23,8 +23,8 @@ from bot.infra.db import engine, migrate
 from bot.infra.db.database import Database
 from bot.tables import metadata
 from tests.harness.postgresql import prefix
-from tests.keys import VAULT
-from tests.sqlite_in_the_loop import connect
+from tests.infra.keys import VAULT
+from tests.infra.sqlite_without_thread import connect
 
 BOTH = ("sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql))
 on_sqlite = pytest.mark.parametrize("database", BOTH[:1], indirect=True)

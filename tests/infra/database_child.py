@@ -7,7 +7,7 @@ import bot.tables  # noqa: F401  encryption goes through the tables of all featu
 from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.infra.db.vault import Vault
-from tests.keys import KEY, OLDER_KEY
+from tests.infra.keys import KEY, OLDER_KEY
 
 
 def main() -> None:

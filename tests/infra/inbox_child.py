@@ -15,7 +15,7 @@ from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
 from bot.infra.telegram.transport import TelegramRequest
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 
 
 class UtcClock:

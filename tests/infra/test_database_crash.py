@@ -12,7 +12,7 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.repository import OrderRepository
-from tests.builders import NOW
+from tests.times import NOW
 
 pytestmark = pytest.mark.process
 
@@ -23,8 +23,9 @@ import asyncio, sys
 from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.repository import OrderRepository
-from tests.builders import an_order, a_notification
-from tests.keys import VAULT
+from tests.orders.builders import an_order
+from tests.infra.builders import a_notification
+from tests.infra.keys import VAULT
 
 async def write(store, n, pause):
     async with store.transaction() as tx:

@@ -15,11 +15,10 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.inbound.attempts import RECEIVED
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.flood import WINDOW, FloodGate
-from tests.architecture.every_screen import TRANSLATIONS
 from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
 from tests.infra.test_chat_queues import item
 from tests.settlement.fake_settlement import BEGINNING, MovedClock
-from tests.texts import text
+from tests.texts import TRANSLATIONS, text
 from tests.virtual_time import in_virtual_time
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.infra.telegram.inbound.tables import inbox
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.builders import NOW, SECOND, an_update
 from tests.examples import examples
+from tests.infra.builders import an_update
+from tests.times import NOW, SECOND
 
 
 async def test_an_update_is_kept_once(store: Database) -> None:

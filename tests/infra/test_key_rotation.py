@@ -16,10 +16,14 @@ from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.orders.repository import OrderRepository
 from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
-from tests.builders import BCA, NOW, a_draft, an_order, an_update
+from tests.checkout.builders import a_draft
 from tests.e2e.launcher import launcher
+from tests.infra.builders import an_update
+from tests.infra.keys import KEY, OLDER_KEY
 from tests.infra.on_disk import found_in
-from tests.keys import KEY, OLDER_KEY
+from tests.orders.builders import an_order
+from tests.settlement.builders import BCA
+from tests.times import NOW
 
 ORDERS, RECIPIENTS = 450, 30
 

@@ -31,10 +31,13 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.repository import UserRepository
-from tests.builders import NOW, SECOND, a_notification, a_post, a_ticket, an_entry, an_order, an_update
 from tests.harness.databases import on_sqlite
+from tests.infra.builders import a_notification, an_update
+from tests.orders.builders import an_order
 from tests.rates.test_subscription_repository import an_alert, wished
-from tests.users.leaving import DAY, EMMA, SARI, a_user
+from tests.support.builders import a_post, a_ticket, an_entry
+from tests.times import DAY, NOW, SECOND
+from tests.users.builders import EMMA, SARI, a_user
 
 LATER = NOW + DAY
 

@@ -17,9 +17,9 @@ from bot.infra.db.errors import SchemaMismatch, StoreFailure
 from bot.tables import metadata
 from bot.users.repository import UserRepository
 from tests.e2e.launcher import launcher
+from tests.infra.keys import VAULT
 from tests.infra.next_version import REVISION, become_the_next_version
-from tests.keys import VAULT
-from tests.users.leaving import EMMA, a_user
+from tests.users.builders import EMMA, a_user
 from tests.waiting import TIMEOUT_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]

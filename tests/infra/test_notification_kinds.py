@@ -46,10 +46,11 @@ from bot.support.notifications.kinds import (
     UserEntry,
 )
 from bot.users.model import DeletedUser
-from tests.builders import NOW, a_notification
-from tests.keys import ENCRYPTION_KEYS
+from tests.infra.builders import a_notification
+from tests.infra.keys import ENCRYPTION_KEYS
 from tests.orders.order_world import EMMA, SARI, OrderSystem
 from tests.rendering import context_for, renderers_for
+from tests.times import NOW
 
 AT = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
 AT_TEXT = "2026-03-01T09:30:00.123456Z"

@@ -25,7 +25,7 @@ from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.orders.notifications.queueing import IN_EXTRA
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 from tests.orders.order_world import EMMA, SARI, Ears, OrderSystem
 from tests.waiting import TIMEOUT_SECONDS
 

@@ -10,7 +10,9 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
-from tests.builders import NOW, SECOND, a_notification, an_order
+from tests.infra.builders import a_notification
+from tests.orders.builders import an_order
+from tests.times import NOW, SECOND
 
 LATER = NOW + timedelta(minutes=1)
 DAY = timedelta(days=1)

@@ -5,7 +5,7 @@ import pytest
 from bot.app import pace_of
 from bot.config import load
 from bot.infra.telegram.outbound.pace import Limits
-from tests.keys import ENCRYPTION_KEYS
+from tests.infra.keys import ENCRYPTION_KEYS
 
 REQUIRED = {
     "telegram_bot_token": "1:AAAA",

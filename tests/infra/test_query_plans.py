@@ -38,8 +38,10 @@ from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.users.deletion import DeletionRepository
 from bot.users.repository import UserEventRepository
-from tests.builders import NOW, SECOND, a_notification, an_order
+from tests.infra.builders import a_notification
 from tests.operations.test_statistics_repository import line_of
+from tests.orders.builders import an_order
+from tests.times import NOW, SECOND
 
 
 def named_like(tx: Transaction) -> Awaitable[object]:

@@ -49,9 +49,12 @@ from bot.users.model import User
 from bot.users.privacy import _data_deleted
 from bot.users.readers import Readers, RenderContext
 from bot.users.repository import UserRepository
-from tests.architecture.every_screen import NOW, TRANSLATIONS, a_draft, an_order
-from tests.builders import stored
+from tests.checkout.builders import a_draft_at_review
+from tests.infra.builders import as_stored
+from tests.orders.builders import an_open_order
 from tests.orders.order_world import EMMA, OSCAR, OrderSystem
+from tests.screens import NOW
+from tests.texts import TRANSLATIONS
 
 BOT = Path(__file__).parents[2] / "bot"
 
@@ -84,7 +87,7 @@ async def queue(system: OrderSystem, *kinds: str) -> None:
 
 
 def test_each_kind_of_message_has_one_queue() -> None:
-    order = an_order()
+    order = an_open_order()
     extra = {OrderNotification.RECEIPT, OrderNotification.TAKE_DOWN_PICTURE}
     assert {notification.queue for notification in order_notifications(order, extra, NOW)} == {Queue.EXTRA}
     assert {notification.queue for notification in order_notifications(order, set(OrderNotification) - extra, NOW)} == {
@@ -105,7 +108,7 @@ def test_each_kind_of_message_has_one_queue() -> None:
     broadcast = Broadcast(id="0123456789", operator_id=OSCAR, created_at=NOW)
     others: list[Notification[object]] = [
         _data_deleted(User(id=EMMA, created_at=NOW), NOW),
-        draft_expired_notification(a_draft(), NOW),
+        draft_expired_notification(a_draft_at_review(), NOW),
         *operator_notifications([OSCAR], OrderWarning.STUCK, order, NOW),
         *alarm_notifications([OSCAR], AlarmNotification.RAISED, alarm, NOW),
         *reminders([OSCAR], NOW),
@@ -243,7 +246,7 @@ async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(syst
         await connection.execute(text("UPDATE users SET phrase = 's1.no.key'"))
     order, telegram = await system.place(), Sending()
     (notification,) = order_notifications(order, (OrderNotification.PAID,), system.clock.now())
-    assert await sender(system, telegram).send(stored(notification)) == Sent(1)
+    assert await sender(system, telegram).send(as_stored(notification)) == Sent(1)
     assert order.reference in telegram.texts[0]
     system.delivery = telling(system)
     system.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
@@ -307,7 +310,7 @@ async def takes_down(
     system: OrderSystem, order: Order, telegram: OldMessages, notice: OrderNotification = OrderNotification.TAKE_DOWN
 ) -> Sent | RetryLater | Undeliverable | ChatMoved:
     (notification,) = order_notifications(order, (notice,), system.clock.now())
-    return await sender(system, telegram).send(stored(notification))
+    return await sender(system, telegram).send(as_stored(notification))
 
 
 async def pictures_queued(system: OrderSystem, order: Order) -> list[Queue]:

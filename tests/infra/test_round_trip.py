@@ -18,9 +18,10 @@ from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import Deposit, PayoutMethod, Quote
 from bot.settlement.steps import OrderStep
-from tests.builders import NOW, an_order
 from tests.examples import examples
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
+from tests.orders.builders import an_order
+from tests.times import NOW
 
 T = TypeVar("T")
 

@@ -11,8 +11,10 @@ from bot.infra.db.errors import StoreFailure
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.orders.repository import OrderRepository
-from tests.builders import NOW, a_notification, an_order, an_update
-from tests.keys import VAULT
+from tests.infra.builders import a_notification, an_update
+from tests.infra.keys import VAULT
+from tests.orders.builders import an_order
+from tests.times import NOW
 
 
 class Interrupted(Exception):

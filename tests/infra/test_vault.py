@@ -13,7 +13,7 @@ from bot.infra.db.errors import StoreFailure
 from bot.infra.db.metadata import IS_COMPLETE
 from bot.infra.db.vault import NoKeys, Vault, name_in, new_key
 from bot.tables import metadata
-from tests.keys import KEY, OLDER_KEY, VAULT
+from tests.infra.keys import KEY, OLDER_KEY, VAULT
 
 HERE = place("orders", "number", "ABC2345")
 THERE = place("orders", "number", "ABC2346")

@@ -19,7 +19,7 @@ import bot
 from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app
 from tests.e2e.launcher import BOT, launcher
 from tests.e2e.launcher import Child as Process
-from tests.serving import serving
+from tests.sandbox.serving import serving
 from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import next_reminder
 from bot.staff.notifications import AlarmNotification
 from tests.orders.order_world import EMMA, OSCAR, REQUEST, OrderSystem
-from tests.settlement.fake_settlement import BCA, FakeSettlement, failing
+from tests.settlement.builders import BCA
+from tests.settlement.fake_settlement import FakeSettlement, failing
 
 MANY = tuple(PayoutMethod(f"{number:03}", f"BANK {number}", "bank", None) for number in range(100))
 

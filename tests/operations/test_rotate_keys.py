@@ -10,8 +10,8 @@ from bot.infra.db.vault import UnfitKeys, Vault
 from bot.operations import rotate_keys as rotating
 from bot.operations.check import CheckFailed, check_keys
 from bot.orders.repository import OrderRepository
-from tests.builders import an_order
-from tests.keys import KEY, OLDER_KEY
+from tests.infra.keys import KEY, OLDER_KEY
+from tests.orders.builders import an_order
 
 COUNT = 230
 

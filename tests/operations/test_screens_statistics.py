@@ -28,10 +28,9 @@ from bot.operations.statistics_service import MAX_ORDERS, OrderFile, ServiceStat
 from bot.settlement.client.parser import read_json
 from bot.settlement.client.wire import PlatformStats as WireStats
 from bot.settlement.model import DepositRails, PlatformStats, Rail
-from tests.architecture.every_screen import HOSTILE_NAMES, JAKARTA, TRANSLATIONS, Seen
-from tests.architecture.test_screens_limits import check
 from tests.examples import examples, some
-from tests.texts import says, text
+from tests.screens import HOSTILE_NAMES, JAKARTA, ScreenCase, check_screen
+from tests.texts import TRANSLATIONS, says, text
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 SIZES = (0, 1, 999, 10**9)
@@ -56,8 +55,8 @@ def own(size: int, parts: int) -> BotStatistics:
 def shown(stats: dict[str, Any], locale: str = "en", rails: DepositRails | None = None) -> str:
     """What is read of what the service tells."""
     service = ServiceStatistics(PlatformStats(stats), rails)
-    seen = Seen("the service", platform.screen(TRANSLATIONS.get(locale), service, JAKARTA))
-    check(seen)
+    seen = ScreenCase("the service", platform.screen(TRANSLATIONS.get(locale), service, JAKARTA))
+    check_screen(seen)
     return seen.text
 
 
@@ -71,8 +70,8 @@ def figure(name: str, value: str) -> str:
 def test_all_figures_fit_under_a_picture(locale: str, period: Period, size: int) -> None:
     t, span = TRANSLATIONS.get(locale), last(period, NOW, JAKARTA)
     figured = own(size, span.parts)
-    seen = Seen("own", figures.screen(t, period, "21 Nov 2026, 16:30 WIB", figured, b""), is_caption=True)
-    check(seen)
+    seen = ScreenCase("own", figures.screen(t, period, "21 Nov 2026, 16:30 WIB", figured, b""), is_caption=True)
+    check_screen(seen)
     facts = figures.chart_data(t, period, span, figured.orders, JAKARTA)
     assert len(facts.bars) == span.parts
     assert all(0 <= bar.share <= 1 for bar in facts.bars)
@@ -185,7 +184,7 @@ def test_what_came_is_kept_as_it_came_and_in_its_order() -> None:
 def test_a_service_that_tells_nothing_is_said_to(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     for service in (ServiceStatistics(None, None), ServiceStatistics(PlatformStats({}), a_rails())):
-        check(Seen("the service", platform.screen(t, service, JAKARTA)))
+        check_screen(ScreenCase("the service", platform.screen(t, service, JAKARTA)))
     assert t("platform.unconfigured") in platform.screen(t, ServiceStatistics(None, a_rails()), JAKARTA).text
 
 
@@ -216,15 +215,15 @@ def test_a_number_in_a_text_is_one_only_where_the_key_says_so() -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_export_asks_for_a_time_and_says_which_it_was(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    asking = Seen("which time", export.asking(t))
-    check(asking)
+    asking = ScreenCase("which time", export.asking(t))
+    check_screen(asking)
     assert {StatisticsButton.read(str(button.data)) for button in asking.buttons} == {
         StatisticsButton(StatisticsAction.CSV, name) for name in NAMED_SPANS
     }
     for find in NAMED_SPANS.values():
         span = find(NOW, JAKARTA)
         for count in (0, MAX_ORDERS + 1):
-            check(Seen("no file", export.nothing(t, OrderFile(count, None), span, JAKARTA)))
+            check_screen(ScreenCase("no file", export.nothing(t, OrderFile(count, None), span, JAKARTA)))
         assert t.n("export.orders", 12) in export.caption(t, OrderFile(12, b""), span, JAKARTA)
     assert csv.file_name("orders", NAMED_SPANS["last_month"](NOW, JAKARTA), JAKARTA) == (
         "kirim-orders-2026-10-01-to-2026-10-31.csv"

@@ -14,7 +14,8 @@ from bot.operations import export as exporting
 from bot.operations.statistics import OrderLine, OrderStatistics, Outcome, Tally, outcome_of, share
 from bot.orders.order import Phase
 from bot.settlement.model import PayoutMethod
-from tests.architecture.every_screen import BCA, a_deposit, an_order, at_each_moment
+from tests.orders.builders import a_deposit_order, an_open_order, orders_in_each_state
+from tests.settlement.builders import LISTED_BCA
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 LINE = OrderLine(
@@ -42,20 +43,20 @@ def one(part: int, outcome: Outcome) -> dict[Outcome, Tally]:
 
 
 def test_an_order_is_counted_where_it_stands() -> None:
-    counted = {name: outcome_of(order) for name, order in at_each_moment(BCA)}
+    counted = {name: outcome_of(order) for name, order in orders_in_each_state(LISTED_BCA)}
     assert counted["COMPLETED"] is Outcome.SENT
     assert counted["failed paid"] is Outcome.FAILED
-    assert outcome_of(an_order(state="FAILED", phase=Phase.DONE)) is Outcome.UNPAID
+    assert outcome_of(an_open_order(state="FAILED", phase=Phase.DONE)) is Outcome.UNPAID
     assert counted["refused"] is Outcome.REFUSED
     assert counted["held"] is Outcome.HELD
-    assert outcome_of(an_order(phase=Phase.OPEN)) is Outcome.WAITING
-    assert outcome_of(an_order(phase=Phase.OPEN, expiry_notified=True)) is Outcome.UNPAID
-    assert outcome_of(an_order(phase=Phase.OPEN, expiry_notified=True, paid_at=NOW)) is Outcome.UNDER_WAY
-    assert outcome_of(an_order(phase=Phase.UNRESOLVED)) is Outcome.UNCERTAIN
+    assert outcome_of(an_open_order(phase=Phase.OPEN)) is Outcome.WAITING
+    assert outcome_of(an_open_order(phase=Phase.OPEN, expiry_notified=True)) is Outcome.UNPAID
+    assert outcome_of(an_open_order(phase=Phase.OPEN, expiry_notified=True, paid_at=NOW)) is Outcome.UNDER_WAY
+    assert outcome_of(an_open_order(phase=Phase.UNRESOLVED)) is Outcome.UNCERTAIN
 
 
 def test_a_deposit_that_failed_without_evidence_counts_neither_as_unpaid_nor_as_paid() -> None:
-    failed = replace(a_deposit("btcb"), state="FAILED", phase=Phase.DONE)
+    failed = replace(a_deposit_order("btcb"), state="FAILED", phase=Phase.DONE)
     forgotten = replace(failed, deposit=None, user_id=0)  # with its sender
     for order in (failed, forgotten):
         assert outcome_of(order) is Outcome.FAILED_UNKNOWN

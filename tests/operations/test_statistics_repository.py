@@ -29,7 +29,9 @@ from bot.rates.repository import SubscriptionRepository
 from bot.settlement.steps import OrderStep
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.builders import BCA, NOW, OVO, SECOND, an_order
+from tests.orders.builders import an_order
+from tests.settlement.builders import BCA, OVO
+from tests.times import NOW, SECOND
 
 MICROSECOND = timedelta(microseconds=1)
 HOUR = timedelta(hours=1)

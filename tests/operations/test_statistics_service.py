@@ -13,7 +13,7 @@ from bot.operations.statistics import Outcome
 from bot.operations.statistics_service import OrderFile, StatisticsService
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown
-from tests.builders import an_order
+from tests.orders.builders import an_order
 from tests.orders.order_world import EMMA, OSCAR, SARI, OrderSystem
 
 

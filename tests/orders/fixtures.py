@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.architecture.every_screen import NOW
 from tests.orders.order_world import OrderSystem
+from tests.screens import NOW
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 

@@ -40,8 +40,9 @@ from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.alarms import Alarms
 from bot.staff.staff_chat import StaffChat
 from bot.support.tickets.order_tickets import OrderTicketListener
-from tests.keys import VAULT
-from tests.settlement.fake_settlement import BCA, FakeSettlement, MovedClock
+from tests.infra.keys import VAULT
+from tests.settlement.builders import BCA
+from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 EMMA, SARI, OSCAR = 1001, 1002, 2001
 NUMBER = "8620123456"

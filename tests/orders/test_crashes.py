@@ -15,7 +15,7 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Phase
 from bot.orders.placement.service import ConfirmationOutdated
 from tests.examples import kill_every
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 from tests.orders.crashing import Crash, Fuse, FusedEars, FusedService, FusedStore
 from tests.orders.order_world import EMMA, Heard, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock

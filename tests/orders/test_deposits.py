@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from bot.orders.deposits import LONGEST_LIST, deposits_before, list_counts
 from bot.settlement.model import OrderReport
-from tests.settlement.fake_settlement import BEGINNING, SAFE, a_deposit
+from tests.settlement.builders import SAFE_ADDRESS, a_deposit
+from tests.settlement.fake_settlement import BEGINNING
 
 NOW = BEGINNING
 OTHER_SAFE = "0x8617E340B3D01FA5F11F306F4090FD50E238070D"
@@ -31,7 +32,7 @@ def before(*reports: OrderReport, own: OrderReport = MINE) -> list[str]:
         {},
         {"state": "IDLE"},
         {"state": "SOMETHING_NEW"},
-        {"deposit": a_deposit("cbbtc", to_address=SAFE.lower())},
+        {"deposit": a_deposit("cbbtc", to_address=SAFE_ADDRESS.lower())},
         {"deposit": None},
         {"created_at": NOW - timedelta(days=8, seconds=-1)},
         {"expires_at": NOW + timedelta(seconds=1)},

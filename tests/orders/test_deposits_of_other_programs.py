@@ -18,7 +18,8 @@ from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.model import KeyRefused, OrderRequest, PayoutMethod, ServiceDown, SettlementFailure, SlowDown
 from tests.mcp_server.agent_world import AgentWorld, agent_world
 from tests.orders.order_world import EMMA, OSCAR, SARI, OrderSystem, unresolved
-from tests.settlement.fake_settlement import BRI, FakeSettlement, MovedClock
+from tests.settlement.builders import BRI
+from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 SAT = Amount("SAT", 25_000)
 SAME: dict[str, Any] = {"amount": SAT, "channel": "cbbtc"}

@@ -6,8 +6,9 @@ import pytest
 
 from bot.orders.history import NEWEST, PAGE, HistoryPage, OrderHistory
 from bot.orders.repository import OrderRepository
-from tests.builders import NOW, SECOND, an_order
+from tests.orders.builders import an_order
 from tests.orders.order_world import EMMA, SARI, OrderSystem
+from tests.times import NOW, SECOND
 
 
 async def ordered(system: OrderSystem, *places: int, user_id: int = EMMA, apart: timedelta = SECOND) -> None:

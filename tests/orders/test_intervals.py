@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bot.orders.order import Order, Phase
 from bot.orders.tracking.intervals import next_poll_at, payable_until
 from bot.settlement.steps import OrderStep
-from tests.builders import an_order
+from tests.orders.builders import an_order
 
 MADE = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 FIVE = timedelta(seconds=5)

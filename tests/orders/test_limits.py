@@ -14,7 +14,7 @@ from bot.orders.limits import DAY, HOUR, Limits, check
 from bot.orders.order import Order, Phase
 from bot.orders.tracking.intervals import FOLLOW_WITHOUT_EXPIRY
 from bot.settlement.steps import OrderStep
-from tests.architecture.every_screen import an_order
+from tests.orders.builders import an_open_order
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 SMALLEST = 20_000
@@ -25,7 +25,7 @@ def ordered(minutes_ago: float, idr: int = 250_000, **changes: Any) -> Order:
     """An order whose invoice can be paid for an hour."""
     created_at = NOW - timedelta(minutes=minutes_ago)
     known = {"created_at": created_at, "expires_at": created_at + HOUR, "idr": idr, "expected_idr": idr}
-    return an_order(**{**known, **changes})
+    return an_open_order(**{**known, **changes})
 
 
 def paid(minutes_ago: float, idr: int = 250_000, **changes: Any) -> Order:

@@ -14,7 +14,8 @@ from bot.orders.placement.service import MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import ServiceDown
 from tests.orders.order_world import EMMA, OSCAR, OrderSystem, rules, unresolved
-from tests.settlement.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
+from tests.settlement.builders import BCA, BRI, GOPAY
+from tests.settlement.fake_settlement import FakeSettlement
 
 LOW, HIGH = Decimal(1_640_000_000), Decimal(1_700_000_000)
 SMALL = BCA.__class__(BCA.code, BCA.name, BCA.kind, 300_000)

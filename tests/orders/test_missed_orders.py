@@ -20,11 +20,12 @@ from bot.orders.status_messages import StatusMessages
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.users.repository import UserRepository
 from bot.users.session_loader import SessionLoader
-from tests.architecture.every_screen import TRANSLATIONS, an_order
-from tests.deleting import delete_user
-from tests.infra.built import an_infra
+from tests.infra.builders import an_infra
+from tests.orders.builders import an_open_order
 from tests.orders.crashing import Crash
 from tests.settlement.fake_settlement import MovedClock
+from tests.texts import TRANSLATIONS
+from tests.users.stored_data import delete_user
 
 EMMA, GROUP = 1001, -100_1
 Does = Callable[[], Awaitable[None]]
@@ -70,7 +71,7 @@ class World:
         async with self.store.transaction() as tx:
             for reference in references:
                 assert await OrderRepository(tx).add(
-                    an_order(reference=reference, draft_id=reference, service_id=reference)
+                    an_open_order(reference=reference, draft_id=reference, service_id=reference)
                 )
 
     async def refuses(self, *references: str, kind: OrderNotification = OrderNotification.PAID) -> None:

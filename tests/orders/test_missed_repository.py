@@ -4,8 +4,8 @@ from datetime import datetime
 
 from bot.infra.db.database import Database
 from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
-from tests.builders import NOW, SECOND
-from tests.users.leaving import EMMA, SARI
+from tests.times import NOW, SECOND
+from tests.users.builders import EMMA, SARI
 
 
 def missed(reference: str, at: datetime = NOW, user_id: int = EMMA) -> MissedOrder:

@@ -14,7 +14,8 @@ from bot.orders.order import EventNote, HoldReason, Phase
 from bot.orders.repository import OrderRepository
 from bot.payments import bolt11
 from tests.orders.order_world import EMMA, NUMBER, OSCAR, REQUEST, SARI, OrderSystem, rules, unresolved
-from tests.settlement.fake_settlement import BCA, FakeSettlement
+from tests.settlement.builders import BCA
+from tests.settlement.fake_settlement import FakeSettlement
 
 SAT = Amount("SAT", 25_000)
 

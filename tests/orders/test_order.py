@@ -12,7 +12,7 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import REFERENCE_ALPHABET, REFERENCE_LENGTH, Order, Phase, advance, expire, new_reference
 from bot.settlement.model import OrderReport
 from bot.settlement.steps import STEP_OF_STATE, TERMINAL_STATES, OrderStep
-from tests.builders import an_order
+from tests.orders.builders import an_order
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 STATES = [*STEP_OF_STATE, "FAILED", "P2PM_DISPUTED", ""]

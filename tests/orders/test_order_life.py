@@ -55,7 +55,7 @@ from bot.support.notifications.kinds import AboutEntry, TicketNotification
 from bot.support.notifications.queueing import ticket_notification
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 from tests.orders.crashing import Crash
 from tests.orders.killable import PLAN, Fate, Hanging, Mortal, Plan
 from tests.orders.life_world import (
@@ -71,7 +71,8 @@ from tests.orders.life_world import (
 )
 from tests.orders.order_world import EMMA, OSCAR, SARI, rules
 from tests.orders.stepped import SteppedLoop
-from tests.settlement.fake_settlement import BCA, GOPAY, MovedClock
+from tests.settlement.builders import BCA, GOPAY
+from tests.settlement.fake_settlement import MovedClock
 from tests.texts import readable, says, text
 
 pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")

@@ -7,9 +7,10 @@ import pytest
 
 from bot.orders.order import Order, OrderStatus, Phase
 from bot.settlement.steps import OrderStep
-from tests.architecture.every_screen import NOW, a_deposit, an_order, at_each_moment
+from tests.orders.builders import a_deposit_order, an_open_order, orders_in_each_state
+from tests.screens import NOW
 
-MOMENTS = dict(at_each_moment())
+MOMENTS = dict(orders_in_each_state())
 STILL_TO_COME = {"intended", "unknown", "unresolved", "held", "never heard of", "nameless"}
 UNPAID = {"IDLE", "NWC_CONNECTED", "QR_SCANNED", "ROUTE_SHOWN"}
 
@@ -53,7 +54,7 @@ def test_each_moment_of_an_order_has_its_status() -> None:
 
 
 def test_an_unpaid_order_expires_by_our_own_clock_and_a_paid_one_never_does() -> None:
-    order = an_order(expires_at=NOW + timedelta(seconds=1))
+    order = an_open_order(expires_at=NOW + timedelta(seconds=1))
     assert order.status(NOW) is OrderStatus.WAITING
     assert order.status(NOW + timedelta(seconds=1)) is OrderStatus.EXPIRED
     assert replace(order, step=OrderStep.PAID).status(NOW + timedelta(days=1)) is OrderStatus.PAID
@@ -71,13 +72,13 @@ def test_whatever_became_of_an_order_it_may_be_sent_again_unless_it_is_undecided
 
 
 def test_an_order_may_be_sent_again_from_the_very_moment_its_invoice_expires() -> None:
-    order = an_order(expires_at=NOW + timedelta(seconds=1))
+    order = an_open_order(expires_at=NOW + timedelta(seconds=1))
     assert not order.may_be_sent_again(NOW)
     assert order.may_be_sent_again(NOW + timedelta(seconds=1))
 
 
 def test_a_deposit_without_an_expiry_stays_payable_until_nobody_follows_it() -> None:
-    deposit = a_deposit("cbbtc")
+    deposit = a_deposit_order("cbbtc")
     assert not deposit.may_be_sent_again(NOW + timedelta(days=6))
     assert replace(deposit, step=OrderStep.PAID).may_be_sent_again(NOW)
     assert MOMENTS["no longer followed"].may_be_sent_again(NOW)
@@ -91,10 +92,10 @@ def test_an_order_whose_recipient_is_forgotten_is_never_sent_again(moment: str) 
 @pytest.mark.parametrize(
     ("order", "price"),
     [
-        (an_order(), (29_412, 500_000)),
-        (a_deposit("btcb"), (29_412, 500_000)),
+        (an_open_order(), (29_412, 500_000)),
+        (a_deposit_order("btcb"), (29_412, 500_000)),
         (MOMENTS["refused"], (29_410, 500_000)),
-        (an_order(bolt11=None, sats=99, idr=1), (29_410, 500_000)),
+        (an_open_order(bolt11=None, sats=99, idr=1), (29_410, 500_000)),
     ],
     ids=["an invoice", "a deposit", "never made", "not what was agreed"],
 )

@@ -13,8 +13,9 @@ from bot.orders.order import EventNote, Order, OrderEvent, Phase, advance
 from bot.orders.screens import timeline as order_timeline
 from bot.settlement.model import OrderReport
 from bot.settlement.steps import STEP_OF_STATE, OrderStep
-from tests.architecture.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
-from tests.texts import text
+from tests.orders.builders import an_open_order
+from tests.screens import JAKARTA, NOW, ScreenCase
+from tests.texts import TRANSLATIONS, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 BEGAN = NOW - timedelta(minutes=30)
@@ -29,7 +30,7 @@ def event(minutes: int, phase: Phase = Phase.OPEN, state: str = "", note: str = 
 
 def lived(*states: str, **changes: Any) -> tuple[Order, list[OrderEvent]]:
     """An order that was seen in these states, a minute apart, with its events as they are written."""
-    order, events = an_order(state="", **changes), [CONFIRMED, event(1)]
+    order, events = an_open_order(state="", **changes), [CONFIRMED, event(1)]
     for minute, state in enumerate(states, 2):
         at = BEGAN + timedelta(minutes=minute)
         report = OrderReport(service_id="cm1", state=state, paid_at=at if order.is_paid else None)
@@ -40,7 +41,7 @@ def lived(*states: str, **changes: Any) -> tuple[Order, list[OrderEvent]]:
 
 def told(order: Order, events: list[OrderEvent], now: datetime = NOW, locale: str = "en") -> list[str]:
     shown = order_timeline.lines(Reader(TRANSLATIONS.get(locale), JAKARTA, now), order, events)
-    return Seen("timeline", Screen(shown)).text.split("\n")
+    return ScreenCase("timeline", Screen(shown)).text.split("\n")
 
 
 def keys(order: Order, events: list[OrderEvent]) -> list[str]:
@@ -100,7 +101,7 @@ def test_whichever_states_are_skipped_no_line_comes_twice_or_out_of_its_time(lef
 
 def test_a_payment_after_the_expiry_is_told_as_late_and_only_once() -> None:
     expired = event(10, note=EventNote.EXPIRED)
-    order = an_order(
+    order = an_open_order(
         expiry_notified=True, paid_at=BEGAN + timedelta(minutes=12), state="LN_SWAP_PENDING", step=OrderStep.CONVERTING
     )
     later = [event(12, state="LN_INVOICE_PAID"), event(13, state="LN_SWAP_PENDING")]
@@ -117,18 +118,18 @@ def test_a_price_that_moved_is_told_with_what_was_decided() -> None:
     held = event(1, Phase.NEEDS_CONFIRMATION)
     way = ["timeline.confirmed", "timeline.held"]
     accepted = [CONFIRMED, held, event(2, note=EventNote.PRICE_ACCEPTED), event(3, state="IDLE")]
-    assert keys(an_order(), accepted) == [*way, "timeline.price_accepted"]
+    assert keys(an_open_order(), accepted) == [*way, "timeline.price_accepted"]
     dropped = [CONFIRMED, held, event(2, Phase.ABANDONED, note=EventNote.DROPPED)]
-    assert keys(an_order(phase=Phase.ABANDONED), dropped) == [*way, "timeline.dropped"]
+    assert keys(an_open_order(phase=Phase.ABANDONED), dropped) == [*way, "timeline.dropped"]
     over = [CONFIRMED, held, event(2, Phase.ABANDONED, note=EventNote.OFFER_OVER)]
-    assert keys(an_order(phase=Phase.ABANDONED), over) == [*way, "timeline.offer_over"]
+    assert keys(an_open_order(phase=Phase.ABANDONED), over) == [*way, "timeline.offer_over"]
 
 
 def test_an_order_that_was_looked_for_says_so_and_how_that_ended() -> None:
     looked_for = [CONFIRMED, event(1, Phase.UNKNOWN), event(2, Phase.UNRESOLVED)]
     way = ["timeline.confirmed", "timeline.checking", "timeline.unresolved"]
-    assert keys(an_order(), [*looked_for, event(3)]) == [*way, "step.created"]
-    lost = an_order(phase=Phase.ABANDONED, sats=None, idr=None, bolt11=None)
+    assert keys(an_open_order(), [*looked_for, event(3)]) == [*way, "step.created"]
+    lost = an_open_order(phase=Phase.ABANDONED, sats=None, idr=None, bolt11=None)
     tried_again = event(3, Phase.ABANDONED, note=EventNote.TRIED_AGAIN)
     assert keys(lost, [*looked_for, tried_again]) == [*way, "timeline.tried_again"]
     assert keys(lost, [*looked_for, event(3, Phase.ABANDONED)]) == [*way, "timeline.given_up"]
@@ -138,9 +139,9 @@ def test_an_order_that_was_looked_for_says_so_and_how_that_ended() -> None:
 
 
 def test_an_invoice_that_was_not_what_was_agreed_is_told_apart_from_an_order_that_was_not_made() -> None:
-    wrong = an_order(phase=Phase.ABANDONED, bolt11=None)
+    wrong = an_open_order(phase=Phase.ABANDONED, bolt11=None)
     assert keys(wrong, [CONFIRMED, event(1, Phase.ABANDONED)])[-1] == "timeline.not_agreed"
-    refused = an_order(phase=Phase.REFUSED, sats=None, idr=None)
+    refused = an_open_order(phase=Phase.REFUSED, sats=None, idr=None)
     assert keys(refused, [CONFIRMED, event(1, Phase.REFUSED)])[-1] == "timeline.refused"
 
 
@@ -179,11 +180,11 @@ def test_other_days_stand_above_their_lines_and_today_only_after_another() -> No
 
 def test_every_note_and_every_phase_has_its_sentence() -> None:
     for note in set(EventNote) - {EventNote.INTENDED, *FOR_SUPPORT}:
-        assert len(keys(an_order(), [CONFIRMED, event(1, note=note)])) == 2
+        assert len(keys(an_open_order(), [CONFIRMED, event(1, note=note)])) == 2
     for phase in Phase:
-        [*_, last] = keys(an_order(phase=phase), [CONFIRMED, event(1, phase)])
+        [*_, last] = keys(an_open_order(phase=phase), [CONFIRMED, event(1, phase)])
         assert last != "timeline.confirmed" or phase is Phase.INTENDED
-    assert keys(an_order(), [CONFIRMED, event(1, note="of a later version")]) == [
+    assert keys(an_open_order(), [CONFIRMED, event(1, note="of a later version")]) == [
         "timeline.confirmed",
         "step.created",
     ]
@@ -196,4 +197,4 @@ def test_what_only_support_is_to_see_is_no_line_of_a_payers(note: str) -> None:
 
 
 def test_an_order_of_which_no_events_are_left_was_confirmed_all_the_same() -> None:
-    assert keys(an_order(), []) == ["timeline.confirmed"]
+    assert keys(an_open_order(), []) == ["timeline.confirmed"]

@@ -24,18 +24,10 @@ from bot.orders.screens.payment import page_row
 from bot.payments.errors import DepositCheckError
 from bot.payments.tokens import TOKENS
 from bot.users.provider import UNNAMED, Provider
-from tests.architecture.every_screen import (
-    BCA,
-    HOSTILE_NAMES,
-    INVOICE,
-    NOW,
-    TO,
-    TRANSLATIONS,
-    a_deposit,
-    an_order,
-    at_each_moment,
-)
-from tests.texts import label
+from tests.orders.builders import DEPOSIT_ADDRESS, INVOICE, a_deposit_order, an_open_order, orders_in_each_state
+from tests.screens import HOSTILE_NAMES, NOW
+from tests.settlement.builders import LISTED_BCA
+from tests.texts import TRANSLATIONS, label
 
 SECRET = "abcdefghijklmnopqrstuvwxyz_-0123"
 FILES = Files()
@@ -96,11 +88,11 @@ def page_of(order: Order, locale: str = "en", run_by: Provider = UNNAMED, times:
 
 @pytest.mark.parametrize(("moment", "state"), STATES.items())
 def test_each_moment_of_an_order_has_its_state(moment: str, state: OrderStatus) -> None:
-    assert shown_status(dict(at_each_moment())[moment], NOW) is state
+    assert shown_status(dict(orders_in_each_state())[moment], NOW) is state
 
 
 def test_no_moment_but_waiting_can_be_paid_and_every_moment_is_said() -> None:
-    for _, order in at_each_moment():
+    for _, order in orders_in_each_state():
         waits = shown_status(order, NOW) is OrderStatus.WAITING
         assert waits == order.awaits_payment(NOW)
         for locale in LOCALES:
@@ -111,18 +103,18 @@ def test_no_moment_but_waiting_can_be_paid_and_every_moment_is_said() -> None:
 
 
 def test_the_invoice_goes_at_the_very_second_of_its_expiry() -> None:
-    order = an_order(expires_at=NOW + timedelta(microseconds=1))
+    order = an_open_order(expires_at=NOW + timedelta(microseconds=1))
     assert shown_status(order, NOW) is OrderStatus.WAITING
     assert shown_status(replace(order, expires_at=NOW), NOW) is OrderStatus.EXPIRED
 
 
 def test_a_payment_after_the_expiry_is_shown() -> None:
-    late = an_order(expires_at=NOW, expiry_notified=True, paid_at=NOW, state="LN_INVOICE_PAID")
+    late = an_open_order(expires_at=NOW, expiry_notified=True, paid_at=NOW, state="LN_INVOICE_PAID")
     assert shown_status(late, NOW) is OrderStatus.PAID
 
 
 def test_an_order_that_nobody_watches_any_more_is_not_to_be_paid() -> None:
-    assert shown_status(replace(a_deposit("cbbtc"), phase=Phase.DONE), NOW) is OrderStatus.CLOSED
+    assert shown_status(replace(a_deposit_order("cbbtc"), phase=Phase.DONE), NOW) is OrderStatus.CLOSED
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -163,12 +155,14 @@ def test_a_page_stops_looking_when_there_is_nothing_to_come() -> None:
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_no_user_recipient_or_reference_stands_on_a_page(name: str) -> None:
-    method = replace(BCA, name=name, code=name)
-    for moment, order in at_each_moment(method):
+    method = replace(LISTED_BCA, name=name, code=name)
+    for moment, order in orders_in_each_state(method):
         secret = replace(order, holder=f"HOLDER {name}", number="1234567890", refusal=name)
         for locale in LOCALES:
             page = page_of(secret, locale)
-            assert page == page_of(replace(secret, method=BCA, holder=None, number="", user_id=0, chat_id=0), locale)
+            assert page == page_of(
+                replace(secret, method=LISTED_BCA, holder=None, number="", user_id=0, chat_id=0), locale
+            )
             for private in ("ABC2345", "1234567890", "HOLDER", "1001", "0123456789", "cm1"):
                 assert private not in page.replace(SECRET, "").replace(INVOICE, ""), moment
 
@@ -177,7 +171,7 @@ def test_no_user_recipient_or_reference_stands_on_a_page(name: str) -> None:
     "hostile", ["<script>alert(1)</script>", "\"' onload=alert(1) x='", "</code><img src=x>", "&lt;b&gt;"]
 )
 def test_what_comes_from_outside_stays_text(hostile: str) -> None:
-    seen = Seen(page_of(an_order(bolt11=hostile)))
+    seen = Seen(page_of(an_open_order(bolt11=hostile)))
     assert hostile in seen.text
     assert [tag for tag in seen.all("a") if tag.get("href") == f"lightning:{hostile}"] != []
     assert len(seen.all("script")) == 1
@@ -187,7 +181,7 @@ def test_what_comes_from_outside_stays_text(hostile: str) -> None:
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_page_works_without_scripts(locale: str) -> None:
-    source = page_of(an_order(), locale)
+    source = page_of(an_open_order(), locale)
     seen = Seen(source)
     assert re.search(r"<noscript><meta http-equiv=\"refresh\" content=\"20\"></noscript>", source)
     assert seen.all("html") == [{"lang": locale}]
@@ -199,18 +193,18 @@ def test_a_page_works_without_scripts(locale: str) -> None:
 
 
 def test_without_scripts_a_page_looks_again_as_soon_as_its_invoice_expires() -> None:
-    source = page_of(an_order(expires_at=NOW + timedelta(seconds=7.5)))
+    source = page_of(an_open_order(expires_at=NOW + timedelta(seconds=7.5)))
     assert 'content="8"' in source
 
 
 @pytest.mark.parametrize("channel", TOKENS)
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_deposit_is_shown_as_a_transfer_and_as_its_parts(channel: str, locale: str) -> None:
-    order = a_deposit(channel)
+    order = a_deposit_order(channel)
     seen = Seen(page_of(order, locale))
     offered = payable(order)
     assert offered.transfer is not None
-    for part in ("0.00029412", TO, offered.transfer.token.contract, offered.transfer.token.symbol):
+    for part in ("0.00029412", DEPOSIT_ADDRESS, offered.transfer.token.contract, offered.transfer.token.symbol):
         assert part in seen.text
     assert str(offered.transfer.token.chain.id) in seen.text
     assert [link["href"] for link in seen.all("a") if link.get("class")] == [offered.transfer.uri]
@@ -218,26 +212,26 @@ def test_a_deposit_is_shown_as_a_transfer_and_as_its_parts(channel: str, locale:
 
 
 def test_what_names_another_token_is_no_transfer() -> None:
-    order = a_deposit("cbbtc")
+    order = a_deposit_order("cbbtc")
     assert order.deposit is not None
     with pytest.raises(DepositCheckError):
-        payable(replace(order, deposit=replace(order.deposit, token_address=TO)))
+        payable(replace(order, deposit=replace(order.deposit, token_address=DEPOSIT_ADDRESS)))
     with pytest.raises(ValueError, match="can't be paid"):
         payable(replace(order, deposit=None))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_button_leads_to_the_page_in_the_readers_language(locale: str) -> None:
-    order = an_order(page_token=SECRET)
+    order = an_open_order(page_token=SECRET)
     ((button,),) = page_row(TRANSLATIONS.get(locale), order, "https://pay.example/kirim")
     assert button.url == f"https://pay.example/kirim/p/{SECRET}?l={locale}"
 
 
 def test_there_is_no_button_without_a_public_address_or_a_page() -> None:
     t = TRANSLATIONS.get("en")
-    assert page_row(t, an_order(page_token=SECRET), "") == ()
-    assert page_row(t, an_order(), "https://pay.example") == ()
-    assert page_url("", an_order(page_token=SECRET), "en") is None
+    assert page_row(t, an_open_order(page_token=SECRET), "") == ()
+    assert page_row(t, an_open_order(), "https://pay.example") == ()
+    assert page_url("", an_open_order(page_token=SECRET), "en") is None
 
 
 def test_tokens_have_the_shape_that_is_looked_up() -> None:
@@ -260,7 +254,7 @@ def test_templates_escape_every_value_and_refuse_unknown_names() -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize(("channel", "sources"), [("lightning", ["invoice"]), ("cbbtc", ["address", "amount"])])
 def test_each_button_says_what_it_copies(channel: str, sources: list[str], locale: str) -> None:
-    page = page_of(an_order() if channel == "lightning" else a_deposit(channel), locale)
+    page = page_of(an_open_order() if channel == "lightning" else a_deposit_order(channel), locale)
     labels = [label("page.copy_invoice" if each == "invoice" else f"pay.copy_{each}", locale) for each in sources]
     assert re.findall(r"<button [^>]*>(.*?)</button>", page) == [escape(each) for each in labels]
     buttons = Seen(page).all("button")
@@ -279,7 +273,7 @@ def test_the_script_takes_no_text_for_markup_and_nothing_is_loaded_from_elsewher
 
 
 def test_the_script_finds_every_part_that_it_looks_for() -> None:
-    page = page_of(an_order()) + page_of(a_deposit("cbbtc"))
+    page = page_of(an_open_order()) + page_of(a_deposit_order("cbbtc"))
     for part in re.findall(r'part\("(\w+)"\)', SCRIPT):
         assert f' id="{part}"' in page, part
     for name in ("look", "expired", "expired-text", "expires", "again", "now", "state"):
@@ -303,7 +297,7 @@ def test_the_foot_names_who_runs_the_bot_and_links_the_terms(locale: str) -> Non
     run_by = Provider(
         name="<b>Kirim</b> & Co", terms_url="https://kirim.example/terms?a=1&b", privacy_url="https://kirim.example/p"
     )
-    foot = page_of(an_order(), locale, run_by).rpartition("<footer>")[2].partition("</footer>")[0]
+    foot = page_of(an_open_order(), locale, run_by).rpartition("<footer>")[2].partition("</footer>")[0]
     named = f"<span>{escape(label('provider.name', locale, name=run_by.name))}</span>"
     terms = '<a href="https://kirim.example/terms?a=1&amp;b" rel="noopener noreferrer">'
     privacy = '<a href="https://kirim.example/p" rel="noopener noreferrer">'
@@ -321,7 +315,7 @@ def test_the_foot_names_who_runs_the_bot_and_links_the_terms(locale: str) -> Non
     ],
 )
 def test_what_is_not_set_leaves_no_gap_at_the_foot(run_by: Provider, tags: list[str]) -> None:
-    shown = page_of(an_order(), run_by=run_by)
+    shown = page_of(an_open_order(), run_by=run_by)
     assert re.findall(r"<(\w+)", shown.partition("<footer>")[2]) == tags
     assert ("<footer>" in shown) is bool(tags)
 
@@ -329,14 +323,14 @@ def test_what_is_not_set_leaves_no_gap_at_the_foot(run_by: Provider, tags: list[
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_page_that_can_be_paid_advises_who_pays_for_somebody_else(locale: str) -> None:
     hints = [label(key, locale) for key in ("page.safe", "page.for_payer")]
-    shown = page_of(an_order(), locale)
+    shown = page_of(an_open_order(), locale)
     assert re.findall(r'<p class="hint">(.*?)</p>', shown) == [escape(hint) for hint in hints]
-    assert label("page.for_payer", locale) not in page_of(replace(an_order(), expires_at=NOW), locale)
+    assert label("page.for_payer", locale) not in page_of(replace(an_open_order(), expires_at=NOW), locale)
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_page_that_can_be_paid_says_how_long_transfers_took(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     times = PayoutTimes(orders=20, median=timedelta(minutes=3), slow=timedelta(minutes=11))
-    assert escape(format_payout_times(t, times)) in page_of(an_order(), locale, times=times)
-    assert len(re.findall('class="hint"', page_of(an_order(), locale, times=times))) == 3
+    assert escape(format_payout_times(t, times)) in page_of(an_open_order(), locale, times=times)
+    assert len(re.findall('class="hint"', page_of(an_open_order(), locale, times=times))) == 3

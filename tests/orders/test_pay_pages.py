@@ -24,11 +24,12 @@ from bot.orders.payout_times import PayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.viewed import ViewedOrders
 from bot.settlement.steps import OrderStep
-from tests.architecture.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
+from tests.orders.builders import INVOICE, a_deposit_order, an_open_order
 from tests.pictures import qr_texts
+from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
-from tests.texts import label
+from tests.texts import TRANSLATIONS, label
 from tests.waiting import TIMEOUT_SECONDS
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
@@ -110,7 +111,7 @@ async def browser(store: CountingStore, clock: MovedClock) -> AsyncIterator[http
 async def becomes(store: CountingStore) -> Change:
     """Keeps an order that waits for its payment; called, it changes it, and makes what pages know of it old."""
     async with store.inner.transaction() as tx:
-        assert await OrderRepository(tx).add(an_order(page_token=TOKEN))
+        assert await OrderRepository(tx).add(an_open_order(page_token=TOKEN))
 
     async def become(**changes: Any) -> None:
         async with store.inner.transaction() as tx:
@@ -211,7 +212,9 @@ async def test_head_answers_as_get_does(browser: httpx.AsyncClient) -> None:
         assert head.headers["content-type"] == get.headers["content-type"]
 
 
-@pytest.mark.parametrize("order", [an_order(), a_deposit("cbbtc"), a_deposit("btcb")], ids=lambda order: order.channel)
+@pytest.mark.parametrize(
+    "order", [an_open_order(), a_deposit_order("cbbtc"), a_deposit_order("btcb")], ids=lambda order: order.channel
+)
 async def test_the_qr_code_reads_back_to_what_the_link_opens(
     browser: httpx.AsyncClient, store: CountingStore, order: Order
 ) -> None:
@@ -296,7 +299,7 @@ async def test_an_unchanged_state_is_told_without_words_and_with_the_time(
 
 
 async def test_a_row_that_names_another_token_is_not_shown(browser: httpx.AsyncClient, store: CountingStore) -> None:
-    order = a_deposit("cbbtc")
+    order = a_deposit_order("cbbtc")
     assert order.deposit is not None
     spoiled = replace(order, page_token=TOKEN, deposit=replace(order.deposit, token_address="0x" + "11" * 20))
     async with store.inner.transaction() as tx:
@@ -374,7 +377,7 @@ async def kept(store: CountingStore, count: int) -> list[str]:
     async with store.inner.transaction() as tx:
         for number, token in enumerate(tokens):
             await OrderRepository(tx).add(
-                an_order(reference=f"R{number}", draft_id=f"d{number}", service_id=None, page_token=token)
+                an_open_order(reference=f"R{number}", draft_id=f"d{number}", service_id=None, page_token=token)
             )
     return tokens
 

@@ -16,8 +16,9 @@ from bot.orders.order import Phase
 from bot.orders.payout_times import MeasuredPayoutTimes, PayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.settlement.steps import OrderStep
-from tests.architecture.every_screen import NOW, an_order
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
+from tests.orders.builders import an_open_order
+from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
@@ -50,7 +51,7 @@ async def keep(store: Database, count: int, *, age: timedelta, took: Callable[[i
     sent: dict[str, Any] = {"state": "COMPLETED", "phase": Phase.DONE, "step": OrderStep.SENT, "paid_at": created}
     async with store.transaction() as tx:
         for number in range(count):
-            order = an_order(
+            order = an_open_order(
                 reference=f"{age.days}D{number}", created_at=created, draft_id=f"{age.days}d{number:08}", **sent
             )
             assert await OrderRepository(tx).add(replace(order, service_id=None, ended_at=created + took(number)))

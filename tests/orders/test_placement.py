@@ -17,7 +17,8 @@ from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, OutOfReach, Quote, Refused, ServiceDown
 from tests.orders.order_world import EMMA, OrderSystem
-from tests.settlement.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
+from tests.settlement.builders import BCA, BRI, GOPAY
+from tests.settlement.fake_settlement import FakeSettlement
 
 
 async def test_a_confirmed_draft_becomes_an_order_whose_invoice_is_shown(

@@ -5,24 +5,24 @@ from itertools import pairwise
 import pytest
 
 from bot.settlement.budget import Budget
-from tests.polled_orders import PolledOrders
+from tests.orders.fake_orders import FakeOrders
 from tests.virtual_time import in_virtual_time, now
 
 PER_SECOND = 10.0
 
 
-async def watch(orders: PolledOrders, seconds: float) -> None:
+async def watch(orders: FakeOrders, seconds: float) -> None:
     await orders.watch(seconds, Budget(PER_SECOND, clock=now))
 
 
-def most_in_a_second(orders: PolledOrders) -> int:
+def most_in_a_second(orders: FakeOrders) -> int:
     times = [at for at, _ in orders.asked]
     return max(sum(1 for at in times[index : index + 30] if at < start + 0.999) for index, start in enumerate(times))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 100, 1000, 10_000])
 def test_the_budget_is_kept_in_every_second(count: int) -> None:
-    orders = PolledOrders(count)
+    orders = FakeOrders(count)
 
     @in_virtual_time
     async def a_minute() -> None:
@@ -36,7 +36,7 @@ def test_the_budget_is_kept_in_every_second(count: int) -> None:
 
 
 def test_a_hundred_orders_cost_no_more_than_the_list() -> None:
-    orders = PolledOrders(100)
+    orders = FakeOrders(100)
 
     @in_virtual_time
     async def a_minute() -> None:
@@ -49,7 +49,7 @@ def test_a_hundred_orders_cost_no_more_than_the_list() -> None:
 
 
 def test_paid_orders_are_looked_at_often_among_ten_thousand() -> None:
-    orders = PolledOrders(10_000, paid=40)
+    orders = FakeOrders(10_000, paid=40)
 
     @in_virtual_time
     async def a_minute() -> None:
@@ -60,7 +60,7 @@ def test_paid_orders_are_looked_at_often_among_ten_thousand() -> None:
 
 
 def test_every_order_gets_its_turn_though_none_is_on_the_list() -> None:
-    orders = PolledOrders(400)
+    orders = FakeOrders(400)
 
     @in_virtual_time
     async def two_minutes() -> None:
@@ -71,7 +71,7 @@ def test_every_order_gets_its_turn_though_none_is_on_the_list() -> None:
 
 
 def test_a_service_a_third_of_a_second_away_is_still_asked_often() -> None:
-    orders = PolledOrders(1000, takes=0.3)
+    orders = FakeOrders(1000, takes=0.3)
 
     @in_virtual_time
     async def a_minute() -> None:

@@ -19,23 +19,24 @@ from bot.orders.preferences import (
     topic_named,
 )
 from bot.settlement.steps import OrderStep
-from tests.architecture.every_screen import NOW, TOLD, an_order
+from tests.orders.builders import REPORTS, an_open_order
+from tests.screens import NOW
 
 CHOICES = st.dictionaries(st.sampled_from([*(topic.name for topic in TOPICS), "weather"]), st.text(max_size=6))
 BY_NAME = {topic.name: topic for topic in TOPICS}
 
 
-@pytest.mark.parametrize("notice", TOLD)
+@pytest.mark.parametrize("notice", REPORTS)
 def test_every_message_about_an_order_belongs_to_exactly_one_topic(notice: OrderNotification) -> None:
     assert sum(notice in topic.kinds for topic in TOPICS) == 1
 
 
 def test_what_has_no_message_of_its_own_belongs_to_none() -> None:
-    assert frozenset[OrderNotification]().union(*(topic.kinds for topic in TOPICS)) == set(TOLD)
+    assert frozenset[OrderNotification]().union(*(topic.kinds for topic in TOPICS)) == set(REPORTS)
 
 
 def test_money_and_questions_ring_as_long_as_nothing_else_is_chosen() -> None:
-    ringing = {notice for notice in TOLD if delivery_mode(notice, None) is DeliveryMode.SOUND}
+    ringing = {notice for notice in REPORTS if delivery_mode(notice, None) is DeliveryMode.SOUND}
     assert ringing == {
         OrderNotification.PAID,
         OrderNotification.PAID_LATE,
@@ -46,7 +47,7 @@ def test_money_and_questions_ring_as_long_as_nothing_else_is_chosen() -> None:
         OrderNotification.RECIPIENT_MASKED,
         OrderNotification.UNRESOLVED,
     }
-    assert {notice for notice in TOLD if delivery_mode(notice, None) is DeliveryMode.STATUS_ONLY} == {
+    assert {notice for notice in REPORTS if delivery_mode(notice, None) is DeliveryMode.STATUS_ONLY} == {
         OrderNotification.CONVERTING,
         OrderNotification.SENDING,
     }
@@ -103,7 +104,7 @@ def test_tapping_on_comes_back_to_where_it_began() -> None:
 
 
 def test_a_small_step_of_a_paid_order_is_a_notification_once() -> None:
-    paid = replace(an_order(), state="LN_INVOICE_PAID", step=OrderStep.PAID, paid_at=NOW)
+    paid = replace(an_open_order(), state="LN_INVOICE_PAID", step=OrderStep.PAID, paid_at=NOW)
     converting = replace(paid, state="LN_SWAP_PENDING", step=OrderStep.CONVERTING)
     sending = replace(paid, state="P2PM_ORDER_PLACED", step=OrderStep.SENDING)
     assert step_notification(paid, converting) is OrderNotification.CONVERTING
@@ -114,7 +115,7 @@ def test_a_small_step_of_a_paid_order_is_a_notification_once() -> None:
 
 
 def test_a_step_that_a_bigger_notification_reports_has_none_of_its_own() -> None:
-    fresh = an_order()
+    fresh = an_open_order()
     converting = replace(fresh, state="LN_SWAP_PENDING", step=OrderStep.CONVERTING, paid_at=NOW)
     assert step_notification(fresh, converting) is None  # "payment received" is told just now
     assert step_notification(converting, replace(converting, state="COMPLETED", step=OrderStep.SENT)) is None

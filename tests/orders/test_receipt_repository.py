@@ -17,8 +17,9 @@ from bot.orders.receipts.wrong_codes import Allowance, TooManyWrongCodes, WrongC
 from bot.orders.repository import OrderRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.builders import NOW, SECOND, an_order
-from tests.deleting import delete_user
+from tests.orders.builders import an_order
+from tests.times import NOW, SECOND
+from tests.users.stored_data import delete_user
 
 EMMA, STRANGER = 1001, 1002
 UNKNOWN = "K7QM-2XPA-9RTW"

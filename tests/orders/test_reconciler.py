@@ -12,7 +12,8 @@ from bot.orders.order import Order, Phase
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import OrderRequest
 from tests.orders.order_world import EMMA, NUMBER, SARI, OrderSystem, unresolved
-from tests.settlement.fake_settlement import BCA, BEGINNING, BRI, GOPAY, FakeSettlement
+from tests.settlement.builders import BCA, BRI, GOPAY
+from tests.settlement.fake_settlement import BEGINNING, FakeSettlement
 
 
 def last_digits(number: str) -> str:

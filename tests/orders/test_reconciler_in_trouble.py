@@ -9,7 +9,8 @@ from bot.infra.db.errors import RowUnreadable, RuleBroken, StoreDown
 from bot.orders.order import Phase
 from bot.settlement.model import KeyRefused, OutcomeUnknown, Placed, Refused, ServiceDown, SlowDown
 from tests.orders.order_world import EMMA, SARI, OrderSystem, unresolved
-from tests.settlement.fake_settlement import BRI, FakeSettlement
+from tests.settlement.builders import BRI
+from tests.settlement.fake_settlement import FakeSettlement
 from tests.waiting import TIMEOUT_SECONDS
 
 

@@ -14,8 +14,9 @@ from bot.orders.limits import DAY
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.repository import OrderRepository
 from bot.settlement.steps import OrderStep
-from tests.builders import NOW, SECOND, an_order
 from tests.harness.databases import on_postgresql
+from tests.orders.builders import an_order
+from tests.times import NOW, SECOND
 
 
 def named(orders: Sequence[Order]) -> list[str]:

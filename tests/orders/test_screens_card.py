@@ -9,10 +9,11 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import Order, Phase
 from bot.orders.screens import card
 from bot.settlement.steps import OrderStep
-from tests.architecture.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
-from tests.texts import label, says, text
+from tests.orders.builders import an_open_order, orders_in_each_state
+from tests.screens import JAKARTA, NOW, ScreenCase
+from tests.texts import TRANSLATIONS, label, says, text
 
-MOMENTS = dict(at_each_moment())
+MOMENTS = dict(orders_in_each_state())
 WAYS = {
     "IDLE": "✅ created|⏳ payment|▫️ converting|▫️ sending|▫️ sent",
     "LN_INVOICE_PAID": "✅ created|✅ paid|▫️ converting|▫️ sending|▫️ sent",
@@ -45,9 +46,9 @@ PRICES = {
 """What stands beside the price; nothing where it must not be paid any more."""
 
 
-def the_card(order: Order, locale: str = "en", *, help_offered: bool = True) -> Seen:
+def the_card(order: Order, locale: str = "en", *, help_offered: bool = True) -> ScreenCase:
     screen = card.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), order, help_offered=help_offered)
-    return Seen("card", screen)
+    return ScreenCase("card", screen)
 
 
 def labels(order: Order, *, help_offered: bool = True) -> list[str]:
@@ -91,7 +92,7 @@ def test_only_what_can_be_paid_now_says_what_to_pay(moment: str, said: str, loca
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_deposit_that_is_followed_no_longer_does_not_wait_for_a_payment(locale: str) -> None:
-    order = an_order(channel="cbbtc", bolt11=None, expires_at=None, phase=Phase.DONE, state="ROUTE_SHOWN")
+    order = an_open_order(channel="cbbtc", bolt11=None, expires_at=None, phase=Phase.DONE, state="ROUTE_SHOWN")
     seen = the_card(order, locale)
     assert seen.text.endswith(text("order_page.given_up", locale))
     assert text("step.payment", locale) not in seen.text
@@ -124,7 +125,7 @@ def test_an_expired_order_is_never_said_to_be_unpaid() -> None:
 
 
 def test_an_e_wallet_is_not_called_a_bank() -> None:
-    sent = an_order(replace(MOMENTS["IDLE"].method, kind="ewallet"), state="COMPLETED", step=OrderStep.SENT)
+    sent = an_open_order(replace(MOMENTS["IDLE"].method, kind="ewallet"), state="COMPLETED", step=OrderStep.SENT)
     sent = replace(sent, phase=Phase.DONE, paid_at=NOW, ended_at=NOW)
     assert the_card(sent).text.split("\n\n")[-1] == text("card.sent_ewallet")
     assert labels(sent) == [label("button.resend"), label("button.receipt")]
@@ -134,5 +135,5 @@ def test_an_e_wallet_is_not_called_a_bank() -> None:
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_only_an_unpaid_order_says_that_it_need_not_be_paid(moment: str, locale: str) -> None:
     order = MOMENTS[moment]
-    shown = Seen("", card.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), order, help_offered=True)).text
+    shown = ScreenCase("", card.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), order, help_offered=True)).text
     assert says(shown, "card.may_not_pay", locale) is says(shown, "card.price_to_pay", locale)

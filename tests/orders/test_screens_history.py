@@ -13,24 +13,28 @@ from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.screens import history
 from bot.orders.screens import page as order_page
 from bot.settlement.steps import OrderStep
-from tests.architecture.every_screen import GOPAY, JAKARTA, NOW, TRANSLATIONS, Seen, a_deposit, an_order, at_each_moment
-from tests.texts import label, says, text
+from tests.orders.builders import a_deposit_order, an_open_order, orders_in_each_state
+from tests.screens import JAKARTA, NOW, ScreenCase
+from tests.settlement.builders import LISTED_GOPAY
+from tests.texts import TRANSLATIONS, label, says, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
-MOMENTS = dict(at_each_moment())
+MOMENTS = dict(orders_in_each_state())
 HELD = OrderEvent(reference="ABC2345", at=NOW, phase=Phase.NEEDS_CONFIRMATION, state="")
 
 
-def listed(page: HistoryPage, locale: str = "en") -> Seen:
-    return Seen("history", history.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), page))
+def listed(page: HistoryPage, locale: str = "en") -> ScreenCase:
+    return ScreenCase("history", history.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), page))
 
 
-def page_of(order: Order, events: Sequence[OrderEvent] = (), *, help_offered: bool = True, locale: str = "en") -> Seen:
+def page_of(
+    order: Order, events: Sequence[OrderEvent] = (), *, help_offered: bool = True, locale: str = "en"
+) -> ScreenCase:
     t = TRANSLATIONS.get(locale)
-    return Seen("page", order_page.screen(Reader(t, JAKARTA, NOW), order, events, help_offered=help_offered))
+    return ScreenCase("page", order_page.screen(Reader(t, JAKARTA, NOW), order, events, help_offered=help_offered))
 
 
-def buttons(seen: Seen) -> dict[str, str | None]:
+def buttons(seen: ScreenCase) -> dict[str, str | None]:
     return {button.label: button.data for button in seen.buttons}
 
 
@@ -42,14 +46,14 @@ def ended(**changes: Any) -> Order:
         "paid_at": NOW,
         "ended_at": NOW,
     }
-    return an_order(**{**known, **changes})
+    return an_open_order(**{**known, **changes})
 
 
 def test_each_order_is_listed_with_its_mark_its_day_and_where_it_stands() -> None:
     orders = (
-        an_order(),
+        an_open_order(),
         ended(reference="DEF2345", created_at=NOW - timedelta(days=1)),
-        an_order(GOPAY, reference="GHK2345", expires_at=NOW, created_at=NOW - timedelta(days=365)),
+        an_open_order(LISTED_GOPAY, reference="GHK2345", expires_at=NOW, created_at=NOW - timedelta(days=365)),
     )
     seen = listed(HistoryPage(orders, "", None, None, 0, 3))
     bank = {"amount": "Rp500,000", "destination": "BCA ••••7890"}
@@ -73,7 +77,7 @@ def test_each_order_is_listed_with_its_mark_its_day_and_where_it_stands() -> Non
 
 
 def test_the_neighbouring_pages_are_one_tap_away_and_only_where_there_are_some() -> None:
-    order = (an_order(),)
+    order = (an_open_order(),)
     middle = buttons(listed(HistoryPage(order, "ABC2345", "", "XYZ2345", 6, 13)))
     assert middle == {
         "ABC2345": "o:ABC2345:page",
@@ -119,10 +123,10 @@ def test_a_page_says_who_was_paid_what_it_cost_and_both_references() -> None:
 @pytest.mark.parametrize(
     ("order", "kind", "sats", "channel"),
     [
-        (an_order(), "price", "29,412 sats", "lightning"),
-        (a_deposit("btcb"), "price", "29,412 sats", "btcb"),
+        (an_open_order(), "price", "29,412 sats", "lightning"),
+        (a_deposit_order("btcb"), "price", "29,412 sats", "btcb"),
         (MOMENTS["refused"], "reviewed", "29,410 sats", "lightning"),
-        (an_order(phase=Phase.ABANDONED, bolt11=None, sats=1, idr=1), "reviewed", "29,410 sats", "lightning"),
+        (an_open_order(phase=Phase.ABANDONED, bolt11=None, sats=1, idr=1), "reviewed", "29,410 sats", "lightning"),
     ],
     ids=["to be paid", "a deposit", "never made", "not what was agreed"],
 )

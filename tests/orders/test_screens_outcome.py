@@ -11,18 +11,19 @@ from bot.orders.notifications.rendering import HOLDS
 from bot.orders.order import Order
 from bot.orders.screens import outcome
 from bot.settlement.steps import OrderStep
-from tests.architecture.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
-from tests.texts import label, starts, text
+from tests.orders.builders import ORDER_LINE, an_open_order, orders_in_each_state
+from tests.screens import JAKARTA, NOW, ScreenCase
+from tests.texts import TRANSLATIONS, label, starts, text
 
-MOMENTS = dict(at_each_moment())
+MOMENTS = dict(orders_in_each_state())
 
 
-def told(notice: OrderNotification, order: Order, locale: str = "en", *, help_offered: bool = True) -> Seen:
+def told(notice: OrderNotification, order: Order, locale: str = "en", *, help_offered: bool = True) -> ScreenCase:
     t = TRANSLATIONS.get(locale)
-    return Seen(notice, outcome.screen(notice, Reader(t, JAKARTA, NOW), order, help_offered=help_offered))
+    return ScreenCase(notice, outcome.screen(notice, Reader(t, JAKARTA, NOW), order, help_offered=help_offered))
 
 
-def labels(seen: Seen) -> list[str]:
+def labels(seen: ScreenCase) -> list[str]:
     return [button.label for button in seen.buttons]
 
 
@@ -30,7 +31,7 @@ def test_a_moved_price_is_a_question_with_both_prices() -> None:
     seen = told(OrderNotification.PRICE_MOVED, MOMENTS["held"])
     assert seen.text == text(
         "news.price_moved",
-        line=LINE,
+        line=ORDER_LINE,
         reviewed="29,410 sats",
         reviewed_idr="Rp500,000",
         locked="29,412 sats",
@@ -50,23 +51,23 @@ def test_the_question_whether_an_order_is_theirs_shows_the_price_before_and_now(
 
 def test_an_offer_that_is_over_can_not_be_accepted_any_more() -> None:
     seen = told(OrderNotification.PRICE_MOVED, MOMENTS["offer over"])
-    assert seen.text == text("news.offer_over", line=LINE)
+    assert seen.text == text("news.offer_over", line=ORDER_LINE)
     assert labels(seen) == [label("button.requote")]
 
 
 def test_a_refusal_quotes_the_service_as_text_and_says_that_nothing_is_to_be_paid() -> None:
     seen = told(OrderNotification.REFUSED, replace(MOMENTS["refused"], refusal="<b>too</b> much & more"))
-    assert seen.text == text("news.refused_because", line=LINE, reason="<b>too</b> much & more")
+    assert seen.text == text("news.refused_because", line=ORDER_LINE, reason="<b>too</b> much & more")
     assert labels(seen) == [label("button.back_to_review")]
-    assert told(OrderNotification.REFUSED, MOMENTS["refused"]).text == text("news.refused", line=LINE)
+    assert told(OrderNotification.REFUSED, MOMENTS["refused"]).text == text("news.refused", line=ORDER_LINE)
 
 
 def test_an_unknown_outcome_asks_for_patience_and_the_decision_is_the_users() -> None:
     checking = told(OrderNotification.CHECKING, MOMENTS["unknown"])
-    assert checking.text == text("news.checking", line=LINE)
+    assert checking.text == text("news.checking", line=ORDER_LINE)
     assert labels(checking) == []
     unresolved = told(OrderNotification.UNRESOLVED, MOMENTS["unresolved"])
-    assert unresolved.text == text("news.unresolved", line=LINE)
+    assert unresolved.text == text("news.unresolved", line=ORDER_LINE)
     assert labels(unresolved) == [label("button.try_again"), label("button.drop")]
 
 
@@ -93,12 +94,12 @@ def test_a_failure_says_whether_money_left_the_wallet(
 def test_sent_names_the_place() -> None:
     bank = replace(MOMENTS["COMPLETED"], paid_at=NOW)
     wallet = replace(bank, method=replace(bank.method, kind="ewallet"))
-    assert told(OrderNotification.SENT, bank).text == text("news.sent_bank", line=LINE)
-    assert told(OrderNotification.SENT, wallet).text == text("news.sent_ewallet", line=LINE)
+    assert told(OrderNotification.SENT, bank).text == text("news.sent_bank", line=ORDER_LINE)
+    assert told(OrderNotification.SENT, wallet).text == text("news.sent_ewallet", line=ORDER_LINE)
 
 
 def test_what_has_been_overtaken_is_not_told_any_more() -> None:
-    found, paid = an_order(), an_order(step=OrderStep.PAID, paid_at=NOW)
+    found, paid = an_open_order(), an_open_order(step=OrderStep.PAID, paid_at=NOW)
     assert not HOLDS[OrderNotification.CHECKING](found)
     assert not HOLDS[OrderNotification.UNRESOLVED](found)
     assert not HOLDS[OrderNotification.PRICE_MOVED](found)
@@ -118,4 +119,4 @@ def test_whatever_an_order_is_in_it_can_be_looked_at(moment: str) -> None:
     for locale in LOCALES:
         reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
         shown = outcome.status_screen(reader, MOMENTS[moment], help_offered=True)
-        assert "ABC2345" in Seen(moment, shown).text
+        assert "ABC2345" in ScreenCase(moment, shown).text

@@ -13,8 +13,10 @@ from bot.orders.screens import preferences
 from bot.users.buttons import SettingsAction, SettingsButton
 from bot.users.model import User
 from bot.users.screens import settings
-from tests.architecture.every_screen import NOW, SECTIONS, TRANSLATIONS, Seen, reader_of
-from tests.texts import says, text
+from tests.architecture.every_screen import SETTINGS_SECTIONS
+from tests.screens import NOW, ScreenCase
+from tests.texts import TRANSLATIONS, says, text
+from tests.users.builders import a_reader
 
 
 def user(**changes: object) -> User:
@@ -59,6 +61,6 @@ def test_the_settings_count_what_differs_from_the_usual() -> None:
     ):
         counted = text("settings.notices_changed", count=changed) if changed else text("settings.notices_usual")
         emma = user(notification_preferences=choices)
-        shown = Seen("settings", settings.screen(reader_of(t, emma), emma, SECTIONS))
+        shown = ScreenCase("settings", settings.screen(a_reader(t, emma), emma, SETTINGS_SECTIONS))
         assert says(shown.text, "settings.text", notices=counted)
         assert sum(chosen_mode(topic, choices) is not topic.default for topic in CHOOSABLE) == changed

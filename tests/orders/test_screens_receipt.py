@@ -14,26 +14,16 @@ from bot.orders.receipts.picture import ReceiptFacts, render_receipt
 from bot.orders.receipts.screens import receipt, verify
 from bot.recipients.formatting import format_full_method
 from bot.settlement.model import PayoutMethod
-from tests.architecture.every_screen import (
-    BCA,
-    GOPAY,
-    HOSTILE_NAMES,
-    JAKARTA,
-    NOW,
-    TRANSLATIONS,
-    Seen,
-    a_deposit,
-    a_receipt,
-    an_order,
-    sent,
-)
 from tests.examples import some
+from tests.orders.builders import a_deposit_order, a_receipt, an_open_order, as_sent
 from tests.pictures import qr_texts
-from tests.texts import label, text
+from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
+from tests.settlement.builders import LISTED_BCA, LISTED_GOPAY
+from tests.texts import TRANSLATIONS, label, text
 
 ENGLISH, INDONESIAN = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 BOT = "kirim_sandbox_bot"
-ORDER = sent(an_order(holder="Budi Santoso"))
+ORDER = as_sent(an_open_order(holder="Budi Santoso"))
 
 
 def facts(order: Order = ORDER, locale: str = "en", zone: ZoneInfo = JAKARTA, bot: str = BOT) -> ReceiptFacts:
@@ -73,7 +63,7 @@ def test_a_receipt_in_indonesian_and_in_its_readers_zone() -> None:
 
 
 def test_an_e_wallet_is_called_one() -> None:
-    shown = facts(sent(an_order(GOPAY, number="081234567890", holder=None)))
+    shown = facts(as_sent(an_open_order(LISTED_GOPAY, number="081234567890", holder=None)))
     assert shown.rows[:2] == ((label("receipt.at_ewallet"), "GoPay"), (label("receipt.number_ewallet"), "••••7890"))
     assert shown.explanation == explanation("receipt.means_ewallet", "receipt.proves")
     assert shown.subtitle == label("receipt.to", recipient="GoPay ••••7890")
@@ -81,7 +71,7 @@ def test_an_e_wallet_is_called_one() -> None:
 
 @pytest.mark.parametrize(("channel", "paid"), [("cbbtc", "0.00029412 cbBTC"), ("btcb", "0.00029412 BTCB")])
 def test_what_was_paid_by_deposit_is_the_token(channel: str, paid: str) -> None:
-    assert dict(facts(sent(a_deposit(channel))).rows)[label("receipt.paid")] == paid
+    assert dict(facts(as_sent(a_deposit_order(channel))).rows)[label("receipt.paid")] == paid
 
 
 def test_a_name_that_nobody_gave_is_no_line_and_no_promise() -> None:
@@ -106,7 +96,7 @@ def test_a_payment_first_seen_at_its_end_is_given_no_time() -> None:
 def test_a_long_name_of_a_bank_stands_there_once_and_whole() -> None:
     name = "BANK PEMBANGUNAN DAERAH NUSA TENGGARA TIMUR"
     assert format_full_method(PayoutMethod("999", name, "bank")) == name
-    assert format_full_method(BCA) == "BCA · BANK CENTRAL ASIA"
+    assert format_full_method(LISTED_BCA) == "BCA · BANK CENTRAL ASIA"
 
 
 def test_the_qr_code_opens_the_bot_with_the_code() -> None:
@@ -123,7 +113,7 @@ def test_without_the_bots_name_there_is_no_link_to_send_anybody_to() -> None:
 
 @pytest.mark.parametrize("name", some(HOSTILE_NAMES))
 def test_a_receipt_can_be_drawn_whatever_the_bank_and_the_holder_are_called(name: str) -> None:
-    order = replace(sent(an_order(PayoutMethod("x", name, "bank"))), holder=name)
+    order = replace(as_sent(an_open_order(PayoutMethod("x", name, "bank"))), holder=name)
     for locale in LOCALES:
         assert render_receipt(facts(order, locale)).startswith(b"\x89PNG")
 
@@ -139,7 +129,7 @@ def test_neither_number_nor_name_nor_invoice_can_be_read_from_what_is_forwarded_
 
 
 def test_a_stranger_is_told_exactly_what_stands_on_the_receipt() -> None:
-    told = Seen("true", verify.true(ENGLISH, ORDER, JAKARTA)).text.split("\n\n")
+    told = ScreenCase("true", verify.true(ENGLISH, ORDER, JAKARTA)).text.split("\n\n")
     shown = facts()
     assert told[0] == text("verify.true", amount="Rp500,000")
     assert told[1].split("\n") == [text("verify.fact", label=name, value=value) for name, value in shown.rows]
@@ -153,7 +143,7 @@ def test_answers_have_no_buttons_of_their_own() -> None:
 
 
 def test_a_false_code_is_not_repeated() -> None:
-    assert Seen("false", verify.false(INDONESIAN)).text == text("verify.false", "id")
+    assert ScreenCase("false", verify.false(INDONESIAN)).text == text("verify.false", "id")
 
 
 def test_the_receipt_offers_the_same_again_or_something_new() -> None:

@@ -14,8 +14,9 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.screens import status
 from bot.rates.quote import estimate
 from bot.settlement.model import Quote
-from tests.architecture.every_screen import LINE, NOW, TRANSLATIONS, Seen, an_order, at_each_moment
-from tests.texts import label, text
+from tests.orders.builders import ORDER_LINE, an_open_order, orders_in_each_state
+from tests.screens import NOW, ScreenCase
+from tests.texts import TRANSLATIONS, label, text
 
 EN = TRANSLATIONS.get("en")
 STANDS = {
@@ -43,9 +44,9 @@ STANDS = {
 
 @pytest.mark.parametrize(("moment", "state"), STANDS.items())
 def test_each_order_is_listed_with_where_it_stands(moment: str, state: str) -> None:
-    order = dict(at_each_moment())[moment]
-    seen = Seen("status", status.screen(Reader(EN, PRESUMED, NOW), [order]))
-    assert seen.text == f"{text('status.title')}\n\n{LINE}\n{text(f'status.{state}')}"
+    order = dict(orders_in_each_state())[moment]
+    seen = ScreenCase("status", status.screen(Reader(EN, PRESUMED, NOW), [order]))
+    assert seen.text == f"{text('status.title')}\n\n{ORDER_LINE}\n{text(f'status.{state}')}"
     assert [button.label for button in seen.buttons] == [
         label("status.open", reference="ABC2345"),
         label("button.history"),
@@ -81,9 +82,9 @@ def test_each_order_is_listed_with_where_it_stands(moment: str, state: str) -> N
     ],
 )
 def test_a_new_quote_says_what_changed_for_the_payer(given: Amount, rupiah_for_one: int, said: str) -> None:
-    order = an_order(requested_amount=given)
+    order = an_open_order(requested_amount=given)
     worth = estimate(given, Quote(Decimal(rupiah_for_one), NOW))
-    assert Seen("requote", Screen(requote.difference(EN, order, worth))).text == said
+    assert ScreenCase("requote", Screen(requote.difference(EN, order, worth))).text == said
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_a_new_quote_says_what_changed_for_the_payer(given: Amount, rupiah_for_o
     ],
 )
 def test_an_order_that_never_had_a_price_is_compared_with_its_review(never_shown: dict[str, Any]) -> None:
-    order = replace(an_order(), **never_shown)
+    order = replace(an_open_order(), **never_shown)
     worth = estimate(order.requested_amount, Quote(Decimal(1_600_000_000), NOW))
-    said = Seen("requote", Screen(requote.difference(EN, order, worth))).text
+    said = ScreenCase("requote", Screen(requote.difference(EN, order, worth))).text
     assert said == text("requote.costs_more", before="29,410 sats", after="31,250 sats", difference="1,840 sats")

@@ -11,10 +11,12 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.screens import card, outcome
 from bot.settlement.steps import OrderStep
-from tests.architecture.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, a_draft, at_each_moment
-from tests.texts import says, starts, text
+from tests.checkout.builders import a_draft_at_review
+from tests.orders.builders import ORDER_LINE, orders_in_each_state
+from tests.screens import JAKARTA, NOW, ScreenCase
+from tests.texts import TRANSLATIONS, says, starts, text
 
-MOMENTS = dict(at_each_moment())
+MOMENTS = dict(orders_in_each_state())
 KEYS = {OrderNotification.STUCK: "news.stuck", OrderNotification.FAILED: "news.failed_paid"}
 TROUBLE = (
     (OrderNotification.STUCK, "stuck"),
@@ -26,10 +28,10 @@ EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 
 def told(
     notice: OrderNotification, moment: str, locale: str = "en", *, offered: bool = True, staff: bool = True
-) -> Seen:
+) -> ScreenCase:
     t, order = TRANSLATIONS.get(locale), MOMENTS[moment]
     reader = Reader(t, JAKARTA, NOW)
-    return Seen(moment, outcome.screen(notice, reader, order, help_offered=offered, staff_notified=staff))
+    return ScreenCase(moment, outcome.screen(notice, reader, order, help_offered=offered, staff_notified=staff))
 
 
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
@@ -45,7 +47,9 @@ def test_it_says_that_the_money_came_in_how_much_and_when(
 def test_a_payment_of_another_day_says_which() -> None:
     order = replace(MOMENTS["stuck"], paid_at=NOW - timedelta(days=2))
     reader = Reader(EN, JAKARTA, NOW)
-    seen = Seen("", outcome.screen(OrderNotification.STUCK, reader, order, help_offered=True, staff_notified=True))
+    seen = ScreenCase(
+        "", outcome.screen(OrderNotification.STUCK, reader, order, help_offered=True, staff_notified=True)
+    )
     assert says(seen.text, "news.stuck", at="15 Aug 2026, 10:05 WIB")
 
 
@@ -57,7 +61,7 @@ def test_it_has_one_button_and_that_leads_to_a_user(notice: OrderNotification, m
 
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
 def test_what_comes_next_is_only_what_is_true(notice: OrderNotification, moment: str) -> None:
-    happened = text(KEYS[notice], line=LINE, paid="29,412 sats", at="10:05 WIB")
+    happened = text(KEYS[notice], line=ORDER_LINE, paid="29,412 sats", at="10:05 WIB")
     assert told(notice, moment).text == f"{happened}\n\n{text('news.staff_know')}"
     assert told(notice, moment, staff=False).text == f"{happened}\n\n{text('news.ask_a_person')}"
     alone = told(notice, moment, offered=False, staff=False)
@@ -67,14 +71,14 @@ def test_what_comes_next_is_only_what_is_true(notice: OrderNotification, moment:
 
 def test_the_card_says_it_too_and_no_longer_once_the_order_has_ended() -> None:
     stuck = MOMENTS["stuck"]
-    assert says(Seen("", card.screen(Reader(EN, JAKARTA, NOW), stuck, help_offered=True)).text, "card.stuck")
+    assert says(ScreenCase("", card.screen(Reader(EN, JAKARTA, NOW), stuck, help_offered=True)).text, "card.stuck")
     done = replace(stuck, state="COMPLETED", step=OrderStep.SENT, ended_at=NOW)
-    assert not says(Seen("", card.screen(Reader(EN, JAKARTA, NOW), done, help_offered=True)).text, "card.stuck")
+    assert not says(ScreenCase("", card.screen(Reader(EN, JAKARTA, NOW), done, help_offered=True)).text, "card.stuck")
 
 
 def test_a_limit_keeps_the_draft_with_its_ways_on() -> None:
-    draft = a_draft()
-    seen = Seen("", too_many.screen(EN, draft, EN("limits.open", count=5, again="14:05 WIB")))
+    draft = a_draft_at_review()
+    seen = ScreenCase("", too_many.screen(EN, draft, EN("limits.open", count=5, again="14:05 WIB")))
     assert seen.text.endswith(f"{text('limits.open', count=5, again='14:05 WIB')} {text('limits.kept')}")
     assert [str(button.data).split(":")[3] for button in seen.buttons] == ["show", "back", "cancel"]
 

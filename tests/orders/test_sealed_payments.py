@@ -15,9 +15,10 @@ from bot.orders.repository import OrderRepository
 from bot.orders.tables import orders
 from bot.orders.user_data import WITHOUT_RECIPIENT
 from bot.settlement.model import Deposit
-from tests.builders import NOW, an_order
+from tests.infra.keys import KEY, OLDER_KEY, VAULT
 from tests.infra.test_key_rotation import rotated
-from tests.keys import KEY, OLDER_KEY, VAULT
+from tests.orders.builders import an_order
+from tests.times import NOW
 
 SAFE = Deposit("base", 8453, "Base", "cbBTC", "0xcbB7", "0x52908400098527886E0F7030069857D2E4169EE7", 8)
 CHANGES = {

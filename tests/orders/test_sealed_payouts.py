@@ -18,10 +18,13 @@ from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
 from bot.settlement.model import Quote
 from bot.support.lookup.repository import LookupRepository
-from tests.builders import BCA, NOW, a_draft, an_order
+from tests.checkout.builders import a_draft
+from tests.infra.keys import KEY, OLDER_KEY
 from tests.infra.test_key_rotation import rotated
-from tests.keys import KEY, OLDER_KEY
+from tests.orders.builders import an_order
 from tests.orders.test_sealed_payments import execute
+from tests.settlement.builders import BCA
+from tests.times import NOW
 
 DRAFT_CHANGES = {
     "method": "method = replace(method, 'BANK BCA', 'BANK BRI')",

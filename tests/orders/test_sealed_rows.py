@@ -16,9 +16,14 @@ from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
-from tests.builders import BCA, NOW, a_draft, a_ticket, an_entry, an_order, an_update
+from tests.checkout.builders import a_draft
+from tests.infra.builders import an_update
+from tests.infra.keys import KEY
 from tests.infra.on_disk import every_text, files_of, found_in
-from tests.keys import KEY
+from tests.orders.builders import an_order
+from tests.settlement.builders import BCA
+from tests.support.builders import a_ticket, an_entry
+from tests.times import NOW
 
 SECRETS = (
     *("8620123456", "8620100000", "8620100001", "8620100002", "8620100003"),

@@ -14,7 +14,8 @@ from bot.orders.repository import OrderRepository
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import Deposit
 from tests.orders.order_world import EMMA, OSCAR, OrderSystem, rules
-from tests.settlement.fake_settlement import SAFE, FakeSettlement, a_deposit
+from tests.settlement.builders import SAFE_ADDRESS, a_deposit
+from tests.settlement.fake_settlement import FakeSettlement
 
 SATS = 14_706
 IDR, SAT = Amount("IDR", 250_000), Amount("SAT", SATS)
@@ -83,7 +84,7 @@ async def test_an_order_that_says_it_is_over_is_not_shown_though_its_invoice_las
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"token_address": SAFE},
+        {"token_address": SAFE_ADDRESS},
         {"chain_id": 1},
         {"decimals": 6},
         {"to_address": "0x0000000000000000000000000000000000000000"},
@@ -118,7 +119,7 @@ async def test_a_right_deposit_is_shown_and_has_no_end(system: OrderSystem, chan
     order = await system.place(channel=channel)
     await system.tells()
     assert (order.phase, order.expires_at) == (Phase.OPEN, None)
-    assert system.ears.shown() == [SAFE]
+    assert system.ears.shown() == [SAFE_ADDRESS]
 
 
 async def test_the_complaint_names_figures_and_nobody(system: OrderSystem, service: FakeSettlement) -> None:

@@ -7,7 +7,8 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, Phase
 from bot.orders.repository import OrderRepository
 from tests.orders.order_world import EMMA, OrderSystem, rules, seconds, unresolved
-from tests.settlement.fake_settlement import BRI, FakeSettlement
+from tests.settlement.builders import BRI
+from tests.settlement.fake_settlement import FakeSettlement
 
 
 async def test_a_user_who_was_asked_still_gets_an_order_that_is_found_later(

@@ -19,10 +19,11 @@ from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.users.readers import Readers, RenderContext
-from tests.architecture.every_screen import INVOICE, NOW, TRANSLATIONS, a_deposit, an_order
-from tests.builders import stored
+from tests.infra.builders import as_stored
+from tests.orders.builders import INVOICE, a_deposit_order, an_open_order
+from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
-from tests.texts import label
+from tests.texts import TRANSLATIONS, label
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz_-0123"
 URL = f"https://pay.example/p/{TOKEN}?l=en"
@@ -65,7 +66,7 @@ async def told(
     async with store.transaction() as tx:
         await OrderRepository(tx).add(order)
     (notification,) = order_notifications(order, (notice,), NOW)
-    return await sender_of(store, telegram, public_url).send(stored(replace(notification, attempts=attempts)))
+    return await sender_of(store, telegram, public_url).send(as_stored(replace(notification, attempts=attempts)))
 
 
 def messages_of(public_url: str = "https://pay.example") -> OrderMessages:
@@ -91,7 +92,9 @@ def labels(keyboard: Keyboard) -> list[str]:
 
 async def test_every_kind_of_invoice_has_the_button(sqlite_store: Database) -> None:
     telegram = Telegram()
-    long_one = an_order(reference="R1", draft_id="1", service_id="1", bolt11=INVOICE + "q" * 2000, page_token=TOKEN)
+    long_one = an_open_order(
+        reference="R1", draft_id="1", service_id="1", bolt11=INVOICE + "q" * 2000, page_token=TOKEN
+    )
     await told(sqlite_store, telegram, long_one)
     assert labels(telegram.photos[0]) == [URL]
     assert telegram.texts == []
@@ -101,25 +104,25 @@ async def test_every_kind_of_invoice_has_the_button(sqlite_store: Database) -> N
 
 async def test_the_buttons_of_a_deposit_stay(sqlite_store: Database) -> None:
     telegram = Telegram()
-    await told(sqlite_store, telegram, replace(a_deposit("cbbtc"), page_token=TOKEN))
+    await told(sqlite_store, telegram, replace(a_deposit_order("cbbtc"), page_token=TOKEN))
     assert labels(telegram.photos[0]) == [URL, label("pay.copy_address"), label("pay.copy_amount")]
 
 
 async def test_without_a_public_address_there_is_none(sqlite_store: Database) -> None:
     telegram = Telegram()
-    await told(sqlite_store, telegram, an_order(page_token=TOKEN), public_url="")
+    await told(sqlite_store, telegram, an_open_order(page_token=TOKEN), public_url="")
     assert telegram.photos == [()]
 
 
 async def test_an_order_from_before_there_were_pages_has_none(sqlite_store: Database) -> None:
     telegram = Telegram()
-    await told(sqlite_store, telegram, an_order(page_token=None))
+    await told(sqlite_store, telegram, an_open_order(page_token=None))
     assert telegram.photos == [()]
 
 
 async def test_an_address_that_telegram_refuses_costs_nobody_the_invoice(sqlite_store: Database) -> None:
     telegram = Telegram(takes_addresses=False)
-    assert isinstance(await told(sqlite_store, telegram, an_order(page_token=TOKEN)), Sent)
+    assert isinstance(await told(sqlite_store, telegram, an_open_order(page_token=TOKEN)), Sent)
     assert telegram.photos == [()]
 
 
@@ -127,15 +130,15 @@ async def test_an_invoice_whose_picture_is_refused_is_sent_as_text_with_the_link
     sqlite_store: Database,
 ) -> None:
     telegram = Telegram(takes_photos=False)
-    assert await told(sqlite_store, telegram, an_order(page_token=TOKEN)) == Sent(100, without_picture=True)
+    assert await told(sqlite_store, telegram, an_open_order(page_token=TOKEN)) == Sent(100, without_picture=True)
     assert INVOICE in telegram.texts[0]
     assert labels(telegram.keyboards[0]) == [URL]
 
 
 async def test_an_invoice_whose_picture_failed_twice_is_sent_as_text(sqlite_store: Database) -> None:
     telegram = Telegram()
-    assert await told(sqlite_store, telegram, an_order(page_token=TOKEN), attempts=1) == Sent(1)
-    order = an_order(reference="R2", draft_id="2", service_id="2", page_token="other" + TOKEN[5:])
+    assert await told(sqlite_store, telegram, an_open_order(page_token=TOKEN), attempts=1) == Sent(1)
+    order = an_open_order(reference="R2", draft_id="2", service_id="2", page_token="other" + TOKEN[5:])
     assert await told(sqlite_store, telegram, order, attempts=2) == Sent(100, without_picture=True)
     assert len(telegram.photos) == 1
 
@@ -157,13 +160,13 @@ async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(
 ) -> None:
     failed = outcome_of(Unanswered("no answer"))
     sender = sender_of(sqlite_store, TriedTelegram(unsent, unsent, failed, unsent, failed))
-    order = an_order(page_token=TOKEN)
+    order = an_open_order(page_token=TOKEN)
     async with sqlite_store.transaction() as tx:
         await OrderRepository(tx).add(order)
     (notification,) = order_notifications(order, (OrderNotification.INVOICE,), NOW)
     for attempts in range(5):
-        assert isinstance(await sender.send(stored(replace(notification, id=1, attempts=attempts))), RetryLater)
-    assert await sender.send(stored(replace(notification, id=1, attempts=5))) == Sent(100, without_picture=True)
+        assert isinstance(await sender.send(as_stored(replace(notification, id=1, attempts=attempts))), RetryLater)
+    assert await sender.send(as_stored(replace(notification, id=1, attempts=5))) == Sent(100, without_picture=True)
 
 
 async def test_attempts_that_sent_nothing_are_not_counted_without_end(
@@ -172,25 +175,26 @@ async def test_attempts_that_sent_nothing_are_not_counted_without_end(
     monkeypatch.setattr("bot.orders.notifications.rendering.MOST_UNSENT", 3)
     messages = messages_of()
     sender = renderers_of(sqlite_store, TriedTelegram(*[outcome_of(SlowDown(7))] * 5, Delivered(1)), messages)
-    order = an_order(page_token=TOKEN)
+    order = an_open_order(page_token=TOKEN)
     async with sqlite_store.transaction() as tx:
         await OrderRepository(tx).add(order)
     (notification,) = order_notifications(order, (OrderNotification.INVOICE,), NOW)
     for number in range(5):
-        await sender.send(stored(replace(notification, id=number)))
+        await sender.send(as_stored(replace(notification, id=number)))
     assert sorted(messages._unsent) == [2, 3, 4]
-    await sender.send(stored(replace(notification, id=4)))
+    await sender.send(as_stored(replace(notification, id=4)))
     assert sorted(messages._unsent) == [2, 3]
 
 
 async def test_an_invoice_that_is_refused_as_picture_and_as_text_is_refused(sqlite_store: Database) -> None:
     telegram = Telegram(takes_photos=False, takes_texts=False)
-    assert isinstance(await told(sqlite_store, telegram, an_order(page_token=TOKEN)), Undeliverable)
+    assert isinstance(await told(sqlite_store, telegram, an_open_order(page_token=TOKEN)), Undeliverable)
 
 
 async def test_an_invoice_that_fits_under_its_picture_has_no_text_of_its_own(sqlite_store: Database) -> None:
     telegram = Telegram()
     assert (
-        await told(sqlite_store, telegram, an_order(page_token=TOKEN), notice=OrderNotification.INVOICE_TEXT) == Sent()
+        await told(sqlite_store, telegram, an_open_order(page_token=TOKEN), notice=OrderNotification.INVOICE_TEXT)
+        == Sent()
     )
     assert telegram.texts == []

@@ -16,7 +16,7 @@ from bot.rates.history import Period
 from bot.rates.quote_service import QuoteService
 from bot.rates.repository import QuoteRepository
 from bot.settlement.model import Quote
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 from tests.settlement.fake_settlement import BEGINNING, FakeSettlement
 
 QUOTE = Quote(Decimal(1_612_345_678), BEGINNING, Decimal(16_250), "sandbox")

@@ -20,7 +20,7 @@ from bot.settlement.model import Quote, ServiceDown, payload_of, quote_in
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from bot.users.service import UserService
-from tests.builders import a_notification
+from tests.infra.builders import a_notification
 from tests.orders.order_world import EMMA, SARI, OrderSystem
 from tests.settlement.fake_settlement import BEGINNING, RATE
 

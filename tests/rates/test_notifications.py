@@ -21,7 +21,7 @@ from bot.rates.scheduler import RateScheduler
 from bot.rates.subscription_service import SubscriptionService
 from bot.settlement.model import Quote
 from bot.users.model import User
-from tests.builders import a_notification
+from tests.infra.builders import a_notification
 from tests.infra.test_outbox_delivery import SlowEars
 from tests.orders.order_world import EMMA, OrderSystem
 from tests.rendering import context_for, renderers_for

@@ -6,7 +6,7 @@ from decimal import Decimal
 from bot.infra.db.database import Database
 from bot.rates.repository import QuoteRepository
 from bot.settlement.model import Quote
-from tests.builders import NOW
+from tests.times import NOW
 
 MINUTE = timedelta(minutes=1)
 EXACT = Quote(Decimal("1700123456.780000001"), NOW, Decimal("16345.50"), "binance")

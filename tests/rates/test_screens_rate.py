@@ -13,8 +13,8 @@ from bot.rates.history import Period, RateHistory, history_of, points_of
 from bot.rates.screens import chart as rate_chart
 from bot.rates.screens import rate
 from bot.settlement.model import Quote
-from tests.architecture.every_screen import JAKARTA, TRANSLATIONS, Seen
-from tests.texts import label, says, text
+from tests.screens import JAKARTA, ScreenCase
+from tests.texts import TRANSLATIONS, label, says, text
 
 ENGLISH, INDONESIAN = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 NOW = datetime(2026, 11, 21, 10, 6, tzinfo=UTC)
@@ -27,9 +27,9 @@ def history(*before: tuple[float, int], period: Period = Period.DAY, quote: Quot
     return history_of(period, points_of(seen), quote)
 
 
-def told(locale: str, looked_back: RateHistory, quote: Quote = QUOTE) -> Seen:
+def told(locale: str, looked_back: RateHistory, quote: Quote = QUOTE) -> ScreenCase:
     shown = rate.screen(TRANSLATIONS.get(locale), quote, JAKARTA, Chart(b"PNG", looked_back), subscribed=True)
-    return Seen("rate", shown, is_caption=True)
+    return ScreenCase("rate", shown, is_caption=True)
 
 
 def millions(amount: str) -> str:

@@ -20,9 +20,8 @@ from bot.rates.screens import subscription
 from bot.rates.subscription_handlers import SubscriptionHandlers
 from bot.rates.subscription_service import MAX_ALERTS
 from bot.settlement.model import Quote
-from tests.architecture.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen
-from tests.architecture.test_screens_limits import check
-from tests.texts import says, text
+from tests.screens import JAKARTA, NOW, ScreenCase, check_screen
+from tests.texts import TRANSLATIONS, says, text
 
 QUOTE = Quote(Decimal("1700123456.78"), NOW, Decimal("16345.5"), "binance")
 ALERT = RateAlert(
@@ -52,31 +51,33 @@ def test_only_subscribers_are_offered_to_stop_and_the_button_says_what(locale: s
     assert [label for label in labels[True] if label not in labels[False]] == [t.plain("subscription.stop")]
 
 
-def every_screen(t: Translator) -> Iterator[Seen]:
+def every_screen(t: Translator) -> Iterator[ScreenCase]:
     reader = Reader(t, JAKARTA, NOW)
     for subscribed in (False, True):
-        yield Seen("under the rate", Screen("-", subscription.rows(t, subscribed=subscribed)))
+        yield ScreenCase("under the rate", Screen("-", subscription.rows(t, subscribed=subscribed)))
     for updates in ALL_UPDATES:
-        yield Seen("overview", subscription.screen(reader, updates))
-        yield Seen("daily", subscription.daily(reader, updates))
-        yield Seen("quiet", subscription.quiet(t, updates))
-    yield Seen("price asked", rate_alert.ask(t, QUOTE, JAKARTA))
-    yield Seen("no rate", rate_alert.none(t))
+        yield ScreenCase("overview", subscription.screen(reader, updates))
+        yield ScreenCase("daily", subscription.daily(reader, updates))
+        yield ScreenCase("quiet", subscription.quiet(t, updates))
+    yield ScreenCase("price asked", rate_alert.ask(t, QUOTE, JAKARTA))
+    yield ScreenCase("no rate", rate_alert.none(t))
     for threshold in (Decimal(1_750_000_000), Decimal(340_000_000), Decimal(8_500_000_000)):
-        yield Seen("how often", rate_alert.options(t, threshold, QUOTE), (t.rate(threshold),))
+        yield ScreenCase("how often", rate_alert.options(t, threshold, QUOTE), (t.rate(threshold),))
         for cooldown_until in (None, NOW + timedelta(hours=24)):
             rings = rate_notifications.alert(t, QUOTE, threshold, JAKARTA, is_above=True, cooldown_until=cooldown_until)
-            yield Seen("rings", rings, (t.rate(threshold), t.rate(QUOTE.btc_idr)))
+            yield ScreenCase("rings", rings, (t.rate(threshold), t.rate(QUOTE.btc_idr)))
     for change in (None, Decimal("1.25"), Decimal("-0.5"), Decimal(0)):
         for quote in (QUOTE, replace(QUOTE, usdc_idr=None)):
-            yield Seen("daily quote", rate_notifications.daily(t, quote, change, JAKARTA), (t.rate(QUOTE.btc_idr),))
+            yield ScreenCase(
+                "daily quote", rate_notifications.daily(t, quote, change, JAKARTA), (t.rate(QUOTE.btc_idr),)
+            )
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_screen_is_a_message_that_telegram_takes_and_every_button_is_answered(locale: str) -> None:
     actions = set()
     for seen in every_screen(TRANSLATIONS.get(locale)):
-        check(seen)
+        check_screen(seen)
         assert "None" not in seen.text.replace(text("subscription.none", locale), "")
         pressed = {button.data: SubscriptionButton.read(button.data or "") for button in seen.buttons}
         assert {other for other, button in pressed.items() if button is None} <= {"new", "s:zones"}
@@ -90,7 +91,7 @@ def test_the_overview_names_all_that_is_on() -> None:
         ALERT,
         replace(ALERT, id="b" * 16, is_above=False, threshold=Decimal(1_600_000_000), cooldown_seconds=86_400),
     )
-    shown = Seen(
+    shown = ScreenCase(
         "overview", subscription.screen(Reader(t, ZoneInfo("Asia/Makassar"), NOW), RateUpdates(SUBSCRIBED, alerts))
     )
     above = text("subscription.alert_line", price="▲ Rp1,750,000,000", how=text("subscription.once"), until="16 Sep")
@@ -110,17 +111,17 @@ def test_the_overview_names_all_that_is_on() -> None:
 
 
 def test_whoever_has_nothing_on_is_told_what_there_is_and_needs_no_stop() -> None:
-    shown = Seen("overview", subscription.screen(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), RateUpdates()))
+    shown = ScreenCase("overview", subscription.screen(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), RateUpdates()))
     assert shown.text == text("subscription.off")
     assert [button.data for button in shown.buttons] == ["sub:daily", "sub:alert"]
 
 
 def test_the_button_of_a_price_bears_that_price() -> None:
     t = TRANSLATIONS.get("en")
-    asked = Seen("asked", rate_alert.ask(t, QUOTE, JAKARTA))
+    asked = ScreenCase("asked", rate_alert.ask(t, QUOTE, JAKARTA))
     assert (asked.buttons[0].label, asked.buttons[0].data) == ("▲ +1%", "sub:at:1717000000")
     assert asked.buttons[3].data == "sub:at:1683000000"
-    how = Seen("how often", rate_alert.options(t, Decimal(1_683_000_000), QUOTE))
+    how = ScreenCase("how often", rate_alert.options(t, Decimal(1_683_000_000), QUOTE))
     below = text("subscription.below", threshold="Rp1,683,000,000")
     assert says(how.text, "subscription.ask_how_often", condition=below, rate="Rp1,700,123,456.78")
     assert how.buttons[0].data == "sub:set:b:1683000000:0:30"
@@ -129,7 +130,7 @@ def test_the_button_of_a_price_bears_that_price() -> None:
 
 def test_a_daily_quote_says_how_the_rate_has_moved() -> None:
     t = TRANSLATIONS.get("id")
-    told = Seen("daily", rate_notifications.daily(t, QUOTE, Decimal("-1.5"), JAKARTA))
+    told = ScreenCase("daily", rate_notifications.daily(t, QUOTE, Decimal("-1.5"), JAKARTA))
     moved = text("subscription.daily_rate_moved", "id", rate="Rp1.700.123.456,78", change="▼ 1,5%")
     usdc = text("subscription.daily_usdc", "id", rate="Rp16.346")
     assert says(told.text, "subscription.daily_text", "id", rates=f"{moved}\n{usdc}", fee="Rp5.000")

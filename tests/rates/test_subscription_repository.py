@@ -11,9 +11,9 @@ from bot.infra.db.database import Database
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.users.repository import UserRepository
-from tests.builders import NOW, SECOND
-from tests.deleting import delete_user
-from tests.users.leaving import DAY, EMMA, SARI, a_user
+from tests.times import DAY, NOW, SECOND
+from tests.users.builders import EMMA, SARI, a_user
+from tests.users.stored_data import delete_user
 
 HOUR = timedelta(hours=1)
 

@@ -8,7 +8,8 @@ from bot.orders.placement.service import MethodVanished
 from bot.recipients.model import SavedRecipient
 from bot.recipients.service import RecipientService
 from tests.orders.order_world import EMMA, NUMBER, OrderSystem, unresolved
-from tests.settlement.fake_settlement import BCA, BRI, GOPAY, FakeSettlement
+from tests.settlement.builders import BCA, BRI, GOPAY
+from tests.settlement.fake_settlement import FakeSettlement
 
 
 async def known(system: OrderSystem) -> tuple[SavedRecipient, ...]:

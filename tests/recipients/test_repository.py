@@ -12,7 +12,9 @@ from bot.recipients.repository import RecipientRepository
 from bot.recipients.service import MAX_NAMED, MAX_UNNAMED, RecipientService, TooManyNamed, remember
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.builders import BCA, NOW, OVO, SECOND, an_order
+from tests.orders.builders import an_order
+from tests.settlement.builders import BCA, OVO
+from tests.times import NOW, SECOND
 
 EMMA, SARI = 1001, 1002
 

@@ -10,8 +10,8 @@ import httpx
 from playwright.async_api import expect
 
 from bot.sandbox import page, settlement, telegram
+from tests.sandbox.serving import serving
 from tests.sandbox.telegram_sandbox import EMMA, new_bot
-from tests.serving import serving
 from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import httpx
 
 from bot.sandbox.settlement import SANDBOX_API_KEY, SettlementSandboxSettings, create_app
 from bot.settlement.client import RetryPolicy, SettlementClient, Timeouts
-from tests.serving import serving
+from tests.sandbox.serving import serving
 from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from telegram import Bot
 from telegram.request import HTTPXRequest
 
 from bot.sandbox.telegram import Limits, TelegramSandboxSettings, create_app
-from tests.serving import serving
+from tests.sandbox.serving import serving
 from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:

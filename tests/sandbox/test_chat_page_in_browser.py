@@ -23,8 +23,8 @@ from bot.payments.qr import invoice_qr_payload, render_png
 from bot.sandbox import page, telegram
 from tests.ports import free_port
 from tests.sandbox.chat_page import ChatPage, running_chat
+from tests.sandbox.serving import serving
 from tests.sandbox.telegram_sandbox import EMMA, OSCAR, SARI
-from tests.serving import serving
 from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from bot.sandbox.settlement import SettlementSandboxSettings, create_app
+from tests.sandbox.serving import serving
 from tests.sandbox.settlement_world import BCA, KEY, ORDERS, World, error_of
-from tests.serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -13,8 +13,8 @@ from telegram import InlineKeyboardButton, InlineKeyboardMarkup, Update
 from telegram.ext import Application, CallbackQueryHandler, CommandHandler, ContextTypes
 from telegram.request import HTTPXRequest
 
+from tests.sandbox.serving import serving
 from tests.sandbox.telegram_sandbox import EMMA, Running, running
-from tests.serving import serving
 from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:

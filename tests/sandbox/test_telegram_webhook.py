@@ -10,8 +10,8 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from tests.sandbox.serving import serving
 from tests.sandbox.telegram_sandbox import EMMA, running
-from tests.serving import serving
 from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from bot.sandbox.wire import TRANSPORT, DroppedResponse, drop_connection
-from tests.serving import serving
+from tests.sandbox.serving import serving
 from tests.waiting import TIMEOUT_SECONDS
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from bot.core.money import rupiah_for_sats, sats_for_rupiah
 from bot.payments import bolt11
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import (
-    Deposit,
     DepositRails,
     Newest,
     OrderNotFound,
@@ -32,13 +31,10 @@ from bot.settlement.model import (
     Rail,
     SettlementFailure,
 )
+from tests.settlement.builders import BCA, BRI, GOPAY, a_deposit
 
 BEGINNING = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 RATE = Decimal(1_700_000_000)
-BCA = PayoutMethod("014", "BANK BCA", "bank", 250_000_000)
-BRI = PayoutMethod("002", "BANK BRI", "bank", None)
-GOPAY = PayoutMethod("gopay", "GOPAY", "ewallet", 10_000_000)
-SAFE = "0x52908400098527886E0F7030069857D2E4169EE7"
 NODE_KEY = bytes(range(1, 33))
 
 
@@ -186,20 +182,6 @@ class FakeSettlement:
         self.calls.append((call, about))
         if self.reads:
             raise self.reads.popleft()
-
-
-def a_deposit(channel: str, /, **changes: Any) -> Deposit:
-    token = TOKENS[channel]
-    known: dict[str, Any] = {
-        "channel": channel,
-        "chain_id": token.chain.id,
-        "chain_name": token.chain.name,
-        "token_symbol": token.symbol,
-        "token_address": token.contract,
-        "to_address": SAFE,
-        "decimals": token.decimals,
-    }
-    return Deposit(**{**known, **changes})
 
 
 def failing(failure: type[SettlementFailure], times: int = 1) -> list[Exception]:

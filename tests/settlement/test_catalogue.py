@@ -8,7 +8,8 @@ import pytest
 from bot.payments.tokens import CODES
 from bot.settlement.catalogue import METHODS_FOR, QUOTE_FOR, ServiceCatalogue, Shared
 from bot.settlement.model import ServiceDown
-from tests.settlement.fake_settlement import BCA, FakeSettlement, MovedClock
+from tests.settlement.builders import BCA
+from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 
 @pytest.fixture

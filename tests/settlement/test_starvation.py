@@ -13,7 +13,7 @@ from bot.settlement.budget import AdaptiveBudget, Budget
 from bot.settlement.model import OrderReport, SlowDown
 from bot.settlement.monitored import MonitoredSettlement
 from bot.settlement.steps import OrderStep
-from tests.builders import an_order
+from tests.orders.builders import an_order
 from tests.orders.order_world import OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 

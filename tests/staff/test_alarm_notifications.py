@@ -19,7 +19,7 @@ from bot.staff.notifications import AlarmMessages
 from bot.support.tickets.repository import TicketRepository
 from bot.users.model import User
 from bot.users.readers import RenderContext
-from tests.builders import stored
+from tests.infra.builders import as_stored
 from tests.orders.order_world import OSCAR, OrderSystem, rules
 from tests.rendering import context_for, renderers_for
 from tests.settlement.fake_settlement import FakeSettlement
@@ -145,7 +145,7 @@ async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(syst
     reference = await fails_after_payment(system)
     order = await system.order(reference)
     (warning,) = operator_notifications([OSCAR], OrderWarning.FAILED, order, system.clock.now())
-    notification = stored(replace(warning, maybe_sent=True))
+    notification = as_stored(replace(warning, maybe_sent=True))
     renderers = alarms_in(chats, system, frozenset({OSCAR}), notification)
     sent: DeliveryOutcome = await renderers.send(notification)
     assert isinstance(sent, Sent)

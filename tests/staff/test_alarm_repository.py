@@ -9,7 +9,7 @@ import pytest
 from bot.infra.db.database import Database
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
-from tests.builders import NOW, SECOND
+from tests.times import NOW, SECOND
 
 
 def an_alarm(kind: AlarmKind = AlarmKind.ORDER_FAILED, subject: str = "ABC2345", **changes: Any) -> Alarm:

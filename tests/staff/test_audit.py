@@ -16,8 +16,8 @@ from bot.staff.alarms import add_order_alarm
 from bot.staff.audit import PAGE_SIZE, AuditFile, AuditLog, record_audit
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
-from tests.deleting import delete_user
 from tests.orders.order_world import EMMA, OSCAR, OrderSystem
+from tests.users.stored_data import delete_user
 
 RINA = 3001
 HOUR = timedelta(hours=1)

@@ -11,7 +11,7 @@ from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.support.saved_replies.model import SavedReply
 from bot.support.saved_replies.repository import SavedReplyRepository
-from tests.builders import NOW, SECOND
+from tests.times import NOW, SECOND
 
 RINA, OSCAR, EMMA, SARI = 3001, 2001, 1001, 1002
 

@@ -17,8 +17,8 @@ from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.users.model import pressed
 from bot.users.repository import record_user_event
-from tests.deleting import delete_user
 from tests.orders.order_world import EMMA, SARI, OrderSystem
+from tests.users.stored_data import delete_user
 
 ANOTHER = "lnbcrt1another"
 

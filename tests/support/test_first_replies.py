@@ -12,7 +12,7 @@ from bot.infra.telegram.outbound.truncate import visible_units
 from bot.migrations import versions
 from bot.support.saved_replies.model import MAX_UNITS, OF_ORDERS, read_name, read_text
 from bot.support.saved_replies.repository import SavedReplyRepository
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 
 REPLIES: Final[dict[str, dict[str, str]]] = import_module(f"{versions.__name__}.0001_first_tables").REPLIES
 NAMES: Final = ("bank-delay", "confirm-number", "done", "failed-checking", "paid-expired", "payment-received")

@@ -21,10 +21,11 @@ from bot.support.tickets.repository import TicketRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from bot.users.session_loader import SessionLoader
-from tests.builders import an_order
-from tests.infra.built import an_infra
+from tests.infra.builders import an_infra
+from tests.orders.builders import an_order
 from tests.orders.order_world import EMMA, SARI
-from tests.settlement.fake_settlement import BCA, FakeSettlement
+from tests.settlement.builders import BCA
+from tests.settlement.fake_settlement import FakeSettlement
 
 RINA = 3001
 JAKARTA = zone_of("Asia/Jakarta")

@@ -14,7 +14,9 @@ from bot.support.lookup.model import OrderCounts, OrderFilter
 from bot.support.lookup.repository import LookupRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.builders import BCA, NOW, OVO, an_order
+from tests.orders.builders import an_order
+from tests.settlement.builders import BCA, OVO
+from tests.times import NOW
 
 DAY = timedelta(days=1)
 OLD_BCA = PayoutMethod("014", "BCA AS IT WAS", "bank", None)

@@ -17,13 +17,12 @@ from bot.support.ticket import Ticket
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.reminders import TicketReminderService
 from bot.users.readers import Readers
-from tests.architecture.every_screen import TRANSLATIONS
 from tests.infra.test_messenger_against_sandbox import messenger
-from tests.rendering import OnlyThese
+from tests.rendering import PartialSender
 from tests.sandbox.telegram_sandbox import OSCAR, RINA, Running, running
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_world import TicketSystem
-from tests.texts import label, says, starts
+from tests.texts import TRANSLATIONS, label, says, starts
 
 REMIND_AFTER = timedelta(minutes=15)
 T = TRANSLATIONS.get("en")
@@ -56,7 +55,7 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
         for staff in (OSCAR, RINA):
             await server.says(staff, "/start")
         readers = Readers(system.store, telegram, system.clock, TRANSLATIONS, "en")
-        reminders = OnlyThese(Renderers(readers.context, ReminderMessages(system.staff_chat).renderers()))
+        reminders = PartialSender(Renderers(readers.context, ReminderMessages(system.staff_chat).renderers()))
         delivery = OutboxDelivery(system.store, reminders, system.clock, after=posts.FOLLOW_UPS)
         waiting = TicketReminderService(
             system.store, system.clock, system.staff_chat, operator_ids=frozenset({OSCAR}), remind_after=REMIND_AFTER

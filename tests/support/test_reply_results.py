@@ -24,7 +24,7 @@ from bot.users.repository import UserRepository
 from tests.e2e.chatter import in_base64
 from tests.infra.test_messenger_against_sandbox import messenger
 from tests.pictures import png
-from tests.rendering import OnlyThese
+from tests.rendering import PartialSender
 from tests.sandbox.telegram_sandbox import Running, running
 from tests.settlement.fake_settlement import MovedClock
 from tests.support.ticket_world import EMMA, RINA, TicketSystem
@@ -36,11 +36,11 @@ FILES: dict[str, dict[str, Any]] = {
 }
 
 
-def replies_in(system: TicketSystem, telegram: Messenger) -> OnlyThese:
+def replies_in(system: TicketSystem, telegram: Messenger) -> PartialSender:
     """What sends replies and remarks."""
     readers = Readers(system.store, telegram, system.clock, TRANSLATIONS, "en")
     remarks = RemarkMessages(TicketTopics(system.store, telegram, system.clock, "en"))
-    return OnlyThese(Renderers(readers.context, RENDERERS, remarks.renderers()))
+    return PartialSender(Renderers(readers.context, RENDERERS, remarks.renderers()))
 
 
 class ReplySystem(TicketSystem):

@@ -6,9 +6,9 @@ from bot.infra.db.database import Database
 from bot.orders.measured import KEPT_FOR
 from bot.support.reply_time import ReplyTime
 from bot.support.tickets.repository import TicketRepository
-from tests.architecture.every_screen import NOW
-from tests.builders import a_ticket
+from tests.screens import NOW
 from tests.settlement.fake_settlement import MovedClock
+from tests.support.builders import a_ticket
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 

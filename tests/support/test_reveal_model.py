@@ -6,7 +6,7 @@ import pytest
 
 from bot.core.errors import Rejection
 from bot.support.reveal.model import SHOWN_FOR, Reveal, read_reason
-from tests.architecture.every_screen import NOW
+from tests.screens import NOW
 
 SECOND = timedelta(seconds=1)
 

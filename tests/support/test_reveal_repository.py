@@ -5,7 +5,7 @@ from dataclasses import replace
 from bot.infra.db.database import Database
 from bot.support.reveal.model import Reveal
 from bot.support.reveal.repository import RevealRepository
-from tests.builders import NOW, SECOND
+from tests.times import NOW, SECOND
 
 
 def a_reveal(reveal_id: str, *, seconds: int = 60, message_id: int | None = 7) -> Reveal:

@@ -22,9 +22,9 @@ from bot.support.reveal.repository import RevealRepository
 from bot.support.reveal.service import RevealService
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.deleting import delete_user
 from tests.orders.order_world import EMMA, NUMBER, OSCAR, OrderSystem
 from tests.settlement.fake_settlement import MovedClock
+from tests.users.stored_data import delete_user
 
 RINA, BUDI = 3001, 3002
 BLOCKED = Undeliverable("blocked", whole_chat=True)

@@ -9,7 +9,9 @@ from bot.core.errors import Rejection
 from bot.support.saved_replies import screens
 from bot.support.saved_replies.model import MAX_COUNT, SavedReply, compute_stamp, needs_order, read_name, read_text
 from bot.support.ticket import Ticket
-from tests.architecture.every_screen import HOSTILE_NAMES, NOW, TRANSLATIONS, Seen, an_order
+from tests.orders.builders import an_open_order
+from tests.screens import HOSTILE_NAMES, NOW, ScreenCase
+from tests.texts import TRANSLATIONS
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 TICKET = Ticket(reference="T-4F7K2", user_id=1001, order_reference="ABC2345", created_at=NOW)
@@ -32,7 +34,7 @@ def test_what_would_break_a_button_is_no_name(typed: str) -> None:
 
 def test_variables_are_filled_in_the_readers_way_of_writing_with_the_recipient_masked() -> None:
     template = read_text("Your order { Reference } ({amount} → {destination}), ticket <b>{ticket}</b>.")
-    assert templates.fill(template, screens.variable_values(ID, TICKET, an_order())) == (
+    assert templates.fill(template, screens.variable_values(ID, TICKET, an_open_order())) == (
         "Your order ABC2345 (Rp500.000 → BCA ••••7890), ticket <b>T-4F7K2</b>."
     )
 
@@ -56,7 +58,7 @@ def test_what_reads_differently_has_another_stamp() -> None:
 @pytest.mark.parametrize("called", HOSTILE_NAMES)
 @pytest.mark.parametrize("t", [EN, ID], ids=["en", "id"])
 def test_every_screen_of_them_is_markup_that_telegram_takes_and_fits(t: object, called: str) -> None:
-    order = replace(an_order(), method=replace(an_order().method, name=called))
+    order = replace(an_open_order(), method=replace(an_open_order().method, name=called))
     text = templates.fill(read_text("{destination} " * 5), screens.variable_values(t, TICKET, order))  # type: ignore[arg-type]
     answers = [
         SavedReply(name=f"{WIDE[:17]}-{n}", texts={"en": text}, updated_at=NOW, updated_by=1) for n in range(MAX_COUNT)
@@ -76,7 +78,7 @@ def test_every_screen_of_them_is_markup_that_telegram_takes_and_fits(t: object, 
         screens.show_queued(t, TICKET, WIDE, text, 3001),  # type: ignore[arg-type]
     )
     for screen in shown:
-        seen = Seen("", screen)
+        seen = ScreenCase("", screen)
         assert 0 < seen.units <= 4096
         assert len(seen.buttons) <= 100
 
@@ -84,5 +86,5 @@ def test_every_screen_of_them_is_markup_that_telegram_takes_and_fits(t: object, 
 def test_only_answers_in_the_users_language_are_offered() -> None:
     both = SavedReply(name="both", texts={"en": "a", "id": "b"}, updated_at=NOW, updated_by=1)
     english = replace(both, name="english", texts={"en": "a"})
-    labels = [button.label for button in Seen("", screens.ask_which(EN, TICKET, (both, english), "id")).buttons]
+    labels = [button.label for button in ScreenCase("", screens.ask_which(EN, TICKET, (both, english), "id")).buttons]
     assert labels == ["both"]

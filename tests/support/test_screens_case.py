@@ -20,18 +20,10 @@ from bot.support.staff.screens import case as staff_case
 from bot.support.staff.screens import timeline as staff_timeline
 from bot.support.ticket import Cause, Ticket
 from bot.users.model import RecordedEvent, User, UserEvent, pressed
-from tests.architecture.every_screen import (
-    HOSTILE_NAMES,
-    JAKARTA,
-    NOW,
-    TRANSLATIONS,
-    Seen,
-    an_order,
-    at_each_moment,
-    events_of,
-)
 from tests.examples import some
-from tests.texts import name_of, says, text
+from tests.orders.builders import an_open_order, every_event_of, orders_in_each_state
+from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
+from tests.texts import TRANSLATIONS, name_of, says, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 BEGAN = NOW - timedelta(minutes=30)
@@ -55,12 +47,12 @@ def act(seconds: int, what: str) -> RecordedEvent:
 
 
 def a_case(order: Order | None = None, **more: Any) -> Case:
-    return Case(user_id=1001, user=EMMA, order=order or an_order(), **more)
+    return Case(user_id=1001, user=EMMA, order=order or an_open_order(), **more)
 
 
-def shown(case: Case, locale: str = "en", before: str = "") -> Seen:
+def shown(case: Case, locale: str = "en", before: str = "") -> ScreenCase:
     t = TRANSLATIONS.get(locale)
-    return Seen(
+    return ScreenCase(
         "case", Screen(staff_case.format_case(Reader(t, JAKARTA, NOW), case, default_locale="id", before=before))
     )
 
@@ -86,7 +78,7 @@ def timeline_in(said: str) -> list[str]:
 
 def test_a_case_tells_what_the_service_said_what_the_user_was_told_and_what_they_did_in_one_order() -> None:
     clock = BEGAN - timedelta(seconds=3)
-    paid = an_order(state="LN_INVOICE_PAID", step=OrderStep.PAID, paid_at=BEGAN + timedelta(seconds=40))
+    paid = an_open_order(state="LN_INVOICE_PAID", step=OrderStep.PAID, paid_at=BEGAN + timedelta(seconds=40))
     case = a_case(
         paid,
         events=(
@@ -193,22 +185,22 @@ def test_each_thing_that_was_told_says_what_became_of_it_and_never_that_it_was_r
 def test_what_is_unusual_is_said_once_at_the_head(
     changes: dict[str, Any], more: dict[str, Any], anomaly: Anomaly
 ) -> None:
-    case = replace(a_case(an_order(**changes)), **more)
+    case = replace(a_case(an_open_order(**changes)), **more)
     assert case.anomalies == (anomaly,)
     for t in (EN, ID):
         assert staff_case.format_anomalies(t, case).split("\n")[1:] == [f"• {t(f'case.unusual.{anomaly}')}"]
 
 
 def test_an_order_that_went_its_way_has_nothing_unusual() -> None:
-    sent = an_order(state="COMPLETED", step=OrderStep.SENT, paid_at=NOW, phase=Phase.DONE)
+    sent = an_open_order(state="COMPLETED", step=OrderStep.SENT, paid_at=NOW, phase=Phase.DONE)
     case = a_case(sent, events=(event(0, Phase.INTENDED, note=EventNote.INTENDED), event(1), event(2, state="IDLE")))
     assert case.anomalies == ()
     assert not says(shown(case).text, "case.unusual")
 
 
 def test_neither_number_nor_holder_nor_what_the_service_said_of_them_stands_in_a_case() -> None:
-    order = an_order(phase=Phase.REFUSED, refusal="no account 1234567890 of BUDI", holder="BUDI SANTOSO")
-    seen = shown(a_case(order, events=tuple(events_of(order))))
+    order = an_open_order(phase=Phase.REFUSED, refusal="no account 1234567890 of BUDI", holder="BUDI SANTOSO")
+    seen = shown(a_case(order, events=tuple(every_event_of(order))))
     assert "1234567890" not in seen.text
     assert "BUDI" not in seen.text
     assert "BCA ••••7890" in seen.text
@@ -225,8 +217,8 @@ def test_the_language_to_write_in_is_the_one_that_the_user_reads() -> None:
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_case_fits_one_message_whatever_the_order_has_been_through(locale: str) -> None:
-    hostile = [("hostile", an_order(replace(an_order().method, name=name))) for name in HOSTILE_NAMES]
-    for moment, order in some([*hostile, *at_each_moment()]):
+    hostile = [("hostile", an_open_order(replace(an_open_order().method, name=name))) for name in HOSTILE_NAMES]
+    for moment, order in some([*hostile, *orders_in_each_state()]):
         seen = shown(a_full_case(order), locale, before="B" * 500)
         assert seen.units <= TEXT_UNITS, moment
         assert seen.units > TEXT_UNITS - 200, f"{moment}: the room that there is must be used"
@@ -234,7 +226,7 @@ def test_a_case_fits_one_message_whatever_the_order_has_been_through(locale: str
 
 
 def test_the_oldest_routine_lines_are_left_out_first_and_never_the_unusual_ones() -> None:
-    said = shown(a_full_case(an_order())).text
+    said = shown(a_full_case(an_open_order())).text
     assert says(said, "case.folded")
     assert says(said, "case.event.unknown")
     assert says(said, "case.event.invoice_replaced")
@@ -251,7 +243,7 @@ def test_where_even_the_unusual_is_too_much_the_newest_of_it_stays() -> None:
 
 
 def test_other_orders_and_tickets_of_the_user_are_named_and_more_of_them_are_not_hidden() -> None:
-    others = tuple(an_order(reference=f"DEF234{number}") for number in range(6))
+    others = tuple(an_open_order(reference=f"DEF234{number}") for number in range(6))
     mine = replace(Ticket.open(1001, NOW, order_reference="ABC2345"), reference="T-22222")
     claimed = replace(Ticket.open(1001, NOW, cause=Cause.STUCK), reference="T-33333", claimed_by=3001)
     case = a_case(others=others, tickets=(mine, claimed))
@@ -266,7 +258,7 @@ def test_other_orders_and_tickets_of_the_user_are_named_and_more_of_them_are_not
 def test_a_user_without_an_order_and_an_order_without_a_user_are_cases_too() -> None:
     alone = Case(user_id=1001, user=EMMA)
     assert shown(alone).text == text("case.person", id="1001", language=name_of("en"))
-    forgotten = Case(user_id=0, user=None, order=an_order(number="", holder=None, user_id=0))
+    forgotten = Case(user_id=0, user=None, order=an_open_order(number="", holder=None, user_id=0))
     assert says(shown(forgotten).text, "case.person_forgotten")
 
 
@@ -307,7 +299,7 @@ def test_days_stand_over_their_lines_where_they_are_not_today() -> None:
 def test_where_it_is_not_kept_any_more_what_was_told_nobody_reads_that_nothing_was(
     days: int, pieces: tuple[StoredNotification, ...], *, is_said: bool
 ) -> None:
-    case = a_case(an_order(created_at=NOW - timedelta(days=days)), events=(event(0),), notifications=pieces)
+    case = a_case(an_open_order(created_at=NOW - timedelta(days=days)), events=(event(0),), notifications=pieces)
     assert says(shown(case).text, "case.news_forgotten", days=30) is is_said
 
 
@@ -319,7 +311,9 @@ def test_an_event_of_a_later_version_or_an_unknown_state_is_shown_as_it_is() -> 
 
 def a_full_case(order: Order) -> Case:
     """Everything that may be said of an order, many times."""
-    noted = tuple(replace(each, at=BEGAN + timedelta(seconds=number)) for number, each in enumerate(events_of(order)))
+    noted = tuple(
+        replace(each, at=BEGAN + timedelta(seconds=number)) for number, each in enumerate(every_event_of(order))
+    )
     pressed = ("pressed.look", "pressed.page")
     return a_case(
         order,
@@ -328,6 +322,6 @@ def a_full_case(order: Order) -> Case:
             notification(100 + number, OrderNotification.CARD_EDIT, mark=str(number)) for number in range(300)
         ),
         user_events=(*(act(500 + number, pressed[number % 2]) for number in range(300)), act(999, "pressed.help")),
-        others=tuple(an_order(order.method, reference=f"DEF234{number}") for number in range(6)),
+        others=tuple(an_open_order(order.method, reference=f"DEF234{number}") for number in range(6)),
         tickets=tuple(Ticket.open(1001, NOW, order_reference=order.reference) for _ in range(6)),
     )

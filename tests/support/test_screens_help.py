@@ -11,10 +11,9 @@ from bot.orders.payout_times import PayoutTimes, format_payout_times
 from bot.staff.staff_chat import SupportContacts
 from bot.support.user_chat.buttons import HelpButton, HelpPage
 from bot.support.user_chat.screens import help as help_screens
-from tests.architecture.every_screen import TRANSLATIONS, Seen
-from tests.architecture.test_screens_limits import check
+from tests.screens import ScreenCase, check_screen
 from tests.support.ticket_screens import some_contacts
-from tests.texts import label, says, text
+from tests.texts import TRANSLATIONS, label, says, text
 
 STAFF, NOBODY = frozenset({2001}), frozenset[int]()
 EN = TRANSLATIONS.get("en")
@@ -22,7 +21,7 @@ MINUTE = timedelta(minutes=1)
 TIMES = PayoutTimes(orders=20, median=3 * MINUTE, slow=11 * MINUTE)
 
 
-def page(topic: str, locale: str = "en", **changes: Any) -> Seen:
+def page(topic: str, locale: str = "en", **changes: Any) -> ScreenCase:
     known: dict[str, Any] = {
         "minimum": 20_000,
         "a_day": 100_000_000,
@@ -30,13 +29,13 @@ def page(topic: str, locale: str = "en", **changes: Any) -> Seen:
         "contacts": some_contacts(STAFF, ""),
     }
     facts = help_screens.HelpFacts(**{**known, **changes})
-    return Seen(topic, help_screens.show_page(TRANSLATIONS.get(locale), HelpPage(topic), facts))
+    return ScreenCase(topic, help_screens.show_page(TRANSLATIONS.get(locale), HelpPage(topic), facts))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_help_leads_to_each_topic_and_each_topic_back_to_help(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    help_page = Seen("help", help_screens.show_first_page(t, some_contacts(NOBODY, "")))
+    help_page = ScreenCase("help", help_screens.show_first_page(t, some_contacts(NOBODY, "")))
     found = {button.data: button.label for button in help_page.buttons if HelpButton.read(button.data or "")}
     assert found == {f"help:{topic}": label(f"button.help_{topic}", locale) for topic in help_screens.TOPICS}
     for topic in help_screens.TOPICS:
@@ -44,7 +43,7 @@ def test_help_leads_to_each_topic_and_each_topic_back_to_help(locale: str) -> No
         assert [(button.label, button.data) for button in shown.buttons] == [
             (label("button.back", locale), "help:show")
         ]
-        check(shown)
+        check_screen(shown)
         assert shown.text.startswith(f"{label(f'button.help_{topic}', locale)}\n")
 
 

@@ -22,8 +22,10 @@ from bot.support.ticket import Cause, CloseReason, Ticket
 from bot.support.ticket_statistics import TicketStatistics
 from bot.support.tickets.screens import format_ticket_times
 from bot.users.model import User
-from tests.architecture.every_screen import BCA, HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
-from tests.texts import label, name_of, says, text
+from tests.orders.builders import an_open_order
+from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
+from tests.settlement.builders import LISTED_BCA
+from tests.texts import TRANSLATIONS, label, name_of, says, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
 READER = Reader(EN, JAKARTA, NOW)
@@ -47,10 +49,10 @@ def turn(offset: int) -> str:
     return LookupButton(LookupPage.ORDERS_OF_USER, format_page(1001, offset)).pack()
 
 
-def list_of(count: int, offset: int = 0, *, has_more: bool = False, **facts: Any) -> Seen:
-    orders = tuple(an_order(reference=f"ABC234{number}", **facts) for number in range(count))
+def list_of(count: int, offset: int = 0, *, has_more: bool = False, **facts: Any) -> ScreenCase:
+    orders = tuple(an_open_order(reference=f"ABC234{number}", **facts) for number in range(count))
     page = Page(orders, offset, has_more)
-    return Seen("orders", staff_lookup.list_orders(READER, EN("lookup.nothing"), page, turn))
+    return ScreenCase("orders", staff_lookup.list_orders(READER, EN("lookup.nothing"), page, turn))
 
 
 def ticket(**facts: Any) -> Ticket:
@@ -76,15 +78,15 @@ def test_only_pages_that_there_are_can_be_turned_to(offset: int, has_more: bool,
 
 def test_an_order_of_somebody_who_was_deleted_names_nobody() -> None:
     assert says(list_of(1, user_id=0, number="").text, "lookup.order_forgotten")
-    case = Case(user_id=0, user=None, order=an_order(user_id=0, number="", holder=None))
-    page = Seen("order", staff_lookup.show_order(READER, case, "id"))
+    case = Case(user_id=0, user=None, order=an_open_order(user_id=0, number="", holder=None))
+    page = ScreenCase("order", staff_lookup.show_order(READER, case, "id"))
     assert [button.data for button in page.buttons] == ["lu:order:ABC2345"], "nobody to look up, nothing to reveal"
 
 
 def test_an_orders_page_leads_to_its_user_its_tickets_and_its_full_recipient() -> None:
     about, other = ticket(), ticket(order_reference="")
-    case = Case(user_id=1001, user=EMMA, order=an_order(), tickets=(about, other))
-    buttons = Seen("order", staff_lookup.show_order(READER, case, "id")).buttons
+    case = Case(user_id=1001, user=EMMA, order=an_open_order(), tickets=(about, other))
+    buttons = ScreenCase("order", staff_lookup.show_order(READER, case, "id")).buttons
     assert [button.data for button in buttons] == [
         f"tk:{about.reference}:show",
         "lu:person:1001",
@@ -100,10 +102,10 @@ def test_a_users_page_says_how_they_stand_and_nothing_of_their_own(locale: str) 
         user_id=1001,
         user=EMMA,
         counts=OrderCounts(orders=9, in_progress=2, paid=5, failed=1),
-        orders=(an_order(), an_order(reference="DEF2345", phase=Phase.DONE)),
+        orders=(an_open_order(), an_open_order(reference="DEF2345", phase=Phase.DONE)),
         tickets=(ticket(),),
     )
-    seen = Seen("person", staff_lookup_user.show_user(Reader(t, JAKARTA, NOW), about, "id"))
+    seen = ScreenCase("person", staff_lookup_user.show_user(Reader(t, JAKARTA, NOW), about, "id"))
     said = ["1001", "WITA", "ABC2345", "DEF2345", about.tickets[0].reference]
     assert [each for each in said if each not in seen.text] == []
     assert not any(secret in seen.text for secret in ("kopi tubruk", "emma_w", "1234567890", "SANTOSO"))
@@ -111,8 +113,8 @@ def test_a_users_page_says_how_they_stand_and_nothing_of_their_own(locale: str) 
 
 
 def test_a_user_of_whom_only_orders_are_left_has_a_page() -> None:
-    about = UserOverview(user_id=7, user=None, counts=OrderCounts(orders=1), orders=(an_order(),), tickets=())
-    seen = Seen("person", staff_lookup_user.show_user(READER, about, "id"))
+    about = UserOverview(user_id=7, user=None, counts=OrderCounts(orders=1), orders=(an_open_order(),), tickets=())
+    seen = ScreenCase("person", staff_lookup_user.show_user(READER, about, "id"))
     assert says(seen.text, "case.person", id="7", language=name_of("id"))
     assert label("lookup.all_orders") in [button.label for button in seen.buttons]
     assert label("lookup.all_tickets") not in [button.label for button in seen.buttons]
@@ -128,9 +130,9 @@ def test_every_list_of_tickets_fits_and_leads_to_the_others(which: TicketFilter,
         ticket(cause=Cause.STUCK, claimed_by=2**52, waiting_since=None),
         *(ticket().close(3001, reason, NOW) for reason in CloseReason),
     ]
-    page = Page(tuple((each, an_order(method=bank)) for each in tickets), 6, has_more=True)
+    page = Page(tuple((each, an_open_order(method=bank)) for each in tickets), 6, has_more=True)
     listed = TicketPage(which, page, dict.fromkeys(TicketFilter, 1_234))
-    seen = Seen("tickets", staff_lookup_tickets.list_tickets(Reader(t, JAKARTA, NOW), listed, TIMES))
+    seen = ScreenCase("tickets", staff_lookup_tickets.list_tickets(Reader(t, JAKARTA, NOW), listed, TIMES))
     assert seen.units <= LONGEST_TEXT
     assert all(each.reference in seen.text for each in tickets)
     assert str(format_ticket_times(t, TIMES)).split("\n")[0] in seen.screen.text, "how long people waited"
@@ -141,8 +143,8 @@ def test_every_list_of_tickets_fits_and_leads_to_the_others(which: TicketFilter,
 
 def test_a_ticket_about_no_order_and_a_list_of_none_say_so() -> None:
     page = Page(((ticket(order_reference=""), None),))
-    assert says(Seen("tickets", _of_user(page)).text, "lookup.ticket_without")
-    assert Seen("tickets", _of_user(Page(()))).text.endswith(text("lookup.no_tickets"))
+    assert says(ScreenCase("tickets", _of_user(page)).text, "lookup.ticket_without")
+    assert ScreenCase("tickets", _of_user(Page(()))).text.endswith(text("lookup.no_tickets"))
 
 
 def _of_user(page: Page[Any]) -> Screen:
@@ -150,10 +152,10 @@ def _of_user(page: Page[Any]) -> Screen:
 
 
 def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
-    case, shown = Case(user_id=1001, user=EMMA, order=an_order()), ticket()
+    case, shown = Case(user_id=1001, user=EMMA, order=an_open_order()), ticket()
     about = shown.reference
     link = "https://t.me/c/2000000001/7/8"
-    seen = Seen(
+    seen = ScreenCase(
         "ticket",
         staff_lookup_tickets.show_ticket(READER, shown, case, default_locale="id", link=link),
     )
@@ -178,8 +180,8 @@ def test_a_tickets_page_leads_to_where_it_is_answered() -> None:
     ],
 )
 def test_what_is_sought_is_said_back(sought: OrderFilter, said: str) -> None:
-    method = BCA if sought.code else None
-    shown = Seen("sought", Screen(staff_lookup.format_search(READER, sought, method))).text
+    method = LISTED_BCA if sought.code else None
+    shown = ScreenCase("sought", Screen(staff_lookup.format_search(READER, sought, method))).text
     assert shown == text("lookup.sought", what=said)
 
 

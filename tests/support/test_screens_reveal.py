@@ -10,13 +10,14 @@ from bot.staff.audit import AuditPage
 from bot.staff.model import AuditAction
 from bot.staff.screens import audit
 from bot.support.reveal import screens as staff_reveal
-from tests.architecture.every_screen import JAKARTA, NOW, TRANSLATIONS, Seen, an_order
+from tests.orders.builders import an_open_order
+from tests.screens import JAKARTA, NOW, ScreenCase
 from tests.staff.audit_terms import TERMS
 from tests.support.reveal_screens import a_reveal, an_entry
-from tests.texts import label, says, text
+from tests.texts import TRANSLATIONS, label, says, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
-ORDER = an_order()
+ORDER = an_open_order()
 REVEAL = a_reveal(ORDER, NOW)
 
 
@@ -37,7 +38,7 @@ def test_nothing_but_the_minute_itself_shows_a_number_or_a_name(t: object) -> No
 
 
 def test_the_minute_shows_the_whole_recipient_and_when_it_ends() -> None:
-    seen = Seen("", staff_reveal.show_recipient(EN, REVEAL, ORDER, None))
+    seen = ScreenCase("", staff_reveal.show_recipient(EN, REVEAL, ORDER, None))
     assert ORDER.number in seen.text
     assert str(ORDER.holder) in seen.text
     assert says(seen.text, "reveal.shown_named", number=ORDER.number, holder=ORDER.holder, until="10:06 WIB")
@@ -45,7 +46,7 @@ def test_the_minute_shows_the_whole_recipient_and_when_it_ends() -> None:
 
 
 def test_what_was_forgotten_cant_be_asked_for_again() -> None:
-    assert [button.label for button in Seen("", staff_reveal.show_masked(EN, REVEAL, ORDER)).buttons] == [
+    assert [button.label for button in ScreenCase("", staff_reveal.show_masked(EN, REVEAL, ORDER)).buttons] == [
         label("reveal.again")
     ]
     for order in (replace(ORDER, number="", holder=None), None):
@@ -93,7 +94,7 @@ def test_an_entry_says_who_did_what_to_whom_when_and_why(
     changes: dict[str, object], subject: str, user: str, why: str
 ) -> None:
     entry = an_entry(NOW - timedelta(seconds=5), **changes)
-    seen = Seen("", audit.screen(Reader(EN, JAKARTA, NOW), AuditPage((entry,)), TERMS)).text
+    seen = ScreenCase("", audit.screen(Reader(EN, JAKARTA, NOW), AuditPage((entry,)), TERMS)).text
     said = text(f"audit.{entry.action}", subject=subject)
     said = text("audit.about", said=said, user=user) if user else said
     said = text("audit.why", said=said, detail=why) if why else said

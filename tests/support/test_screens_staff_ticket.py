@@ -17,8 +17,9 @@ from bot.support.staff.entries import with_quote
 from bot.support.staff.screens import ticket as staff_ticket
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket
 from bot.users.model import User
-from tests.architecture.every_screen import HOSTILE_NAMES, JAKARTA, NOW, TRANSLATIONS, Seen, an_order
-from tests.texts import label, says, text
+from tests.orders.builders import an_open_order
+from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase
+from tests.texts import TRANSLATIONS, label, says, text
 
 EN = TRANSLATIONS.get("en")
 BEGAN = NOW - timedelta(hours=2)
@@ -40,19 +41,19 @@ ENTRY = TicketEntry(
 
 
 def a_case(**changes: object) -> Case:
-    known = {"user_id": 1001, "user": EMMA, "order": an_order(), "tickets": (TICKET,)}
+    known = {"user_id": 1001, "user": EMMA, "order": an_open_order(), "tickets": (TICKET,)}
     return Case(**{**known, **changes})  # type: ignore[arg-type]
 
 
-def card(ticket: Ticket, locale: str = "en", case: Case | None = None) -> Seen:
+def card(ticket: Ticket, locale: str = "en", case: Case | None = None) -> ScreenCase:
     t = TRANSLATIONS.get(locale)
     shown = staff_ticket.show_card(Reader(t, JAKARTA, NOW), ticket, case or a_case(), default_locale="id")
-    return Seen("card", shown)
+    return ScreenCase("card", shown)
 
 
 def standing(ticket: Ticket) -> list[str]:
     """The lines before the hint and the case."""
-    return Seen("", Screen(staff_ticket.format_status(Reader(EN, JAKARTA, NOW), ticket))).text.split("\n")
+    return ScreenCase("", Screen(staff_ticket.format_status(Reader(EN, JAKARTA, NOW), ticket))).text.split("\n")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_who_may_take_it_and_what_can_be_done_stands_under_it() -> None:
     assert labels(HELD) == [take, close, *about_order, saved]
     assert labels(CLOSED) == [reopen, *about_order]
     assert labels(TICKET, a_case(order=None)) == [claim, close, saved]
-    unmade = a_case(order=an_order(service_id=None, number=""))
+    unmade = a_case(order=an_open_order(service_id=None, number=""))
     assert labels(TICKET, unmade) == [claim, close, saved]
     assert labels(CLOSED, unmade) == [reopen]
 
@@ -140,7 +141,7 @@ def test_the_card_names_other_tickets_but_not_itself() -> None:
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_a_topic_is_named_after_the_ticket_and_the_sum_and_nobody(name: str) -> None:
-    order = an_order(replace(an_order().method, name=name), holder="BUDI", number="1234567890")
+    order = an_open_order(replace(an_open_order().method, name=name), holder="BUDI", number="1234567890")
     called = staff_ticket.topic_name(EN, TICKET, order)
     assert called.startswith("T-4F7K2 · ")
     assert called.endswith(" Rp500,000")
@@ -155,7 +156,7 @@ def test_what_the_user_wrote_stands_as_a_quote_with_a_call_to_whoever_holds_the_
     for media in (None, *MediaKind):
         written = replace(ENTRY, media=media)
         said = staff_ticket.format_entry_heading(t, TICKET, written, "10:05", ping=3001, is_changed=media is None)
-        seen = Seen("", Screen(with_quote(said, written.text)))
+        seen = ScreenCase("", Screen(with_quote(said, written.text)))
         assert seen.text.endswith("Where is it?")
         assert '<a href="tg://user?id=3001">3001</a>' in seen.screen.text
         for kind in MediaKind:
@@ -171,7 +172,7 @@ def test_a_card_with_a_notice_fits_as_well() -> None:
         default_locale="id",
         notice=EN("staff_ticket.unchanged", at="10:05:12"),
     )
-    seen = Seen("", screen)
+    seen = ScreenCase("", screen)
     assert seen.text.startswith(text("staff_ticket.unchanged", at="10:05:12"))
     assert seen.units <= TEXT_UNITS
 
@@ -210,10 +211,10 @@ def test_a_card_with_a_notice_fits_as_well() -> None:
 def test_what_the_service_says_now_is_told_as_a_difference(
     state: str, phase: Phase, said: str, lines: list[str]
 ) -> None:
-    before, report = an_order(state=state, phase=phase), OrderReport(service_id="cm1", state=said)
+    before, report = an_open_order(state=state, phase=phase), OrderReport(service_id="cm1", state=said)
     after = advance(before, report, NOW)[0] if phase is Phase.OPEN else before
     found = staff_ticket.format_differences(EN, before, after, report)
-    assert [Seen("", Screen(line)).text for line in found] == lines
+    assert [ScreenCase("", Screen(line)).text for line in found] == lines
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -224,9 +225,9 @@ def test_a_card_and_what_the_user_wrote_are_known_by_the_ticket_they_name_first(
     again = staff_ticket.show_card(
         Reader(t, JAKARTA, NOW), TICKET, a_case(), default_locale="id", notice=t("news.again")
     )
-    assert staff_ticket.find_reference(Seen("", again).text) == "T-4F7K2"
+    assert staff_ticket.find_reference(ScreenCase("", again).text) == "T-4F7K2"
     forged = replace(ENTRY, text=text("staff_ticket.unclaimed", reference="T-22222"))
     said = staff_ticket.format_entry_heading(t, TICKET, forged, "10:05", ping=0, is_changed=False)
-    assert staff_ticket.find_reference(Seen("", Screen(with_quote(said, forged.text))).text) == "T-4F7K2"
+    assert staff_ticket.find_reference(ScreenCase("", Screen(with_quote(said, forged.text))).text) == "T-4F7K2"
     for other in ("", "T-4F7K2", "Look at T-4F7K2 please", text("case.did", what=text("act.pressed.help"))):
         assert staff_ticket.find_reference(other) == ""

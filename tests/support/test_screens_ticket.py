@@ -13,48 +13,50 @@ from bot.support.user_chat.screens import help as help_screens
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
 from bot.users.provider import Provider
-from tests.architecture.every_screen import JAKARTA, LINE, NOW, TRANSLATIONS, Seen, an_order
-from tests.support.ticket_screens import a_closed_ticket, a_ticket, some_contacts
-from tests.texts import says, text
+from tests.orders.builders import ORDER_LINE, an_open_order
+from tests.screens import JAKARTA, NOW, ScreenCase
+from tests.support.builders import a_closed_ticket, an_unanswered_ticket
+from tests.support.ticket_screens import some_contacts
+from tests.texts import TRANSLATIONS, says, text
 
 EN, ID = TRANSLATIONS.get("en"), TRANSLATIONS.get("id")
-ORDER = an_order()
+ORDER = an_open_order()
 STAFF, NOBODY = frozenset({2001}), frozenset[int]()
 
 
-def page(ticket: object, *, can_reopen: bool = False, locale: str = "en") -> Seen:
+def page(ticket: object, *, can_reopen: bool = False, locale: str = "en") -> ScreenCase:
     t = TRANSLATIONS.get(locale)
     shown = ticket_page.show_ticket(Reader(t, JAKARTA, NOW), ticket, ORDER, can_reopen=can_reopen)  # type: ignore[arg-type]
-    return Seen("", shown)
+    return ScreenCase("", shown)
 
 
-def data_of(seen: Seen) -> list[str]:
+def data_of(seen: ScreenCase) -> list[str]:
     return [str(button.data) for button in seen.buttons]
 
 
 def test_an_open_ticket_says_what_it_is_about_and_since_when_it_waits() -> None:
-    seen = page(a_ticket(NOW))
+    seen = page(an_unanswered_ticket(NOW))
     opened, waits = text("ticket.opened_asked", at="09:45 WIB"), text("ticket.waits", at="09:45 WIB")
-    assert seen.text == f"{text('ticket.heading', ticket='T-4F7K2')}\n{LINE}\n\n{opened}\n{waits}"
+    assert seen.text == f"{text('ticket.heading', ticket='T-4F7K2')}\n{ORDER_LINE}\n\n{opened}\n{waits}"
     assert data_of(seen) == ["t:T-4F7K2:say", "o:ABC2345:page"]
 
 
 def test_a_ticket_of_another_day_says_which() -> None:
-    shown = page(a_ticket(NOW, created_at=NOW - timedelta(days=2))).text
+    shown = page(an_unanswered_ticket(NOW, created_at=NOW - timedelta(days=2))).text
     assert says(shown, "ticket.opened_asked", at="15 Aug 2026, 10:05 WIB")
 
 
 def test_an_answered_ticket_waits_for_nobody() -> None:
-    seen = page(a_ticket(NOW, waiting_since=None))
+    seen = page(an_unanswered_ticket(NOW, waiting_since=None))
     assert not says(seen.text, "ticket.waits")
     assert says(seen.text, "ticket.was_answered")
 
 
 @pytest.mark.parametrize("cause", [Cause.FAILED, Cause.STUCK])
 def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(cause: Cause) -> None:
-    seen = Seen("", ticket_question.report_opened(EN, a_ticket(NOW, cause=cause), ORDER))
+    seen = ScreenCase("", ticket_question.report_opened(EN, an_unanswered_ticket(NOW, cause=cause), ORDER))
     assert seen.text.split("\n\n") == [
-        f"{text('ticket.heading', ticket='T-4F7K2')}\n{LINE}",
+        f"{text('ticket.heading', ticket='T-4F7K2')}\n{ORDER_LINE}",
         text(f"ticket.by_itself_{cause}"),
         text("ticket.by_itself"),
     ]
@@ -66,10 +68,10 @@ def test_one_that_opened_by_itself_says_why_and_that_nothing_has_to_be_done(caus
 def test_a_new_ticket_says_at_its_end_how_soon_support_replies_where_that_is_known(
     screen: Callable[..., Screen], locale: str, duration: str
 ) -> None:
-    t, ticket = TRANSLATIONS.get(locale), a_ticket(NOW, cause=Cause.FAILED)
-    unknown = Seen("", screen(t, ticket, ORDER)).text
+    t, ticket = TRANSLATIONS.get(locale), an_unanswered_ticket(NOW, cause=Cause.FAILED)
+    unknown = ScreenCase("", screen(t, ticket, ORDER)).text
     assert not says(unknown, "ticket.reply_time", locale)
-    known = Seen("", screen(t, ticket, ORDER, timedelta(minutes=4, microseconds=1))).text
+    known = ScreenCase("", screen(t, ticket, ORDER, timedelta(minutes=4, microseconds=1))).text
     assert known == f"{unknown}\n\n{text('ticket.reply_time', locale, duration=duration)}"
 
 
@@ -98,9 +100,9 @@ def test_what_was_said_of_the_help_stands_there(rating: Rating, locale: str) -> 
 
 
 def test_the_question_says_who_reads_the_answer_and_what_nobody_needs() -> None:
-    seen = Seen("", ticket_question.ask(EN, ORDER, None, "@kirim_help"))
+    seen = ScreenCase("", ticket_question.ask(EN, ORDER, None, "@kirim_help"))
     assert seen.text.split("\n\n") == [
-        text("help.about", line=LINE),
+        text("help.about", line=ORDER_LINE),
         text("ticket.what_is_wrong"),
         text("ticket.how_to_write"),
         text("help.contact_too", contact="@kirim_help", reference="ABC2345"),
@@ -109,15 +111,15 @@ def test_the_question_says_who_reads_the_answer_and_what_nobody_needs() -> None:
 
 
 def test_the_question_names_the_ticket_that_is_there_already() -> None:
-    is_open = Seen("", ticket_question.ask(EN, ORDER, a_ticket(NOW))).text
+    is_open = ScreenCase("", ticket_question.ask(EN, ORDER, an_unanswered_ticket(NOW))).text
     assert says(is_open, "ticket.write_more", ticket="T-4F7K2")
-    was_closed = Seen("", ticket_question.ask(EN, ORDER, a_closed_ticket(NOW))).text
+    was_closed = ScreenCase("", ticket_question.ask(EN, ORDER, a_closed_ticket(NOW))).text
     assert says(was_closed, "ticket.write_to_reopen", ticket="T-4F7K2")
 
 
 def test_help_leads_to_whoever_there_is() -> None:
-    def seen(staff: frozenset[int], contact: str) -> Seen:
-        return Seen("", help_screens.show_first_page(EN, some_contacts(staff, contact)))
+    def seen(staff: frozenset[int], contact: str) -> ScreenCase:
+        return ScreenCase("", help_screens.show_first_page(EN, some_contacts(staff, contact)))
 
     assert "t:new" in data_of(seen(STAFF, ""))
     assert seen(STAFF, "@kirim_help").text.endswith(text("help.contact_too_alone", contact="@kirim_help"))
@@ -130,23 +132,23 @@ def test_help_leads_to_whoever_there_is() -> None:
 def test_help_ends_with_who_runs_the_bot_where_that_is_set() -> None:
     named = Provider(name="A & B", terms_url="https://kirim.example/t", privacy_url="https://kirim.example/p")
     line = " · ".join((text("provider.name", name="A & B"), text("provider.terms"), text("provider.privacy")))
-    without = Seen("", help_screens.show_first_page(EN, some_contacts(STAFF, ""))).text
+    without = ScreenCase("", help_screens.show_first_page(EN, some_contacts(STAFF, ""))).text
     assert (
-        Seen("", help_screens.show_first_page(EN, some_contacts(STAFF, ""), run_by=named)).text
+        ScreenCase("", help_screens.show_first_page(EN, some_contacts(STAFF, ""), run_by=named)).text
         == f"{without}\n\n{line}"
     )
 
 
 def test_help_lists_ones_open_tickets_by_what_they_are_about() -> None:
-    mine = (a_ticket(NOW), a_ticket(NOW, reference="T-22222", order_reference=""))
-    seen = Seen("", help_screens.show_first_page(ID, some_contacts(STAFF, ""), mine, {"ABC2345": ORDER}))
+    mine = (an_unanswered_ticket(NOW), an_unanswered_ticket(NOW, reference="T-22222", order_reference=""))
+    seen = ScreenCase("", help_screens.show_first_page(ID, some_contacts(STAFF, ""), mine, {"ABC2345": ORDER}))
     buttons = {button.label: button.data for button in seen.buttons}
     assert buttons["🎫 T-4F7K2 · BCA Rp500.000"] == "t:T-4F7K2:show"
     assert buttons["🎫 T-22222"] == "t:T-22222:show"
 
 
 def test_where_nobody_reads_what_is_written_here_the_contact_is_named() -> None:
-    seen = Seen("", ticket_question.show_contact(EN, ORDER, "help@kirim.example"))
+    seen = ScreenCase("", ticket_question.show_contact(EN, ORDER, "help@kirim.example"))
     assert seen.text.endswith(text("help.contact", contact="help@kirim.example", reference="ABC2345"))
     assert seen.buttons == []
 

@@ -18,8 +18,10 @@ from bot.support.staff.screens import remarks as staff_remarks
 from bot.support.staff.screens import talk as staff_talk
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.user_chat.screens import reply as ticket_reply
-from tests.architecture.every_screen import BCA, HOSTILE_NAMES, NOW, TRANSLATIONS, an_order
-from tests.texts import text
+from tests.orders.builders import an_open_order
+from tests.screens import HOSTILE_NAMES, NOW
+from tests.settlement.builders import LISTED_BCA
+from tests.texts import TRANSLATIONS, text
 
 TICKET = Ticket(reference="T-4F7K2", user_id=1001, order_reference="ABC2345", created_at=NOW, claimed_by=3001)
 ENTRY = TicketEntry(
@@ -65,9 +67,9 @@ def every(t: Translator) -> Iterator[Screen]:
             yield staff_remarks.show_remark(t, a_remark(what, why), ENTRY)
     yield staff_remarks.show_remark(t, replace(a_remark(Remark.TAKEN_OVER), before=0), ENTRY)
     for entry in (ENTRY, replace(ENTRY, text=None, media=MediaKind.PHOTO), replace(ENTRY, edited_at=NOW)):
-        yield ticket_reply.show_reply(t, entry, an_order())
+        yield ticket_reply.show_reply(t, entry, an_open_order())
         yield ticket_reply.show_reply(t, entry, None)
-        yield ticket_reply.show_withdrawn(t, entry, an_order())
+        yield ticket_reply.show_withdrawn(t, entry, an_open_order())
 
 
 def a_remark(what: Remark, why: str = "") -> EntryRemark:
@@ -83,7 +85,7 @@ def test_every_one_is_markup_that_telegram_takes(locale: str) -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_the_longest_answer_fits_whole_with_all_that_stands_around_it(locale: str, name: str) -> None:
-    t, order = TRANSLATIONS.get(locale), an_order(replace(BCA, name=name, code=name), idr=99_999_999_999)
+    t, order = TRANSLATIONS.get(locale), an_open_order(replace(LISTED_BCA, name=name, code=name), idr=99_999_999_999)
     again = utf16.length(html.parse(t("news.again"), lambda _: None)[0]) + 2
     for limit, media in ((TEXT_UNITS, None), (CAPTION_UNITS, MediaKind.PHOTO)):
         text = "x" * (limit - OWN_UNITS)
@@ -94,7 +96,7 @@ def test_the_longest_answer_fits_whole_with_all_that_stands_around_it(locale: st
 
 
 def test_an_answer_names_its_ticket_and_its_order_and_shows_no_number() -> None:
-    shown = ticket_reply.show_reply(TRANSLATIONS.get("en"), ENTRY, an_order()).text
+    shown = ticket_reply.show_reply(TRANSLATIONS.get("en"), ENTRY, an_open_order()).text
     for part in ("T-4F7K2", "ABC2345", "Rp500,000", "BCA", "••••7890", "<blockquote>"):
         assert part in shown
     assert "1234567890" not in shown

@@ -10,7 +10,8 @@ from bot.infra.db.database import Database
 from bot.support.model import EntryKind, MediaKind, TicketEntry
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
-from tests.builders import NOW, SECOND, a_ticket, an_entry
+from tests.support.builders import a_ticket, an_entry
+from tests.times import NOW, SECOND
 
 LATER = NOW + SECOND
 

@@ -12,7 +12,9 @@ from bot.support.model import PostRole, TicketPost
 from bot.support.notifications.staff_chat_results import save_moved_chat
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
-from tests.builders import NOW, SECOND, a_notification, a_post, a_ticket
+from tests.infra.builders import a_notification
+from tests.support.builders import a_post, a_ticket
+from tests.times import NOW, SECOND
 
 GROUP, OTHER, NEW_GROUP = -1001, 3001, -1_002_000_000_009
 

@@ -10,9 +10,9 @@ from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome
 from bot.support.notifications.kinds import DeletedTicket, StaffNotification
 from bot.support.notifications.queueing import ticket_notification
 from bot.support.notifications.user_chat import remove_deleted
-from tests.architecture.every_screen import NOW
-from tests.builders import stored
+from tests.infra.builders import as_stored
 from tests.rendering import context_for, renderers_for
+from tests.screens import NOW
 
 GROUP = -100_3001
 
@@ -42,7 +42,7 @@ async def removes(chats: Chats, chat_id: int = GROUP, topics: tuple[int, ...] = 
     deleted = DeletedTicket("T-4F7K2", GROUP, topics, (11, 12))
     notification = ticket_notification(chat_id, StaffNotification.DELETED, deleted, NOW)
     context = context_for(None, store=None, messenger=chats, now=NOW)
-    return await renderers_for(context, {StaffNotification.DELETED: remove_deleted}).send(stored(notification))
+    return await renderers_for(context, {StaffNotification.DELETED: remove_deleted}).send(as_stored(notification))
 
 
 @pytest.mark.parametrize("topic", [Delivered(), Gone()])

@@ -12,7 +12,8 @@ from bot.support.model import TicketFilter
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
 from bot.support.ticket_statistics import TicketTimes
 from bot.support.tickets.repository import TicketRepository
-from tests.builders import NOW, SECOND, a_ticket
+from tests.support.builders import a_ticket
+from tests.times import NOW, SECOND
 
 RINA, OSCAR, EMMA, SARI = 3001, 2001, 1001, 1002
 LATER = NOW + SECOND

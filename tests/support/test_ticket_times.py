@@ -14,8 +14,8 @@ from bot.support.ticket import CloseReason, Rating, Ticket
 from bot.support.ticket_statistics import TicketStatistics, TicketTimes, measure_tickets
 from bot.support.tickets.reminders import Reminder, due_reminder, record_reminder
 from bot.support.tickets.screens import format_ticket_times
-from tests.architecture.every_screen import TRANSLATIONS, Seen
-from tests.texts import text
+from tests.screens import ScreenCase
+from tests.texts import TRANSLATIONS, text
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -109,9 +109,9 @@ def test_a_median_lies_within_what_it_is_of_in_any_order(waits: list[tuple[int, 
 def test_the_lines_say_times_and_ratings_where_there_are_any(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     only_opened = format_ticket_times(t, measure_tickets([times()]))
-    assert Seen("", Screen(only_opened)).text == text("ticket_times.opened", locale, opened=1, closed=0)
+    assert ScreenCase("", Screen(only_opened)).text == text("ticket_times.opened", locale, opened=1, closed=0)
     whole = format_ticket_times(t, measure_tickets([times(1, 180, Rating.GOOD), times(1, 180, Rating.GOOD)]))
-    assert Seen("", Screen(whole)).text.split("\n") == [
+    assert ScreenCase("", Screen(whole)).text.split("\n") == [
         text("ticket_times.opened", locale, opened=2, closed=2),
         text("ticket_times.first_answer", locale, median=text("figures.seconds", locale, count=60), count=2),
         text("ticket_times.close", locale, median=t.duration(timedelta(hours=3)), count=2),

@@ -6,7 +6,7 @@ from bot.infra.db.database import Database
 from bot.support.model import PostRole
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
-from tests.builders import a_post, a_ticket
+from tests.support.builders import a_post, a_ticket
 
 GROUP, OTHER = -1001, 3001
 

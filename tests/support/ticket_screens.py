@@ -10,10 +10,11 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import Order
 from bot.staff.staff_chat import StaffChat, SupportContacts
-from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
+from bot.support.ticket import Cause, CloseReason, Rating
 from bot.support.user_chat.screens import help as help_screens
 from bot.support.user_chat.screens import page as ticket_page
 from bot.support.user_chat.screens import question as ticket_question
+from tests.support.builders import a_closed_ticket, an_unanswered_ticket
 
 CONTACTS = ("", "@kirim_help", "help@kirim.example", "https://kirim.example/help?a=1&b=<2>")
 
@@ -23,24 +24,10 @@ def some_contacts(staff: frozenset[int], contact: str) -> SupportContacts:
     return SupportContacts(StaffChat(0, staff), contact)
 
 
-def a_ticket(now: datetime, **changes: object) -> Ticket:
-    """Emma's, about her order, not answered yet."""
-    opened = now - timedelta(minutes=20)
-    ticket = Ticket(
-        reference="T-4F7K2", user_id=1001, order_reference="ABC2345", created_at=opened, waiting_since=opened
-    )
-    return replace(ticket, **changes)  # type: ignore[arg-type]
-
-
-def a_closed_ticket(now: datetime, reason: CloseReason = CloseReason.SOLVED, **changes: object) -> Ticket:
-    """The same when support has closed it."""
-    return a_ticket(now, status=TicketStatus.CLOSED, closed_at=now, close_reason=reason, waiting_since=None, **changes)
-
-
 def of_tickets(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Iterator[tuple[str, Screen]]:
     """Each of them, with a name and in every state."""
     for about, cause in product((order, None), Cause):
-        ticket = a_ticket(now, cause=cause)
+        ticket = an_unanswered_ticket(now, cause=cause)
         yield f"opened, {cause}", ticket_question.confirm_opened(t, ticket, about)
         yield f"opened by itself, {cause}", ticket_question.report_opened(t, ticket, about)
         soon = timedelta(minutes=5)
@@ -57,18 +44,23 @@ def of_tickets(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Iter
                 f"closed, {reason}",
                 ticket_page.show_ticket(Reader(t, zone, now), closed, about, can_reopen=can_reopen),
             )
-    yield "added", ticket_question.confirm_added(t, a_ticket(now))
+    yield "added", ticket_question.confirm_added(t, an_unanswered_ticket(now))
     yield "unreadable", ticket_question.explain_unreadable(t)
-    yield "offer", ticket_question.offer_to_forward(t, (a_ticket(now), a_ticket(now, reference="T-22222")))
+    yield (
+        "offer",
+        ticket_question.offer_to_forward(
+            t, (an_unanswered_ticket(now), an_unanswered_ticket(now, reference="T-22222"))
+        ),
+    )
     yield "left", ticket_question.confirm_cancelled(t)
     yield "refused", ticket_question.explain_refusal(t, Html(t("ticket.closed_too_long_ago")))
     for contact in CONTACTS:
-        for about, before in product((order, None), (None, a_ticket(now), a_closed_ticket(now))):
+        for about, before in product((order, None), (None, an_unanswered_ticket(now), a_closed_ticket(now))):
             yield f"question, {contact}", ticket_question.ask(t, about, before, contact)
         if contact:
             yield f"contact only, {contact}", ticket_question.show_contact(t, order, contact)
         for staff in (frozenset[int](), frozenset({2001})):
-            mine = (a_ticket(now), a_ticket(now, reference="T-22222", order_reference=""))
+            mine = (an_unanswered_ticket(now), an_unanswered_ticket(now, reference="T-22222", order_reference=""))
             yield (
                 "help",
                 help_screens.show_first_page(

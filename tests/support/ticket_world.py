@@ -16,7 +16,7 @@ from bot.support.tickets.corrections import TicketCorrectionService
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 from tests.orders.order_world import Ears
 from tests.settlement.fake_settlement import MovedClock
 

@@ -15,7 +15,7 @@ from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.orders.order_world import EMMA, SARI, OrderSystem, unresolved
 from tests.settlement.fake_settlement import FakeSettlement
-from tests.users.every_user_data import USER_DATA
+from tests.users.stored_data import USER_DATA
 
 WORSE = Decimal(1_600_000_000)
 SAT = Amount("SAT", 25_000)

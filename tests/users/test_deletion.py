@@ -25,13 +25,16 @@ from bot.support.user_data import StoredTickets
 from bot.users.model import UserNotification
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
-from tests.builders import NOW, a_draft, a_notification, an_order, an_update
+from tests.checkout.builders import a_draft
 from tests.examples import examples
 from tests.harness.databases import on_sqlite
+from tests.infra.builders import a_notification, an_update
 from tests.infra.on_disk import every_text, found_in
+from tests.orders.builders import an_order
 from tests.settlement.fake_settlement import MovedClock
-from tests.users.every_user_data import USER_DATA
-from tests.users.leaving import DAY, EMMA, GROUP, RINA, SARI, a_user, live, rows_that_name
+from tests.times import DAY, NOW
+from tests.users.builders import EMMA, SARI, a_user
+from tests.users.stored_data import GROUP, RINA, USER_DATA, fill_every_table, tables_that_name
 
 
 @pytest.fixture
@@ -42,12 +45,12 @@ def privacy(store: Database) -> PrivacyService:
 async def test_nothing_leads_to_a_forgotten_user_and_everybody_else_keeps_theirs(
     store: Database, privacy: PrivacyService, database: str
 ) -> None:
-    mine, theirs = await live(store, EMMA), await live(store, SARI)
+    mine, theirs = await fill_every_table(store, EMMA), await fill_every_table(store, SARI)
     sealed = [each for each in await every_text(database) if each.startswith("s1.")]
     async with store.reading() as tx:
         others = (await OrderRepository(tx).get(theirs.reference), await RecipientRepository(tx).of_user(SARI))
     assert (await privacy.delete(a_user())).is_empty
-    assert await rows_that_name(store, EMMA) == []
+    assert await tables_that_name(store, EMMA) == []
     async with store.reading() as tx:
         kept = await OrderRepository(tx).get(mine.reference)
         receipt = await ReceiptRepository(tx).of_order(mine.reference)
@@ -78,8 +81,8 @@ async def test_among_thousands_of_rows_no_file_keeps_a_trace(
     store: Database, privacy: PrivacyService, database: str
 ) -> None:
     for n in range(examples(60)):
-        await live(store, EMMA, n)
-        await live(store, SARI, n)
+        await fill_every_table(store, EMMA, n)
+        await fill_every_table(store, SARI, n)
     every = {each for each in await every_text(database) if each.startswith("s1.")}
     await privacy.delete(a_user())
     left = set(await every_text(database))
@@ -90,7 +93,7 @@ async def test_among_thousands_of_rows_no_file_keeps_a_trace(
 async def test_a_reader_in_the_way_only_puts_the_erasing_off(
     store: Database, privacy: PrivacyService, database: str
 ) -> None:
-    await live(store, EMMA)
+    await fill_every_table(store, EMMA)
     sealed = [each for each in await every_text(database) if each.startswith("s1.")]
     with closing(sqlite3.connect(database.removeprefix("sqlite:///"), isolation_level=None)) as reader:
         reader.execute("BEGIN")
@@ -105,7 +108,7 @@ async def test_a_reader_in_the_way_only_puts_the_erasing_off(
 async def test_a_crash_between_deletion_and_erasing_is_made_up_for_at_the_next_start(
     store: Database, privacy: PrivacyService, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await live(store, EMMA)
+    await fill_every_table(store, EMMA)
     sealed = [each for each in await every_text(database) if each.startswith("s1.")]
 
     async def crashes(_: Database) -> bool:
@@ -115,7 +118,7 @@ async def test_a_crash_between_deletion_and_erasing_is_made_up_for_at_the_next_s
         patched.setattr(Database, "erase", crashes)
         with pytest.raises(KeyboardInterrupt):
             await privacy.delete(a_user())
-    assert await rows_that_name(store, EMMA) == []
+    assert await tables_that_name(store, EMMA) == []
     assert found_in(database, sealed), "the log has them, or this test shows nothing"
     await store.upgrade()
     assert found_in(database, sealed) == {}
@@ -124,7 +127,7 @@ async def test_a_crash_between_deletion_and_erasing_is_made_up_for_at_the_next_s
 async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(
     store: Database, privacy: PrivacyService
 ) -> None:
-    await live(store, EMMA)
+    await fill_every_table(store, EMMA)
     async with store.transaction() as tx:
         await OrderRepository(tx).add(an_order("OPEN", phase=Phase.OPEN))
         emma = await UserRepository(tx).get(EMMA)
@@ -146,7 +149,7 @@ async def test_someone_with_something_open_is_only_noted_and_may_take_it_back(
         await OrderRepository(tx).save(replace(order, phase=Phase.DONE))
     assert await privacy.find_deletable() == ()
     assert not await privacy.delete_as_requested(EMMA)
-    assert "users" in await rows_that_name(store, EMMA)
+    assert "users" in await tables_that_name(store, EMMA)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +163,7 @@ async def test_every_phase_that_is_no_end_is_waited_for(store: Database, privacy
 
 
 async def test_the_farewell_outlives_the_user_until_it_is_told(store: Database, privacy: PrivacyService) -> None:
-    await live(store, EMMA)
+    await fill_every_table(store, EMMA)
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_user(deletion_requested_at=NOW, locale="id"))
         await OutboxRepository(tx).add([a_notification("order:LAST", "sent")])
@@ -177,7 +180,7 @@ async def test_the_farewell_outlives_the_user_until_it_is_told(store: Database, 
     assert await privacy.find_deletable() == (EMMA,)
     assert await privacy.delete_as_requested(EMMA)
     assert not await privacy.delete_as_requested(EMMA), "a second time there is nobody"
-    assert await rows_that_name(store, EMMA) == ["outbox"]
+    assert await tables_that_name(store, EMMA) == ["outbox"]
     await privacy.clean_up()
     async with store.transaction() as tx:
         (farewell,) = [
@@ -191,13 +194,13 @@ async def test_the_farewell_outlives_the_user_until_it_is_told(store: Database, 
         )
         await OutboxRepository(tx).record_sent(farewell.id, 7, NOW)
     await privacy.clean_up()
-    assert await rows_that_name(store, EMMA) == []
+    assert await tables_that_name(store, EMMA) == []
 
 
 async def test_whoever_read_an_order_before_cannot_write_its_recipient_back(
     store: Database, other_store: Database, privacy: PrivacyService
 ) -> None:
-    order = await live(store, EMMA)
+    order = await fill_every_table(store, EMMA)
     async with other_store.reading() as tx:
         read_before = await OrderRepository(tx).get(order.reference)
     assert read_before is not None
@@ -209,7 +212,7 @@ async def test_whoever_read_an_order_before_cannot_write_its_recipient_back(
 
 
 async def test_updates_that_wait_are_still_answered(store: Database, privacy: PrivacyService) -> None:
-    await live(store, EMMA)
+    await fill_every_table(store, EMMA)
     async with store.transaction() as tx:
         await InboxRepository(tx).add([an_update(99_999)])
     await privacy.delete(a_user())
@@ -220,8 +223,8 @@ async def test_updates_that_wait_are_still_answered(store: Database, privacy: Pr
 async def test_what_support_s_chats_show_of_a_forgotten_user_is_to_be_taken_away(
     store: Database, privacy: PrivacyService
 ) -> None:
-    await live(store, EMMA)
-    await live(store, SARI)
+    await fill_every_table(store, EMMA)
+    await fill_every_table(store, SARI)
     await privacy.delete(a_user())
     async with store.reading() as tx:
         (removal,) = await OutboxRepository(tx).of_subject(f"ticket:T-{EMMA}.0")
@@ -252,7 +255,7 @@ async def test_an_unanswered_ticket_alone_is_something_to_be_forgotten(
 async def test_what_one_takes_along_are_the_words_of_both_sides_and_no_notes(
     store: Database, privacy: PrivacyService
 ) -> None:
-    await live(store, EMMA)
+    await fill_every_table(store, EMMA)
     taken = json.loads(await privacy.export(a_user()))
     assert list(taken) == [
         "about",

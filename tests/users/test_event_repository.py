@@ -5,7 +5,7 @@ from typing import Any
 from bot.infra.db.database import Database
 from bot.users.model import RecordedEvent
 from bot.users.repository import UserEventRepository
-from tests.builders import NOW, SECOND
+from tests.times import NOW, SECOND
 
 EMMA, SARI = 1001, 1002
 

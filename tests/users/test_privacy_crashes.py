@@ -19,7 +19,7 @@ from tests.infra.on_disk import found_in
 from tests.orders.crashing import Crash, Fuse, FusedEars, FusedStore
 from tests.orders.order_world import EMMA, NUMBER, Heard, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
-from tests.users.every_user_data import USER_DATA
+from tests.users.stored_data import USER_DATA
 
 pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
 

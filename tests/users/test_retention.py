@@ -28,10 +28,13 @@ from bot.users.model import RecordedEvent
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserEventRepository, UserRepository
 from bot.users.retention import AT_ONCE, Retention
-from tests.builders import NOW, SECOND, a_draft, an_order
+from tests.checkout.builders import a_draft
+from tests.orders.builders import an_order
+from tests.recipients.builders import a_recipient
 from tests.settlement.fake_settlement import MovedClock
-from tests.users.every_user_data import USER_DATA
-from tests.users.leaving import DAY, DONE, EMMA, SARI, a_recipient, a_user, live, rows_that_name
+from tests.times import DAY, NOW, SECOND
+from tests.users.builders import EMMA, SARI, a_user
+from tests.users.stored_data import DONE, USER_DATA, fill_every_table, tables_that_name
 
 
 async def aged(store: Database, reference: str, days: float, **changes: object) -> None:
@@ -164,24 +167,24 @@ async def test_whoever_blocked_the_bot_that_long_ago_is_forgotten_without_a_word
     clock = MovedClock()
     clock.at = NOW
     privacy = PrivacyService(store, clock, 30, USER_DATA)
-    await live(store, EMMA)
-    await live(store, SARI)
+    await fill_every_table(store, EMMA)
+    await fill_every_table(store, SARI)
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_user(EMMA, blocked_at=NOW - DAY * 31))
         await UserRepository(tx).save(a_user(SARI, blocked_at=NOW - DAY * 29))
     assert await privacy.find_long_blocked() == (EMMA,)
     assert await PrivacyService(store, clock, 0, USER_DATA).find_long_blocked() == ()
     assert await privacy.delete_long_blocked(EMMA)
-    assert await rows_that_name(store, EMMA) == []
+    assert await tables_that_name(store, EMMA) == []
     async with store.transaction() as tx:
         await UserRepository(tx).save(a_user(SARI))
     assert not await privacy.delete_long_blocked(SARI), "she has come back meanwhile"
 
 
 async def test_what_was_written_in_a_ticket_goes_when_it_was_closed_long_ago(store: Database) -> None:
-    await live(store, EMMA)
-    await live(store, EMMA, 1)
-    await live(store, EMMA, 2)
+    await fill_every_table(store, EMMA)
+    await fill_every_table(store, EMMA, 1)
+    await fill_every_table(store, EMMA, 2)
     async with store.transaction() as tx:
         for n, days in ((0, 31), (1, 29)):
             ticket = await TicketRepository(tx).get(f"T-{EMMA}.{n}")

@@ -30,21 +30,12 @@ from bot.users.model import User
 from bot.users.privacy import DeletionBlockers, Overview
 from bot.users.provider import UNNAMED, Provider
 from bot.users.screens import privacy
-from tests.architecture.every_screen import (
-    BCA,
-    HOSTILE_NAMES,
-    JAKARTA,
-    LINE,
-    NOW,
-    TRANSLATIONS,
-    Seen,
-    a_draft,
-    an_order,
-    at_each_moment,
-)
-from tests.architecture.test_screens_limits import check
+from tests.checkout.builders import a_draft_at_review
 from tests.examples import some
-from tests.texts import says, starts, text
+from tests.orders.builders import ORDER_LINE, an_open_order, orders_in_each_state
+from tests.screens import HOSTILE_NAMES, JAKARTA, NOW, ScreenCase, check_screen
+from tests.settlement.builders import LISTED_BCA
+from tests.texts import TRANSLATIONS, says, starts, text
 
 NUMBER = "7731004455"
 
@@ -56,23 +47,23 @@ def a_recipient(method: PayoutMethod, typed: str) -> SavedRecipient:
 
 
 def the_order(method: PayoutMethod, typed: str) -> Order:
-    return an_order(method, number=NUMBER, holder=typed, refusal=typed * 10)
+    return an_open_order(method, number=NUMBER, holder=typed, refusal=typed * 10)
 
 
-def stored(method: PayoutMethod = BCA, typed: str = "Ibu", times: int = 1, **about: Any) -> Overview:
+def stored(method: PayoutMethod = LISTED_BCA, typed: str = "Ibu", times: int = 1, **about: Any) -> Overview:
     """What is stored about somebody; `times` as many recipients and orders."""
     return overview((the_order(method, typed),) * times, method, typed, times, **about)
 
 
 def overview(
-    orders: tuple[Order, ...], method: PayoutMethod = BCA, typed: str = "Ibu", times: int = 1, **about: Any
+    orders: tuple[Order, ...], method: PayoutMethod = LISTED_BCA, typed: str = "Ibu", times: int = 1, **about: Any
 ) -> Overview:
     return Overview(
         User(id=2**52, created_at=NOW, **about),
         (
             StoredRecipients((a_recipient(method, typed),) * times),
             StoredOrders(orders),
-            StoredDrafts((a_draft(method, number=NUMBER, holder=typed),)),
+            StoredDrafts((a_draft_at_review(method, number=NUMBER, holder=typed),)),
             StoredRateMessages(None, ()),
             StoredTickets(()),
         ),
@@ -80,13 +71,13 @@ def overview(
 
 
 def exported(typed: str, **about: Any) -> bytes:
-    order = the_order(BCA, typed)
+    order = the_order(LISTED_BCA, typed)
     event = OrderEvent(reference=order.reference, at=NOW, phase=Phase.DONE, state="COMPLETED")
     receipt = Receipt(reference=order.reference, code="CODE-7", code_hash="ab", created_at=NOW)
     sections = {
-        **recipients_data.sections([a_recipient(BCA, typed)]),
+        **recipients_data.sections([a_recipient(LISTED_BCA, typed)]),
         **orders_data.sections([order], {order.reference: (event,)}, {order.reference: receipt}),
-        **checkout_data.sections([a_draft(BCA, number=NUMBER, holder=typed)]),
+        **checkout_data.sections([a_draft_at_review(LISTED_BCA, number=NUMBER, holder=typed)]),
     }
     return as_file(User(id=2**52, created_at=NOW, **about), sections, NOW)
 
@@ -95,40 +86,40 @@ def waiting_for(*orders: Order) -> DeletionBlockers:
     return DeletionBlockers((OpenOrders(orders),))
 
 
-def every_screen(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Seen]:
+def every_screen(t: Translator, method: PayoutMethod, typed: str) -> Iterator[ScreenCase]:
     for days in (0, 1, 365):
         for wished in (True, False):
-            yield Seen("what is kept", privacy.screen(t, days, is_leaving=wished), (str(days),) if days else ())
+            yield ScreenCase("what is kept", privacy.screen(t, days, is_leaving=wished), (str(days),) if days else ())
     for times in (0, 1, 3, 500):
-        yield Seen("seen", privacy.summary(t, stored(method, typed, times), JAKARTA))
-    failed = replace(an_order(method), state="FAILED", phase=Phase.DONE, paid_at=NOW)
+        yield ScreenCase("seen", privacy.summary(t, stored(method, typed, times), JAKARTA))
+    failed = replace(an_open_order(method), state="FAILED", phase=Phase.DONE, paid_at=NOW)
     with_trouble = overview((failed,) * 20, method, typed)
-    waits = waiting_for(*[order for _, order in at_each_moment(method)] * 5)
-    yield Seen("asked", privacy.confirm(t, stored(method, typed), DeletionBlockers(), NOW))
-    yield Seen("asked, with trouble", privacy.confirm(t, with_trouble, waits, NOW), ("ABC2345",))
-    yield Seen("waiting", privacy.waiting(t, waits, NOW), ("ABC2345", "…"))
-    yield Seen("waiting for notifications", privacy.waiting(t, DeletionBlockers(notifications=True), NOW))
-    yield Seen("deleted", privacy.deleted(t))
-    yield Seen("done before", privacy.done_before(t))
+    waits = waiting_for(*[order for _, order in orders_in_each_state(method)] * 5)
+    yield ScreenCase("asked", privacy.confirm(t, stored(method, typed), DeletionBlockers(), NOW))
+    yield ScreenCase("asked, with trouble", privacy.confirm(t, with_trouble, waits, NOW), ("ABC2345",))
+    yield ScreenCase("waiting", privacy.waiting(t, waits, NOW), ("ABC2345", "…"))
+    yield ScreenCase("waiting for notifications", privacy.waiting(t, DeletionBlockers(notifications=True), NOW))
+    yield ScreenCase("deleted", privacy.deleted(t))
+    yield ScreenCase("done before", privacy.done_before(t))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("name", some([*HOSTILE_NAMES, "🙈" * 4096, "BCA"]))
 def test_every_screen_is_a_message_that_telegram_takes_and_shows_no_number_in_full(locale: str, name: str) -> None:
     for seen in every_screen(TRANSLATIONS.get(locale), PayoutMethod("x", name, "bank", None), name):
-        check(seen)
+        check_screen(seen)
         assert NUMBER not in seen.text, seen.name
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_button_is_one_that_is_answered(locale: str) -> None:
-    for seen in every_screen(TRANSLATIONS.get(locale), BCA, "Ibu"):
+    for seen in every_screen(TRANSLATIONS.get(locale), LISTED_BCA, "Ibu"):
         for button in seen.buttons:
             assert type(read_button(button.data or "")) in {PrivacyButton, DeletionButton}, button
 
 
 def test_the_confirmation_bears_its_user_and_its_moment() -> None:
-    shown = Seen("asked", privacy.confirm(TRANSLATIONS.get("en"), stored(), DeletionBlockers(), NOW))
+    shown = ScreenCase("asked", privacy.confirm(TRANSLATIONS.get("en"), stored(), DeletionBlockers(), NOW))
     kind, action, user, stamped = (shown.buttons[0].data or "").split(":")
     assert (kind, action, int(user)) == ("pv", "yes", 2**52)
     assert privacy.moment_of(stamped) == NOW
@@ -142,22 +133,22 @@ def test_who_has_come_within_the_same_second_may_go() -> None:
 @pytest.mark.parametrize(
     ("order", "reason"),
     [
-        (an_order(phase=Phase.OPEN), "payable"),
-        (an_order(phase=Phase.OPEN, expires_at=NOW), "expired"),
-        (an_order(phase=Phase.OPEN, paid_at=NOW, step=OrderStep.PAID), "paid"),
-        (an_order(phase=Phase.UNKNOWN), "unknown"),
-        (an_order(phase=Phase.UNRESOLVED), "unknown"),
-        (an_order(phase=Phase.NEEDS_CONFIRMATION), "held"),
+        (an_open_order(phase=Phase.OPEN), "payable"),
+        (an_open_order(phase=Phase.OPEN, expires_at=NOW), "expired"),
+        (an_open_order(phase=Phase.OPEN, paid_at=NOW, step=OrderStep.PAID), "paid"),
+        (an_open_order(phase=Phase.UNKNOWN), "unknown"),
+        (an_open_order(phase=Phase.UNRESOLVED), "unknown"),
+        (an_open_order(phase=Phase.NEEDS_CONFIRMATION), "held"),
     ],
 )
 def test_what_is_open_is_named_with_its_reason(order: Any, reason: str) -> None:
-    shown = Seen("waiting", privacy.waiting(TRANSLATIONS.get("en"), waiting_for(order), NOW))
-    assert f"• {LINE}\n{text(f'privacy.open_{reason}')}" in shown.text
+    shown = ScreenCase("waiting", privacy.waiting(TRANSLATIONS.get("en"), waiting_for(order), NOW))
+    assert f"• {ORDER_LINE}\n{text(f'privacy.open_{reason}')}" in shown.text
 
 
 @pytest.mark.parametrize("username", ["emma_w", None])
 def test_a_public_name_that_is_kept_is_shown(username: str | None) -> None:
-    shown = Seen("seen", privacy.summary(TRANSLATIONS.get("en"), stored(username=username), JAKARTA)).text
+    shown = ScreenCase("seen", privacy.summary(TRANSLATIONS.get("en"), stored(username=username), JAKARTA)).text
     assert starts(shown, "privacy.profile", since="17 Aug 2026", zone="Asia/Jakarta")
     assert says(shown, "privacy.public_name") is bool(username)
     assert says(shown, "privacy.public_name", name="@emma_w") is bool(username)
@@ -175,7 +166,7 @@ def test_what_is_set_up_follows_what_is_stored() -> None:
 
 
 def test_without_retention_nothing_is_said_of_days() -> None:
-    shown = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, is_leaving=False))
+    shown = ScreenCase("kept", privacy.screen(TRANSLATIONS.get("en"), 0, is_leaving=False))
     kept = {"how_long": text("privacy.until_deleted"), "tickets": text("privacy.until_deleted")}
     assert shown.text == text("privacy.text", orders=text("privacy.orders_until_deleted"), **kept)
 
@@ -190,7 +181,7 @@ def test_the_page_says_who_keeps_the_data_and_links_the_policy(locale: str) -> N
     )
     shown = privacy.screen(t, 0, run_by, is_leaving=False)
     assert shown.text.split("\n\n")[-1] == " · ".join((t("provider.name", name="A & B"), *links))
-    check(Seen("who runs it", shown))
+    check_screen(ScreenCase("who runs it", shown))
 
 
 @pytest.mark.parametrize(
@@ -203,8 +194,8 @@ def test_the_page_says_who_keeps_the_data_and_links_the_policy(locale: str) -> N
     ],
 )
 def test_what_is_not_set_of_who_runs_it_leaves_no_gap(run_by: Provider, last: str | None) -> None:
-    before = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, is_leaving=False)).text
-    shown = Seen("kept", privacy.screen(TRANSLATIONS.get("en"), 0, run_by, is_leaving=False)).text
+    before = ScreenCase("kept", privacy.screen(TRANSLATIONS.get("en"), 0, is_leaving=False)).text
+    shown = ScreenCase("kept", privacy.screen(TRANSLATIONS.get("en"), 0, run_by, is_leaving=False)).text
     assert shown == (before if last is None else f"{before}\n\n{last}")
 
 

@@ -14,8 +14,10 @@ from bot.users.model import User
 from bot.users.phrase import suggest, suggested
 from bot.users.screens import phrase
 from bot.users.screens import settings as shown
-from tests.architecture.every_screen import NOW, SECTIONS, TRANSLATIONS, Seen, reader_of
-from tests.texts import says, text
+from tests.architecture.every_screen import SETTINGS_SECTIONS
+from tests.screens import NOW, ScreenCase
+from tests.texts import TRANSLATIONS, says, text
+from tests.users.builders import a_reader
 
 
 def user(**changes: object) -> User:
@@ -23,7 +25,7 @@ def user(**changes: object) -> User:
 
 
 def read(screen: Screen) -> str:
-    return Seen("settings", screen).text
+    return ScreenCase("settings", screen).text
 
 
 def pressed(screen: Screen) -> list[tuple[str, str, str]]:
@@ -37,11 +39,11 @@ def pressed(screen: Screen) -> list[tuple[str, str, str]]:
 def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> None:
     t, somebody = TRANSLATIONS.get(locale), user(notification_preferences={"sent": "silent"})
     screens = (
-        shown.screen(reader_of(t, somebody), somebody, SECTIONS),
-        shown.zones(reader_of(t, somebody)),
+        shown.screen(a_reader(t, somebody), somebody, SETTINGS_SECTIONS),
+        shown.zones(a_reader(t, somebody)),
         shown.place(t),
-        shown.found(reader_of(t, somebody), "usa", ("America/New_York", "America/Chicago")),
-        shown.found(reader_of(t, somebody), "utc+2", ("Etc/GMT-2",)),
+        shown.found(a_reader(t, somebody), "usa", ("America/New_York", "America/Chicago")),
+        shown.found(a_reader(t, somebody), "utc+2", ("Etc/GMT-2",)),
         phrase.mine(t, "kopi perahu ungu"),
         phrase.kept(t, "kopi perahu ungu"),
     )
@@ -52,7 +54,7 @@ def test_every_button_of_the_settings_has_somebody_to_take_it(locale: str) -> No
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_sections_of_the_settings_are_in_their_order(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    rows = shown.screen(reader_of(t, user()), user(), SECTIONS).keyboard[1:]
+    rows = shown.screen(a_reader(t, user()), user(), SETTINGS_SECTIONS).keyboard[1:]
     assert [[button.label for button in row] for row in rows] == [
         [text("settings.zone", locale), text("settings.notices", locale)],
         [text("settings.phrase", locale), text("settings.recipients", locale)],
@@ -75,15 +77,15 @@ def test_the_sections_of_the_settings_are_in_their_order(locale: str) -> None:
 def test_a_time_zone_is_shown_as_its_clock_and_its_place(zone: str, time: str) -> None:
     t = TRANSLATIONS.get("en")
     emma = user(time_zone=zone)
-    reader = reader_of(t, emma)
-    assert says(read(shown.screen(reader, emma, SECTIONS)), "settings.text", time=time)
+    reader = a_reader(t, emma)
+    assert says(read(shown.screen(reader, emma, SETTINGS_SECTIONS)), "settings.text", time=time)
     assert read(shown.zones(reader)) == text("zone.ask", time=time)
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_indonesias_zones_are_one_tap_away_with_the_time_there(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    three = pressed(shown.zones(reader_of(t, user())))[:3]
+    three = pressed(shown.zones(a_reader(t, user())))[:3]
     assert [argument for _, _, argument in three] == list(INDONESIAN)
     for label, _, argument in three:
         assert label == t.clock(NOW, ZoneInfo(argument))

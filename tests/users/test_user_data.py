@@ -22,12 +22,11 @@ from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata
 from bot.users.privacy import PrivacyService
 from bot.users.retention import Retention
-from tests.builders import NOW
-from tests.deleting import delete_user
-from tests.keys import VAULT
+from tests.infra.keys import VAULT
 from tests.settlement.fake_settlement import MovedClock
-from tests.users.every_user_data import USER_DATA
-from tests.users.leaving import DAY, EMMA, SARI, a_user, live
+from tests.times import DAY, NOW
+from tests.users.builders import EMMA, SARI, a_user
+from tests.users.stored_data import USER_DATA, delete_user, fill_every_table
 
 SOMEBODY = re.compile(r"(person|user|chat|customer|sender|author|staff|actor|operator)_id$|_by$")
 OF_THE_KERNEL = {"inbox", "outbox"}
@@ -120,7 +119,7 @@ def test_every_feature_with_user_data_is_registered_once() -> None:
 
 
 async def test_a_deletion_leaves_no_id_of_the_user_and_nothing_personal(store: Database) -> None:
-    await live(store, EMMA)
+    await fill_every_table(store, EMMA)
     before = await contents(store)
     assert [str(column) for column in USERS if EMMA not in before[str(column)]] == [], "or this test shows nothing"
     assert [str(column) for column in PERSONAL if not before[str(column)]] == [HANDLED], "or this test shows nothing"
@@ -132,9 +131,9 @@ async def test_a_deletion_leaves_no_id_of_the_user_and_nothing_personal(store: D
 
 
 async def test_a_deletion_touches_nobody_else_s(store: Database) -> None:
-    await live(store, SARI)
+    await fill_every_table(store, SARI)
     before = await contents(store)
-    await live(store, EMMA)
+    await fill_every_table(store, EMMA)
     async with store.transaction() as tx:
         await delete_user(tx, EMMA)
     after = await contents(store)
@@ -143,7 +142,7 @@ async def test_a_deletion_touches_nobody_else_s(store: Database) -> None:
 
 
 async def test_the_exported_file_has_everything_personal(store: Database) -> None:
-    await live(store, EMMA)
+    await fill_every_table(store, EMMA)
     exported = (await PrivacyService(store, MovedClock(), 365, USER_DATA).export(a_user())).decode()
     assert isinstance(json.loads(exported), dict)
     async with store._reader.connect() as connection:
@@ -157,7 +156,7 @@ async def test_the_exported_file_has_everything_personal(store: Database) -> Non
 
 
 async def test_what_is_old_is_pruned_but_for_what_says_why_it_stays(store: Database) -> None:
-    await live(store, EMMA)
+    await fill_every_table(store, EMMA)
     async with store.transaction() as tx:
         (ticket,) = await TicketRepository(tx).of_user(EMMA)
         await TicketRepository(tx).save(replace(ticket, status=TicketStatus.CLOSED, closed_at=NOW))

@@ -5,7 +5,7 @@ import pytest
 from bot.infra.i18n import LOCALES
 from bot.orders.buttons import OrderAction
 from bot.users.model import UserEvent, pressed
-from tests.architecture.every_screen import TRANSLATIONS
+from tests.texts import TRANSLATIONS
 
 EVENTS = (*UserEvent, *map(pressed, OrderAction))
 

@@ -8,7 +8,7 @@ from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.model import ChatState
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.builders import NOW
+from tests.times import NOW
 
 EMMA = 1001
 

@@ -6,11 +6,12 @@ from contextlib import closing
 from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
 from bot.orders.repository import OrderRepository
 from bot.support.tickets.repository import TicketRepository
-from tests.builders import NOW, a_ticket
 from tests.e2e.looking_up import books
 from tests.e2e.people import newcomer, taps_to_invoice, taps_to_review
 from tests.e2e.world import World
+from tests.support.builders import a_ticket
 from tests.texts import label, like
+from tests.times import NOW
 from tests.waiting import TIMEOUT_SECONDS, until
 
 TO_A_THIEF = "UPDATE orders SET bolt11 = 'lnbc of a thief' WHERE service_id = ?"

@@ -16,10 +16,10 @@ from bot.orders.order import Order, Phase, new_reference
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import OrderStep
-from tests.builders import an_order
 from tests.e2e.clocks import DAY, is_today
 from tests.e2e.people import WHERE, Newcomer, bot_knows, completes, newcomer, reviewed, row_of, taps_to_invoice
 from tests.e2e.world import Json, World, words_of
+from tests.orders.builders import an_order
 from tests.texts import in_any_language, label, like, starts, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

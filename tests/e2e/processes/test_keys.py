@@ -14,9 +14,9 @@ from bot.infra.db.vault import new_key
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
-from tests.builders import an_order
 from tests.e2e.programs import Ended, run, running
 from tests.infra.on_disk import found_in
+from tests.orders.builders import an_order
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

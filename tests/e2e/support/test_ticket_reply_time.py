@@ -8,10 +8,10 @@ import pytest_asyncio
 
 from bot.support.ticket import CloseReason, TicketStatus
 from bot.support.tickets.repository import TicketRepository
-from tests.builders import a_ticket
 from tests.e2e.looking_up import books
 from tests.e2e.people import bot_knows, newcomer, taps_to_invoice
 from tests.e2e.world import World, words_of, world
+from tests.support.builders import a_ticket
 from tests.texts import label, like, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

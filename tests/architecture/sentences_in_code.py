@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.source import nodes
+from tests.architecture.source import nodes
 
 SPEAKERS = frozenset({"t", "n", "plain", "translator", "Rejection", "Remark"})
 """Names of what takes a key first, as `session.t(…)`, `t.n(…)` and `Rejection(…)` do."""

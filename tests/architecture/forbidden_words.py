@@ -2,7 +2,7 @@
 
 from typing import Final
 
-ENGLISH_OUT: Final = (
+FORBIDDEN_ENGLISH: Final = (
     r"\b(?:news|whoever|somebody|anybody|supporters?|persons)\b",
     r"\b(?:afresh|anew|shall|meanwhile|nevertheless|wish(?:es)?|needn't)\b",
     r"\b(?:once more|any more|by itself|by themselves|under way|turned away|seen to)\b",

@@ -18,7 +18,7 @@ TRIES, PAUSE_SECONDS = 30_000, 0.001
 """How often, and how long after one another, to try what another connection's lock is in the way of."""
 
 
-class Impatient(sqlite3.Connection):
+class NonWaitingConnection(sqlite3.Connection):
     """Says at once that it is locked out."""
 
     def execute(self, statement: str, *parameters: Any) -> sqlite3.Cursor:
@@ -63,4 +63,4 @@ class ConnectionInTheLoop(OneTripConnection):
 
 def connect(database: str, **options: Any) -> ConnectionInTheLoop:
     """Stand in for `bot.infra.db.sqlite.connect`."""
-    return ConnectionInTheLoop(lambda: sqlite3.connect(database, factory=Impatient, **options))
+    return ConnectionInTheLoop(lambda: sqlite3.connect(database, factory=NonWaitingConnection, **options))

@@ -14,7 +14,7 @@ from bot.orders.tracking.viewed import ViewedOrders
 from bot.settlement.budget import Budget
 from bot.settlement.model import Newest, OrderReport
 from bot.settlement.steps import OrderStep
-from tests.builders import an_order
+from tests.orders.builders import an_order
 from tests.virtual_time import now
 
 INTERVAL = timedelta(seconds=5)
@@ -26,7 +26,7 @@ class LoopClock:
         return ZERO + timedelta(seconds=now())
 
 
-class PolledOrders:
+class FakeOrders:
     """`count` orders that never change, of which the oldest `paid` are paid. It is store, service and observer."""
 
     def __init__(self, count: int, paid: int = 0, takes: float = 0.2) -> None:
@@ -58,7 +58,7 @@ class PolledOrders:
         )
 
     async def watch(
-        self, seconds: float, budget: Budget, meanwhile: Callable[["PolledOrders"], None] = lambda _: None
+        self, seconds: float, budget: Budget, meanwhile: Callable[["FakeOrders"], None] = lambda _: None
     ) -> None:
         """Poll for so long; `meanwhile` is called before each tick."""
         poller, end = self.poller(budget), now() + seconds

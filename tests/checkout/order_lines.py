@@ -19,7 +19,7 @@ from bot.checkout.parser import OneLine, read_line
 from bot.checkout.parser.numbers import is_usual
 from bot.core.money import Amount
 from bot.settlement.model import PayoutMethod
-from tests.rupiah_in_words import in_words
+from tests.core.rupiah_in_words import in_words
 
 EWALLETS: Final = {"gopay", "ovo", "dana", "shopeepay", "linkaja", "linkaja_direct", "imkas", "isaku"}
 METHODS: Final = [

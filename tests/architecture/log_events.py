@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from tests.source import ROOT, paths
+from tests.architecture.source import ROOT, paths
 
 CALL: Final = re.compile(
     r"\blog\.(?:debug|info|warning|error|exception)\(\s*(?:#[^\n]*\s*)?(?:\"(?P<event>[^\"{]*)\")?"

@@ -1,14 +1,16 @@
-"""People who have left something in every table, and the search for what leads to them."""
+"""Fill every table with data of a user, delete that user, and find the tables that still name them."""
 
 from dataclasses import replace
-from datetime import timedelta
 from decimal import Decimal
+from typing import Final
 
+from bot.app import declared_features
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.repository import BroadcastRepository
 from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
+from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
@@ -20,7 +22,6 @@ from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository
-from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository
 from bot.settlement.model import Deposit
 from bot.staff.model import AuditAction, AuditEntry
@@ -31,27 +32,28 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata
-from bot.users.model import RecordedEvent, User
+from bot.users import deletion
+from bot.users.model import RecordedEvent
 from bot.users.repository import UserEventRepository, UserRepository
-from tests.builders import BCA, NOW, a_draft, a_notification, an_order, an_update
+from bot.users.user_data import UserData
+from tests.checkout.builders import a_draft
+from tests.infra.builders import a_notification, an_update
+from tests.orders.builders import an_order
+from tests.recipients.builders import a_recipient
+from tests.times import DAY, NOW
+from tests.users.builders import a_user
 
-DAY = timedelta(days=1)
-EMMA, SARI = 1001, 1002
+USER_DATA: Final[tuple[UserData, ...]] = tuple(
+    feature.user_data for feature in declared_features() if feature.user_data is not None
+)
+"""What all features declare that they do with the data of a user."""
+
 RINA, GROUP = 3001, -100_3001
 DONE = {"phase": Phase.DONE, "state": "COMPLETED", "ended_at": NOW, "paid_at": NOW}
 
 
-def a_user(user_id: int = EMMA, **changes: object) -> User:
-    return User(id=user_id, created_at=NOW, language_code="en", **changes)  # type: ignore[arg-type]
-
-
-def a_recipient(recipient_id: str, user_id: int = EMMA, **changes: object) -> SavedRecipient:
-    known = {"method": BCA, "number": "7731004455", "holder": "SARI DEWI", "created_at": NOW, "last_used_at": NOW}
-    return SavedRecipient(id=recipient_id, user_id=user_id, **{**known, **changes})  # type: ignore[arg-type]
-
-
-async def live(store: Database, user_id: int, n: int = 0) -> Order:
-    """A person who has left something in every table; their sent order."""
+async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
+    """Add rows of a user to every table, and return their sent order. Each `n` adds other rows."""
     deposit = Deposit("cbbtc", 8453, "Base", "cbBTC", "0xcb", "0xto", 8)
     order = an_order(
         f"R{user_id}N{n}",
@@ -100,7 +102,7 @@ async def live(store: Database, user_id: int, n: int = 0) -> Order:
         placed = a_draft(f"d{user_id}.{n}", chat_id=user_id, user_id=user_id, **answers)
         await DraftRepository(tx).add(replace(placed, status=DraftStatus.PLACED))
         await OutboxRepository(tx).add([a_notification(f"order:{order.reference}", chat_id=user_id)])
-        await _writes_to_support(tx, order, n)
+        await _add_ticket(tx, order, n)
         for notification in await OutboxRepository(tx).heads(NOW):
             await OutboxRepository(tx).record_sent(notification.id, 5, NOW)
         update = user_id * 10 + n
@@ -109,8 +111,8 @@ async def live(store: Database, user_id: int, n: int = 0) -> Order:
     return order
 
 
-async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
-    """A ticket about the order, with a word from either side, a note, and where they stand; and what staff did."""
+async def _add_ticket(tx: Transaction, order: Order, n: int) -> None:
+    """Add a ticket about the order, with entries of both sides, and what staff did with it."""
     user_id, name = order.user_id, f"T-{order.user_id}.{n}"
     await TicketRepository(tx).add(
         Ticket(reference=name, user_id=user_id, order_reference=order.reference, created_at=NOW, waiting_since=NOW)
@@ -152,8 +154,13 @@ async def _writes_to_support(tx: Transaction, order: Order, n: int) -> None:
     )
 
 
-async def rows_that_name(store: Database, user_id: int) -> list[str]:
-    """The tables in which a person's id stands in any column."""
+async def delete_user(tx: Transaction, user_id: int) -> bool:
+    """Delete a user with everything that the features store about them."""
+    return await deletion.delete_user(tx, user_id, SystemClock().now(), USER_DATA)
+
+
+async def tables_that_name(store: Database, user_id: int) -> list[str]:
+    """Return the tables that contain a user's ID in any column."""
     found = []
     async with store._reader.connect() as connection:
         for name, table in metadata.tables.items():

@@ -1,0 +1,44 @@
+"""Notifications, updates and what features are built on, for tests that name only the fields that they are about."""
+
+from dataclasses import replace
+from typing import Any, cast
+
+from bot.core.clock import Clock
+from bot.infra.db.database import Database
+from bot.infra.feature import Infra
+from bot.infra.i18n import Translations
+from bot.infra.outbox.model import Notification, StoredNotification
+from bot.infra.outbox.payload import pack
+from bot.infra.telegram.inbound.model import InboxItem
+from bot.infra.workers.loop import Wakeup
+from tests.times import NOW
+
+
+def a_notification(subject: str = "order:R2345AB", kind: str = "paid", **changes: Any) -> StoredNotification:
+    """Return a notification for Emma, due now."""
+    values: dict[str, Any] = {"chat_id": 1001, "payload": {}, "due_at": NOW, "created_at": NOW}
+    return Notification(**{**values, "subject": subject, "kind": kind, **changes})
+
+
+def as_stored(notification: Notification[object]) -> StoredNotification:
+    """Return a notification as it is read from its row."""
+    row = replace(notification, kind=str(notification.kind), payload=pack(notification.payload))
+    return cast("StoredNotification", row)
+
+
+def an_update(update_id: int, **changes: Any) -> InboxItem:
+    """Return an update from Emma's chat."""
+    values: dict[str, Any] = {"chat_id": 1001, "body": '{"text": "halo"}', "received_at": NOW}
+    return InboxItem(**{**values, "update_id": update_id, **changes})
+
+
+def an_infra(database: Database, clock: Clock, messenger: Any = None) -> Infra:
+    """Return an infrastructure that writes English to users who haven't chosen a language."""
+    return Infra(
+        clock=clock,
+        database=database,
+        messenger=messenger,
+        translations=Translations.load(),
+        default_locale="en",
+        wake_outbox=Wakeup(),
+    )

@@ -1,0 +1,136 @@
+"""Orders for tests, which name only the fields that they are about."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from bot.core.money import Amount
+from bot.orders.notifications.kinds import OrderNotification
+from bot.orders.order import EventNote, Order, OrderEvent, Phase
+from bot.orders.receipts.model import Receipt
+from bot.payments.erc681 import checksummed
+from bot.payments.tokens import TOKENS
+from bot.settlement.model import Deposit, PayoutMethod
+from bot.settlement.steps import STEP_OF_STATE, OrderStep
+from tests import screens
+from tests.settlement.builders import BCA, LISTED_BCA
+from tests.texts import text
+from tests.times import NOW
+
+INVOICE: Final = "lnbcrt294120n1" + "q" * 300
+DEPOSIT_ADDRESS: Final = checksummed("0x" + "ab" * 20)
+ORDER_LINE: Final = text("order.line", amount="Rp500,000", destination="BCA ••••7890", reference="ABC2345")
+"""The line of `an_open_order()` in messages about it."""
+
+PICTURES: Final = (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, OrderNotification.RECEIPT)
+REMOVALS: Final = (OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE)
+STATUS_MESSAGES: Final = (OrderNotification.CARD, OrderNotification.CARD_EDIT)
+REPORTS: Final = tuple(kind for kind in OrderNotification if kind not in {*PICTURES, *REMOVALS, *STATUS_MESSAGES})
+"""The notifications that report an event in a text of their own."""
+
+
+def an_order(reference: str = "R2345AB", **changes: Any) -> Order:
+    """Return an intent of Emma's to send Rp250,000 to BCA."""
+    values: dict[str, Any] = {
+        "reference": reference,
+        "user_id": 1001,
+        "chat_id": 1001,
+        "draft_id": f"draft of {reference}",
+        "attempt": 1,
+        "method": BCA,
+        "number": "8620123456",
+        "holder": "SARI DEWI",
+        "requested_amount": Amount("IDR", 250_000),
+        "channel": "lightning",
+        "expected_sats": 15_000,
+        "expected_idr": 250_000,
+        "phase": Phase.INTENDED,
+        "created_at": NOW,
+        "btc_idr": Decimal("1666666666.6600"),
+    }
+    return Order(**{**values, **changes})
+
+
+def an_open_order(method: PayoutMethod = LISTED_BCA, **changes: Any) -> Order:
+    """Return an order that waits for its payment, with markup in the name."""
+    values: dict[str, Any] = {
+        "reference": "ABC2345",
+        "user_id": 1001,
+        "chat_id": 1001,
+        "draft_id": "0123456789",
+        "attempt": 1,
+        "method": method,
+        "number": "1234567890",
+        "holder": "BUDI & <i>SANTOSO</i>",
+        "requested_amount": Amount("IDR", 500_000),
+        "channel": "lightning",
+        "expected_sats": 29_410,
+        "expected_idr": 500_000,
+        "sats": 29_412,
+        "idr": 500_000,
+        "btc_idr": Decimal(1_700_000_000),
+        "phase": Phase.OPEN,
+        "state": "IDLE",
+        "bolt11": INVOICE,
+        "service_id": "cm1",
+        "created_at": screens.NOW - timedelta(minutes=1),
+        "expires_at": screens.NOW + timedelta(hours=1),
+    }
+    return Order(**{**values, **changes})
+
+
+def a_deposit_order(channel: str, method: PayoutMethod = LISTED_BCA) -> Order:
+    """Return an order that waits for a payment in tokens."""
+    token = TOKENS[channel]
+    deposit = Deposit(channel, token.chain.id, "", "", token.contract, DEPOSIT_ADDRESS, token.decimals)
+    return an_open_order(method, channel=channel, bolt11=None, expires_at=None, deposit=deposit)
+
+
+def as_sent(order: Order) -> Order:
+    """Return an order after the rupiah were sent."""
+    end = {"phase": Phase.DONE, "state": "COMPLETED", "step": OrderStep.SENT, "ended_at": screens.NOW}
+    return replace(order, **end, paid_at=screens.NOW - timedelta(minutes=2))  # type: ignore[arg-type]
+
+
+def a_receipt() -> Receipt:
+    """Return the receipt of `an_open_order` after it was sent."""
+    return Receipt(reference="ABC2345", code="K7QM-2XPA-9RTW", code_hash="ab" * 32, created_at=screens.NOW)
+
+
+def orders_in_each_state(method: PayoutMethod = LISTED_BCA) -> Iterator[tuple[str, Order]]:
+    """Yield an order in every phase and state that a user can open, each with a name for it."""
+    now = screens.NOW
+    order = an_open_order(method)
+    for phase in (Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.REFUSED, Phase.ABANDONED):
+        yield phase, replace(order, phase=phase, sats=None, idr=None, btc_idr=None, state="", bolt11=None)
+    yield "held", replace(order, phase=Phase.NEEDS_CONFIRMATION)
+    yield "offer over", replace(order, phase=Phase.NEEDS_CONFIRMATION, created_at=now - timedelta(days=2))
+    for state, step in STEP_OF_STATE.items():
+        paid_at = now if step >= OrderStep.PAID else None
+        yield state, replace(order, state=state, step=step, paid_at=paid_at)
+    yield "no longer followed", replace(order, expires_at=None, phase=Phase.DONE)
+    yield "never heard of", replace(order, state="SOMETHING_NEW")
+    yield "expired", replace(order, expires_at=now, expiry_notified=True)
+    failed = replace(order, state="FAILED", phase=Phase.DONE, ended_at=now)
+    yield "failed unpaid", failed
+    yield "failed expired", replace(failed, expires_at=now, expiry_notified=True)
+    yield "failed paid", replace(failed, step=OrderStep.SENDING, paid_at=now)
+    yield "failed paid between two looks", replace(failed, paid_at=now)
+    deposit = a_deposit_order("cbbtc", order.method)
+    yield "failed unknown", replace(deposit, state="FAILED", phase=Phase.DONE, ended_at=now)
+    sending = replace(order, state="P2PM_ORDER_PLACED", step=OrderStep.SENDING, paid_at=now)
+    yield "stuck", replace(sending, overdue_notified_at=now)
+    yield "nameless", replace(order, holder=None)
+
+
+def every_event_of(order: Order) -> list[OrderEvent]:
+    """Return one event of each kind, as an order's log could hold them."""
+    noted = [(phase, "", "") for phase in Phase] + [(Phase.OPEN, "", note) for note in EventNote]
+    reported = [(Phase.OPEN, state, "") for state in ("IDLE", order.state, "FAILED")]
+    moments = [screens.NOW - timedelta(days=800 >> place) for place in range(len(noted) + len(reported))]
+    return [
+        OrderEvent(reference=order.reference, at=at, phase=phase, state=state, note=note)
+        for at, (phase, state, note) in zip(moments, [*noted, *reported], strict=True)
+    ]
