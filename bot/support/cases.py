@@ -1,4 +1,4 @@
-"""A case: all that support sees of an order and its user, read together. Nothing in it is what a user wrote."""
+"""A case: all that support sees of an order and its user. It contains nothing that a user wrote."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,23 +18,23 @@ from bot.users.model import RecordedEvent, User
 from bot.users.repository import UserEventRepository, UserRepository
 
 MAX_OTHERS = 6
-"""Other orders, and other tickets, that are read: one more than is shown, to say that there are more."""
+"""How many other orders and tickets are read: one more than is shown, so that the page can say that there are more."""
 
 BLOCKED_ERRORS = ("blocked", "deactivated", "chat not found")
-"""What Telegram's errors say where no message can reach the user."""
+"""Parts of Telegram's errors for a user whom no message can reach."""
 
 
 class Anomaly(StrEnum):
     """What is unusual in a case, the worst first."""
 
     FAILED_PAID = "failed_paid"
-    FAILED_UNKNOWN = "failed_unknown"  # nobody knows whether its deposit arrived
+    FAILED_UNKNOWN = "failed_unknown"  # it isn't known whether its deposit arrived
     STUCK = "stuck"
-    LATE = "late"  # paid after the invoice had expired
-    REPLACED = "replaced"  # the service named another invoice later
-    NOT_AGREED = "not_agreed"  # its invoice wasn't what was agreed, and was never shown
+    LATE = "late"  # paid after its invoice had expired
+    REPLACED = "replaced"  # the service replaced its invoice
+    NOT_AGREED = "not_agreed"  # its invoice wasn't as agreed, so it was never shown
     PRICE_MOVED = "price_moved"
-    UNKNOWN = "unknown"  # for a time nobody knew whether the service had created it
+    UNKNOWN = "unknown"  # for a while it wasn't known whether the service had created it
     REFUSED = "refused"
     NOT_SENT = "not_sent"  # a notification never reached the user
     BOT_BLOCKED = "away"  # the user has blocked the bot
@@ -42,10 +42,10 @@ class Anomaly(StrEnum):
 
 
 class DeliveryState(StrEnum):
-    """What became of a notification to the user. Nobody knows whether it was read."""
+    """Whether a notification reached the user's chat. Telegram doesn't report whether it was read."""
 
     SENT = "sent"
-    NOT_NEEDED = "needless"  # a later one replaced it, or the status message says it
+    NOT_NEEDED = "needless"  # a later one replaced it, or the status message shows the same
     WAITS = "waits"
     SENDING = "under_way"
     BLOCKED = "blocked"
@@ -57,11 +57,11 @@ UNDELIVERED = frozenset({DeliveryState.BLOCKED, DeliveryState.FAILED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """An order with its user; without `order`, only the user.
+    """An order with its user. If `order` is None, only the user.
 
     Attributes:
         events: what happened to the order, oldest first.
-        notifications: those to the user about the order and its tickets, oldest first.
+        notifications: what was sent to the user about the order and its tickets, oldest first.
         user_events: what the user did with the order, oldest first.
         others: the user's other open orders.
         tickets: the user's open tickets, and those about the order.
@@ -78,7 +78,7 @@ class Case:
 
     @property
     def anomalies(self) -> tuple[Anomaly, ...]:
-        """Return what is unusual, the worst first."""
+        """What is unusual in the case, the worst first."""
         found = {*_order_anomalies(self), *_user_anomalies(self)}
         return tuple(anomaly for anomaly in Anomaly if anomaly in found)
 
@@ -101,7 +101,7 @@ class CaseReader:
 
 
 async def read_case(tx: Transaction, user_id: int, reference: str = "") -> Case:
-    """Return the case of a user, and of their order where `reference` names one."""
+    """Return the case of a user and of their order. If `reference` is empty, the case has no order."""
     order = await OrderRepository(tx).get(reference) if reference else None
     tickets = await _tickets(tx, user_id, order)
     others = await OrderRepository(tx).open_of_user(user_id, MAX_OTHERS + 1) if user_id else ()
@@ -118,7 +118,7 @@ async def read_case(tx: Transaction, user_id: int, reference: str = "") -> Case:
 
 
 def get_delivery_state(notification: StoredNotification) -> DeliveryState:
-    """Return what became of a notification."""
+    """Return whether a notification has reached the user's chat."""
     if notification.status is NotificationStatus.SENT:
         has_message = notification.message_id is not None or _is_edit(notification)
         return DeliveryState.SENT if has_message else DeliveryState.NOT_NEEDED
@@ -129,7 +129,7 @@ def get_delivery_state(notification: StoredNotification) -> DeliveryState:
 
 
 def _is_edit(notification: StoredNotification) -> bool:
-    """Return whether it edits a message, so that it has no message of its own."""
+    """Return whether the notification edits or deletes a message. Then it has no message id."""
     return notification.kind.endswith(("_edit", "_edited", "_withdrawn", "_down"))
 
 
@@ -185,7 +185,7 @@ def _order_anomalies(case: Case) -> Iterator[Anomaly]:
 
 
 def is_not_agreed(order: Order, event: OrderEvent) -> bool:
-    """Return whether with this event we found that the service's order isn't what was agreed."""
+    """Return whether the event records that the service's order isn't what was agreed."""
     return event.phase is Phase.ABANDONED and not event.note and order.sats is not None
 
 

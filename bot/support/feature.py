@@ -38,14 +38,14 @@ class Support:
 
     Args:
         infra: what every feature is built on.
-        settlement: tells the state of a ticket's order.
+        settlement: reads the state of a ticket's order.
         catalogue: lists the payout methods that a lookup can name.
-        staff: where support agents work, and whom users can ask.
+        staff: the chats in which agents work, and the contacts that users can ask.
         orders: what tickets are about. Support opens tickets about orders that need help.
-        checkout: leaves messages that are no answer to anything to support.
+        checkout: passes on messages that answer no question. Support offers to add them to a ticket.
         provider: who runs the bot.
-        operator_ids: who hears of tickets that wait for too long after support was reminded.
-        reopen_within: how long after it was closed its user may open a ticket again.
+        operator_ids: the operators. They are reminded if support doesn't reply after its reminder.
+        reopen_within: how long after a ticket was closed its user can reopen it.
         remind_after: how long a ticket waits for a reply before support is reminded.
     """
 

@@ -1,4 +1,4 @@
-"""What a message says, as tickets hold it: its text with its formatting, a picture or a file, and nothing else."""
+"""Read messages for tickets: the text with its formatting, and a picture or a file."""
 
 from telegram import Message
 
@@ -6,7 +6,7 @@ from bot.support.model import IncomingMessage, MediaKind
 
 
 def read_message(message: Message) -> IncomingMessage | None:
-    """Return what was written; None for what can't be passed on (a sticker, a voice message, a place)."""
+    """Return the content of a message. Return None for what we don't pass on: stickers, voice messages, locations."""
     if message.photo:
         return _to_incoming(message, message.caption_html, MediaKind.PHOTO, message.photo[-1].file_id)
     if message.document is not None:

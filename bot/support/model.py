@@ -1,4 +1,4 @@
-"""What is written in tickets, and the messages in which it is shown."""
+"""The entries of tickets, and the bot's messages that show them."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,11 +14,11 @@ class EntryKind(StrEnum):
 
     ASKED = "asked"  # the user to support
     REPLY = "reply"  # support to the user
-    NOTE = "note"  # support to itself: it never leaves the chats of staff
+    NOTE = "note"  # support to itself: users never see it
 
 
 class MediaKind(StrEnum):
-    """What a message can have beside its text, or instead of one."""
+    """A picture or a file in a message, with or without text."""
 
     PHOTO = "photo"
     DOCUMENT = "document"
@@ -26,7 +26,7 @@ class MediaKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncomingMessage:
-    """What a message to the bot says; `text` is HTML with the sender's formatting, None if there is none."""
+    """The content of a message to the bot. `text` is HTML with the sender's formatting."""
 
     chat_id: int
     message_id: int
@@ -37,14 +37,14 @@ class IncomingMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketEntry:
-    """One thing that was written in a ticket.
+    """One message in a ticket: of its user, or of support.
 
     Attributes:
         number: counts from 1 within the ticket.
-        text: HTML, made of the message's own entities.
-        source_chat_id: the chat of the message that it was read from; Telegram reports edits of that message.
-        source_message_id: that message.
-        message_id: the copy in the user's chat (replies only), known once it was delivered.
+        text: HTML with the sender's formatting.
+        source_chat_id: the chat of the original message. Telegram reports edits of that message.
+        source_message_id: the original message.
+        message_id: the copy in the user's chat. Only a delivered reply has one.
     """
 
     ticket: str
@@ -65,27 +65,27 @@ class TicketEntry:
 
     @property
     def id(self) -> str:
-        """Return its key in the database."""
+        """The key in the database."""
         return f"{self.ticket}.{self.number}"
 
 
 class PostRole(StrEnum):
-    """What a message of the bot has to do with a ticket."""
+    """What a message of the bot is for in a ticket."""
 
-    TOPIC = "topic"  # opened its topic, whose id it shares; `argument` is the status that the topic shows
-    CARD = "head"  # the card that everything else replies to, kept up to date
-    ENTRY = "entry"  # what somebody wrote
-    REMARK = "remark"  # what became of that
-    QUESTION = "question"  # a reply to it is for the bot; `argument` says what was asked
+    TOPIC = "topic"  # opened the topic and has its id; `argument` is the status that the topic shows
+    CARD = "head"  # the ticket's first message, with its status; it is kept up to date
+    ENTRY = "entry"  # shows an entry
+    REMARK = "remark"  # reports what happened to an entry
+    QUESTION = "question"  # asks an agent something; `argument` is the question
 
 
 NOTE: Final = "note"
-"""The question of a post to which every reply is a note."""
+"""The question whose answers are notes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketPost:
-    """A message of the bot that belongs to a ticket, in a chat of staff or of the user. A reply to it does, too."""
+    """A message of the bot that belongs to a ticket. A reply to it belongs to the ticket, too."""
 
     chat_id: int
     message_id: int
@@ -98,7 +98,7 @@ class TicketPost:
 
     @property
     def link(self) -> str | None:
-        """Return the link to the message for members of its group; None outside of supergroups."""
+        """The link to the message, for members of its supergroup. None in other chats."""
         chat = str(self.chat_id)
         if not chat.startswith(SUPERGROUP):
             return None

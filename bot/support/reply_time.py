@@ -1,4 +1,4 @@
-"""How soon support usually replies to a new ticket, measured from the bot's own tickets."""
+"""How soon support usually replies to a new ticket."""
 
 from datetime import datetime, timedelta
 
@@ -11,7 +11,7 @@ from bot.support.tickets.repository import TicketRepository
 
 
 class ReplyTime(Measured[timedelta]):
-    """Measure first replies as `/stats` does."""
+    """The median time to the first reply, measured as `/stats` measures it."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
         super().__init__(store, clock, _measure)

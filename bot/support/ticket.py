@@ -1,6 +1,6 @@
-"""A ticket: one matter of one user with support, open until support has closed it.
+"""A ticket: one subject of one user with support. It is open until support closes it.
 
-Users open tickets, and a paid order that went wrong opens one. Each change returns the ticket as it is afterwards.
+Users open tickets. The bot opens one for a paid order that went wrong. Each change returns a changed copy.
 """
 
 import secrets
@@ -25,23 +25,23 @@ class Cause(StrEnum):
 
 
 class TicketStatus(StrEnum):
-    """Whether support still has something to do."""
+    """Whether a ticket is open."""
 
     OPEN = "open"
     CLOSED = "closed"
 
 
 class CloseReason(StrEnum):
-    """Why support closed it. Its user reads that."""
+    """Why support closed a ticket. Its user sees the reason."""
 
     SOLVED = "solved"
-    NO_REPLY = "no_word"  # the user didn't answer any longer
+    NO_REPLY = "no_word"  # the user stopped answering
     DUPLICATE = "double"  # another ticket is about the same
-    ELSEWHERE = "elsewhere"  # somebody else has to solve it (the bank, the wallet)
+    ELSEWHERE = "elsewhere"  # a bank or a wallet has to solve it
 
 
 class Rating(StrEnum):
-    """What the user thinks of the help."""
+    """How the user rates the help."""
 
     GOOD = "good"
     BAD = "bad"
@@ -49,13 +49,13 @@ class Rating(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
-    """One matter of one user.
+    """One subject of one user with support.
 
     Attributes:
-        order_reference: the order that it is about; empty if it is about none.
-        waiting_since: the time of the user's first message (or of the failure) that nobody has replied to yet.
-        reminded_at: when support was reminded that the user waits; None if it wasn't since `waiting_since`.
-        escalated_at: the same for operators.
+        order_reference: the order that the ticket is about. Empty if it is about none.
+        waiting_since: when the user wrote the oldest message without a reply, or when the order failed.
+        reminded_at: when support was reminded of this wait.
+        escalated_at: when operators were reminded of this wait.
     """
 
     reference: str
@@ -80,7 +80,7 @@ class Ticket:
 
     @classmethod
     def open(cls, user_id: int, now: datetime, *, order_reference: str = "", cause: Cause = Cause.ASKED) -> Self:
-        """Return a new ticket, which waits for a reply from now on."""
+        """Return a new ticket. It waits for a reply from now on."""
         return cls(
             reference=new_ticket_reference(),
             user_id=user_id,
@@ -96,23 +96,25 @@ class Ticket:
         return self.status is TicketStatus.OPEN
 
     def can_be_reopened(self, now: datetime, within: timedelta) -> bool:
-        """Return whether its user may say that it isn't over; `within` is how long after it was closed."""
+        """Return whether the user can reopen the ticket. `within` is how long after it was closed they can."""
         return not self.is_open and self.closed_at is not None and now < self.closed_at + within
 
     def add_message(self, now: datetime) -> Self:
-        """Return it after another message of its user, who waits since the first one without a reply.
+        """Return the ticket after another message of its user.
+
+        A user who already waits keeps waiting since their first message.
 
         Raises:
-            Rejection: it is closed.
+            Rejection: the ticket is closed.
         """
         self._check_is_open()
         return self if self.waiting_since else replace(self, waiting_since=now, reminded_at=None, escalated_at=None)
 
     def claim(self, by: int, now: datetime) -> Self:
-        """Return it after `by` has claimed it. Who holds it already keeps it.
+        """Return the ticket claimed by the agent `by`, who may hold it already.
 
         Raises:
-            Rejection: it is closed, or another agent holds it.
+            Rejection: the ticket is closed, or another agent holds it.
         """
         self._check_is_open()
         if self.claimed_by is not None and self.claimed_by != by:
@@ -120,22 +122,22 @@ class Ticket:
         return self if self.claimed_by == by else replace(self, claimed_by=by, claimed_at=now)
 
     def take_over(self, by: int, now: datetime) -> Self:
-        """Return it after `by` has taken it from the agent who held it.
+        """Return the ticket after `by` has taken it over from another agent.
 
         Raises:
-            Rejection: it is closed.
+            Rejection: the ticket is closed.
         """
         self._check_is_open()
         return replace(self, claimed_by=by, claimed_at=now)
 
     def record_reply(self, by: int, now: datetime) -> Self:
-        """Return it after a reply of `by`, which claims a ticket that nobody holds. Raise as `claim` does."""
-        held = self.claim(by, now)
-        first = held.first_reply_at or now
-        return replace(held, first_reply_at=first, waiting_since=None, reminded_at=None, escalated_at=None)
+        """Return the ticket after a reply of `by`. The reply claims an unclaimed ticket. Raise as `claim` does."""
+        claimed = self.claim(by, now)
+        first = claimed.first_reply_at or now
+        return replace(claimed, first_reply_at=first, waiting_since=None, reminded_at=None, escalated_at=None)
 
     def close(self, by: int, reason: CloseReason, now: datetime) -> Self:
-        """Return it after `by` has closed it. Raise as `claim` does."""
+        """Return the ticket closed by `by`. Raise as `claim` does."""
         return replace(
             self.claim(by, now),
             status=TicketStatus.CLOSED,
@@ -146,10 +148,10 @@ class Ticket:
         )
 
     def reopen(self, now: datetime, within: timedelta) -> Self:
-        """Return it open again. Who held it still holds it.
+        """Return the ticket open again. Its agent stays the same.
 
         Raises:
-            Rejection: it was closed longer ago than `within`, or it is open.
+            Rejection: the ticket was closed longer ago than `within`, or it is open.
         """
         if not self.can_be_reopened(now, within):
             raise Rejection("ticket.open_already" if self.is_open else "ticket.closed_too_long_ago")
@@ -168,10 +170,10 @@ class Ticket:
         )
 
     def rate(self, rating: Rating, now: datetime) -> Self:
-        """Return it with what its user thinks of the help. They can change that as long as it is closed.
+        """Return the ticket with its user's rating. The last rating counts.
 
         Raises:
-            Rejection: it is open.
+            Rejection: the ticket is open.
         """
         if self.is_open:
             raise Rejection("ticket.still_open")
@@ -183,5 +185,5 @@ class Ticket:
 
 
 def new_ticket_reference() -> str:
-    """Return a random reference, such as "T-4F7K2", which can't be taken for an order's."""
+    """Return a random reference, such as "T-4F7K2". It looks different from an order's reference."""
     return PREFIX + "".join(secrets.choice(REFERENCE_ALPHABET) for _ in range(REFERENCE_LENGTH))

@@ -1,6 +1,6 @@
-"""What is measured of tickets: how long users waited for a reply and for the end, and what they thought of it.
+"""Measure tickets: the time to the first reply, the time until they were closed, and their ratings.
 
-Both times run from a ticket's beginning. They are medians, since one forgotten ticket mustn't hide how the others went.
+Both times count from when a ticket was opened. They are medians, so that one forgotten ticket doesn't distort them.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from bot.support.ticket import Rating
 
 @dataclass(frozen=True, slots=True)
 class TicketTimes:
-    """What is measured of one ticket."""
+    """The times and the rating of one ticket."""
 
     created_at: datetime
     first_reply_at: datetime | None
@@ -24,7 +24,7 @@ class TicketTimes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketStatistics:
-    """Tickets opened within a time: how many, their medians (None of none), and how they were rated."""
+    """The tickets opened within a period: counts, median times, and ratings. A median of nothing is None."""
 
     opened: int = 0
     replied: int = 0
@@ -36,7 +36,7 @@ class TicketStatistics:
 
     @property
     def typical_reply(self) -> timedelta | None:
-        """Return the median time to the first answer, or None where too few tickets show it."""
+        """The median time to the first reply, or None if there are too few replies."""
         return self.first_reply if self.replied >= MIN_SAMPLES else None
 
 

@@ -1,6 +1,6 @@
-"""Tickets as a user's data: shown, exported, deleted and pruned.
+"""Show, export, delete and prune the tickets of a user.
 
-When a user is deleted, what support's chats show of their tickets is removed as well, as far as Telegram allows.
+When a user is deleted, the bot also deletes its messages about their tickets in support's chats, if Telegram lets it.
 """
 
 from collections import defaultdict
@@ -31,7 +31,7 @@ USER = bindparam("user", type_=tickets.c.user_id.type)
 SUBJECTS = select(literal(TICKET_SUBJECT) + tickets.c.reference).where(tickets.c.user_id == USER)
 DELETE = (
     delete(outbox).where(outbox.c.subject.in_(SUBJECTS)),
-    # With what was written in them, and with the messages that belong to them.
+    # Their entries and posts are deleted with them.
     delete(tickets).where(tickets.c.user_id == USER),
 )
 OLD_ENTRIES = (
@@ -50,15 +50,15 @@ class StoredTickets(StoredData):
     tickets: tuple[Ticket, ...]
 
     def records(self, t: Translator) -> Sequence[str]:
-        """Return how many they are."""
+        """Return the number of tickets."""
         return (self._count(t),) if self.tickets else ()
 
     def counts(self, t: Translator) -> Mapping[str, Html]:
-        """Return how many they are."""
+        """Return the number of tickets."""
         return {"tickets": self._count(t)}
 
     def warnings(self, t: Translator) -> Sequence[str]:
-        """Name the tickets that support hasn't closed yet."""
+        """Return a warning that names the user's open tickets, if there are any."""
         still_open = [ticket.reference for ticket in self.tickets if ticket.is_open]
         if not still_open:
             return ()
@@ -80,7 +80,7 @@ async def has_any(tx: Transaction, user_id: int) -> bool:
 
 
 async def export_user(tx: Transaction, user_id: int) -> Json:
-    """Return the tickets of the exported file: the words of both sides, but not support's own notes."""
+    """Return the tickets for the exported file: the messages of both sides, without support's notes."""
     found = await TicketRepository(tx).of_user(user_id, limit=ALL_TICKETS)
     return {
         "tickets": [_export_ticket(each, await TicketEntryRepository(tx).of_ticket(each.reference)) for each in found]
@@ -88,7 +88,7 @@ async def export_user(tx: Transaction, user_id: int) -> Json:
 
 
 async def delete_user(tx: Transaction, user_id: int, now: datetime) -> None:
-    """Delete the user's tickets, and queue the removal of what support's chats show of them."""
+    """Delete the user's tickets, and queue the deletion of their messages in support's chats."""
     posts = await TicketPostRepository(tx).in_staff_chats(user_id)
     for statement in DELETE:
         await tx.connection.execute(statement, {"user": user_id})
@@ -101,17 +101,17 @@ async def delete_user(tx: Transaction, user_id: int, now: datetime) -> None:
 
 
 async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: int) -> int:
-    """Delete what was written in tickets that were closed too long ago."""
+    """Delete the entries of tickets that were closed longer ago than `kept`. None keeps all."""
     return 0 if kept is None else await delete_entries(tx, now - kept, limit)
 
 
 async def delete_entries(tx: Transaction, closed_before: datetime, limit: int) -> int:
-    """Delete what was written in tickets that were closed before. Return how many entries. The tickets stay."""
+    """Delete up to `limit` entries of tickets closed before a time, and return how many. The tickets stay."""
     return (await tx.connection.execute(DELETE_ENTRIES, {"before": closed_before, "limit": limit})).rowcount
 
 
 def _removal(chat_id: int, ticket: str, posts: list[TicketPost], now: datetime) -> Notification[AboutTicket]:
-    """Return a notification that says all that is needed: the ticket and its posts are gone when it is sent."""
+    """Return a notification that lists all messages to delete. The posts themselves are gone when it is sent."""
     topics = tuple(sorted({post.topic_id for post in posts if post.topic_id is not None}))
     deleted = DeletedTicket(ticket, chat_id, topics, tuple(post.message_id for post in posts))
     return ticket_notification(chat_id, StaffNotification.DELETED, deleted, now)

@@ -1,4 +1,4 @@
-"""The buttons of lookups, and the query in such a button: what is listed, and from which offset on."""
+"""The buttons of lookups, and the query in a button: what to list, and from which offset on."""
 
 import string
 from dataclasses import dataclass
@@ -29,25 +29,25 @@ class LookupPage(StrEnum):
 
 @dataclass(frozen=True)
 class LookupButton(Callback, prefix="lu"):
-    """A button to a page; `query` is a reference, an id, or what `format_page` or `format_search` returned."""
+    """A button to a page. `query` is a reference, an id, or the result of `format_page` or `format_search`."""
 
     page: LookupPage
     query: Annotated[str, Pattern(rf"[^\n]{{0,{MAX_QUERY_BYTES}}}")]
 
 
-def format_page(of: object, offset: int = 0) -> str:
-    """Return the query for a page of a list: "1001~6"."""
-    return f"{of}{FIELD}{offset}"
+def format_page(subject: object, offset: int = 0) -> str:
+    """Return the query for a page of a list, such as "1001~6"."""
+    return f"{subject}{FIELD}{offset}"
 
 
 def parse_page(query: str) -> tuple[str, int]:
-    """Return what `format_page` was given; offset 0 where the query has none."""
-    of, _, offset = query.partition(FIELD)
-    return of, _parse_offset(offset)
+    """Return the arguments of `format_page`. The offset is 0 if the query has none."""
+    subject, _, offset = query.partition(FIELD)
+    return subject, _parse_offset(offset)
 
 
 def format_search(wanted: OrderFilter, offset: int = 0) -> str | None:
-    """Return the query for a page of the orders that fit; None where it is too long for a button."""
+    """Return the query for a page of matching orders, or None if it is too long for a button."""
     fields = (
         wanted.code,
         VALUE.join(map(_to_base36, wanted.idr)),
@@ -62,7 +62,7 @@ def format_search(wanted: OrderFilter, offset: int = 0) -> str | None:
 
 
 def parse_search(query: str) -> tuple[OrderFilter, int] | None:
-    """Return what `format_search` was given; None where it didn't write this query."""
+    """Return the arguments of `format_search`, or None if the query isn't its result."""
     try:
         code, idr, sats, since, until, offset = query.split(FIELD)
         return (
@@ -92,7 +92,7 @@ def _to_base36(number: int) -> str:
 
 
 def _parse_values(text: str) -> tuple[int, ...]:
-    """Return the numbers, none of them above what a column takes."""
+    """Return the numbers of a field. Raise `ValueError` for one that no column can hold."""
     values = tuple(int(each, len(DIGITS)) for each in text.split(VALUE)) if text else ()
     if not all(0 <= value < 2**63 for value in values):
         raise ValueError("not an amount")

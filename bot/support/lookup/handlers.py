@@ -1,4 +1,4 @@
-"""What support agents look up: `/order`, `/find`, `/tickets` and `/person`, and the buttons that turn pages."""
+"""Handle lookups of support agents: `/order`, `/find`, `/tickets`, `/person`, and the buttons of their pages."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -30,13 +30,13 @@ from bot.support.tickets.repository import TicketRepository
 TICKET: Final = re.compile(r"T-?[0-9A-Z]{5}")
 FRAGMENT: Final = re.compile(rf"[0-9A-Za-z-]{{{MIN_FRAGMENT},40}}")
 PICTURES: Final = filters.PHOTO | filters.Document.ALL
-"""A forwarded picture may be a receipt, which everybody can have checked."""
+"""A forwarded picture may be a receipt. The bot checks receipts for everyone."""
 
 _ShowPage = Callable[["LookupHandlers", StaffSession, str], Awaitable[bool]]
 
 
 class LookupHandlers:
-    """Show orders, tickets and users to support agents. The audit log says who looked at one of them."""
+    """Show orders, tickets and users to support agents. The audit log records who opened which."""
 
     def __init__(
         self,
@@ -64,11 +64,14 @@ class LookupHandlers:
         return routes
 
     def forwarded_handler(self) -> Handler:
-        """Return what takes the messages that agents forward to the bot."""
+        """Return the handler of messages that agents forward to the bot."""
         return MessageHandler(PRIVATE & filters.FORWARDED & ~filters.COMMAND & ~PICTURES, self._forwarded)
 
     async def order(self, staff: StaffSession, typed: str) -> None:
-        """Show one order by its reference, its id or a fragment of them; without any, that of the ticket replied to."""
+        """Show the order with this reference or id, or with a part of them.
+
+        Without an argument, show the order of the ticket that the command replies to.
+        """
         wanted = "".join(typed.split()).strip("#<>")
         name = wanted.upper()
         ticket = await self._find_ticket(name) if wanted else await self._messages.ticket_of(staff, staff.message)
@@ -84,7 +87,7 @@ class LookupHandlers:
             await self._show_by_fragment(staff, format_page(wanted))
 
     async def find_orders(self, staff: StaffSession, typed: str) -> None:
-        """Show orders by the destination, sum and day that are typed."""
+        """Show the orders with the typed destination, sum and day."""
         parsed = await self._lookups.parse_query(" ".join(typed.split()), staff.session.zone)
         if parsed.unread:
             await self._show(staff, Screen(staff.t("lookup.unread", what=" ".join(parsed.unread))))
@@ -101,11 +104,14 @@ class LookupHandlers:
             await self._show_found(staff, parsed.wanted, 0)
 
     async def list_tickets(self, staff: StaffSession, _: str) -> None:
-        """Show the open tickets, oldest first, and the other lists one tap away."""
+        """Show the open tickets, oldest first, with buttons to the other lists."""
         await self._show_tickets(staff, format_page(TicketFilter.OPEN))
 
     async def user(self, staff: StaffSession, typed: str) -> None:
-        """Show the user whose id or name was typed; without any, who wrote what the command replies to."""
+        """Show the user with this id or name.
+
+        Without an argument, show the author of the message that the command replies to.
+        """
         wanted, message = "".join(typed.split()), staff.message
         if wanted:
             await self._show_by_name(staff, wanted)
@@ -124,7 +130,7 @@ class LookupHandlers:
             await staff.toast("staff.gone", alert=True)
 
     async def show_ticket(self, staff: StaffSession, ticket: Ticket, argument: str = "") -> None:
-        """Show a ticket's page: as a message of the ticket, which can be replied to, or in the place of the pressed."""
+        """Show a ticket's page as a new message of the ticket, or in place of the pressed message (`HERE`)."""
         case = await self._lookups.view_ticket(staff.user.id, ticket)
         async with self._database.reading() as tx:
             cards = await TicketPostRepository(tx).cards(ticket.reference)
@@ -137,7 +143,7 @@ class LookupHandlers:
             await self._messages.say(staff, ticket, screen)
 
     async def _forwarded(self, update: Update, _: Context) -> None:
-        """Show the author of a message that an agent forwards to the bot, unless it answers an open parsed."""
+        """Show the author of a message that an agent forwards to the bot, unless it answers an open question."""
         staff, message = await self._sessions.open(update), update.effective_message
         if staff is None or message is None or staff.session.is_in_conversation or staff.user.open_question:
             return
@@ -153,7 +159,7 @@ class LookupHandlers:
         return True
 
     async def _show_by_fragment(self, staff: StaffSession, query: str) -> bool:
-        """Show the orders that have a fragment in their names; a single one at once."""
+        """List the orders whose reference or id contains a fragment. If there is only one, show its page."""
         fragment, offset = parse_page(query)
         if not FRAGMENT.fullmatch(fragment):
             await self._show(staff, Screen(staff.t("lookup.no_such_name", shortest=MIN_FRAGMENT)))
@@ -245,9 +251,9 @@ class LookupHandlers:
         return True
 
     async def _show(self, staff: StaffSession, screen: Screen) -> None:
-        """Show a page in the pressed message's place, or as a new message after a command.
+        """Show a page in place of the pressed message, or as a new message after a command.
 
-        A message of a ticket stays as it is, since agents reply to it: a press under it is answered by a new message.
+        A message of a ticket isn't replaced, because agents reply to it. A press under it gets a new message.
         """
         is_press = staff.session.message_id is not None
         await staff.session.acknowledge()
@@ -257,7 +263,7 @@ class LookupHandlers:
             await staff.say(screen)
 
     async def _find_ticket(self, name: str) -> Ticket | None:
-        """Return the ticket of this reference, with its hyphen or without. An order's reference is longer."""
+        """Return the ticket with this reference, typed with or without its hyphen."""
         if not TICKET.fullmatch(name):
             return None
         async with self._database.reading() as tx:
@@ -272,15 +278,15 @@ class LookupHandlers:
         LookupPage.TICKETS_OF_USER: _show_tickets_of,
         LookupPage.TICKETS: _show_tickets,
     }
-    """What a button shows; it returns whether there is such a thing."""
+    """How each page is shown. A method returns False if its subject doesn't exist."""
 
 
 def _parse_user_page(query: str, page: LookupPage) -> tuple[int, int, Callable[[int], str]] | None:
-    """Return whose list it is, from which place on, and what turns the pages of `page`."""
-    of, offset = parse_page(query)
-    user_id = parse_user_id(of)
+    """Return the user, the offset, and what gives the button data of other pages. Return None for a bad query."""
+    subject, offset = parse_page(query)
+    user_id = parse_user_id(subject)
     return None if user_id is None else (user_id, offset, partial(_page_data, page, str(user_id)))
 
 
-def _page_data(page: LookupPage, of: str, offset: int) -> str:
-    return LookupButton(page, format_page(of, offset)).pack()
+def _page_data(page: LookupPage, subject: str, offset: int) -> str:
+    return LookupButton(page, format_page(subject, offset)).pack()

@@ -1,4 +1,4 @@
-"""What support agents look up: which orders are wanted, and what is found."""
+"""What support agents look up: the filter for orders, and the results."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,17 +12,17 @@ from bot.users.model import User
 T_co = TypeVar("T_co", covariant=True)
 
 PAGE_SIZE: Final = 6
-"""Orders, or tickets, on a page of a list."""
+"""Orders or tickets on one page of a list."""
 
 LARGEST_ID: Final = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderFilter:
-    """Facts of the orders that are wanted: destination, sum, and when they were placed.
+    """The orders to find: by destination, sum, and time of placing.
 
-    An order fits a sum in either currency, as it was reviewed or as the service fixed it. What is empty or None
-    excludes no order. `until` is exclusive.
+    A sum matches the reviewed amount and the amount that the service fixed, in either currency. Empty fields match
+    every order. `until` is exclusive.
     """
 
     code: str = ""
@@ -33,13 +33,13 @@ class OrderFilter:
 
     @property
     def is_empty(self) -> bool:
-        """Whether every order would fit."""
+        """Whether the filter matches every order."""
         return not (self.code or self.idr or self.sats or self.since or self.until)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderCounts:
-    """Counts of a user's orders: all, those in progress, those that were paid, and of these the failed ones."""
+    """How many orders a user has: all, in progress, paid, and paid but failed."""
 
     orders: int = 0
     in_progress: int = 0
@@ -58,7 +58,7 @@ class Page(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class TicketPage:
-    """A page of tickets, each with the order it is about, if any; and how many tickets every list has."""
+    """A page of tickets with their orders, and the number of tickets in each list."""
 
     which: TicketFilter
     page: Page[tuple[Ticket, Order | None]]
@@ -67,7 +67,7 @@ class TicketPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserOverview:
-    """What support sees of a user at a glance; `user` is None where only their orders are left."""
+    """What support sees first of a user. `user` is None if only their orders are left."""
 
     user_id: int
     user: User | None
@@ -77,6 +77,6 @@ class UserOverview:
 
 
 def parse_user_id(text: str) -> int | None:
-    """Return the user id that `text` is, if it can be anybody's."""
+    """Return `text` as a user id, or None if it isn't one."""
     number = int(text) if text.isdecimal() and len(text) <= len(str(LARGEST_ID)) else 0
     return number if 0 < number <= LARGEST_ID else None

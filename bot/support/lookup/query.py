@@ -1,6 +1,6 @@
 """Parse the query that support finds orders by: a destination, a sum and a day, in any order ("bca 500rb 17/8").
 
-Words that can be read in several ways are searched in all of them. Words that can't be read are reported.
+A sum with several meanings is searched with all of them. Words without a meaning are reported.
 """
 
 from collections.abc import Sequence
@@ -21,19 +21,19 @@ MAX_CHARACTERS: Final = 120
 """Characters of a query."""
 
 MAX_DAY_WORDS: Final = 7
-"""Words that name a day, or two: "17 agu 2026 sampai 18 agu 2026"."""
+"""Most words that name a period: "17 agu 2026 sampai 18 agu 2026"."""
 
 DAYS_BACK: Final = {"today": 0, "hari ini": 0, "yesterday": 1, "kemarin": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedQuery:
-    """What was understood of a query.
+    """The meaning of a query.
 
     Attributes:
-        wanted: the orders that are asked for.
-        candidates: destinations that the text can mean. Where there are any, one has to be chosen.
-        unread: the words that weren't understood.
+        wanted: the orders to find.
+        candidates: the destinations that the text can mean, if there are several. The agent has to choose one.
+        unread: the words without a meaning.
     """
 
     wanted: OrderFilter
@@ -42,9 +42,9 @@ class ParsedQuery:
 
 
 def parse_query(text: str, methods: Sequence[PayoutMethod], today: date, zone: tzinfo) -> ParsedQuery:
-    """Return what `text` asks for among these `methods`; days are those of `zone`, where it is `today`.
+    """Return the meaning of `text`, with destinations of `methods`, and with days in `zone`.
 
-    A sum with its unit is read before a day ("1.5 jt" isn't the first of May), and a day before a bare number.
+    First we look for sums with a unit ("1.5 jt" isn't the first of May), then for a day, then for other numbers.
     """
     words = words_of(text)
     if len(text) > MAX_CHARACTERS or not words:
@@ -78,7 +78,7 @@ def _without(words: Sequence[Word], sums: Sequence[Sum]) -> list[Word]:
 
 
 def _find_day(words: list[Word], today: date, zone: tzinfo) -> tuple[Span | None, list[Word]]:
-    """Return the longest run of words that names a day or a time, and the words around it."""
+    """Return the period that the most words in a row name, and the other words."""
     for length in range(min(MAX_DAY_WORDS, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             span = _parse_span(" ".join(word.folded for word in words[start : start + length]), today, zone)
@@ -96,7 +96,7 @@ def _parse_span(text: str, today: date, zone: tzinfo) -> Span | None:
 
 
 def _find_bare_sums(words: list[Word], methods: Sequence[PayoutMethod]) -> tuple[list[Amount], list[Word]]:
-    """Return the sums among numbers without a unit, and the other words. A bank's own code ("014") is no sum."""
+    """Return the sums without a unit, and the other words. A bank's code ("014") isn't a sum."""
     codes = {method.code for method in methods}
     amounts, others = list[Amount](), list[Word]()
     for word in words:

@@ -1,4 +1,4 @@
-"""Read what support looks up. Each query uses an index, so that it stays fast with many orders."""
+"""Read orders and users for lookups. Each query uses an index, so that it stays fast with many orders."""
 
 from typing import Any
 
@@ -20,14 +20,14 @@ from bot.users.repository import to_user
 from bot.users.tables import HAS_USERNAME, users
 
 MAX_MATCHES = 200
-"""Names with a fragment in them that are read at most: a fragment of more names is too short."""
+"""How many references, and how many ids, a fragment can match."""
 
 LIKE_CHARACTERS = frozenset("%_\\")
-"""Characters with a meaning in LIKE. No name has them."""
+"""Characters with a special meaning in LIKE. No reference or id has one."""
 
 LIMIT, OFFSET = bindparam("limit", type_=Integer()), bindparam("offset", type_=Integer())
 ORDERS = select(*COLUMNS).order_by(*NEWEST_FIRST).limit(LIMIT).offset(OFFSET)
-# Each of these two reads only an index, and the table only for what was found.
+# These two search an index. The table is read only for the matches.
 REFERENCES = (
     select(orders.c.reference)
     .where(orders.c.reference.contains(bindparam("capitals", type_=Text()), autoescape=False))
@@ -79,22 +79,22 @@ class LookupRepository:
         return await self._orders(WITH_FRAGMENT, known)
 
     async def find_orders(self, wanted: OrderFilter, *, limit: int, offset: int) -> tuple[Order, ...]:
-        """Return the orders that fit."""
+        """Return the matching orders."""
         return await self._orders(_matching(wanted), {"limit": limit, "offset": offset})
 
     async def find_used_methods(self) -> tuple[PayoutMethod, ...]:
-        """Return the destinations of all orders, each code once, also those that the live list no longer has."""
+        """Return the destinations of all orders, each code once. The service may no longer list some of them."""
         found = (await self._connection.execute(USED_METHODS)).mappings()
         read = (sealing.read_unopened(self._vault, orders, dict(row), _to_method) for row in found)
         return tuple(filter(None, read))
 
     async def find_users_by_name(self, username: str) -> tuple[User, ...]:
-        """Return the users who had this public name when they were last here, the last seen first."""
+        """Return the users who had this username when we last saw them, the last seen first."""
         found = (await self._connection.execute(BY_USERNAME, {"called": username})).mappings()
         return sealing.readable(self._vault, users, found, to_user)
 
     async def count_orders(self, user_id: int) -> OrderCounts:
-        """Return the counts of the user's orders."""
+        """Return how many orders the user has."""
         counted = (await self._connection.execute(ORDER_COUNTS, {"user": user_id})).one()
         placed, in_progress, paid, failed = map(int, counted)
         return OrderCounts(orders=placed, in_progress=in_progress, paid=paid, failed=failed)

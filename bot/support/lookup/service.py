@@ -1,4 +1,4 @@
-"""Look up orders, users and tickets for support agents. The audit log says who looked at one of them."""
+"""Look up orders, users and tickets for support agents. The audit log records who opened which."""
 
 from collections.abc import Sequence
 from datetime import tzinfo
@@ -27,7 +27,7 @@ from bot.users.repository import UserRepository
 T = TypeVar("T")
 
 SHOWN_ON_USER_PAGE: Final = 3
-"""Orders, and tickets, on a user's page."""
+"""How many orders, and how many tickets, a user's page shows."""
 
 MIN_FRAGMENT: Final = 3
 
@@ -41,13 +41,13 @@ class LookupService:
         self._clock = clock
 
     async def find_order(self, name: str) -> Order | None:
-        """Return the order of exactly this reference, in small or capital letters, or of this id at the service."""
+        """Return the order with this reference, in upper or lower case, or with this id at the service."""
         async with self._database.reading() as tx:
             found = await OrderRepository(tx).get(name.upper())
             return found or (await OrderRepository(tx).by_service_id([name])).get(name)
 
     async def find_orders_by_fragment(self, fragment: str, offset: int = 0) -> Page[Order]:
-        """Return orders with this fragment in their reference or id; none for fewer than three characters."""
+        """Return the orders whose reference or id contains `fragment`; none if it is shorter than `MIN_FRAGMENT`."""
         if len(fragment) < MIN_FRAGMENT:
             return Page(())
         async with self._database.reading() as tx:
@@ -55,7 +55,7 @@ class LookupService:
         return _to_page(found, offset)
 
     async def parse_query(self, text: str, zone: tzinfo) -> ParsedQuery:
-        """Return what `text` asks for, among the destinations of the live list and of orders so far."""
+        """Return the meaning of `text`. It can name a listed destination, or one of an earlier order."""
         return parse_query(text, await self._methods(), self._clock.now().astimezone(zone).date(), zone)
 
     async def find_method(self, code: str) -> PayoutMethod | None:
@@ -63,12 +63,15 @@ class LookupService:
         return next((method for method in await self._methods() if method.code == code), None)
 
     async def find_orders(self, wanted: OrderFilter, offset: int = 0) -> Page[Order]:
-        """Return the orders that fit, newest first."""
+        """Return the matching orders, newest first."""
         async with self._database.reading() as tx:
             return _to_page(await LookupRepository(tx).find_orders(wanted, limit=PAGE_SIZE + 1, offset=offset), offset)
 
     async def find_users(self, name: str) -> tuple[int, ...]:
-        """Return the ids of the users of this id, @name or link, the last seen first: a name changes hands."""
+        """Return the ids of the users with this id, @username or link, the last seen first.
+
+        Several can have had the same username, one after the other.
+        """
         called = name.strip().removeprefix("https://").removeprefix("t.me/").removeprefix("@").lower()
         if called.isdecimal():
             user_id = parse_user_id(called)
@@ -88,7 +91,7 @@ class LookupService:
             return _to_page([(ticket, await _order_of(tx, ticket)) for ticket in found], offset)
 
     async def list_tickets(self, which: TicketFilter, staff_id: int, offset: int = 0) -> TicketPage:
-        """Return a list of tickets, oldest first (closed ones: the last closed first)."""
+        """Return a list of tickets, oldest first. Closed tickets: the last closed first."""
         async with self._database.reading() as tx:
             found = await TicketRepository(tx).listed(which, staff_id, limit=PAGE_SIZE + 1, offset=offset)
             entries = [(ticket, await _order_of(tx, ticket)) for ticket in found]
@@ -102,7 +105,7 @@ class LookupService:
             return measure_tickets(await TicketRepository(tx).times(span.since, span.until))
 
     async def view_order(self, staff_id: int, reference: str) -> Case | None:
-        """Return the case of an order; None where there is no such order."""
+        """Return the case of an order, or None if there is no such order."""
         async with self._database.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None:
@@ -117,7 +120,7 @@ class LookupService:
             return await read_case(tx, ticket.user_id, ticket.order_reference)
 
     async def view_user(self, staff_id: int, user_id: int) -> UserOverview | None:
-        """Return a user at a glance; None where the bot has never met them, or has deleted them."""
+        """Return an overview of a user, or None if the bot doesn't know them."""
         async with self._database.transaction() as tx:
             user, counts = await UserRepository(tx).get(user_id), await LookupRepository(tx).count_orders(user_id)
             if not user_id or (user is None and not counts.orders):
@@ -132,7 +135,7 @@ class LookupService:
             )
 
     async def _methods(self) -> tuple[PayoutMethod, ...]:
-        """Return the destinations of the live list, if it can be had, and then others that orders went to."""
+        """Return the listed destinations, if the service answers, and then those of earlier orders."""
         try:
             live = await self._catalogue.methods()
         except SettlementFailure:
@@ -147,7 +150,7 @@ class LookupService:
 
 
 def _to_page(found: Sequence[T], offset: int) -> Page[T]:
-    """Return a page of what was found, which is one more than it holds where there are more."""
+    """Return a page of the rows found. One row more than a page means that there are more."""
     return Page(tuple(found[:PAGE_SIZE]), offset, len(found) > PAGE_SIZE)
 
 

@@ -1,4 +1,4 @@
-"""The kinds of notification about tickets, and their payloads. None holds what anybody wrote."""
+"""The kinds of notification about tickets, and their payloads. No payload contains a message's text."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,46 +8,46 @@ from bot.infra.outbox.model import NotificationKind
 
 
 class Remark(StrEnum):
-    """What there is to remark about an entry."""
+    """What happened to an entry."""
 
-    REPLIED = "replied"  # in another chat than this one
-    NOTED = "noted"  # likewise
-    TAKEN_OVER = "taken_over"  # the entry is the note that came along
+    REPLIED = "replied"  # an agent replied in another chat
+    NOTED = "noted"  # an agent wrote a note in another chat
+    TAKEN_OVER = "taken_over"  # the entry is the note to the agent who held the ticket
     DELIVERED = "delivered"
     FAILED = "failed"
-    CORRECTED = "corrected"  # the user's copy is as the edited reply
+    CORRECTED = "corrected"  # the user's copy shows the edited reply
     CORRECTION_FAILED = "correction_failed"
     TAKEN_BACK = "taken_back"  # the user's copy is deleted
-    BLANKED = "blanked"  # too old to be deleted: its words were taken out
+    BLANKED = "blanked"  # too old to be deleted, so its text was removed
     UNSENT = "unsent"  # taken back before it was sent
-    MAYBE_SENT = "maybe_sent"  # taken back while nobody knows whether it has arrived
+    MAYBE_SENT = "maybe_sent"  # taken back, but it may have arrived
     TAKING_BACK_FAILED = "taking_back_failed"
 
 
 @dataclass(frozen=True, slots=True)
 class AboutTicket:
-    """The ticket, by its reference."""
+    """The reference of the ticket."""
 
     ticket: str
 
 
 @dataclass(frozen=True, slots=True)
 class AboutEntry(AboutTicket):
-    """One thing written in the ticket, by its number."""
+    """The number of an entry of the ticket."""
 
     entry: int
 
 
 @dataclass(frozen=True, slots=True)
 class UserEntry(AboutEntry):
-    """What the user wrote. `ping` is the agent who is mentioned, 0 for none."""
+    """An entry that the user wrote. `ping` is the agent to mention, 0 for none."""
 
     ping: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class EntryRemark(AboutEntry):
-    """One line about an entry: what happened, who did it, who held the ticket before, and why it failed."""
+    """What happened to an entry, who did it, who held the ticket before, and why it failed."""
 
     what: Remark
     by: int = 0
@@ -57,7 +57,7 @@ class EntryRemark(AboutEntry):
 
 @dataclass(frozen=True, slots=True)
 class TicketStep(AboutTicket):
-    """What the user or their order did with the ticket. `ping` is the agent who is mentioned, 0 for none."""
+    """What the user or their order changed in the ticket. `ping` is the agent to mention, 0 for none."""
 
     what: str
     ping: int = 0
@@ -72,7 +72,7 @@ class TicketWait(AboutTicket):
 
 @dataclass(frozen=True, slots=True)
 class DeletedTicket(AboutTicket):
-    """What a chat of staff shows of a ticket that no longer exists."""
+    """The topics and messages of a deleted ticket in a chat of staff."""
 
     chat: int
     topics: tuple[int, ...]
@@ -82,21 +82,21 @@ class DeletedTicket(AboutTicket):
 class StaffNotification(NotificationKind):
     """Notifications about tickets, for the chats in which support works."""
 
-    NEW_CARD = "ticket_head", AboutTicket  # opens the topic (or the thread of replies) with the card
+    NEW_CARD = "ticket_head", AboutTicket  # the card of a new ticket, in its topic
     CARD = "ticket_card", AboutTicket  # the card has changed
     ENTRY = "ticket_entry", UserEntry  # the user wrote something
-    EDITED = "ticket_entry_edited", UserEntry  # the user has changed what they wrote
-    STEP = "ticket_step", TicketStep  # the user or the order has changed the ticket, and somebody should look
-    REMARK = "ticket_remark", EntryRemark  # what became of something, in one line
-    WAITS = "ticket_waits", TicketWait  # nobody has replied for too long
-    WAITS_LONG = "ticket_waits_long", TicketWait  # nor after that was said: for the operators
-    DELETED = "ticket_forgotten", DeletedTicket  # its user was deleted: what is shown of it here goes
+    EDITED = "ticket_entry_edited", UserEntry  # the user edited an entry
+    STEP = "ticket_step", TicketStep  # the user or the order changed the ticket
+    REMARK = "ticket_remark", EntryRemark  # what happened to an entry, in one line
+    WAITS = "ticket_waits", TicketWait  # for support: the user has waited too long
+    WAITS_LONG = "ticket_waits_long", TicketWait  # for operators: support didn't reply after its reminder
+    DELETED = "ticket_forgotten", DeletedTicket  # its user was deleted, so its messages are deleted
 
 
 class TicketNotification(NotificationKind):
     """Notifications for the user of a ticket."""
 
-    OPENED = "ticket_opened", AboutTicket  # one was opened automatically
+    OPENED = "ticket_opened", AboutTicket  # the bot opened a ticket about an order
     REPLY = "ticket_reply", AboutEntry
     REPLY_EDITED = "ticket_reply_edited", AboutEntry
     REPLY_WITHDRAWN = "ticket_reply_withdrawn", AboutEntry

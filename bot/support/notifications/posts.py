@@ -1,4 +1,4 @@
-"""The messages of notifications, saved as messages of their tickets: a reply to one belongs to the ticket, too."""
+"""Save the messages of notifications as posts of their tickets, so that replies to them belong to the ticket."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,11 +27,11 @@ from bot.support.tickets.repository import TicketRepository
 Result = Sent | Undeliverable
 
 INTERNAL: Final = frozenset({Remark.NOTED, Remark.TAKEN_OVER})
-"""Remarks among support agents. A reply to one is a note, too."""
+"""Remarks that only agents may see. A reply to one is a note."""
 
 
 async def find_entry(tx: Transaction, notification: Notification[AboutEntry]) -> TicketEntry | None:
-    """Return the entry that a notification is about; None if it no longer exists."""
+    """Return the entry that a notification is about, or None if it no longer exists."""
     return await TicketEntryRepository(tx).get(notification.payload.ticket, notification.payload.entry)
 
 
@@ -46,9 +46,9 @@ async def save_post(
     topic_id: int | None = None,
     argument: str = "",
 ) -> None:
-    """Save the message that a notification was sent as, if there is one and the ticket still exists.
+    """Save the message of a notification as a post, if it was sent and the ticket still exists.
 
-    The ticket is the one that the notification is about, the topic the one it was sent to, unless said otherwise.
+    `ticket` and `topic_id` replace the ticket of the notification, and the topic that it was sent to.
     """
     about = notification.payload
     reference = ticket or (about.ticket if isinstance(about, AboutTicket) else "")
@@ -77,19 +77,19 @@ async def _save(tx: Transaction, notification: Notification[AboutTicket], result
 async def _save_of_order(
     tx: Transaction, notification: Notification[AboutOrder], result: Result, now: datetime
 ) -> None:
-    """Save the message that an order went wrong, if the user has a ticket about it."""
+    """Save the message about a problem with an order, if the user has a ticket about the order."""
     ticket = await TicketRepository(tx).open_of(notification.chat_id, notification.payload.reference)
     if ticket is not None:
         await save_post(tx, notification, result, now, PostRole.REMARK, ticket=ticket.reference)
 
 
 async def _save_entry(tx: Transaction, notification: Notification[UserEntry], result: Result, now: datetime) -> None:
-    """Save what the user wrote: a reply to it is a reply to the user."""
+    """Save the copy of a user's message. An agent's reply to it goes to the user."""
     await save_post(tx, notification, result, now, PostRole.ENTRY)
 
 
 async def _save_remark(tx: Transaction, notification: Notification[EntryRemark], result: Result, now: datetime) -> None:
-    """Save a line in a chat of staff. A reply to it is for the user, unless the line is among support agents."""
+    """Save a remark. A reply to it goes to the user, unless the remark is internal."""
     if notification.payload.what in INTERNAL:
         await save_post(tx, notification, result, now, PostRole.QUESTION, argument=str(OpenQuestion(NOTE)))
     else:
@@ -114,4 +114,4 @@ FOLLOW_UPS: Final[Mapping[NotificationKind, After]] = {
     StaffNotification.REMARK: _save_remark,
     StaffNotification.WAITS: _save_reminder,
 }
-"""What follows when these were sent."""
+"""What is saved when a notification was sent or given up."""

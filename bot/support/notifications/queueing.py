@@ -1,6 +1,6 @@
-"""Notifications about tickets as rows of the outbox, for the transaction that changes the ticket.
+"""Queue notifications about tickets, in the transaction that changes the ticket.
 
-A mark (an entry's number, the ticket's version) tells two of a kind apart, so that nothing is sent twice.
+A mark, such as the entry's number, distinguishes notifications of one kind. One with a known mark isn't sent again.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ from bot.support.notifications.kinds import (
 from bot.support.ticket import Ticket
 
 TICKET_SUBJECT: Final = "ticket:"
-"""What the subjects of all notifications about tickets begin with. The ticket's reference follows."""
+"""The prefix of the subject of a notification about a ticket. The ticket's reference follows."""
 
 
 def ticket_subject(reference: str) -> str:
@@ -35,10 +35,10 @@ def ticket_subject(reference: str) -> str:
 def ticket_notification(
     chat_id: int, kind: NotificationKind, payload: AboutTicket, now: datetime, mark: str = ""
 ) -> Notification[AboutTicket]:
-    """Return the row of the outbox.
+    """Return a notification about a ticket.
 
-    All that support and users write to each other goes through one queue, so that it keeps its order. That a ticket
-    has opened follows a message about money, so it waits in the queue of that.
+    The messages of support and users share one queue, so that they stay in order. A notification that a ticket was
+    opened follows a message about money, so it waits in that queue.
     """
     return Notification(
         chat_id=chat_id,
@@ -74,17 +74,17 @@ async def notify_chats(
     *,
     mark: str = "",
 ) -> None:
-    """Queue a notification for some of the staff's chats."""
+    """Queue a notification for some chats."""
     await OutboxRepository(tx).add([ticket_notification(chat_id, kind, payload, now, mark) for chat_id in chat_ids])
 
 
 async def update_card(tx: Transaction, staff_chat: StaffChat, reference: str, now: datetime, *mark: object) -> None:
-    """Queue the update of a ticket's card. The parts of `mark` say what has changed."""
+    """Queue an update of a ticket's card. `mark` is what has changed."""
     await notify_staff(tx, staff_chat, StaffNotification.CARD, AboutTicket(reference), now, mark=mark_of(*mark))
 
 
 async def notify_of_step(tx: Transaction, staff_chat: StaffChat, ticket: Ticket, what: str, now: datetime) -> None:
-    """Queue the line that tells support what was done with a ticket, which was just saved. It mentions its agent."""
+    """Queue a line to support about a change of a ticket. It mentions the agent who holds the ticket."""
     step = TicketStep(ticket.reference, what, ticket.claimed_by or 0)
     await notify_staff(tx, staff_chat, StaffNotification.STEP, step, now, mark=mark_of(what, ticket.version))
 
@@ -108,23 +108,23 @@ async def notify_of_remark(
     before: int = 0,
     why: str = "",
 ) -> None:
-    """Queue a line about an entry for some chats. `mark` tells two of a kind about one entry apart."""
+    """Queue a line about an entry for some chats. `mark` distinguishes equal remarks about one entry."""
     payload = EntryRemark(entry.ticket, entry.number, what, by, before, why)
     whole_mark = mark_of(what, entry.number, *((mark,) if mark else ()))
     await notify_chats(tx, chat_ids, StaffNotification.REMARK, payload, now, mark=whole_mark)
 
 
 async def other_staff_chats(tx: Transaction, staff_chat: StaffChat, entry: TicketEntry) -> tuple[int, ...]:
-    """Return the chats in which support works and doesn't see the message that the entry was made of."""
+    """Return the chats of support, except the one with the entry's original message."""
     source = await source_chat(tx, entry)
     return tuple(chat_id for chat_id in await staff_chat.chats(tx) if chat_id != source)
 
 
 async def staff_chats_with_source(tx: Transaction, staff_chat: StaffChat, entry: TicketEntry) -> tuple[int, ...]:
-    """Return the same chats, and that of the message itself."""
+    """Return all chats of support, with the chat of the entry's original message first."""
     return (await source_chat(tx, entry), *await other_staff_chats(tx, staff_chat, entry))
 
 
 async def source_chat(tx: Transaction, entry: TicketEntry) -> int:
-    """Return the chat of the message that the entry was made of, by the id that it has now."""
+    """Return the current id of the chat with the entry's original message."""
     return await MovedChatRepository(tx).current(entry.source_chat_id)

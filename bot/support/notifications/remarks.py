@@ -1,4 +1,4 @@
-"""What became of something in a ticket: a reaction under support's own message, or a line in the ticket."""
+"""Report to support what happened to an entry: by a reaction to its message, or by a line in the ticket."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -17,14 +17,14 @@ from bot.support.tickets.post_repository import TicketPostRepository
 from bot.users.readers import RenderContext, Renderer
 
 REACTIONS: Final[Mapping[Remark, str]] = {Remark.DELIVERED: "👌", Remark.CORRECTED: "✍"}
-"""What went as it should needs no line of its own, where reactions are allowed."""
+"""The reactions that report success. Where reactions aren't allowed, a line does."""
 
 WITH_MEDIA: Final = frozenset({Remark.REPLIED, Remark.NOTED, Remark.TAKEN_OVER})
-"""What brings a picture or a file along, for it is in another chat than this one."""
+"""Remarks in other chats than the entry's. They include its picture or file."""
 
 
 class RemarkMessages:
-    """The remarks to support."""
+    """Render the remarks to support."""
 
     def __init__(self, topics: TicketTopics) -> None:
         self._topics = topics
@@ -34,7 +34,7 @@ class RemarkMessages:
         return {StaffNotification.REMARK: self.render}
 
     async def render(self, notification: Notification[EntryRemark], context: RenderContext) -> DeliveryOutcome:
-        """React to the message that the entry was made of, or send the line."""
+        """React to the entry's original message, or send a line."""
         remark, chat_id = notification.payload, notification.chat_id
         async with context.store.reading() as tx:
             entry = await find_entry(tx, notification)
@@ -64,6 +64,6 @@ async def _send_line(messenger: Messenger, place: Place, shown: Screen) -> Outco
 
 
 def _place(chat_id: int, entry: TicketEntry, card: TicketPost | None, *, is_here: bool) -> Place:
-    """Return the ticket's topic, and the message that the line is about if that is in this chat."""
+    """Return the ticket's topic, and the message to reply to: the original one if it is here, else the card."""
     topic_id, card_id = (card.topic_id, card.message_id) if card else (None, None)
     return Place(chat_id, topic_id, entry.source_message_id if is_here else card_id)

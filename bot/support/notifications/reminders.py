@@ -1,4 +1,4 @@
-"""Messages that a ticket waits for a reply for too long: to the staff's chats, and to operators."""
+"""Render the reminders of tickets that wait for a reply: to support, and to operators."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from bot.users.readers import RenderContext, Renderer
 
 
 class ReminderMessages:
-    """The reminders. A ticket that was replied to before its reminder is sent needs none."""
+    """Render reminders. If support has replied since, nothing is sent."""
 
     def __init__(self, staff_chat: StaffChat) -> None:
         self._staff_chat = staff_chat
@@ -52,7 +52,7 @@ async def render_for_staff(notification: Notification[TicketWait], context: Rend
 async def _read(
     wait: TicketWait, context: RenderContext, chat_id: int | None
 ) -> tuple[Ticket | None, TicketPost | None]:
-    """Return the ticket if it still waits since then, and its card in a chat."""
+    """Return the ticket, if it is still the same wait, and its card in a chat."""
     async with context.store.reading() as tx:
         ticket = await TicketRepository(tx).get(wait.ticket)
         card = await TicketPostRepository(tx).card(wait.ticket, chat_id) if chat_id else None

@@ -1,7 +1,7 @@
-"""Replies of support as messages to users: new, corrected, taken back.
+"""Send, correct and withdraw support's replies in users' chats, and report the results to support.
 
-A message shows the entry as it is when the message is sent. `ReplyResults` reads from the message's id
-what became of a reply that is taken back: the reply's own id if its words were taken out, another if it was deleted.
+A message shows the entry as it is when the message is sent. The result of a withdrawal is the id of the message that
+reports it: the reply's own id if its text was removed, and another id if it was deleted.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from bot.users.readers import RenderContext, Renderer
 
 FILE_STAYS: Final = "the file can't be taken out of a message that is too old to be deleted"
 MAYBE_ARRIVED: Final = "it may have arrived before it was taken back"
-"""Why a reply that was withdrawn while it was being sent counts as undeliverable."""
+"""The failure of a reply that was withdrawn while it was being sent."""
 GONE: Final = Undeliverable("the answer is gone")
 
 ReplyNotification = Notification[AboutEntry]
@@ -38,12 +38,12 @@ Result = Sent | Undeliverable
 
 
 async def render_reply(notification: ReplyNotification, context: RenderContext) -> DeliveryOutcome:
-    """Send a reply, unless it was taken back before."""
+    """Send a reply, unless it has been withdrawn."""
     entry, order = await _read(notification, context)
     if entry is None:
         return GONE
     if entry.withdrawn_at is not None:
-        # One that has perhaps arrived can't be deleted: nobody knows its message.
+        # If the reply arrived, we don't know its message, so we can't delete it.
         return Undeliverable(MAYBE_ARRIVED) if notification.maybe_sent else Sent()
     return await _send(notification, context, entry, screens.show_reply(context.t, entry, order))
 
@@ -66,7 +66,7 @@ async def render_edited(notification: ReplyNotification, context: RenderContext)
 
 
 async def render_withdrawn(notification: ReplyNotification, context: RenderContext) -> DeliveryOutcome:
-    """Delete the user's copy and send a line in its place: it may have been read. Too old for that, it is blanked."""
+    """Delete the user's copy and send a line instead, since it may have been read. Blank a copy that is too old."""
     entry, order = await _read(notification, context)
     if entry is None:
         return GONE
@@ -86,7 +86,7 @@ async def render_withdrawn(notification: ReplyNotification, context: RenderConte
 async def _blank_copy(
     notification: ReplyNotification, context: RenderContext, message_id: int, entry: TicketEntry, screen: Screen
 ) -> DeliveryOutcome | None:
-    """Take the words out of a message; None where there is no such message: it has been deleted after all."""
+    """Remove the text of the user's copy. Return None if the copy no longer exists."""
     edit = context.messenger.edit_caption if entry.media else context.messenger.edit_text
     edited = await edit(notification.chat_id, message_id, screen.text, screen.keyboard, priority="talk")
     match edited:
@@ -126,7 +126,7 @@ RENDERERS: Final[Mapping[NotificationKind, Renderer]] = {
 
 
 class ReplyResults:
-    """Save what became of replies, and report it to support."""
+    """Save the results of replies, and report them to support."""
 
     def __init__(self, staff_chat: StaffChat) -> None:
         self._staff_chat = staff_chat
@@ -152,7 +152,7 @@ class ReplyResults:
         elif result.message_id is not None:
             await _save_copy(tx, notification, entry, result, now)
             await _report_to_author(tx, notification, entry, Remark.DELIVERED, now)
-        # The card's timeline said that it was being sent.
+        # The card's timeline shows the reply as being sent.
         reference = notification.payload.ticket
         if await TicketRepository(tx).get(reference) is not None:
             await update_card(tx, self._staff_chat, reference, now, "reply", notification.mark)
@@ -189,16 +189,16 @@ class ReplyResults:
         *,
         why: str = "",
     ) -> None:
-        """Report it wherever support works, and to the author."""
+        """Report to all chats of support, and to the author."""
         chats = await staff_chats_with_source(tx, self._staff_chat, entry)
         await notify_of_remark(tx, chats, entry, what, now, mark=notification.mark, why=why)
 
 
 def _withdrawal_remark(entry: TicketEntry, result: Sent) -> Remark:
-    """Return how a reply was withdrawn, by the message that reports it.
+    """Return how a reply was withdrawn.
 
-    If that is the reply's own, the reply was blanked. If it is another, the reply was deleted. If there is none, there
-    was nothing to withdraw.
+    The message that reports it is the reply itself if that was blanked, and another one if it was deleted. Without
+    a message, nothing had been sent.
     """
     if result.message_id is None:
         return Remark.MAYBE_SENT if entry.failure == MAYBE_ARRIVED else Remark.UNSENT
@@ -208,14 +208,14 @@ def _withdrawal_remark(entry: TicketEntry, result: Sent) -> Remark:
 async def _report_to_author(
     tx: Transaction, notification: ReplyNotification, entry: TicketEntry, what: Remark, now: datetime
 ) -> None:
-    """Report success only under the message itself, where its author looks."""
+    """Report success only in the author's chat."""
     await notify_of_remark(tx, (await source_chat(tx, entry),), entry, what, now, mark=notification.mark)
 
 
 async def _save_copy(
     tx: Transaction, notification: ReplyNotification, entry: TicketEntry, result: Sent, now: datetime
 ) -> None:
-    """Save which message in the user's chat is the copy. A reply to it is the user's next message."""
+    """Save which message in the user's chat is the copy, so that a reply to it belongs to the ticket."""
     delivered_at = entry.delivered_at or now
     await TicketEntryRepository(tx).save(
         replace(entry, message_id=result.message_id, delivered_at=delivered_at, failure=None)

@@ -1,4 +1,4 @@
-"""Messages about tickets to the staff's chats: the card, what the user wrote and changed, and what was done."""
+"""Render messages to support: the ticket's card, the user's messages and edits, and changes of the ticket."""
 
 from collections.abc import Mapping
 
@@ -28,7 +28,7 @@ from bot.users.readers import RenderContext, Renderer
 
 
 class StaffChatMessages:
-    """The messages to support about what users and their orders do."""
+    """Render messages to support about users and their orders."""
 
     def __init__(self, topics: TicketTopics) -> None:
         self._topics = topics
@@ -44,7 +44,7 @@ class StaffChatMessages:
         }
 
     async def render_new_card(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
-        """Open the ticket's topic, or thread, with its card."""
+        """Send the card of a new ticket, in a new topic if the chat has topics."""
         ticket = await _ticket(notification, context)
         if ticket is None:
             return Sent()
@@ -53,14 +53,14 @@ class StaffChatMessages:
         return Sent(card.message_id, card.topic_id) if isinstance(card, TicketPost) else card
 
     async def render_card(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
-        """Bring the card up to date."""
+        """Update the card, unless a later update waits."""
         ticket = await _ticket(notification, context)
         if ticket is None or await _is_superseded(notification, context):
             return Sent()
         return await self._topics.update(notification.chat_id, context.reader, ticket)
 
     async def render_entry(self, notification: Notification[UserEntry], context: RenderContext) -> DeliveryOutcome:
-        """Show what the user wrote, or what they have changed of it."""
+        """Send a copy of the user's message, or of their edit."""
         ticket = await _ticket(notification, context)
         async with context.store.reading() as tx:
             entry = await find_entry(tx, notification)
@@ -75,7 +75,7 @@ class StaffChatMessages:
         return await self._topics.handle_outcome(notification.chat_id, card.topic_id, sent)
 
     async def render_step(self, notification: Notification[TicketStep], context: RenderContext) -> DeliveryOutcome:
-        """Say in one line what was done. The card has changed by then, but an edit mentions nobody."""
+        """Report a change of the ticket in one line. The card shows it too, but an edit notifies no agent."""
         ticket = await _ticket(notification, context)
         if ticket is None:
             return Sent()
@@ -98,7 +98,7 @@ class StaffChatMessages:
     async def _place(
         self, notification: Notification[UserEntry], context: RenderContext, card: TicketPost, entry: TicketEntry
     ) -> Place:
-        """Return where the entry goes. A changed one replies to what it was before, which stays to be read."""
+        """Return where to send the entry. An edit replies to the message with the earlier text, which stays."""
         if notification.kind != StaffNotification.EDITED:
             return self._topics.place_for(card)
         async with context.store.reading() as tx:
@@ -121,7 +121,7 @@ def _heading(notification: Notification[UserEntry], context: RenderContext, tick
 
 
 async def _send_entry(context: RenderContext, place: Place, entry: TicketEntry, heading: Html) -> Outcome:
-    """Send it in one message where it fits. A long text follows in a message of its own, whole."""
+    """Send the entry in one message. If it is too long for that, send its text in a second message."""
     messenger = context.messenger
     whole = with_quote(heading, entry.text)
     if visible_units(whole) <= (CAPTION_UNITS if entry.media else TEXT_UNITS):
@@ -140,7 +140,7 @@ async def _send_entry(context: RenderContext, place: Place, entry: TicketEntry, 
 
 
 async def _save_post(context: RenderContext, place: Place, entry: TicketEntry, message_id: int) -> None:
-    """Let the rest of a long message be replied to as well as its beginning."""
+    """Save the second message of a long entry, so that agents can reply to it, too."""
     post = TicketPost(
         chat_id=place.chat_id,
         message_id=message_id,
@@ -155,7 +155,7 @@ async def _save_post(context: RenderContext, place: Place, entry: TicketEntry, m
 
 
 async def _is_superseded(notification: Notification[AboutTicket], context: RenderContext) -> bool:
-    """Return whether a later change of the card waits in this chat: a group bears 20 messages and edits a minute."""
+    """Return whether a later update of the card waits. A group allows only 20 messages and edits a minute."""
     async with context.store.reading() as tx:
         queued = await OutboxRepository(tx).of_subject(notification.subject)
     return any(

@@ -1,7 +1,6 @@
-"""What follows a notification for the chat of staff, and one that the card of a ticket shows.
+"""Handle the results of notifications: update cards, and redirect what the staff's group didn't get.
 
-A group that can't be written to loses nothing: its notifications go to each support agent's private chat, and
-operators get an alarm.
+If the bot can't write to the group, its notifications go to each agent's private chat, and operators get an alarm.
 """
 
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ Result = Sent | Undeliverable
 
 
 class StaffChatResults:
-    """Keep cards up to date, and let no notification for the group of staff get lost."""
+    """Update cards, and redirect what the staff's group didn't get."""
 
     def __init__(self, staff_chat: StaffChat, operator_ids: frozenset[int]) -> None:
         self._staff_chat = staff_chat
@@ -41,7 +40,7 @@ class StaffChatResults:
     async def _update_card(
         self, tx: Transaction, notification: Notification[AboutTicket], _: Result, now: datetime
     ) -> None:
-        """Show on the ticket's card what the user was notified of, and whether it was sent."""
+        """Update the card, whose timeline shows the user's notifications."""
         ticket = await TicketRepository(tx).get(notification.payload.ticket)
         if ticket is not None:
             await update_card(tx, self._staff_chat, ticket.reference, now, ticket.version, notification.id)
@@ -49,7 +48,7 @@ class StaffChatResults:
     async def _check_group(
         self, tx: Transaction, notification: Notification[AboutTicket], result: Result, now: datetime
     ) -> None:
-        """Send to each agent what the group didn't get. Raise the alarm where it gets nothing, or end the alarm."""
+        """Send each agent what the group didn't get. Raise the alarm if the group is lost, and clear it afterwards."""
         if notification.chat_id != await self._staff_chat.group(tx):
             return
         if isinstance(result, Sent):
@@ -76,6 +75,6 @@ def _copy_for(agent: int, notification: Notification[AboutTicket], now: datetime
 
 
 async def save_moved_chat(tx: Transaction, old: int, new: int) -> None:
-    """Save that Telegram gave the group of staff another id (a hook of the outbox)."""
+    """Save the new id of the staff's group. The outbox calls this."""
     await MovedChatRepository(tx).save(old, new)
     await TicketPostRepository(tx).delete_in_chat(old)

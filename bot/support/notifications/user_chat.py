@@ -1,6 +1,6 @@
-"""Messages about tickets to their users: one was opened automatically, one was closed.
+"""Notify users that the bot opened a ticket for them, or that support closed one.
 
-What the tickets of a deleted user leave behind in the staff's chats is removed.
+Also delete the messages in the staff's chats about tickets of a deleted user.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from bot.users.readers import RenderContext, Renderer
 
 
 class UserChatMessages:
-    """The messages to users about their tickets. `reopen_within` is how long a closed one can be reopened."""
+    """Render messages to users about their tickets. `reopen_within` is how long a closed ticket can be reopened."""
 
     def __init__(self, *, reopen_within: timedelta, reply_time: ReplyTime) -> None:
         self._within = reopen_within
@@ -36,7 +36,7 @@ class UserChatMessages:
         }
 
     async def render_opened(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
-        """Say silently that a ticket was opened: that something went wrong has just been sent."""
+        """Send silently that a ticket was opened. The message about the order's problem has just been sent."""
         ticket, order = await _read(notification, context)
         if ticket is None:
             return Sent()
@@ -44,7 +44,7 @@ class UserChatMessages:
         return await context.send_text(notification, screen, priority="money", silent=True)
 
     async def render_closed(self, notification: Notification[AboutTicket], context: RenderContext) -> DeliveryOutcome:
-        """Say that the ticket was closed, if it still is."""
+        """Send that the ticket was closed, if it still is."""
         ticket, order = await _read(notification, context)
         if ticket is None or ticket.is_open:
             return Sent()
@@ -54,7 +54,7 @@ class UserChatMessages:
 
 
 async def remove_deleted(notification: Notification[DeletedTicket], context: RenderContext) -> DeliveryOutcome:
-    """Remove what a chat of staff shows of a deleted user's ticket. Repeating it does no harm."""
+    """Delete a deleted user's ticket in a chat of staff. It can be repeated."""
     if notification.payload.chat != notification.chat_id:
         return Sent()
     for outcome in await _remove_messages(notification.payload, context):
@@ -64,7 +64,7 @@ async def remove_deleted(notification: Notification[DeletedTicket], context: Ren
 
 
 async def _remove_messages(deleted: DeletedTicket, context: RenderContext) -> list[Outcome]:
-    """Delete its topic with all that was written in it, or else each of our messages, while Telegram lets us."""
+    """Delete the ticket's topics, or if we may not, each of our messages."""
     messenger = context.messenger
     gone = [await messenger.topics.delete_topic(deleted.chat, topic) for topic in deleted.topics]
     if gone and all(not isinstance(each, Invalid) for each in gone):

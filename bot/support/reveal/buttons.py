@@ -18,7 +18,7 @@ class RevealAction(StrEnum):
 
 @dataclass(frozen=True)
 class RevealButton(Callback, prefix="rv"):
-    """A button about an order's full recipient; `argument` is the reason, or the id of what is hidden again."""
+    """A button about an order's full recipient. `argument` is the reason, or the id of the reveal to hide."""
 
     order: Annotated[str, Pattern("[0-9A-Z]{4,16}")]
     action: RevealAction

@@ -1,7 +1,7 @@
-"""Show a full recipient to a support agent: asked for from anywhere, shown only where nobody else reads along.
+"""Handle the buttons that show a full recipient to a support agent.
 
-The question and the recipient come in the private chat of the agent who pressed. Each step checks again whether they
-may see it.
+The button works in any chat of support. The question for the reason and the recipient come in the agent's private
+chat. Each step checks again whether the agent may see the recipient.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -41,11 +41,11 @@ class RevealHandlers:
         return routes
 
     def answers(self) -> Mapping[str, questions.Answer]:
-        """Return who takes the typed answer to which question."""
+        """Return the handlers of typed answers, by question."""
         return {REASON: questions.text_only(self.reason_typed)}
 
     async def reveal_button(self, staff: StaffSession, button: RevealButton) -> None:
-        """Do what a button about a full recipient says; in a group, only ask."""
+        """Handle a button about a full recipient. In a group, only the first button works."""
         if button.action is not RevealAction.ASK and not staff.is_private:
             await staff.toast("staff.gone", alert=True)
             return
@@ -55,7 +55,7 @@ class RevealHandlers:
             await self._refuse(staff.session, rejection)
 
     async def reason_typed(self, session: Session, reference: str, text: str) -> None:
-        """Show the recipient for a reason that was typed. For somebody who is no agent any longer, end the question."""
+        """Show the recipient for a typed reason. If its author is no longer an agent, end the question."""
         try:
             order = await self._reveals.find_order(session.user.id, reference)
         except Rejection:
@@ -75,7 +75,7 @@ class RevealHandlers:
             await self._refuse(session, rejection)
 
     async def _ask(self, staff: StaffSession, reference: str, _: str) -> None:
-        """Ask why, in private."""
+        """Ask for the reason, in the private chat."""
         session = staff.session
         order = await self._reveals.find_order(staff.user.id, reference)
         await session.acknowledge(None if staff.is_private else session.t.plain("reveal.look_in_private"))
@@ -87,7 +87,7 @@ class RevealHandlers:
             await staff.say(Screen(staff.t("reveal.not_asked")))
 
     async def _show_for(self, staff: StaffSession, reference: str, reason: str) -> None:
-        """Show it for one of the usual reasons."""
+        """Show the recipient for one of the usual reasons."""
         if reason not in set(Reason):
             await staff.toast("staff.gone", alert=True)
             return
@@ -97,7 +97,7 @@ class RevealHandlers:
             await self._messenger.delete(staff.chat_id, staff.message_id, priority="talk")
 
     async def _ask_for_reason(self, staff: StaffSession, reference: str, _: str) -> None:
-        """Ask for another reason, in the place of the buttons."""
+        """Ask to type another reason, in place of the buttons."""
         order = await self._reveals.find_order(staff.user.id, reference)
         await staff.session.acknowledge()
         await questions.ask(staff.session, REASON, screens.ask_typed_reason(staff.session.t, order), reference)
@@ -122,7 +122,7 @@ class RevealHandlers:
                 await session.save_user(answered)
 
     async def _refuse(self, session: Session, rejection: Rejection) -> None:
-        """Say why not: over the screen, where a press waits for its answer; else in a message, in private."""
+        """Explain a rejection: in an alert after a press, or else in a message in the private chat."""
         if session.query_id is not None:
             await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
         else:
@@ -134,4 +134,4 @@ class RevealHandlers:
         RevealAction.TYPE_REASON: _ask_for_reason,
         RevealAction.HIDE: _hide,
     }
-    """What a button does. All but the question work only in the private chat."""
+    """What a button does. Only `ASK` works outside the private chat."""

@@ -1,6 +1,6 @@
-"""Mask revealed recipients: when their time is over, and when their agent may not see them any longer.
+"""Mask revealed recipients after their minute, or when their agent loses the right to see them.
 
-Rows say what has to be masked. A recipient is never shown and masked at the same time, so the mask always comes last.
+The table lists what has to be masked. A recipient is never shown and masked at once, so the mask always comes last.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ log = structlog.get_logger(__name__)
 PAUSE_WHILE_SHOWN: Final = 1.0
 PAUSE_WHILE_NONE: Final = 30.0
 MASK_RETRY: Final = Backoff(first=2.0, longest=900.0)
-"""Between attempts to mask. An agent who has blocked the bot keeps what they saw until then."""
+"""Pauses between attempts to mask. We can't mask anything for an agent who has blocked the bot."""
 
 
 class MaskingService:
-    """Mask what is revealed. `elapsed` is a clock that nobody can set; `on_change` wakes the caller of `mask_due`."""
+    """Mask revealed recipients. `elapsed` is a monotonic clock. `on_change` wakes the worker that calls `mask_due`."""
 
     def __init__(
         self,
@@ -54,12 +54,12 @@ class MaskingService:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def wake(self) -> None:
-        """Report that something was revealed or masked."""
+        """Wake the worker, since something was revealed or masked."""
         self._on_change()
 
     @contextmanager
     def lock(self, reveal: Reveal) -> Iterator[bool]:
-        """Keep others from showing or masking it within the block. Yields whether nobody else is doing that already."""
+        """Lock a reveal, so that only the block shows or masks it. Yield False if it is locked already."""
         if reveal.id in self._in_progress:
             yield False
             return
@@ -70,14 +70,17 @@ class MaskingService:
             self._in_progress.discard(reveal.id)
 
     def is_due(self, reveal: Reveal) -> bool:
-        """Return whether it has to be masked. A reveal that is asked about for the first time is timed from now on."""
+        """Return whether a reveal has to be masked. The monotonic clock counts from the first call for a reveal."""
         lasted = self._elapsed() - self._seen_at.setdefault(reveal.id, self._elapsed())
         may_see = reveal.staff_id in self._staff_chat.agent_ids
         is_late = lasted >= SHOWN_FOR.total_seconds() or reveal.is_over(self._clock.now())
         return is_late or not may_see
 
     async def mask(self, reveal: Reveal, *, is_kept: bool = True) -> None:
-        """Mask one now, unless that is being done already. After a failure it is retried at growing intervals."""
+        """Mask a reveal, unless it is locked. After a failure, `mask_due` retries at growing intervals.
+
+        With `is_kept=False`, the row isn't saved as masked.
+        """
         with self.lock(reveal) as is_ours:
             if not is_ours:
                 return
@@ -91,7 +94,7 @@ class MaskingService:
                     await RevealRepository(tx).save(replace(reveal, masked_at=self._clock.now()))
 
     async def mask_due(self) -> float:
-        """Start to mask all whose time is over, and return the seconds until the next call."""
+        """Start to mask all due reveals, and return the seconds until the next call."""
         async with self._database.reading() as tx:
             shown = await RevealRepository(tx).unmasked()
             deleted = {each.id for each in shown if await _is_user_deleted(tx, each)}
@@ -104,7 +107,7 @@ class MaskingService:
         return PAUSE_WHILE_SHOWN if shown else PAUSE_WHILE_NONE
 
     async def mask_due_of(self, staff_id: int) -> None:
-        """Mask what one agent may not see any longer, now that they are here: earlier attempts can have failed."""
+        """Mask the due reveals of one agent. Earlier attempts can have failed."""
         async with self._database.reading() as tx:
             shown = await RevealRepository(tx).unmasked()
         for reveal in shown:
@@ -117,10 +120,10 @@ class MaskingService:
             await asyncio.wait(self._tasks)
 
     async def close(self, within: float) -> None:
-        """Mask all before the bot stops, within so many seconds: nothing would when their minute is over.
+        """Mask all reveals before the bot stops, within so many seconds.
 
-        They aren't saved as masked: a message that was sent before can still arrive after this. The next start checks
-        them again.
+        They aren't saved as masked, because an earlier request can still show a recipient. The next start masks them
+        again.
         """
         try:
             async with self._database.reading() as tx:
@@ -149,11 +152,11 @@ class MaskingService:
     def _remove_task(self, task: "asyncio.Task[Any]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            # The row still says that it has to be masked, and the next call finds it.
+            # The row isn't saved as masked, so the next call finds it again.
             log.error("mask_failed", error=type(error).__name__)
 
 
 async def _is_user_deleted(tx: Transaction, reveal: Reveal) -> bool:
-    """Return whether its order's user has been deleted meanwhile."""
+    """Return whether the order's user or its recipient was deleted."""
     order = await OrderRepository(tx).get(reveal.reference)
     return order is None or not order.has_recipient

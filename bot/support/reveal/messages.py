@@ -1,4 +1,4 @@
-"""The message in an agent's private chat that shows a full recipient for a minute. It is edited, never sent again."""
+"""The message that shows a full recipient for a minute. It is sent once, and then only edited."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ Show = Callable[[Translator, User | None], Screen]
 
 
 class RevealMessages:
-    """Show and mask a full recipient in Telegram. Its calls have the same priority, so they arrive in their order."""
+    """Show and mask a full recipient in Telegram. The calls have one priority, so they arrive in order."""
 
     def __init__(
         self, database: Database, messenger: Messenger, translations: Translations, default_locale: str
@@ -30,17 +30,17 @@ class RevealMessages:
         self._default_locale = default_locale
 
     async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
-        """Send the message, still masked. It can't be forwarded or copied."""
+        """Send the message without the recipient. It can't be forwarded or copied."""
         screen = await self._screen(staff_id, lambda t, _: screens.show_placeholder(t, order))
         return delivery_outcome(await self._messenger.send_text(staff_id, screen.text, priority="talk", protected=True))
 
     async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
-        """Replace the mask by the full recipient."""
+        """Edit the message to show the full recipient."""
         edited = await self._edit(reveal, lambda t, who: screens.show_recipient(t, reveal, order, who))
         return Undeliverable("the message is gone") if isinstance(edited, Gone) else delivery_outcome(edited)
 
     async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
-        """Mask the recipient. A message that can't be edited is deleted."""
+        """Edit the message to mask the recipient. If that fails, delete the message."""
         if reveal.message_id is None:
             return Sent()
         edited = await self._edit(reveal, lambda t, _: screens.show_masked(t, reveal, order))

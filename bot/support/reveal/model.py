@@ -1,4 +1,4 @@
-"""A full recipient in front of a support agent: why they can see it, for how long, and the message that shows it."""
+"""Reveals: who sees a full recipient, for which reason, until when, and in which message."""
 
 import re
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ MIN_CHARACTERS, MAX_CHARACTERS = 3, 200
 """Characters of a reason."""
 
 _NUMBER: Final = re.compile(r"\d(?:[ .-]?\d){5,}")
-"""What can be an account number. Others read the reason later, and need only the last digits."""
+"""What can be an account number. Readers of the audit log need only its last digits."""
 
 
 class Reason(StrEnum):
-    """The usual reasons; any other is typed."""
+    """The usual reasons. Agents can type another."""
 
     COMPARE = "compare"  # the user says or shows where the payout should have gone
     WRONG = "wrong"  # the user says that the number was wrong
@@ -30,7 +30,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reveal:
-    """A full recipient in front of a support agent, in their private chat, until it is masked again."""
+    """A full recipient that a support agent sees in their private chat, until it is masked."""
 
     id: str
     reference: str
@@ -41,31 +41,31 @@ class Reveal:
     masked_at: datetime | None = None
 
     def is_over(self, now: datetime) -> bool:
-        """Return whether it has to be masked now, which it has also where the clock was set back since."""
+        """Return whether the recipient has to be masked now. It also has to if the clock was set back since."""
         return not self.at <= now < self.until
 
 
 class RevealScreen(Protocol):
-    """The message in which a support agent sees a full recipient, in their private chat."""
+    """The message that shows a full recipient in a support agent's private chat."""
 
     async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
-        """Send the message, still masked. It can't be forwarded."""
+        """Send the message without the recipient. It can't be forwarded."""
         ...
 
     async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
-        """Replace the mask by the full recipient."""
+        """Show the full recipient."""
         ...
 
     async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
-        """Mask the recipient again. `Sent` also where the message no longer exists."""
+        """Mask the recipient. Return `Sent` also if the message no longer exists."""
         ...
 
 
 def read_reason(typed: str) -> str:
-    """Return a reason as the audit log keeps it: one line, with account numbers masked.
+    """Return a typed reason for the audit log: one line, with account numbers masked.
 
     Raises:
-        Rejection: it says too little, or too much.
+        Rejection: the reason is too short or too long.
     """
     reason = _NUMBER.sub(lambda found: mask(re.sub(r"\D", "", found[0])), plain(typed))
     if len(reason) < MIN_CHARACTERS or not any(map(str.isalpha, reason)):

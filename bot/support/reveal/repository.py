@@ -17,7 +17,7 @@ UNMASKED = select(reveals).where(IS_REVEALED).order_by(reveals.c.until)
 
 
 class RevealRepository:
-    """Reveals, which have to be masked again even after a restart."""
+    """Read and write reveals. They are saved, so that a restarted bot can mask them."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
@@ -36,7 +36,7 @@ class RevealRepository:
         await writing.put(self._connection, reveals, asdict(reveal))
 
     async def unmasked(self) -> tuple[Reveal, ...]:
-        """Return all that can still be seen, the longest shown first."""
+        """Return the reveals that aren't masked yet, the first to end first."""
         return await self._all(UNMASKED, {})
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[Reveal, ...]:

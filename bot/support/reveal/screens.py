@@ -1,4 +1,4 @@
-"""A full recipient: the question why it is needed, the recipient for a minute, and the masked message after that."""
+"""The screens of a reveal: the question for the reason, the full recipient, and the masked message."""
 
 from bot.core.zones import PRESUMED
 from bot.infra.i18n import Html, Translator
@@ -13,12 +13,12 @@ from bot.users.model import User
 
 
 def reveal_button(t: Translator, reference: str) -> Button:
-    """Return the button that asks why, in the private chat of the agent who presses it."""
+    """Return the button that starts a reveal."""
     return Button(t.plain("reveal.button"), data=RevealButton(reference, RevealAction.ASK).pack())
 
 
 def ask_reason(t: Translator, order: Order) -> Screen:
-    """Ask why: the usual reasons, or one that is typed."""
+    """Ask for the reason: a usual one, or one that is typed."""
     usual = [_choice(t, order, f"reveal.reason_{reason}", RevealAction.FOR_REASON, reason) for reason in Reason]
     other = _choice(t, order, "reveal.other", RevealAction.TYPE_REASON)
     return Screen(t("reveal.ask", line=format_order_line(t, order)), tuple((each,) for each in (*usual, other)))
@@ -30,12 +30,12 @@ def ask_typed_reason(t: Translator, order: Order) -> Screen:
 
 
 def show_placeholder(t: Translator, order: Order) -> Screen:
-    """Return the message that is sent before anything is revealed."""
+    """Return the message before the recipient is in it."""
     return Screen(t("reveal.opened", line=format_order_line(t, order)))
 
 
 def show_recipient(t: Translator, reveal: Reveal, order: Order, user: User | None) -> Screen:
-    """Show the full recipient, and until when."""
+    """Show the full recipient, and until when it is shown."""
     zone = user.zone if user is not None else PRESUMED
     text = t(
         "reveal.shown_named" if order.holder else "reveal.shown",
@@ -50,7 +50,7 @@ def show_recipient(t: Translator, reveal: Reveal, order: Order, user: User | Non
 
 
 def show_masked(t: Translator, reveal: Reveal, order: Order | None) -> Screen:
-    """Show only which order it was. A deleted recipient can't be asked for again."""
+    """Show the order without its recipient. A deleted recipient can't be shown again."""
     line: Html | str = format_order_line(t, order) if order is not None else reveal.reference
     can_be_asked = order is not None and order.has_recipient
     again = Button(t.plain("reveal.again"), data=RevealButton(reveal.reference, RevealAction.ASK).pack())
@@ -58,7 +58,7 @@ def show_masked(t: Translator, reveal: Reveal, order: Order | None) -> Screen:
 
 
 def explain_unreachable(t: Translator, username: str) -> Screen:
-    """Say that the bot can't write to the agent: they haven't pressed Start yet, or have blocked it."""
+    """Explain that the bot can't write to the agent, who hasn't started the bot or has blocked it."""
     return Screen(t("reveal.unreachable"), private_chat_row(t, username))
 
 

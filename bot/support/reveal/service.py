@@ -1,8 +1,8 @@
-"""Show a full recipient to a support agent: with a reason, for a minute, in the audit log before it can be seen.
+"""Show a full recipient to a support agent for a minute, with a reason in the audit log.
 
-A masked message is sent first. Then its id, the reason and the end are saved in one transaction. Only then the message
-is edited to show the recipient. Whenever the process is killed, a row names what can be seen. This process or the next
-one masks it when its minute is over.
+First we send a masked message. Then we save its id, the reason and the end in one transaction. Only then we edit the
+message to show the recipient. So even if the process is killed, a row names each recipient that can be seen. This
+process or the next one masks it after its minute.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from bot.users.repository import UserRepository
 
 
 class RevealService:
-    """Reveal recipients, and leave it to `masking` to mask them in time."""
+    """Reveal recipients. `masking` masks them in time."""
 
     def __init__(
         self, *, database: Database, clock: Clock, staff_chat: StaffChat, screen: RevealScreen, masking: MaskingService
@@ -35,10 +35,10 @@ class RevealService:
         self._masking = masking
 
     async def find_order(self, staff_id: int, reference: str) -> Order:
-        """Return the order whose recipient this agent can ask for.
+        """Return the order, if this agent can see its recipient.
 
         Raises:
-            Rejection: there is none, its recipient was deleted, or they are no support agent (any longer).
+            Rejection: there is no such order, its recipient was deleted, or `staff_id` isn't a support agent.
         """
         async with self._database.reading() as tx:
             return await self._find_allowed(tx, staff_id, reference)
@@ -46,17 +46,17 @@ class RevealService:
     async def reveal(
         self, staff_id: int, reference: str, reason: str, *, question: int | None = None, answered: User | None = None
     ) -> bool:
-        """Show it in the agent's private chat, and return False where it is being shown there already.
+        """Show the recipient in the agent's private chat. Return False if it is shown there already.
 
         Args:
             staff_id: the agent.
-            reference: the order's.
-            reason: why they need it.
+            reference: the order's reference.
+            reason: why the agent needs the recipient.
             question: the message whose button was pressed. A press that is handled again after a crash shows nothing.
-            answered: who has typed the reason. It is saved with the reason, so that the answer isn't taken twice.
+            answered: the agent who typed the reason, to be saved with it, so that the answer isn't taken twice.
 
         Raises:
-            Rejection: as `find_order` does; or nothing could be shown, or an earlier one couldn't be masked yet.
+            Rejection: as `find_order`; or the message couldn't be sent, or an earlier recipient couldn't be masked.
         """
         order = await self.find_order(staff_id, reference)
         await self._masking.mask_due_of(staff_id)
@@ -75,7 +75,7 @@ class RevealService:
         return shown is None
 
     async def hide(self, staff_id: int, reveal_id: str) -> bool:
-        """Mask one before its time, and return False where it isn't theirs, or is masked already."""
+        """Mask a reveal early. Return False if it isn't the agent's, or is masked already."""
         async with self._database.reading() as tx:
             reveal = await RevealRepository(tx).get(reveal_id)
         if reveal is None or reveal.staff_id != staff_id or reveal.masked_at is not None:
@@ -96,7 +96,7 @@ class RevealService:
     async def _send_placeholder(
         self, reveal_id: str, order: Order, staff_id: int, reason: str, answered: User | None
     ) -> Reveal:
-        """Send the masked message, and save what it will show, and why."""
+        """Send the masked message. Save the reveal with its reason."""
         sent = await self._screen.open(staff_id, order)
         if not isinstance(sent, Sent) or sent.message_id is None:
             raise Rejection("reveal.not_shown")
@@ -118,7 +118,7 @@ class RevealService:
         return reveal
 
     async def _show(self, reveal: Reveal) -> bool:
-        """Edit the message, while nothing masks it: what shows it must never arrive after what masks it."""
+        """Edit the message to show the recipient, under a lock, so that the edit can't arrive after the mask."""
         self._masking.wake()
         with self._masking.lock(reveal) as is_ours:
             if not is_ours:
@@ -136,7 +136,7 @@ class RevealService:
 
 
 def _reveal_id(staff_id: int, reference: str, question: int | None) -> str:
-    """Return 16 hexadecimal digits, the same for the same question, as the button that hides it has them."""
+    """Return an id of 16 hexadecimal digits, always the same for a question. It fits into the button that hides it."""
     if question is None:
         return secrets.token_hex(8)
     return hashlib.sha256(f"{staff_id}:{reference}:{question}".encode()).hexdigest()[:16]

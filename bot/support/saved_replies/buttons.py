@@ -1,4 +1,4 @@
-"""The buttons of saved replies: those of the list, and those that send one in a ticket."""
+"""The buttons of saved replies: in the list, and to send one in a ticket."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,7 +23,7 @@ class SavedReplyAction(StrEnum):
 
 @dataclass(frozen=True)
 class SavedReplyButton(Callback, prefix="sa"):
-    """A button of the list; `name` is the saved reply's, where the button is about one."""
+    """A button of the list. `name` is the saved reply's, if the button is about one."""
 
     action: SavedReplyAction
     name: Annotated[str, NAME] = ""
@@ -39,21 +39,21 @@ class WriteSavedReplyButton(Callback, prefix="sa:text"):
 
 @dataclass(frozen=True)
 class SavedRepliesForTicketButton(Callback, prefix="sa:list"):
-    """A ticket's button to the saved replies that can be sent in it, in a new message."""
+    """A ticket's button that lists the saved replies for it, in a new message."""
 
     ticket: Annotated[str, TICKET]
 
 
 @dataclass(frozen=True)
 class OtherSavedRepliesButton(Callback, prefix="sa:back"):
-    """A preview's button to the saved replies, in the preview's place."""
+    """A preview's button that lists the saved replies, in place of the preview."""
 
     ticket: Annotated[str, TICKET]
 
 
 @dataclass(frozen=True)
 class PreviewSavedReplyButton(Callback, prefix="sa:pick"):
-    """A button that shows what the ticket's user would read."""
+    """A button that previews a saved reply for a ticket."""
 
     ticket: Annotated[str, TICKET]
     name: Annotated[str, NAME]
@@ -61,7 +61,7 @@ class PreviewSavedReplyButton(Callback, prefix="sa:pick"):
 
 @dataclass(frozen=True)
 class SendSavedReplyButton(Callback, prefix="sa:send"):
-    """A preview's button that sends it; `stamp` says what the preview showed."""
+    """A preview's button that sends the saved reply. `stamp` is a hash of the previewed text."""
 
     ticket: Annotated[str, TICKET]
     name: Annotated[str, NAME]

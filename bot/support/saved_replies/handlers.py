@@ -1,4 +1,4 @@
-"""Saved replies: the list that agents keep in private (`/answers`), and how one of them is sent in a ticket."""
+"""Handle saved replies: change their list (`/answers`), and send one in a ticket."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import ClassVar, Final
@@ -65,11 +65,11 @@ class SavedReplyHandlers:
         return routes
 
     def answers(self) -> Mapping[str, questions.Answer]:
-        """Return who takes the typed answer to which question."""
+        """Return the handlers of typed answers, by question."""
         return {NAME: questions.text_only(self.name_typed), TEXT: self.text_sent}
 
     async def list_saved_replies(self, staff: StaffSession, _: str) -> None:
-        """List the saved replies: to read and change them in private, or only their names in a group."""
+        """List the saved replies. In a group, list only their names."""
         saved = await self._saved_replies.all()
         if staff.is_private:
             await staff.say(screens.list_replies(staff.t, saved))
@@ -77,13 +77,13 @@ class SavedReplyHandlers:
             await staff.say(screens.list_names(staff.t, saved, self._messenger.username))
 
     async def saved_reply_button(self, staff: StaffSession, button: SavedReplyButton) -> None:
-        """Do what a button of the list says, in private."""
+        """Handle a button of the list. It works only in the private chat."""
         async with alert_on_rejection(staff):
             _check_private(staff)
             await self.ACTIONS[button.action](self, staff, button.name)
 
     async def write_button(self, staff: StaffSession, button: WriteSavedReplyButton) -> None:
-        """Ask for the text of a saved reply in one language, in private."""
+        """Ask for the text of a saved reply in one language. It works only in the private chat."""
         async with alert_on_rejection(staff):
             _check_private(staff)
             await self._check_known(button.name)
@@ -91,7 +91,7 @@ class SavedReplyHandlers:
             await self._ask_text(staff.session, button.name, button.locale)
 
     async def name_typed(self, session: Session, _: str, typed: str) -> None:
-        """Take the name of a new one, and ask for its texts next."""
+        """Take the name of a new saved reply, and ask for its first text."""
         if not await self._is_agent(session):
             return
         try:
@@ -104,7 +104,7 @@ class SavedReplyHandlers:
         await self._ask_next_text(session, name, self._default_locale)
 
     async def text_sent(self, session: Session, argument: str, message: Message) -> None:
-        """Take a text in one language; where there is none in the other yet, ask for that next."""
+        """Save a text in one language. If the other language has none yet, ask for it."""
         if not await self._is_agent(session):
             return
         name, _separator, locale = argument.partition(":")
@@ -152,7 +152,7 @@ class SavedReplyHandlers:
             raise Rejection("staff.gone")
 
     async def _ask_next_text(self, session: Session, name: str, locale: str) -> None:
-        # Answered first: a crash after this must not take the same message for the answer to the next question.
+        # Mark the message as answered first. Otherwise, after a crash, it would also answer the next question.
         questions.answered(session)
         await self._ask_text(session, name, locale)
 
@@ -160,7 +160,7 @@ class SavedReplyHandlers:
         await questions.ask(session, TEXT, screens.ask_text(session.t, name, locale), f"{name}:{locale}")
 
     async def _is_agent(self, session: Session) -> bool:
-        """Return whether the answer comes from an agent. Otherwise end the question, and show the welcome."""
+        """Return whether the user is an agent. If not, end the question and show the welcome."""
         if self._sessions.is_agent(session.user.id):
             return True
         await session.save_user(questions.answered(session))
@@ -174,13 +174,13 @@ class SavedReplyHandlers:
         SavedReplyAction.ASK_TO_DELETE: _ask_to_delete,
         SavedReplyAction.DELETE: _delete,
     }
-    """What a button of the list does, only in private."""
+    """What a button of the list does."""
 
 
 class SendSavedReplyHandlers:
-    """Send a saved reply in a ticket: chosen, previewed as its user will read it, and sent.
+    """Send a saved reply in a ticket: an agent chooses it, sees a preview, and sends it.
 
-    The preview's message is the source of the reply: neither a second tap nor a crash after the first sends it twice.
+    The preview's message is the source of the reply. So a second tap doesn't send it again, not even after a crash.
     """
 
     def __init__(
@@ -222,7 +222,7 @@ class SendSavedReplyHandlers:
             await self._messages.say(staff, ticket, screens.ask_which(staff.t, ticket, saved, t.locale))
 
     async def others_button(self, staff: StaffSession, button: OtherSavedRepliesButton) -> None:
-        """Ask which saved reply to send, in the place of the preview."""
+        """Ask which saved reply to send, in place of the preview."""
         async with alert_on_rejection(staff):
             ticket, _, t = await self._case(staff, button.ticket)
             await staff.session.acknowledge()
@@ -230,7 +230,7 @@ class SendSavedReplyHandlers:
             await staff.update(screens.ask_which(staff.t, ticket, saved, t.locale))
 
     async def preview_button(self, staff: StaffSession, button: PreviewSavedReplyButton) -> None:
-        """Show what the ticket's user would read."""
+        """Preview a saved reply as the ticket's user would read it."""
         async with alert_on_rejection(staff):
             ticket, order, t = await self._case(staff, button.ticket)
             filled = _fill(await self._saved_replies.get(button.name), ticket, order, t)
@@ -238,7 +238,7 @@ class SendSavedReplyHandlers:
             await staff.update(screens.show_preview(staff.t, ticket, button.name, filled, t.locale))
 
     async def send_button(self, staff: StaffSession, button: SendSavedReplyButton) -> None:
-        """Send what the preview showed, and nothing else: where it would read differently now, preview it again."""
+        """Send the previewed text. If the text has changed since, show a new preview instead."""
         async with alert_on_rejection(staff):
             await self._send(staff, button)
 
@@ -260,7 +260,7 @@ class SendSavedReplyHandlers:
         await staff.update(screens.show_queued(staff.t, ticket, button.name, filled, staff.user.id))
 
     async def _case(self, staff: StaffSession, reference: str) -> tuple[Ticket, Order | None, Translator]:
-        """Return the ticket, its order, and the language that its user reads.
+        """Return the ticket, its order, and the translator of its user's language.
 
         Raises:
             Rejection: there is no such ticket, it is closed, or another agent holds it.
@@ -287,7 +287,7 @@ def _formatted_text(message: Message) -> str:
     """Return the text with its formatting.
 
     Raises:
-        Rejection: it is something else, such as a picture, which isn't kept; or it is too long.
+        Rejection: the message isn't a text, or it is too long.
     """
     if not plain(message.text or ""):
         raise Rejection("answers.only_text")
@@ -298,10 +298,10 @@ def _formatted_text(message: Message) -> str:
 
 
 def _fill(saved: SavedReply | None, ticket: Ticket, order: Order | None, t: Translator) -> str:
-    """Return what the user would read.
+    """Return the text with the values of its variables.
 
     Raises:
-        Rejection: there is no such reply, none in the user's language, no order to fill it with, or it is too long.
+        Rejection: the saved reply doesn't exist, has no text in the user's language, needs an order, or is too long.
     """
     if saved is None:
         raise Rejection("staff.gone")

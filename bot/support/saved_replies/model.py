@@ -12,25 +12,25 @@ from bot.core.errors import Rejection
 from bot.core.text import plain
 
 VARIABLES: Final = ("reference", "ticket", "amount", "destination")
-"""The order's reference, the ticket's, the amount in rupiah, and the masked destination."""
+"""The references of the order and the ticket, the amount in rupiah, and the masked destination."""
 
 OF_ORDERS: Final = frozenset({"reference", "amount", "destination"})
-"""Variables that only a ticket about an order has."""
+"""The variables that need a ticket about an order."""
 
 MAX_COUNT: Final = 60
-"""Saved replies at most: nobody finds one among more."""
+"""Maximum number of saved replies."""
 
 MAX_UNITS: Final = 1500
-"""Of a text, in Telegram's units: both languages of a reply are shown in one message."""
+"""Maximum length of a text, in Telegram's units. One message shows a reply in both languages."""
 
 _NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,18}[a-z0-9])")
 
 
 def read_name(typed: str) -> str:
-    """Return the name that was typed, as buttons can hold it ("Bank is late" is `bank-is-late`).
+    """Return a typed name in the form that buttons can hold ("Bank is late" becomes `bank-is-late`).
 
     Raises:
-        Rejection: it isn't 2 to 20 letters and digits.
+        Rejection: the name isn't 2 to 20 letters, digits and hyphens.
     """
     name = re.sub(r"[ _-]+", "-", plain(typed).casefold()).strip("-")
     if not _NAME.fullmatch(name):
@@ -39,23 +39,23 @@ def read_name(typed: str) -> str:
 
 
 def read_text(html: str) -> str:
-    """Return a text with variables. Raises `Rejection` as `templates.read` does."""
+    """Return a typed text with its variables checked. Raise `Rejection` as `templates.read` does."""
     return templates.read(html, VARIABLES)
 
 
 def needs_order(template: str) -> bool:
-    """Return whether it can be used only in a ticket about an order."""
+    """Return whether a text has a variable that only an order can fill."""
     return bool(templates.variables_in(template) & OF_ORDERS)
 
 
 def compute_stamp(filled: str) -> str:
-    """Return a short hash, to compare what a preview showed with what would be sent."""
+    """Return a short hash of a text, to notice if it has changed since its preview."""
     return sha256(filled.encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedReply:
-    """A saved reply: `texts` by language, with variables in braces."""
+    """A saved reply. `texts` are by language, with variables in braces."""
 
     name: str
     texts: Mapping[str, str]

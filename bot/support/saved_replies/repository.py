@@ -16,19 +16,19 @@ DELETE = delete(saved_replies).where(saved_replies.c.name == bindparam("called")
 
 
 class SavedReplyRepository:
-    """Saved replies."""
+    """Read and write saved replies."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def all(self) -> tuple[SavedReply, ...]:
-        """Return all of them, by name."""
+        """Return all saved replies, by name."""
         found = (await self._connection.execute(ALL)).mappings()
         return sealing.readable(self._vault, saved_replies, found, _to_saved_reply)
 
     async def get(self, name: str) -> SavedReply | None:
-        """Return the one of this name."""
+        """Return the saved reply with this name."""
         return next((reply for reply in await self.all() if reply.name == name), None)
 
     async def save(self, reply: SavedReply) -> None:
@@ -36,7 +36,7 @@ class SavedReplyRepository:
         await writing.put(self._connection, saved_replies, asdict(reply))
 
     async def delete(self, name: str) -> bool:
-        """Delete the one of this name, and return whether there was one."""
+        """Delete a saved reply, and return whether it existed."""
         return (await self._connection.execute(DELETE, {"called": name})).rowcount == 1
 
 

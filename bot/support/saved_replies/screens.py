@@ -1,4 +1,4 @@
-"""Saved replies: the list, one of them in both languages, and the preview of what its user would read."""
+"""The screens of saved replies: the list, one reply in both languages, and its preview."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -25,7 +25,7 @@ COLUMNS: Final = 2
 
 
 def list_replies(t: Translator, replies: Sequence[SavedReply]) -> Screen:
-    """List all of them, each with a button, and a button to add one."""
+    """List all saved replies with buttons to show each, and to add one."""
     known = t("answers.list", variables=templates.as_written(VARIABLES))
     text = known if replies else Html(f"{known}\n\n{t('answers.none')}")
     add = Button(t.plain("answers.add"), data=SavedReplyButton(SavedReplyAction.ADD).pack())
@@ -33,7 +33,7 @@ def list_replies(t: Translator, replies: Sequence[SavedReply]) -> Screen:
 
 
 def list_names(t: Translator, replies: Sequence[SavedReply], username: str) -> Screen:
-    """List their names. They are read and changed in private."""
+    """List only the names, with a button to the private chat."""
     names = ", ".join(f"<code>{each.name}</code>" for each in replies) or t("answers.none")
     return Screen(t("answers.in_group", names=Html(names)), private_chat_row(t, username))
 
@@ -54,24 +54,24 @@ def show_reply(t: Translator, reply: SavedReply) -> Screen:
 
 
 def ask_to_delete(t: Translator, name: str) -> Screen:
-    """Ask whether to delete it."""
+    """Ask whether to delete a saved reply."""
     yes = Button(t.plain("answers.delete"), data=SavedReplyButton(SavedReplyAction.DELETE, name).pack(), style="danger")
     return Screen(t("answers.sure", name=name), ((yes, _button(t.plain("answers.back"), SavedReplyAction.SHOW, name)),))
 
 
 def ask_name(t: Translator) -> Screen:
-    """Ask for the name of a new one."""
+    """Ask for the name of a new saved reply."""
     return Screen(t("answers.ask_name"), ((_button(t.plain("answers.back"), SavedReplyAction.LIST),),))
 
 
 def ask_text(t: Translator, called: str, locale: str) -> Screen:
-    """Ask for its text in one language."""
+    """Ask for the text of a saved reply in one language."""
     asked = t("answers.ask_text", name=called, language=t.language(locale), variables=templates.as_written(VARIABLES))
     return Screen(asked, ((_button(t.plain("answers.back"), SavedReplyAction.SHOW, called),),))
 
 
 def ask_which(t: Translator, ticket: Ticket, replies: Sequence[SavedReply], locale: str) -> Screen:
-    """Ask which one to send in a ticket. It offers those in the language of the ticket's user."""
+    """Ask which saved reply to send in a ticket. Offer those in the language of the ticket's user."""
     usable = [each for each in replies if locale in each.texts]
     key = "answers.choose" if usable else "answers.choose_none"
     buttons = [Button(each.name, data=PreviewSavedReplyButton(ticket.reference, each.name).pack()) for each in usable]
@@ -79,7 +79,7 @@ def ask_which(t: Translator, ticket: Ticket, replies: Sequence[SavedReply], loca
 
 
 def show_preview(t: Translator, ticket: Ticket, called: str, filled: str, locale: str) -> Screen:
-    """Show what its user would read, with the button that sends it."""
+    """Show the text that the user would read, with the button that sends it."""
     text = t("answers.preview", ticket=ticket.reference, name=called, language=t.language(locale))
     send = Button(
         t.plain("answers.send"),
@@ -91,12 +91,12 @@ def show_preview(t: Translator, ticket: Ticket, called: str, filled: str, locale
 
 
 def show_queued(t: Translator, ticket: Ticket, called: str, filled: str, by: int) -> Screen:
-    """Say that it was queued. A notification reports when it was delivered."""
+    """Say that the reply was queued. A notification reports its delivery."""
     return Screen(with_quote(t("answers.handed_over", ticket=ticket.reference, name=called, by=str(by)), filled))
 
 
 def variable_values(t: Translator, ticket: Ticket, order: Order | None) -> Mapping[str, Html]:
-    """Return the values of the variables, in the language of `t`; those of an order only where there is one."""
+    """Return the values of the variables, in the language of `t`. Without an order, only the ticket's."""
     known = {"ticket": ticket.reference}
     if order is not None:
         known |= {

@@ -1,4 +1,4 @@
-"""Change the saved replies, in both languages. The audit log has each change."""
+"""Change saved replies. The audit log records each change."""
 
 from dataclasses import replace
 
@@ -21,20 +21,20 @@ class SavedReplyService:
         self._clock = clock
 
     async def all(self) -> tuple[SavedReply, ...]:
-        """Return all of them, by name."""
+        """Return all saved replies, by name."""
         async with self._database.reading() as tx:
             return await SavedReplyRepository(tx).all()
 
     async def get(self, name: str) -> SavedReply | None:
-        """Return the one of this name."""
+        """Return the saved reply with this name."""
         async with self._database.reading() as tx:
             return await SavedReplyRepository(tx).get(name)
 
     async def check_can_add(self, name: str) -> None:
-        """Check that another one of this name can be added.
+        """Check that a saved reply with this name can be added.
 
         Raises:
-            Rejection: there is one of this name, or there are as many as there can be.
+            Rejection: the name is taken, or there are `MAX_COUNT` saved replies.
         """
         kept = {reply.name for reply in await self.all()}
         if name in kept:
@@ -43,7 +43,7 @@ class SavedReplyService:
             raise Rejection("answers.too_many", most=MAX_COUNT)
 
     async def write(self, name: str, locale: str, text: str, by: User) -> SavedReply:
-        """Save its text in one language, together with the user who typed it, so that the answer isn't taken twice."""
+        """Save a text in one language, with the user who typed it, so that the answer isn't taken twice."""
         now = self._clock.now()
         async with self._database.transaction() as tx:
             before = await SavedReplyRepository(tx).get(name)
@@ -56,7 +56,7 @@ class SavedReplyService:
         return reply
 
     async def delete(self, name: str, by: int) -> bool:
-        """Delete it, and return whether there was one."""
+        """Delete a saved reply, and return whether it existed."""
         async with self._database.transaction() as tx:
             deleted = await SavedReplyRepository(tx).delete(name)
             if deleted:
@@ -66,5 +66,5 @@ class SavedReplyService:
 
 
 def audit_subject(name: str) -> str:
-    """Return its name in the audit log."""
+    """Return the subject of a saved reply in the audit log."""
     return f"answer:{name}"

@@ -24,8 +24,8 @@ class StaffTicketAction(StrEnum):
 class StaffTicketButton(Callback, prefix="tk"):
     """A support agent's button about a ticket.
 
-    `argument` is the reason that a ticket is closed for, the number of the reply that is sent again, or where the
-    ticket is shown.
+    `argument` is the reason for closing the ticket, the number of the reply to send again, or where to show the
+    ticket.
     """
 
     ticket: Annotated[str, Pattern("T-[0-9A-Z]{5}")]

@@ -1,6 +1,6 @@
-"""Send what was written in a ticket: as a quote, with its picture or file, so that it doesn't look like our own text.
+"""Send entries of tickets: as quotes, so that they don't look like our own text, with their picture or file.
 
-We send the content that we saved. It makes no difference whether the author has edited or deleted their message since.
+We send the saved content. It doesn't matter if the author has edited or deleted their message since.
 """
 
 import re
@@ -15,14 +15,14 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.support.model import IncomingMessage, MediaKind, TicketEntry
 
 OWN_UNITS: Final = 300
-"""Kept free for our own text around a quote: whose ticket it is, and which order it is about."""
+"""The units left for our own text around a quote, such as the order that the ticket is about."""
 
 _QUOTE = re.compile(r"</?blockquote[^>]*>")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a chat something is sent."""
+    """Where in a chat a message is sent."""
 
     chat_id: int
     topic_id: int | None = None
@@ -30,18 +30,18 @@ class Place:
 
 
 def format_quote(html: str | None) -> Html:
-    """Return a quote of somebody's text, without quotes in it, which Telegram rejects. Empty where there is no text."""
+    """Return a text as a quote; empty if there is no text. Quotes in it are removed, since Telegram rejects them."""
     words = _QUOTE.sub("", html or "")
     return Html(f"<blockquote>{words}</blockquote>") if words.strip() else Html("")
 
 
 def with_quote(text: str, html: str | None) -> Html:
-    """Return our text, and theirs under it as a quote."""
+    """Return our text, with the sender's text under it as a quote."""
     return Html("\n".join(part for part in (text, format_quote(html)) if part))
 
 
 def count_excess_units(incoming: IncomingMessage) -> int:
-    """Return by how many units it is too long to be passed on. We don't cut what somebody wrote."""
+    """Return by how many units a message is too long to be passed on. We never cut a message."""
     longest = (CAPTION_UNITS if incoming.media else TEXT_UNITS) - OWN_UNITS
     return max(visible_units(incoming.text or "") - longest, 0)
 
@@ -89,7 +89,7 @@ async def edit_entry(
     *,
     priority: Priority = "talk",
 ) -> Outcome:
-    """Replace an older message of ours by the entry."""
+    """Edit one of our messages to show the entry."""
     if entry.media is MediaKind.PHOTO and entry.file_id:
         return await messenger.edit_photo(
             chat_id, message_id, entry.file_id, screen.text, screen.keyboard, priority=priority

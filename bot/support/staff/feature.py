@@ -1,4 +1,4 @@
-"""What support agents use: tickets, lookups, full recipients and saved replies. A part of `support/feature.py`."""
+"""Build what support agents use: tickets, lookups, full recipients and saved replies. `support/feature.py` calls it."""
 
 from bot.infra.feature import Infra, Worker
 from bot.infra.workers.loop import Wakeup
@@ -25,17 +25,17 @@ from bot.support.tickets.staff_service import StaffTicketService
 
 
 class SupportAgents:
-    """Build it.
+    """Build the part for support agents.
 
     Args:
         infra: what every feature is built on.
-        settlement: tells the state of a ticket's order.
+        settlement: reads the state of a ticket's order.
         catalogue: lists the payout methods that a lookup can name.
-        observer: saves what the service tells of an order.
-        staff_chat: where support agents work.
+        observer: saves what the service reports of an order.
+        staff_chat: the chats in which support agents work.
         topics: the topics of tickets.
         tickets: what agents do with tickets.
-        corrections: edits and takes back what was written in them.
+        corrections: edits and withdraws the messages of tickets.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class SupportAgents:
             lookups.forwarded_handler(),
             *group.last_handlers(kind for routes in self.routes for kind in routes.kinds()),
         )
-        """What comes after the routes: replies, forwarded messages, and presses that no route takes."""
+        """The handlers after the routes: of replies, of forwarded messages, and of presses without a route."""
         self.worker = Worker("masking", masking.mask_due, to_mask)
         self.close = masking.close
-        """Masks all recipients before the bot stops."""
+        """Mask all recipients before the bot stops."""

@@ -1,4 +1,4 @@
-"""The buttons of tickets that support agents press, and what the staff's group reports of itself."""
+"""Handle support agents' buttons of tickets, the new id of the staff's group, and presses without a route."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -33,7 +33,7 @@ _Action = Callable[["StaffTicketHandlers", StaffSession, Ticket, str], Awaitable
 
 
 class StaffTicketHandlers:
-    """Do what a support agent's button says with its ticket."""
+    """Handle support agents' buttons of tickets."""
 
     def __init__(
         self,
@@ -59,13 +59,13 @@ class StaffTicketHandlers:
         return routes
 
     def questions(self) -> Mapping[str, TakeReply]:
-        """Return who takes the reply to which question."""
+        """Return the handlers of replies, by question."""
         return {TAKE_OVER: self._take_over_with_note, CLOSE: self._ask_reason_again}
 
     async def ticket_button(self, staff: StaffSession, button: StaffTicketButton) -> None:
-        """Do what the button says. A `Rejection` is shown to the agent who pressed.
+        """Handle a button. A `Rejection` is shown to the agent who pressed.
 
-        An action answers the press once. Its ticket is as it was read a moment ago: it saves over that version.
+        Each action answers the press once. It gets the ticket as it was just read, and saves over that version.
         """
         async with self._database.reading() as tx:
             ticket = await TicketRepository(tx).get(button.ticket)
@@ -86,7 +86,7 @@ class StaffTicketHandlers:
         await staff.toast("staff.claimed")
 
     async def _take_over(self, staff: StaffSession, ticket: Ticket, argument: str) -> None:
-        """Take over from nobody at once, but from a colleague with a note to them."""
+        """Claim an unclaimed ticket at once. To take over a colleague's, ask for a note to them."""
         if ticket.claimed_by in {None, staff.user.id} or not ticket.is_open:
             await self._claim(staff, ticket, argument)
             return
@@ -95,7 +95,7 @@ class StaffTicketHandlers:
         await ask_agent(self._messages, staff, ticket, TAKE_OVER, screen)
 
     async def _take_over_with_note(self, reply: TicketReply, _: str, message: Message) -> None:
-        """Take over, now that there is a note. All agents are notified of the change, so nothing more is said."""
+        """Take over the ticket with a note. A notification reports it to all agents, so there is no answer."""
         staff, ticket = reply.staff, reply.ticket
         try:
             await self._tickets.take_over(ticket.reference, staff.user.id, read_reply(message))
@@ -103,14 +103,14 @@ class StaffTicketHandlers:
             await self._messages.say(staff, ticket, staff_talk.explain_not_passed_on(staff.t, ticket, why))
 
     async def _close(self, staff: StaffSession, ticket: Ticket, _: str) -> None:
-        """Ask why."""
+        """Ask for the reason to close the ticket."""
         if not ticket.is_open:
             raise Rejection("ticket.closed")
         await staff.session.acknowledge()
         await ask_agent(self._messages, staff, ticket, CLOSE, staff_talk.ask_close_reason(staff.t, ticket))
 
     async def _ask_reason_again(self, reply: TicketReply, _: str, __: Message) -> None:
-        """Ask again: a reason is tapped. What is typed instead isn't a reply to the user."""
+        """Ask for the reason again. It has to be tapped, and a typed answer isn't sent to the user."""
         staff, ticket = reply.staff, reply.ticket
         if ticket.is_open:
             await ask_agent(self._messages, staff, ticket, CLOSE, staff_talk.ask_close_reason(staff.t, ticket))
@@ -150,20 +150,20 @@ class StaffTicketHandlers:
 
 
 class StaffChatHandlers:
-    """Take what the staff's group reports of itself, and the presses that belong to nobody."""
+    """Handle the new id of the staff's group, and presses without a route."""
 
     def __init__(self, *, sessions: StaffSessions, topics: TicketTopics) -> None:
         self._sessions = sessions
         self._topics = topics
 
     def moved_handler(self) -> Handler:
-        """Return what takes Telegram's report that a group has another id from now on."""
+        """Return the handler of Telegram's report that a group has a new id."""
         return MessageHandler(filters.StatusUpdate.MIGRATE & filters.UpdateType.MESSAGE, handle(self._move))
 
     def last_handlers(self, kinds: Iterable[type[Callback]]) -> list[Handler]:
-        """Return what answers presses that no route of support takes; `kinds` are the buttons of those routes.
+        """Return the handlers of presses without a route. `kinds` are the buttons of support's routes.
 
-        A press in a group goes no further: the buttons of users work in their private chats alone.
+        A press in a group is refused, because users' buttons work only in private chats.
         """
         prefixes = sorted({kind.prefix.partition(":")[0] for kind in kinds})
         return [
@@ -172,7 +172,7 @@ class StaffChatHandlers:
         ]
 
     async def _move(self, _: Session, update: Update) -> None:
-        """Follow the staff's group to its new id. Nothing follows from the report of another group."""
+        """Save the new id of the staff's group. Ignore other groups."""
         message = update.effective_message
         if message is None or message.migrate_to_chat_id is None:
             return
@@ -180,7 +180,7 @@ class StaffChatHandlers:
             await self._topics.move_group(message.chat_id, message.migrate_to_chat_id)
 
     async def _explain_unreadable(self, _: Session, update: Update) -> None:
-        """Answer a press whose data begins like a support button's but can't be read."""
+        """Answer a press on a support button whose data can't be read."""
         staff = await self._sessions.open(update)
         if staff is None:
             await self._sessions.refuse(update)
@@ -188,7 +188,7 @@ class StaffChatHandlers:
             await staff.toast("staff.gone", alert=True)
 
     async def _refuse_in_a_group(self, update: Update, _: Context) -> None:
-        """Refuse a press in a group: no message of ours there has such a button."""
+        """Refuse a press in a group. None of our messages there has such a button."""
         chat = update.effective_chat
         if chat is not None and chat.type != Chat.PRIVATE:
             session = current_session()

@@ -1,4 +1,8 @@
-"""The bot's messages that belong to a ticket, in the chats where support works: a reply to one does, too."""
+"""Send messages of a ticket to agents, ask agents questions, and find the ticket of a message.
+
+An agent answers a question by a reply to it. The row of the question's message says what was asked. An answer is
+taken once, because its message is.
+"""
 
 from dataclasses import dataclass
 
@@ -15,7 +19,7 @@ from bot.support.tickets.repository import TicketRepository
 
 
 class TicketMessages:
-    """Send such messages, and find the ticket that a message belongs to."""
+    """Send messages of tickets to agents, and find the ticket of a message."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -28,7 +32,7 @@ class TicketMessages:
         role: PostRole = PostRole.REMARK,
         argument: str = "",
     ) -> None:
-        """Show something that belongs to a ticket."""
+        """Send a message of a ticket, and save it as a post."""
         message_id = await staff.say(screen)
         if message_id is None:
             return
@@ -46,7 +50,7 @@ class TicketMessages:
             )
 
     async def ticket_of(self, staff: StaffSession, message: Message | None) -> Ticket | None:
-        """Return the ticket that the message replies to, or in whose topic it is."""
+        """Return the ticket that the message replies to, or the ticket of its topic."""
         answered = replied_message_id(message) if message is not None else None
         async with self._database.reading() as tx:
             post = await TicketPostRepository(tx).get(staff.chat_id, answered) if answered else None
@@ -74,7 +78,7 @@ class TicketReply:
 
     @property
     def question(self) -> OpenQuestion:
-        """Return what was asked."""
+        """The question that was asked."""
         return OpenQuestion.read(self.post.argument)
 
 
@@ -84,5 +88,5 @@ TakeReply = Answer[TicketReply]
 async def ask_agent(
     messages: TicketMessages, staff: StaffSession, ticket: Ticket, question: str, screen: Screen
 ) -> None:
-    """Show `screen`, and give replies to it to the answer registered as `question`."""
+    """Ask an agent. Replies go to the handler registered for `question`."""
     await messages.say(staff, ticket, screen, PostRole.QUESTION, str(OpenQuestion(question)))

@@ -1,4 +1,4 @@
-"""Read a ticket's order from the service at once, and show what that has changed."""
+"""Read a ticket's order from the service at once, and show what has changed."""
 
 import asyncio
 from collections.abc import Callable
@@ -22,11 +22,11 @@ from bot.support.ticket import Ticket
 from bot.support.tickets.repository import TicketRepository
 
 LONGEST_WAIT: Final = 2.0
-"""Seconds that an agent who has pressed the button waits for the service to allow the read."""
+"""Longest pause before the second read, in seconds."""
 
 
 class OrderRefresh:
-    """Refresh the order of a ticket for a support agent. The audit log says who asked."""
+    """Refresh the order of a ticket for a support agent. The audit log records the agent."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class OrderRefresh:
         self._wake_outbox = wake_outbox
 
     async def refresh(self, staff: StaffSession, ticket: Ticket) -> None:
-        """Ask the service, save what it says, and show the difference."""
+        """Read the order from the service, save it, and show the difference."""
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
         if order is None or order.service_id is None:
@@ -65,16 +65,16 @@ class OrderRefresh:
         await self._show(staff, ticket)
         lines = staff_ticket.format_differences(staff.t, order, after, report)
         heading = "staff_ticket.has_changed" if lines else "staff_ticket.unchanged"
-        # A message of its own: on the ticket's first message the next change would replace it within a second.
+        # Send it as a new message, since the next update of the card would replace it within a second.
         await staff.say(Screen("\n".join([staff.t(heading, at=_time(staff)), *lines])))
 
     async def _read(self, service_id: str) -> OrderReport:
-        """Read an order, and once more where the service asks to wait a moment first.
+        """Read an order. If the service asks to wait, wait and read again.
 
-        It lets each order be read once a second (settlement API, 6.3), and another agent or the poller may just have.
+        The service allows one read of an order a second (settlement API, 6.3). The poller may have used it.
 
         Raises:
-            SettlementFailure: it can't be read now.
+            SettlementFailure: the order can't be read now.
         """
         try:
             return await self._settlement.look_up(service_id)
@@ -83,7 +83,7 @@ class OrderRefresh:
             return await self._settlement.look_up(service_id)
 
     async def _show(self, staff: StaffSession, ticket: Ticket) -> None:
-        """Show the ticket as it is now, in the place of the pressed message."""
+        """Show the ticket as it is now, in place of the pressed message."""
         async with self._database.reading() as tx:
             current = await TicketRepository(tx).get(ticket.reference) or ticket
         reader = Reader(staff.t, _zone(staff), staff.now)

@@ -1,7 +1,7 @@
-"""What support agents write in a ticket: replies to its user, notes (`/note`), and replies taken back (`/unsend`).
+"""Handle what support agents write: replies to users, notes (`/note`) and withdrawals (`/unsend`).
 
-A reply to one of the bot's messages of a ticket goes to the ticket's user. What agents write beside that is talk among
-themselves: it isn't passed on, and not kept.
+A reply to one of the bot's messages of a ticket goes to the ticket's user. Other messages of agents are neither passed
+on nor saved.
 """
 
 import re
@@ -37,13 +37,13 @@ from bot.users.session import Session, current_session
 
 SLASH: Final = "/"
 CAN_BE_REPLIED_TO: Final = frozenset({PostRole.CARD, PostRole.ENTRY, PostRole.REMARK})
-"""The messages of a ticket to which a reply goes to its user."""
+"""The kinds of posts whose replies go to the ticket's user."""
 
 _NOTE_COMMAND: Final = re.compile(r"^/note(?:@\w+)?(?:\s+|$)", re.IGNORECASE)
 
 
 class ReplyHandlers:
-    """Pass on what agents reply, keep what they note, and take back what they unsend."""
+    """Pass on agents' replies, save their notes, and withdraw replies."""
 
     def __init__(
         self,
@@ -70,11 +70,11 @@ class ReplyHandlers:
         return routes
 
     def questions(self) -> Mapping[str, TakeReply]:
-        """Return who takes the reply to which question."""
+        """Return the handlers of replies, by question."""
         return {NOTE: self._save_note_reply}
 
     def handler(self, answers: Mapping[str, TakeReply]) -> Handler:
-        """Return what takes replies; `answers` says who takes the one to which question."""
+        """Return the handler of replies. `answers` are the handlers of replies to questions."""
         questions = Questions[TicketReply](lambda reply: reply.question, answers)
 
         async def reply(update: Update, _: Context) -> None:
@@ -85,7 +85,7 @@ class ReplyHandlers:
         return MessageHandler(NEW_MESSAGES & filters.REPLY & ~filters.COMMAND, reply)
 
     async def note(self, staff: StaffSession, _: str) -> None:
-        """Keep what the message says among support, in the ticket that it belongs to."""
+        """Save the message as a note in its ticket."""
         message = staff.message
         ticket = await self._find_ticket(staff, message) if message else None
         if message is None or ticket is None:
@@ -94,7 +94,7 @@ class ReplyHandlers:
         await self._save_note(staff, ticket, message)
 
     async def unsend(self, staff: StaffSession, _: str) -> None:
-        """Take back the reply that the message replies to. A notification reports what became of it."""
+        """Withdraw the reply that the command replies to. A notification reports the result."""
         message = staff.message
         entry = await self._find_entry(message) if message else None
         if entry is None:
@@ -109,7 +109,7 @@ class ReplyHandlers:
                 await staff.say(Screen(staff.t("ticket.taken_back_already")))
 
     async def _take_reply(self, update: Update, message: Message, questions: Questions[TicketReply]) -> bool:
-        """Return whether the message was a reply to a ticket's message, by an agent or somebody who believes to be."""
+        """Handle a reply to a ticket's message. Return False for any other message, and for the ticket's own user."""
         session = current_session()
         post, ticket = await self._find_post(message)
         if post is None:
@@ -126,7 +126,7 @@ class ReplyHandlers:
         return True
 
     async def _reply(self, staff: StaffSession, ticket: Ticket, message: Message) -> None:
-        """Pass the reply on. Success isn't confirmed here: a notification reports it once it is known."""
+        """Pass the reply on to the user. A notification reports its delivery later."""
         if is_note(message):
             await self._save_note(staff, ticket, message)
             return
@@ -144,9 +144,9 @@ class ReplyHandlers:
             return post, await TicketRepository(tx).get(post.ticket) if post else None
 
     async def _explain_unknown(self, update: Update, message: Message) -> bool:
-        """Say that nothing was passed on, where the reply is to a message of a ticket that we don't remember.
+        """Explain that a reply to an unknown message of a ticket wasn't passed on. Return False for other messages.
 
-        The bot was killed before it could remember the message, or a group left it behind. What it was isn't certain.
+        The bot was killed before it saved the message, or the group got a new id. So we don't know what it was.
         """
         answered = message.reply_to_message
         author = answered.from_user if answered is not None else None
@@ -163,14 +163,14 @@ class ReplyHandlers:
         return True
 
     async def _refuse(self, session: Session, message: Message, ticket: Ticket) -> None:
-        """Tell somebody who is no agent that their reply wasn't passed on."""
+        """Explain to a user who isn't an agent that their reply wasn't passed on."""
         screen = staff_talk.explain_not_passed_on(session.t, ticket, Rejection(staff_talk.STRANGER))
         await self._messenger.send_text(
             message.chat_id, screen.text, priority="talk", reply_to=message.message_id, topic_id=topic_id_of(message)
         )
 
     async def _save_note(self, staff: StaffSession, ticket: Ticket, message: Message) -> None:
-        """Keep the note, and say that it went nowhere else."""
+        """Save the note, and confirm that only support sees it."""
         note = read_note(message)
         if note is None:
             await ask_agent(self._messages, staff, ticket, NOTE, staff_talk.explain_notes(staff.t))
@@ -179,11 +179,11 @@ class ReplyHandlers:
         await ask_agent(self._messages, staff, ticket, NOTE, staff_talk.confirm_note(staff.t, ticket))
 
     async def _save_note_reply(self, reply: TicketReply, _: str, message: Message) -> None:
-        """Keep a reply to a note, or to what was said of one. Whatever it says, it isn't meant for the user."""
+        """Save a reply to a note, or to the confirmation of one, as another note. It isn't meant for the user."""
         await self._save_note(reply.staff, reply.ticket, message)
 
     async def _find_ticket(self, staff: StaffSession, message: Message) -> Ticket | None:
-        """Return the ticket of what the message replies to, also of an agent's own words; else that of the topic."""
+        """Return the ticket of the message, bot's or agent's, that this one replies to, or of its topic."""
         answered = replied_message_id(message)
         async with self._database.reading() as tx:
             entry = await TicketEntryRepository(tx).of_source(message.chat_id, answered) if answered else None
@@ -192,7 +192,7 @@ class ReplyHandlers:
         return await self._messages.ticket_of(staff, message)
 
     async def _find_entry(self, message: Message) -> TicketEntry | None:
-        """Return the entry made of the message that this one replies to, or that the bot's message there is about."""
+        """Return the entry that this message replies to: the original message, or a message of the bot about it."""
         answered = replied_message_id(message)
         if answered is None:
             return None
@@ -203,7 +203,7 @@ class ReplyHandlers:
 
 
 def read_reply(message: Message) -> IncomingMessage:
-    """Return what a message says, if that can be passed on as it is.
+    """Return the content of a message that can be passed on to a user.
 
     Raises:
         Rejection: it is of another kind, too long, or looks like a command.
@@ -220,20 +220,17 @@ def read_reply(message: Message) -> IncomingMessage:
 
 
 def is_note(message: Message) -> bool:
-    """Return whether the message begins with `/note`. The text under a picture can, too."""
+    """Return whether the message, or its caption, begins with `/note`."""
     return _NOTE_COMMAND.match(message.text or message.caption or "") is not None
 
 
 def read_note(message: Message) -> IncomingMessage | None:
-    """Return what to keep of a note; None where nothing is left without the command."""
+    """Return the content of a note without the command, or None if it is empty."""
     incoming = read_message(message)
     if incoming is None:
         return None
-    words, plain = (
-        _NOTE_COMMAND.sub("", incoming.text or ""),
-        _NOTE_COMMAND.sub("", message.text or message.caption or ""),
-    )
-    if words == incoming.text:  # the formatting begins at the command
-        words = escape(plain)
-    note = replace(incoming, text=words.strip() or None)
+    text = _NOTE_COMMAND.sub("", incoming.text or "")
+    if text == incoming.text:  # the formatting starts at the command
+        text = escape(_NOTE_COMMAND.sub("", message.text or message.caption or ""))
+    note = replace(incoming, text=text.strip() or None)
     return note if note.text or note.media else None

@@ -1,7 +1,7 @@
-"""The session of a support agent: whether they may act here, and how they are answered where they are.
+"""The session of a support agent: one update, the agent, and the place to answer in.
 
-An agent may act in their private chat and in the staff's own group. Somebody who is no agent (any longer) may not,
-wherever their button or command comes from. In any other group nobody may.
+Agents can act in their private chat and in the staff's group, but in no other group. Users who aren't agents, or no
+longer are, can't act anywhere.
 """
 
 from collections.abc import AsyncIterator
@@ -28,10 +28,10 @@ NEW_MESSAGES = filters.UpdateType.MESSAGE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaffSession:
-    """One update of a support agent, and the place to answer it in.
+    """One update of a support agent, and the place to answer in.
 
-    `t` speaks the language of the place: the agent's own in private, the default one in the group. `session.t` is
-    always the agent's own, for what only they see.
+    `t` is in the agent's language in their private chat, and in the default language in the group. `session.t` is
+    always in the agent's language, for texts that only they see.
     """
 
     session: Session
@@ -40,7 +40,7 @@ class StaffSession:
     topic_id: int | None
     message_id: int | None
     message: Message | None
-    """What they wrote, or what they pressed a button of; None for a press under a message that Telegram withholds."""
+    """The agent's message, or the message with the pressed button. None if Telegram no longer gives its content."""
     t: Translator
 
     @property
@@ -50,21 +50,21 @@ class StaffSession:
 
     @property
     def now(self) -> datetime:
-        """The time of this moment, in UTC."""
+        """The current time, in UTC."""
         return self.session.now
 
     @property
     def reader(self) -> Reader:
-        """What screens here need to know of their reader."""
+        """The reader of screens in this place."""
         return Reader(self.t, self.session.zone, self.now)
 
     @property
     def is_private(self) -> bool:
-        """Whether nobody else reads along."""
+        """Whether this is the agent's private chat."""
         return self.chat_id == self.session.user.id
 
     async def say(self, screen: Screen) -> int | None:
-        """Reply with a new message, and return its id where it surely was sent."""
+        """Reply with a new message. Return its id, or None if it may not have been sent."""
         sent = await self.messenger.send_text(
             self.chat_id,
             screen.text,
@@ -76,7 +76,7 @@ class StaffSession:
         return sent.message_id if isinstance(sent, Delivered) else None
 
     async def update(self, screen: Screen) -> None:
-        """Replace the content of the pressed message; send a new one where it can't be changed."""
+        """Replace the content of the pressed message. If it can't be edited, send a new one."""
         if self.message_id is not None:
             edited = await self.messenger.edit_text(
                 self.chat_id, self.message_id, screen.text, screen.keyboard, priority="talk"
@@ -86,12 +86,12 @@ class StaffSession:
         await self.say(screen)
 
     async def toast(self, key: str, *, alert: bool = False, **arguments: object) -> None:
-        """Show a few words over the screen, only to the agent who pressed."""
+        """Show a short text over the screen, only to the agent who pressed."""
         await self.session.acknowledge(self.session.t.plain(key, **arguments), alert=alert)
 
 
 class StaffSessions:
-    """Open the sessions of support agents, and refuse everybody else."""
+    """Open sessions of support agents, and refuse other users."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class StaffSessions:
         self._staff_chat = staff_chat
 
     def routes(self) -> Routes[StaffSession]:
-        """Return routes for support agents, still empty. Their commands don't exist for anybody else."""
+        """Return empty routes for support agents. Their commands don't exist for other users."""
         return Routes[StaffSession](Audience.SUPPORT, open_session=self.open, refuse=self.refuse, only=NEW_MESSAGES)
 
     def is_agent(self, user_id: int) -> bool:
@@ -117,7 +117,7 @@ class StaffSessions:
         return user_id in self._staff_chat.agent_ids
 
     async def open(self, update: Update) -> StaffSession | None:
-        """Return the session of an update; None where its user may not act as an agent, or not here."""
+        """Return the session of an update, or None if its user can't act as an agent here."""
         session, chat, message = current_session(), update.effective_chat, update.effective_message
         if chat is None or not self.is_agent(session.user.id):
             return None
@@ -134,7 +134,7 @@ class StaffSessions:
         )
 
     async def refuse(self, _: Update) -> None:
-        """Tell somebody who is no agent, or not here, that a button isn't theirs to press."""
+        """Answer a press by a user who can't act as an agent here."""
         session = current_session()
         await session.acknowledge(session.t.plain("staff.not_yours"), alert=True)
 
@@ -145,14 +145,14 @@ class StaffSessions:
 
 
 def topic_id_of(message: object) -> int | None:
-    """Return the topic that a message is in; None outside of topics."""
+    """Return the id of a message's topic, or None outside of topics."""
     return message.message_thread_id if isinstance(message, Message) and message.is_topic_message else None
 
 
 def replied_message_id(message: Message) -> int | None:
-    """Return the message that this one replies to; None where it replies to none.
+    """Return the id of the message that this one replies to, or None.
 
-    In a topic everything seems to reply to the message that opened it.
+    In a topic, Telegram shows other messages as replies to the message that opened the topic. These aren't replies.
     """
     answered = message.reply_to_message
     return None if answered is None or answered.forum_topic_created is not None else answered.message_id
@@ -160,7 +160,7 @@ def replied_message_id(message: Message) -> int | None:
 
 @asynccontextmanager
 async def alert_on_rejection(staff: StaffSession) -> AsyncIterator[None]:
-    """Show a rejection that is raised inside as an alert over the screen."""
+    """Show a rejection raised in the block as an alert over the screen."""
     try:
         yield
     except Rejection as rejection:

@@ -1,7 +1,8 @@
-"""Tickets in support's chats: each has a topic, or where there are no topics, its messages reply to its card.
+"""Create and update the cards and topics of tickets in support's chats.
 
-The card is the first message of a ticket, and is kept up to date. We save each message and topic before we ask Telegram
-for the next one, so that a crash creates no topic twice. A topic or card that somebody deleted is created again.
+The card is a ticket's first message, and is kept up to date. In a chat without topics, the ticket's messages reply to
+its card. We save each message and topic before we request the next one, so that a crash doesn't create a topic twice. A
+deleted topic or card is created again.
 """
 
 from dataclasses import replace
@@ -47,16 +48,16 @@ class TicketTopics:
         self._default_locale = default_locale
 
     async def render_card(self, reader: Reader, ticket: Ticket, notice: str = "") -> Screen:
-        """Return the card as it is now, with `notice` above it."""
+        """Return the ticket's card, with `notice` above it."""
         case = await self._cases.of_ticket(ticket)
         return staff_ticket.show_card(reader, ticket, case, default_locale=self._default_locale, notice=notice)
 
     async def find_or_send_card(
         self, chat_id: int, reader: Reader, ticket: Ticket, notice: str = ""
     ) -> TicketPost | DeliveryOutcome:
-        """Return the ticket's card in this chat, after sending one (with `notice`) where there is none.
+        """Return the ticket's card in this chat. If there is none, send one with `notice`.
 
-        Where it can't be sent now, return why, for the outbox.
+        If the card can't be sent now, return the outcome for the outbox.
         """
         async with self._database.reading() as tx:
             known = await TicketPostRepository(tx).card(ticket.reference, chat_id)
@@ -66,7 +67,7 @@ class TicketTopics:
         return await self._send_card(chat_id, reader, ticket, topic, notice) if isinstance(topic, int | None) else topic
 
     async def update(self, chat_id: int, reader: Reader, ticket: Ticket) -> DeliveryOutcome:
-        """Update the card and its topic. A card that was deleted is sent again."""
+        """Update the card and its topic. Send a deleted card again."""
         card = await self.find_or_send_card(chat_id, reader, ticket)
         if not isinstance(card, TicketPost):
             return card
@@ -83,12 +84,12 @@ class TicketTopics:
         return await self._update_topic(chat_id, reader, ticket)
 
     def place_for(self, card: TicketPost, reply_to: int | None = None) -> Place:
-        """Return where a message of the ticket goes. Without a topic it replies to `reply_to`, or else to the card."""
+        """Return where to send a message of the ticket. Without a topic, it replies to `reply_to` or to the card."""
         replies_to = reply_to if card.topic_id is not None else reply_to or card.message_id
         return Place(card.chat_id, card.topic_id, replies_to)
 
     async def handle_outcome(self, chat_id: int, topic_id: int | None, outcome: Outcome) -> DeliveryOutcome:
-        """Return what an attempt in this chat means for the outbox. A topic that was deleted is created next time."""
+        """Return the outcome of a call, for the outbox. If the topic was deleted, the next attempt creates it again."""
         if topic_id is not None and _is_without_topic(outcome):
             async with self._database.transaction() as tx:
                 await TicketPostRepository(tx).delete_topic(chat_id, topic_id)
@@ -97,14 +98,14 @@ class TicketTopics:
         return replace(delivered, topic_id=topic_id) if isinstance(delivered, Sent) else delivered
 
     async def move_group(self, old: int, new: int) -> None:
-        """Save that the group has another id from now on."""
+        """Save the new id of the group."""
         async with self._database.transaction() as tx:
             await MovedChatRepository(tx).save(old, new)
             await TicketPostRepository(tx).delete_in_chat(old)
             await OutboxRepository(tx).move_chat(old, new)
 
     async def _find_or_open_topic(self, chat_id: int, reader: Reader, ticket: Ticket) -> int | DeliveryOutcome | None:
-        """Return the id of its topic; None in a chat without topics, or where we may open none."""
+        """Return the id of the ticket's topic. Return None if the chat has no topics, or we may not open one."""
         async with self._database.reading() as tx:
             known = await TicketPostRepository(tx).topic(ticket.reference, chat_id)
         if known is not None:
@@ -134,7 +135,7 @@ class TicketTopics:
         return await self._save_post(chat_id, ticket, PostRole.CARD, sent.message_id, topic_id)
 
     async def _update_topic(self, chat_id: int, reader: Reader, ticket: Ticket) -> DeliveryOutcome:
-        """Rename, and close or reopen the topic as the ticket is, unless that was done before."""
+        """Rename the topic, and close or reopen it, if the ticket's status has changed."""
         async with self._database.reading() as tx:
             topic = await TicketPostRepository(tx).topic(ticket.reference, chat_id)
         if topic is None or topic.topic_id is None or (topic.argument or TicketStatus.OPEN) == ticket.status:

@@ -1,1 +1,1 @@
-"""Tickets: their services and their tables."""
+"""The services and tables of tickets."""

@@ -1,6 +1,6 @@
-"""Messages of tickets that are changed afterwards: edited by their author, or withdrawn.
+"""Edit and withdraw messages of tickets after they were sent.
 
-Telegram tells bots of edits, and never of deletions in these chats. So an agent withdraws a reply by a command.
+Telegram reports edits to bots, but not deletions in these chats. So an agent withdraws a reply by a command.
 """
 
 from dataclasses import replace
@@ -19,18 +19,18 @@ from bot.support.tickets.service import TicketService, audit_ticket
 
 
 class TicketCorrectionService(TicketService):
-    """Change messages of tickets. The caller has checked that who changes a reply or a note still is an agent."""
+    """Edit and withdraw messages of tickets. For replies and notes, the caller checks that the author is an agent."""
 
     async def find(self, chat_id: int, message_id: int) -> TicketEntry | None:
-        """Return what was made of a message."""
+        """Return the entry of an original message."""
         async with self._database.reading() as tx:
             return await TicketEntryRepository(tx).of_source(chat_id, message_id)
 
     async def edit(self, entry: TicketEntry, by: int, incoming: IncomingMessage) -> bool:
-        """Save what the message says now, and show it wherever it was shown; return whether anything has changed.
+        """Save the edited content, and update all copies. Return False if nothing has changed.
 
         Raises:
-            Rejection: it was withdrawn.
+            Rejection: the entry was withdrawn.
         """
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> bool:
@@ -49,10 +49,10 @@ class TicketCorrectionService(TicketService):
         return await self._change(entry.ticket, change)
 
     async def withdraw(self, entry: TicketEntry, by: int) -> bool:
-        """Withdraw a reply from its user; return False if it was withdrawn before.
+        """Withdraw a reply from its user. Return False if it was withdrawn before.
 
         Raises:
-            Rejection: it is no reply, or another agent's.
+            Rejection: the entry isn't a reply, or is another agent's.
         """
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> bool:
@@ -82,5 +82,5 @@ class TicketCorrectionService(TicketService):
 
 
 def _is_same(entry: TicketEntry, incoming: IncomingMessage) -> bool:
-    """Return whether nothing has changed: Telegram also reports a link's preview as an edit."""
+    """Return whether the content is the same. Telegram reports a new link preview as an edit, too."""
     return (entry.text, entry.media, entry.file_id) == (incoming.text, incoming.media, incoming.file_id)

@@ -1,4 +1,4 @@
-"""What was written in tickets. Only who has the keys can read it."""
+"""Read and write the entries of tickets. Their texts are encrypted."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -25,20 +25,20 @@ CHANGES = ("text", "media", "file_id", "message_id", "delivered_at", "failure", 
 
 
 class TicketEntryRepository:
-    """Read and write what was written in tickets."""
+    """Read and write the entries of tickets."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def add(self, entry: TicketEntry) -> TicketEntry | None:
-        """Insert an entry under the next number of its ticket; return None if its source was saved before."""
+        """Insert an entry with the next number of its ticket. Return None if its original message was saved before."""
         while await self.of_source(entry.source_chat_id, entry.source_message_id) is None:
             last = (await self._connection.execute(LAST, {"of_ticket": entry.ticket})).scalar_one()
             numbered = replace(entry, number=(last or 0) + 1)
             if await writing.add(self._connection, ticket_entries, self._row(numbered)):
                 return numbered
-            # On PostgreSQL another process may have taken the number, or saved the same message, at the same time.
+            # On PostgreSQL, another process may have used the number, or saved the message, at the same time.
         return None
 
     async def get(self, ticket: str, number: int) -> TicketEntry | None:
@@ -50,11 +50,11 @@ class TicketEntryRepository:
         return await self._all(OF_TICKET, {"of_ticket": ticket})
 
     async def of_source(self, chat_id: int, message_id: int) -> TicketEntry | None:
-        """Return what was made of a message."""
+        """Return the entry of an original message."""
         return await self._one(OF_SOURCE, {"chat": chat_id, "message": message_id})
 
     async def save(self, entry: TicketEntry) -> None:
-        """Save what can change of an entry: its text, its delivery, its times."""
+        """Save the columns of an entry that can change (`CHANGES`)."""
         row = self._row(entry)
         await self._connection.execute(SAVE.values({name: row[name] for name in CHANGES}), {"key": entry.id})
 

@@ -1,4 +1,4 @@
-"""What orders bring about in support: tickets about paid orders that need help, and up-to-date cards of tickets."""
+"""Open tickets about paid orders that need help, and update the cards of tickets when their orders change."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,13 +28,13 @@ CAUSE_OF: Final[Mapping[OrderProblem, Cause]] = {
 
 
 class OrderTicketListener:
-    """Listen to events of orders (`orders.events.OrderListener`)."""
+    """Listen to the events of orders (`orders.events.OrderListener`)."""
 
     def __init__(self, staff_chat: StaffChat) -> None:
         self._staff_chat = staff_chat
 
     async def order_needs_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
-        """Open a ticket about the order, or add to the one that is open."""
+        """Open a ticket about the order, or add the problem to its open ticket."""
         await open_order_ticket(tx, self._staff_chat, order, CAUSE_OF[problem], now)
 
     async def order_changed(self, tx: Transaction, order: Order, now: datetime) -> None:
@@ -45,9 +45,9 @@ class OrderTicketListener:
 
 
 async def open_order_ticket(tx: Transaction, staff_chat: StaffChat, order: Order, cause: Cause, now: datetime) -> None:
-    """Open a ticket about a paid order that went wrong, or add that to the ticket that is open about it.
+    """Open a ticket about a paid order with a problem, or add the problem to its open ticket.
 
-    Call it in the transaction that saves what went wrong. It does nothing where there is no support agent.
+    Call it in the transaction that saves the problem. It does nothing if there is no support agent.
     """
     if not staff_chat.is_open:
         return
@@ -67,9 +67,9 @@ async def open_order_ticket(tx: Transaction, staff_chat: StaffChat, order: Order
 
 
 async def _add_cause(tx: Transaction, staff_chat: StaffChat, ticket: Ticket, cause: Cause, now: datetime) -> bool:
-    """Add what went wrong to an open ticket; return False if the ticket has changed meanwhile.
+    """Add a problem to an open ticket. Return False if the ticket has changed since it was read.
 
-    A ticket that its user has opened keeps that cause. An order that takes too long and then fails has failed.
+    A ticket that its user opened keeps its cause. Otherwise the newest problem becomes the cause.
     """
     after = ticket if ticket.cause is Cause.ASKED else replace(ticket, cause=cause)
     saved = await TicketRepository(tx).save(after.add_message(now))

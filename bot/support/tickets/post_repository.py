@@ -1,4 +1,4 @@
-"""Which messages of the bot belong to which ticket."""
+"""Read and write posts: the bot's messages that belong to tickets."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -44,7 +44,7 @@ OF_TOPIC = (
     .where(ticket_posts.c.chat_id == CHAT, ticket_posts.c.topic_id == bindparam("topic", type_=BigInteger()))
     .limit(1)
 )
-# Without its chat: SQLite would rather look through all messages of that.
+# We filter by chat in Python. With a chat in the query, SQLite would read all posts of the chat.
 TOPICS = (
     select(ticket_posts)
     .where(ticket_posts.c.ticket == bindparam("of_ticket"), ticket_posts.c.role == PostRole.TOPIC)
@@ -57,18 +57,18 @@ DELETE_IN_CHAT = delete(ticket_posts).where(ticket_posts.c.chat_id == CHAT)
 
 
 class TicketPostRepository:
-    """Read and write which messages of the bot belong to which ticket."""
+    """Read and write the posts of tickets."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def add(self, post: TicketPost) -> None:
-        """Insert or replace a message."""
+        """Insert or replace a post."""
         await writing.put(self._connection, ticket_posts, asdict(post))
 
     async def get(self, chat_id: int, message_id: int) -> TicketPost | None:
-        """Return what a message of the bot is; None if it belongs to no ticket."""
+        """Return the post of a message, or None if it belongs to no ticket."""
         return next(iter(await self._all(ONE, {"chat": chat_id, "message": message_id})), None)
 
     async def card(self, ticket: str, chat_id: int) -> TicketPost | None:
@@ -76,23 +76,23 @@ class TicketPostRepository:
         return next((card for card in await self.cards(ticket) if card.chat_id == chat_id), None)
 
     async def cards(self, ticket: str) -> tuple[TicketPost, ...]:
-        """Return the newest card of a ticket in each chat that has one."""
+        """Return the newest card of a ticket in each chat."""
         found: dict[int, TicketPost] = {}
         for card in await self._all(CARDS, {"of_ticket": ticket}):
             found.setdefault(card.chat_id, card)
         return tuple(found.values())
 
     async def of_entry(self, ticket: str, entry: int, chat_id: int) -> TicketPost | None:
-        """Return the message that shows an entry in a chat."""
+        """Return the newest message that shows an entry in a chat."""
         known = {"of_ticket": ticket, "number": entry, "chat": chat_id}
         return next(iter(await self._all(OF_ENTRY, known)), None)
 
     async def in_staff_chats(self, user_id: int) -> tuple[TicketPost, ...]:
-        """Return the messages of a user's tickets in the chats of staff, oldest first."""
+        """Return the posts of a user's tickets in the chats of staff, oldest first in each."""
         return await self._all(IN_STAFF_CHATS, {"user": user_id})
 
     async def of_topic(self, chat_id: int, topic_id: int) -> str | None:
-        """Return the ticket whose topic this is."""
+        """Return the reference of a topic's ticket."""
         found = await self._connection.execute(OF_TOPIC, {"chat": chat_id, "topic": topic_id})
         return found.scalar_one_or_none()
 
@@ -102,11 +102,11 @@ class TicketPostRepository:
         return next((topic for topic in topics if topic.chat_id == chat_id), None)
 
     async def delete_topic(self, chat_id: int, topic_id: int) -> None:
-        """Delete a topic that is gone in Telegram, with all messages in it."""
+        """Delete the posts of a topic that no longer exists in Telegram."""
         await self._connection.execute(DELETE_TOPIC, {"chat": chat_id, "topic": topic_id})
 
     async def delete_in_chat(self, chat_id: int) -> None:
-        """Delete the posts in a group that got another id: nobody can reply to them any longer."""
+        """Delete the posts in a group that got a new id. Agents can no longer reply to them."""
         await self._connection.execute(DELETE_IN_CHAT, {"chat": chat_id})
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketPost, ...]:

@@ -1,6 +1,6 @@
-"""Reminders of tickets that wait for a reply: to support first, and to operators if nothing came of that.
+"""Remind support, and then operators, of tickets that wait for a reply.
 
-The second comes as long after the first as that after the message; each comes once a wait.
+Support is reminded after `remind_after`, and operators as long after that. Each is reminded once in a wait.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ KINDS = {Reminder.SUPPORT: StaffNotification.WAITS, Reminder.OPERATORS: StaffNot
 
 
 def due_reminder(ticket: Ticket, now: datetime, remind_after: timedelta) -> Reminder | None:
-    """Return who has to be reminded now that the user of a ticket waits; None if nobody has to be."""
+    """Return who has to be reminded of the ticket now, or None."""
     if not ticket.is_open or ticket.waiting_since is None or now < ticket.waiting_since + remind_after:
         return None
     if ticket.reminded_at is None:
@@ -43,12 +43,12 @@ def due_reminder(ticket: Ticket, now: datetime, remind_after: timedelta) -> Remi
 
 
 def record_reminder(ticket: Ticket, reminder: Reminder, now: datetime) -> Ticket:
-    """Return the ticket after a reminder of it."""
+    """Return the ticket after a reminder."""
     return replace(ticket, reminded_at=now) if reminder is Reminder.SUPPORT else replace(ticket, escalated_at=now)
 
 
 class TicketReminderService(TicketService):
-    """Remind of tickets; `remind_after` is how long one waits for a reply before support is reminded."""
+    """Remind of tickets. `remind_after` is how long a ticket waits before support is reminded."""
 
     def __init__(
         self,
@@ -65,12 +65,12 @@ class TicketReminderService(TicketService):
         self._remind_after = remind_after
 
     async def tick(self) -> float:
-        """Remind of what is due; return the seconds until the next look."""
+        """Remind of what is due, and return the seconds until the next call."""
         await self.remind()
         return SECONDS_BETWEEN
 
     async def remind(self) -> int:
-        """Remind of every ticket that has waited for too long; return of how many."""
+        """Remind of every ticket that has waited too long, and return how many there were."""
         now = self._clock.now()
         async with self._database.reading() as tx:
             waiting = await TicketRepository(tx).waiting(now - self._remind_after)
@@ -78,14 +78,14 @@ class TicketReminderService(TicketService):
         return sum([await self._change(reference, self._remind) for reference in due])
 
     async def _remind(self, tx: Transaction, ticket: Ticket, now: datetime) -> bool:
-        """Save the reminder and that it was sent, unless an agent has replied meanwhile."""
+        """Queue the reminder and save its time, unless an agent has replied since."""
         reminder = due_reminder(ticket, now, self._remind_after)
         if reminder is None or ticket.waiting_since is None:
             return False
         saved = await self._save(tx, ticket, record_reminder(ticket, reminder, now), now)
         is_first = reminder is Reminder.SUPPORT
         chats = await self._staff_chat.chats(tx) if is_first else tuple(sorted(self._operators))
-        # A ticket may wait more than once. The beginning of a wait tells it from others.
+        # A ticket can wait several times, so the start of the wait is the mark.
         mark = f"{ticket.waiting_since:%Y%m%dT%H%M%S%f}"
         await notify_chats(
             tx, chats, KINDS[reminder], TicketWait(saved.reference, ticket.waiting_since), now, mark=mark

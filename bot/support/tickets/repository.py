@@ -1,4 +1,4 @@
-"""Tickets in the database: at most one is open for a user and a matter."""
+"""Read and write tickets."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -69,14 +69,14 @@ TIMES = select(
 
 
 class TicketRepository:
-    """Read and write tickets. At most one is open for a user and an order, or for a user and none."""
+    """Read and write tickets. A user can have one open ticket about each order, and one about none."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def add(self, ticket: Ticket) -> bool:
-        """Insert a ticket; return False if one about the same is open already, or the reference is taken."""
+        """Insert a ticket. Return False if one about the same is open, or the reference is taken."""
         return await writing.add(self._connection, tickets, asdict(ticket))
 
     async def get(self, reference: str) -> Ticket | None:
@@ -84,7 +84,7 @@ class TicketRepository:
         return await self._one(ONE, {"reference": reference})
 
     async def save(self, ticket: Ticket) -> Ticket | None:
-        """Save a ticket over its version, and return it with the next one; None if it was saved elsewhere."""
+        """Save a ticket, and return it with its next version. Return None if it has changed since it was read."""
         saved = replace(ticket, version=ticket.version + 1)
         values = {name: value for name, value in asdict(saved).items() if name != "reference"}
         result = await self._connection.execute(SAVE.values(values), {"key": ticket.reference, "seen": ticket.version})
@@ -103,15 +103,15 @@ class TicketRepository:
         return await self._all(OF_ORDER, {"about": order_reference})
 
     async def listed(self, which: TicketFilter, staff_id: int, *, limit: int, offset: int) -> tuple[Ticket, ...]:
-        """Return a list of tickets, old ones first, or the last closed first; `staff_id` says whose "mine" are."""
+        """Return a list of tickets, oldest first. Closed tickets: the last closed first. `staff_id` is for `MINE`."""
         return await self._all(LISTED[which], {"limit": limit, "offset": offset, **_staff_parameter(which, staff_id)})
 
     async def count(self, which: TicketFilter, staff_id: int) -> int:
-        """Return how many there are in such a list."""
+        """Return how many tickets a list has."""
         return int((await self._connection.execute(COUNTED[which], _staff_parameter(which, staff_id))).scalar_one())
 
     async def waiting(self, since: datetime) -> tuple[Ticket, ...]:
-        """Return the open tickets whose users have waited since then or longer, the longest first."""
+        """Return the open tickets that have waited since `since` or longer, the longest first."""
         return await self._all(WAITING, {"since": since})
 
     async def times(self, since: datetime, until: datetime) -> tuple[TicketTimes, ...]:

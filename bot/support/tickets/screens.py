@@ -1,4 +1,4 @@
-"""How long users waited for support, and how they rated it: a few lines under other statistics."""
+"""The reply times and ratings of tickets, as lines under other statistics."""
 
 from datetime import timedelta
 
@@ -9,7 +9,7 @@ SHORT = timedelta(minutes=2)
 
 
 def format_ticket_times(t: Translator, statistics: TicketStatistics) -> Html:
-    """Return the lines that there is something to say in; nothing if no ticket was opened."""
+    """Return the lines with a value; empty if no ticket was opened."""
     if not statistics.opened:
         return Html("")
     found = [t("ticket_times.opened", opened=statistics.opened, closed=statistics.closed)]
@@ -24,5 +24,5 @@ def format_ticket_times(t: Translator, statistics: TicketStatistics) -> Html:
 
 
 def format_length(t: Translator, time: timedelta) -> str:
-    """Return a time, in seconds up to two minutes."""
+    """Return a duration; below two minutes, in seconds."""
     return t.n("figures.seconds", round(time.total_seconds())) if time < SHORT else t.duration(time)

@@ -1,6 +1,7 @@
-"""What all services of tickets share: a change is read, decided and saved in one transaction, with its notifications.
+"""The base of all services of tickets.
 
-Where another process has saved the ticket meanwhile, the change is decided again on what that has saved.
+A change reads the ticket, decides and saves in one transaction, with its notifications. If another process has saved
+the ticket since, the change is tried again with the newer ticket.
 """
 
 from collections.abc import Awaitable, Callable
@@ -22,17 +23,17 @@ from bot.support.tickets.repository import TicketRepository
 
 T = TypeVar("T")
 Change = Callable[[Transaction, Ticket, datetime], Awaitable[T]]
-"""Takes the ticket as it is within the transaction. What it raises undoes all of it."""
+"""Changes the ticket that was read in the transaction. If it raises, nothing is saved."""
 
 GONE: Final = "staff.gone"
 
 
 class ConcurrentChange(Exception):
-    """The ticket was saved elsewhere since it was read. Nothing of this attempt is saved."""
+    """The ticket was saved by others since it was read. Nothing of this attempt is saved."""
 
 
 class TicketService:
-    """Change tickets; `wake_outbox` is called after each change that was saved."""
+    """Change tickets. `wake_outbox` is called after each saved change."""
 
     def __init__(
         self,
@@ -47,10 +48,10 @@ class TicketService:
         self._wake_outbox = wake_outbox
 
     async def _change(self, reference: str, change: Change[T]) -> T:
-        """Return what `change` returns for the ticket.
+        """Change a ticket, and return the result of `change`.
 
         Raises:
-            Rejection: there is no such ticket, or `change` rejects it.
+            Rejection: there is no such ticket, or `change` raised it.
         """
 
         async def attempt(tx: Transaction) -> T:
@@ -62,7 +63,7 @@ class TicketService:
         return await self._commit(attempt)
 
     async def _commit(self, attempt: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Return what `attempt` returns, in another transaction each time that it raises `Overtaken`."""
+        """Return the result of `attempt`. Try again in a new transaction while it raises `ConcurrentChange`."""
         while True:
             try:
                 async with self._database.transaction() as tx:
@@ -76,7 +77,7 @@ class TicketService:
         """Save a changed ticket and update its cards. Do nothing if nothing has changed.
 
         Raises:
-            Overtaken: the ticket is no longer as `before`.
+            ConcurrentChange: the saved ticket is no longer `before`.
         """
         if after == before:
             return before
@@ -88,10 +89,10 @@ class TicketService:
 
 
 async def check_none_open(tx: Transaction, ticket: Ticket) -> None:
-    """Check that a closed ticket may be opened again.
+    """Check that no other ticket is open about the same, before a closed ticket is reopened.
 
     Raises:
-        Rejection: another ticket is open about the same.
+        Rejection: another ticket is open.
     """
     if not ticket.is_open and await TicketRepository(tx).open_of(ticket.user_id, ticket.order_reference) is not None:
         raise Rejection("ticket.another_open")
@@ -100,7 +101,7 @@ async def check_none_open(tx: Transaction, ticket: Ticket) -> None:
 async def add_entry(
     tx: Transaction, ticket: Ticket, incoming: IncomingMessage, kind: EntryKind, *, by: int, now: datetime
 ) -> TicketEntry | None:
-    """Save what was written in a ticket; return None if that message was saved before."""
+    """Save a message in a ticket. Return None if it was saved before."""
     return await TicketEntryRepository(tx).add(
         TicketEntry(
             ticket=ticket.reference,
@@ -120,6 +121,6 @@ async def add_entry(
 async def audit_ticket(
     tx: Transaction, ticket: Ticket, action: AuditAction, *, by: int, now: datetime, detail: str = ""
 ) -> None:
-    """Record in the audit log who did what; `detail` never holds what anybody wrote."""
+    """Record an action in the audit log. `detail` never contains a message's text."""
     subject = ticket_subject(ticket.reference)
     await record_audit(tx, by, action, subject, now, user_id=ticket.user_id, detail=detail)

@@ -1,7 +1,7 @@
-"""What support agents do with tickets: they claim, take over, reply, note, close and reopen.
+"""Change tickets for support agents: claim, take over, reply, note, close and reopen.
 
-A reply and its notification are saved in one transaction: from then on it reaches the user, once, whatever happens.
-Only its delivery says what became of it (`notifications/replies.py`). Until then nobody reads that it was sent.
+A reply and its notification are saved in one transaction. From then on it reaches the user exactly once. Agents see
+that it was sent only after its delivery (`notifications/replies.py`).
 """
 
 from dataclasses import replace
@@ -19,18 +19,18 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.service import TicketService, add_entry, audit_ticket, check_none_open
 
 ANY_TIME: Final = timedelta(days=36500)
-"""Support may reopen a ticket however long ago it was closed."""
+"""Support can reopen a ticket however long ago it was closed."""
 
 
 class StaffTicketService(TicketService):
-    """Change tickets for support agents. The caller has checked that `by` is one of them.
+    """Change tickets for support agents. The caller checks that `by` is an agent.
 
     Raises:
         Rejection: there is no such ticket, or the change isn't possible. Every method raises it.
     """
 
     async def claim(self, reference: str, by: int) -> Ticket:
-        """Claim a ticket, unless another agent holds it. Who holds it already keeps it."""
+        """Claim a ticket, unless another agent holds it."""
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
             return await self._save_holder(tx, ticket, ticket.claim(by, now), by, now)
@@ -38,7 +38,7 @@ class StaffTicketService(TicketService):
         return await self._change(reference, change)
 
     async def take_over(self, reference: str, by: int, note: IncomingMessage) -> Ticket | None:
-        """Take a ticket over from who holds it, who gets the note; return None if that message was saved before."""
+        """Take a ticket over, with a note to the agent who held it. Return None if the note was saved before."""
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket | None:
             entry = await add_entry(tx, ticket, note, EntryKind.NOTE, by=by, now=now)
@@ -55,7 +55,7 @@ class StaffTicketService(TicketService):
         return await self._change(reference, change)
 
     async def reply(self, reference: str, by: int, incoming: IncomingMessage) -> TicketEntry | None:
-        """Reply to the user; return None if that message was saved before. Claim a ticket that nobody holds."""
+        """Reply to the user, and claim an unclaimed ticket. Return None if the message was saved before."""
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> TicketEntry | None:
             entry = await add_entry(tx, ticket, incoming, EntryKind.REPLY, by=by, now=now)
@@ -73,7 +73,7 @@ class StaffTicketService(TicketService):
         return await self._change(reference, change)
 
     async def retry_reply(self, reference: str, by: int, number: int) -> bool:
-        """Send a reply again that couldn't be delivered; return False if it is no such reply."""
+        """Send a reply again that couldn't be delivered. Return False if there is no such reply."""
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> bool:
             ticket.claim(by, now)
@@ -90,7 +90,7 @@ class StaffTicketService(TicketService):
         return await self._change(reference, change)
 
     async def add_note(self, reference: str, by: int, incoming: IncomingMessage) -> TicketEntry | None:
-        """Save what only support may read, in any ticket; return None if that message was saved before."""
+        """Save a note for support. Return None if the message was saved before."""
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> TicketEntry | None:
             entry = await add_entry(tx, ticket, incoming, EntryKind.NOTE, by=by, now=now)
@@ -104,7 +104,7 @@ class StaffTicketService(TicketService):
         return await self._change(reference, change)
 
     async def close(self, reference: str, by: int, reason: CloseReason) -> Ticket:
-        """Close a ticket, and notify its user of the reason. Claim one that nobody holds."""
+        """Close a ticket, and notify its user of the reason. An unclaimed ticket is claimed first."""
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
             saved = await self._save(tx, ticket, ticket.close(by, reason, now), now)
@@ -116,7 +116,7 @@ class StaffTicketService(TicketService):
         return await self._change(reference, change)
 
     async def reopen(self, reference: str, by: int) -> Ticket:
-        """Reopen a closed ticket, and claim it: who reopens it has something to say."""
+        """Reopen a closed ticket, and claim it."""
 
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
             await check_none_open(tx, ticket)

@@ -1,4 +1,4 @@
-"""Tickets, what was written in them, and which messages of the bot's belong to them."""
+"""The tables of tickets, of their entries, and of the bot's messages that belong to them."""
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
 
@@ -34,7 +34,7 @@ tickets = Table(
     Index(None, "closed_at"),
 )
 IS_OPEN_TICKET = tickets.c.status == constant(TicketStatus.OPEN)
-# One open ticket for a matter, whoever opens it: its user, or the failure itself.
+# A user has at most one open ticket about an order, and one about none.
 Index(
     "uq_tickets_open",
     tickets.c.user_id,
@@ -72,7 +72,7 @@ ticket_entries = Table(
     Column("edited_at", Instant),
     Column("withdrawn_at", Instant),
     UniqueConstraint("ticket", "number"),
-    # A message is taken in once, however often its update is met.
+    # A message is saved once, even if its update is handled again.
     UniqueConstraint("source_chat_id", "source_message_id"),
 )
 
@@ -87,7 +87,7 @@ ticket_posts = Table(
     Column("entry", Integer, nullable=False),
     Column("argument", Text, nullable=False),
     Column("at", Instant, nullable=False),
-    # All four, or SQLite looks for an entry's newest post through everything that was ever said in the group.
+    # With fewer columns, SQLite would read all posts of the group to find an entry's newest post.
     Index("ix_ticket_posts_ticket_entry", "ticket", "entry", "chat_id", "message_id"),
     Index(None, "chat_id", "topic_id"),
 )

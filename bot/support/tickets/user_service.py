@@ -1,7 +1,7 @@
-"""What users do with their tickets: they write, reopen and rate.
+"""Change tickets for their users: write, reopen and rate.
 
-A ticket, what was written in it and the notifications of both are saved in one transaction. A message that was saved
-before (its update is handled again after a crash) changes nothing.
+A ticket, its entry and the notifications are saved in one transaction. A message that was saved before changes
+nothing. After a crash, its update is handled again.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -30,18 +30,18 @@ EVENT_OF: Final[Mapping[Rating, UserEvent]] = {Rating.GOOD: UserEvent.RATED_GOOD
 
 @dataclass(frozen=True, slots=True)
 class SavedMessage:
-    """The ticket that a message belongs to, and what its user did by it; `event` is None if it was saved before."""
+    """The ticket of a message, and what the user did with it. `event` is None if the message was saved before."""
 
     ticket: Ticket
     event: UserEvent | None
 
 
 FindTicket = Callable[[Transaction, datetime], Awaitable[SavedMessage]]
-"""Returns the ticket that a message belongs to, as it is after it. Raises `Overtaken` where it changed meanwhile."""
+"""Returns the ticket after the message. Raises `ConcurrentChange` if the ticket has changed since it was read."""
 
 
 class UserTicketService(TicketService):
-    """Change tickets for their users; `reopen_within` is how long after it was closed one may be reopened."""
+    """Change tickets for their users. `reopen_within` is how long after it was closed a ticket can be reopened."""
 
     def __init__(
         self,
@@ -56,9 +56,9 @@ class UserTicketService(TicketService):
         self.reopen_within = reopen_within
 
     async def ask(self, user: User, incoming: IncomingMessage, order_reference: str = "") -> SavedMessage:
-        """Open a ticket with a message, or add it to the one that is open about the same.
+        """Open a ticket with a message, or add it to the open ticket about the same.
 
-        `user` is saved in the same transaction: the question that the message answers is no longer open.
+        `user` is saved in the same transaction, because their question is answered.
         """
 
         async def find(tx: Transaction, now: datetime) -> SavedMessage:
@@ -75,12 +75,12 @@ class UserTicketService(TicketService):
         return await self._save_message(user, incoming, find)
 
     async def write(self, user: User, incoming: IncomingMessage, reference: str) -> SavedMessage:
-        """Add a message to a ticket of the user's. One that was closed not long ago is reopened by that.
+        """Add a message to a ticket of the user. This reopens a closed ticket.
 
-        Where another is open about the same by now, the message belongs to that one.
+        If another ticket is open about the same, the message is added to that one.
 
         Raises:
-            Rejection: it was closed too long ago, or it isn't the user's.
+            Rejection: the ticket was closed too long ago, or it isn't the user's.
         """
 
         async def find(tx: Transaction, now: datetime) -> SavedMessage:
@@ -96,10 +96,10 @@ class UserTicketService(TicketService):
         return await self._save_message(user, incoming, find)
 
     async def reopen(self, ticket: Ticket) -> Ticket:
-        """Open a ticket again.
+        """Reopen a ticket.
 
         Raises:
-            Rejection: it is open, was closed too long ago, or another is open about the same.
+            Rejection: the ticket is open, was closed too long ago, or another is open about the same.
         """
 
         async def change(tx: Transaction, current: Ticket, now: datetime) -> Ticket:
@@ -112,7 +112,7 @@ class UserTicketService(TicketService):
         return await self._change(ticket.reference, change)
 
     async def rate(self, ticket: Ticket, rating: Rating) -> Ticket:
-        """Save what the user thinks of the help. The last rating counts.
+        """Save the user's rating of the help. The last rating counts.
 
         Raises:
             Rejection: the ticket is open.

@@ -1,1 +1,1 @@
-"""A ticket in its user's chat."""
+"""Tickets and `/help` in users' chats."""

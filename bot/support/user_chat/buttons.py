@@ -19,10 +19,10 @@ class UserTicketAction(StrEnum):
 
 @dataclass(frozen=True)
 class UserTicketButton(Callback, prefix="t"):
-    """A user's button about their ticket; `argument` is the rating.
+    """A user's button about their ticket. `argument` is the rating.
 
-    `action` can be any word, not only a `UserTicketAction`: a button that an earlier version sent still shows the
-    ticket to its user, and nothing to anybody else.
+    `action` can be any word, not only a `UserTicketAction`. So a button of an earlier version still shows the ticket
+    to its user.
     """
 
     ticket: Annotated[str, Pattern("T-[0-9A-Z]{5}")]
@@ -32,12 +32,12 @@ class UserTicketButton(Callback, prefix="t"):
 
 @dataclass(frozen=True)
 class NewTicketButton(Callback, prefix="t:new"):
-    """The button that asks what to tell support."""
+    """The button to write to support about no order."""
 
 
 @dataclass(frozen=True)
 class LeaveTicketQuestionButton(Callback, prefix="t:leave"):
-    """The button that ends the question what to tell support."""
+    """The button that cancels writing to support."""
 
 
 class HelpPage(StrEnum):

@@ -1,4 +1,4 @@
-"""Messages that were edited after they were sent: an edit changes what was made of the message, and nothing else."""
+"""Handle edited messages. An edit of a ticket's message changes its entry. Other edits change nothing."""
 
 from telegram import Message, Update
 from telegram.ext import MessageHandler, filters
@@ -15,14 +15,14 @@ from bot.users.session import Session, handle
 
 
 class EditHandlers:
-    """Pass on what users and support agents edit in the messages of tickets."""
+    """Pass on the edits of users and support agents in tickets."""
 
     def __init__(self, *, corrections: TicketCorrectionService, staff_sessions: StaffSessions) -> None:
         self._corrections = corrections
         self._staff_sessions = staff_sessions
 
     def handler(self) -> Handler:
-        """Return what takes every edited message, so that no other handler takes one for something new."""
+        """Return the handler of all edited messages, so that no other handler takes one for a new message."""
         return MessageHandler(filters.UpdateType.EDITED_MESSAGE, handle(self._edited))
 
     async def _edited(self, session: Session, update: Update) -> None:
@@ -41,7 +41,7 @@ class EditHandlers:
             await self._edit_by_staff(staff, entry, message)
 
     async def _edit_by_staff(self, staff: StaffSession, entry: TicketEntry, message: Message) -> None:
-        """Save the edit. What comes of it in the user's chat is reported when it is known."""
+        """Save an agent's edit. A notification reports when the user's copy has changed."""
         try:
             incoming = read_note(message) if entry.kind is EntryKind.NOTE else read_reply(message)
             if incoming is not None:

@@ -1,6 +1,6 @@
-"""The buttons under the messages of users' tickets, and the ways to a ticket from an order or from a message.
+"""Handle users' buttons of tickets, and the ways to a ticket from an order or from a message.
 
-A button works only for the user whose ticket it is.
+A button works only for the ticket's own user.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -66,7 +66,7 @@ class UserTicketHandlers:
         return routes
 
     async def ask_about(self, session: Session, order: Order) -> None:
-        """Ask what is wrong with an order, or name the contact where no support agent is set up."""
+        """Ask what is wrong with an order. If there is no support agent, show the contact."""
         await session.acknowledge()
         if not self._contacts.has_staff:
             await session.post(ticket_question.show_contact(session.t, order, self._contacts.contact))
@@ -76,7 +76,7 @@ class UserTicketHandlers:
         await self._messages.ask(session, order, ticket)
 
     async def offer_to_forward(self, session: Session, message: Message) -> bool:
-        """Offer to forward a message that answers nothing to the user's open tickets; return whether there are any."""
+        """Offer to add a message to one of the user's open tickets. Return False if they have none."""
         if not self._contacts.has_staff or read_message(message) is None:
             return False
         async with self._database.reading() as tx:
@@ -90,7 +90,7 @@ class UserTicketHandlers:
         return bool(tickets)
 
     async def new_button(self, session: Session, _: NewTicketButton) -> None:
-        """Ask what to tell support."""
+        """Ask what is wrong. If there is no support agent, show `/help`."""
         await session.acknowledge()
         if self._contacts.has_staff:
             async with self._database.reading() as tx:
@@ -100,12 +100,12 @@ class UserTicketHandlers:
             await self._help.show_help(session)
 
     async def leave_button(self, session: Session, _: LeaveTicketQuestionButton) -> None:
-        """Say that the question has ended: the press itself has ended it (`users/questions.py`)."""
+        """Confirm that the question is cancelled. The press itself has ended it (`users/questions.py`)."""
         await session.acknowledge()
         await session.show(session.with_resume(ticket_question.confirm_cancelled(session.t)))
 
     async def ticket_button(self, session: Session, button: UserTicketButton) -> None:
-        """Do what a button says with the user's own ticket."""
+        """Handle a button of the user's own ticket."""
         async with self._database.reading() as tx:
             ticket = await TicketRepository(tx).get(button.ticket)
         act = self.ACTIONS.get(button.action)
@@ -121,7 +121,7 @@ class UserTicketHandlers:
                 await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
 
     async def _show(self, session: Session, ticket: Ticket, _: str = "") -> None:
-        """Show the page in the place of the list under `/help`, never in that of a notification."""
+        """Show the ticket's page. It replaces the list under `/help`, but never a notification."""
         await session.acknowledge()
         if not session.is_newest_question:
             session.message_id = None
@@ -134,7 +134,7 @@ class UserTicketHandlers:
         await self._messages.ask(session, await self._order_of(ticket), ticket)
 
     async def _reopen(self, session: Session, ticket: Ticket, _: str) -> None:
-        """Open it again at once, and then ask what is still wrong."""
+        """Reopen the ticket at once, and then ask what is still wrong."""
         ticket = await self._tickets.reopen(ticket)
         await session.acknowledge(session.t.plain("ticket.reopened"))
         await session.update(await self._page(session, ticket))
@@ -148,7 +148,7 @@ class UserTicketHandlers:
         await session.update(await self._page(session, ticket))
 
     async def _forward(self, session: Session, ticket: Ticket, _: str) -> None:
-        """Forward the message that ours replies to, if the user wrote it."""
+        """Add the message that the offer replies to, if the user wrote it."""
         theirs = session.pressed.reply_to_message if session.pressed is not None else None
         is_own = theirs is not None and theirs.from_user is not None and theirs.from_user.id == session.user.id
         incoming = read_message(theirs) if theirs is not None and is_own else None

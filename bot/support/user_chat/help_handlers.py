@@ -1,4 +1,4 @@
-"""`/help`, and the pages that open in its place."""
+"""Handle `/help` and its pages."""
 
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.router import Routes
@@ -14,7 +14,7 @@ from bot.users.provider import Provider
 from bot.users.session import Session
 
 MAX_LISTED = 5
-"""Open tickets under `/help`. Nobody has as many matters at once."""
+"""How many open tickets `/help` lists."""
 
 
 class HelpHandlers:
@@ -47,7 +47,7 @@ class HelpHandlers:
         await session.say(session.with_resume(await self._first_page(session)))
 
     async def help_button(self, session: Session, button: HelpButton) -> None:
-        """Show a page in the place of the one before."""
+        """Show a page in place of the page before."""
         await session.acknowledge()
         await session.show(session.with_resume(await self._page(session, button.page)))
 

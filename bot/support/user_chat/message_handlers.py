@@ -1,7 +1,7 @@
-"""What users write to support: as the answer to a question, or as a reply to any message of their ticket.
+"""Handle users' messages to support: answers to our question, and replies to messages of their ticket.
 
-A reply to a ticket's message belongs to the ticket at any point of any conversation. What is typed otherwise does so
-only as the answer to the question what is wrong. The further parts of an album follow its first.
+A reply to a ticket's message always belongs to the ticket, also during a conversation about an order. Other messages
+belong to a ticket only as answers to our question. The other parts of an album go to the ticket of its first part.
 """
 
 import re
@@ -37,10 +37,10 @@ from bot.users.session import Session, current_session
 NEW: Final = "ticket_new"
 MORE: Final = "ticket_more"
 ALBUM: Final = "ticket_album"
-"""Awaits nothing that is typed: it remembers which ticket the other parts of an album belong to."""
+"""This question awaits no typed answer. It remembers the ticket of an album's other parts."""
 
 SAVED_REACTION: Final = "👌"
-"""The reaction to further messages of a ticket. The first one is answered by a message."""
+"""The reaction to further messages of a ticket. The first message gets an answer."""
 
 TICKET_PATTERN: Final = re.compile(rf"{PREFIX}[{REFERENCE_ALPHABET}]{{{REFERENCE_LENGTH}}}\b")
 REPLY_ROLES: Final = frozenset({PostRole.ENTRY, PostRole.REMARK})
@@ -48,7 +48,7 @@ _Save = Callable[[User, IncomingMessage], Awaitable[SavedMessage]]
 
 
 class UserMessageHandlers:
-    """Take what users write to support, and ask them for it."""
+    """Ask users what is wrong, and save what they write."""
 
     def __init__(
         self,
@@ -66,15 +66,15 @@ class UserMessageHandlers:
         self._contacts = contacts
 
     def handler(self) -> Handler:
-        """Return what takes replies. It comes before the answers to questions: a reply is meant for what it answers."""
+        """Return the handler of replies. It comes before open questions, because a reply belongs to its message."""
         return MessageHandler(TYPED, self._typed)
 
     def answers(self) -> Mapping[str, questions.Answer]:
-        """Return who takes the typed answer to which question."""
+        """Return the handlers of typed answers, by question."""
         return {NEW: self.new_typed, MORE: self.more_typed}
 
     async def ask(self, session: Session, order: Order | None, ticket: Ticket | None) -> None:
-        """Ask what is wrong, or for more about it, in a new message: what was pressed stays as it is."""
+        """Ask what is wrong, or for more about it, in a new message. The pressed message stays as it is."""
         session.message_id = None
         shown = screens.ask(session.t, order, ticket, self._contacts.contact)
         if ticket is not None:
@@ -83,15 +83,15 @@ class UserMessageHandlers:
             await questions.ask(session, NEW, shown, order.reference if order else "")
 
     async def new_typed(self, session: Session, argument: str, message: Message) -> None:
-        """Take the answer to what is wrong; `argument` is the order that it is about."""
+        """Save the answer to what is wrong. `argument` is the order's reference, or empty."""
         await self._answer(session, message, lambda user, incoming: self._tickets.ask(user, incoming, argument))
 
     async def more_typed(self, session: Session, argument: str, message: Message) -> None:
-        """Take the answer to what else there is to say; `argument` is the ticket."""
+        """Save another message of a ticket. `argument` is the ticket's reference."""
         await self._answer(session, message, lambda user, incoming: self._tickets.write(user, incoming, argument))
 
     async def save_post(self, session: Session, ticket: Ticket, message_id: int) -> None:
-        """Save that a message of ours belongs to a ticket, so that a reply to it does, too."""
+        """Save our message as a post of a ticket, so that a reply to it belongs to the ticket."""
         post = TicketPost(
             chat_id=session.chat_id,
             message_id=message_id,
@@ -114,9 +114,9 @@ class UserMessageHandlers:
             raise ApplicationHandlerStop
 
     async def _ticket_replied_to(self, session: Session, message: Message) -> str | None:
-        """Return the user's own ticket that this is a reply to.
+        """Return the reference of the user's own ticket that this message replies to.
 
-        A message of ours that a kill has kept from being saved still names its ticket.
+        If the bot was killed before it saved our message as a post, the message still names its ticket.
         """
         replied = message.reply_to_message
         if replied is None:
@@ -128,7 +128,7 @@ class UserMessageHandlers:
         return name if ticket is not None and ticket.user_id == session.user.id else None
 
     async def _confirm_if_saved(self, session: Session, message: Message) -> bool:
-        """Return whether a crash has only kept its sender from reading that it was saved: then they read it now."""
+        """Confirm a message that was saved before a crash. Return False if it wasn't saved."""
         if not session.is_answered:
             return False
         async with self._database.reading() as tx:
@@ -140,7 +140,7 @@ class UserMessageHandlers:
         return True
 
     async def _answer(self, session: Session, message: Message, save: _Save) -> None:
-        """Save the answer to a question, and say so."""
+        """Save the answer to a question, and confirm it."""
         incoming = read_message(message)
         if incoming is None:
             await session.show(screens.explain_unreadable(session.t))
@@ -156,7 +156,7 @@ class UserMessageHandlers:
         await self._confirm(session, saved)
 
     async def _reply(self, session: Session, message: Message, ticket: str) -> None:
-        """Save a reply. A question that is open stays open: it wasn't answered."""
+        """Save a reply. An open question stays open, since the reply doesn't answer it."""
         incoming = read_message(message)
         if incoming is None:
             await session.post(Screen(session.t("ticket.unreadable")))
@@ -177,7 +177,7 @@ class UserMessageHandlers:
         return isinstance(outcome, Delivered)
 
     async def _confirm(self, session: Session, saved: SavedMessage) -> None:
-        """Say that it was saved, in a message that can itself be replied to."""
+        """Confirm that a message was saved, in a message to which the user can reply."""
         ticket = saved.ticket
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).get(ticket.order_reference) if ticket.order_reference else None
@@ -185,7 +185,7 @@ class UserMessageHandlers:
             case UserEvent.ASKED:
                 shown = screens.confirm_opened(session.t, ticket, order, await self._reply_time.get())
             case UserEvent.REOPENED:
-                # Only first replies are measured, which says nothing about a ticket that goes on.
+                # We measure only first replies, so we don't know the reply time of a reopened ticket.
                 shown = screens.confirm_opened(session.t, ticket, order)
             case _:
                 shown = screens.confirm_added(session.t, ticket)
@@ -195,7 +195,7 @@ class UserMessageHandlers:
 
 
 def _ticket_named_in(ours: Message) -> str | None:
-    """Return the ticket that a message of the bot's own names."""
+    """Return the reference in the text of a message of the bot."""
     is_ours = ours.from_user is not None and ours.from_user.id == ours.get_bot().id
     match = TICKET_PATTERN.search(ours.text or ours.caption or "") if is_ours else None
     return match[0] if match else None
@@ -216,6 +216,6 @@ async def _expect_rest(session: Session, message: Message, ticket: Ticket) -> No
 
 
 async def _show(session: Session, screen: Screen) -> int | None:
-    """Show a message whose buttons stay, and remove those of the question before it."""
+    """Send a message, and remove the buttons of the question before it."""
     await session.leave_question()
     return await session.post(session.with_resume(screen))

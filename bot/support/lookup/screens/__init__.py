@@ -1,1 +1,1 @@
-"""What support agents see of what they look up."""
+"""The screens of lookups."""

@@ -1,4 +1,4 @@
-"""Orders that a lookup has found: pages of masked orders, each with a button to its own page."""
+"""The screens of orders found: lists with masked recipients, and the page of one order."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -20,10 +20,10 @@ from bot.support.staff.screens import case as staff_case
 
 COLUMNS = 3
 OPEN_TICKETS = 3
-"""Buttons to tickets on an order's page."""
+"""How many buttons to tickets an order's page has."""
 
 GetPageData = Callable[[int], str | None]
-"""The callback data of the page that begins at an offset; None where no button can hold it."""
+"""Returns the callback data of the page at an offset, or None if it is too long for a button."""
 
 
 def list_orders(reader: Reader, title: Html, page: Page[Order], turn: GetPageData) -> Screen:
@@ -47,7 +47,7 @@ def _list(
 
 
 def format_entry(reader: Reader, order: Order) -> Html:
-    """Return an order's lines in a list: amount, destination (masked), when it was placed, and its status."""
+    """Return an order as a list shows it: amount, masked destination, time of placing, and status."""
     t, now = reader.t, reader.now
     return t(
         "lookup.order",
@@ -65,13 +65,13 @@ def _format_owner(t: Translator, order: Order) -> Html:
 
 
 def order_buttons(orders: Sequence[Order]) -> Keyboard:
-    """Return a button to each order's page."""
+    """Return a button to the page of each order."""
     buttons = [Button(order.reference, data=LookupButton(LookupPage.ORDER, order.reference).pack()) for order in orders]
     return tuple(tuple(buttons[start : start + COLUMNS]) for start in range(0, len(buttons), COLUMNS))
 
 
 def page_buttons(t: Translator, page: Page[object], turn: GetPageData) -> Keyboard:
-    """Return the buttons to the neighbouring pages."""
+    """Return the buttons to the previous and the next page."""
     back = turn(max(page.offset - PAGE_SIZE, 0)) if page.offset else None
     more = turn(page.offset + PAGE_SIZE) if page.has_more else None
     row = (
@@ -99,14 +99,14 @@ def show_order(reader: Reader, case: Case, default_locale: str) -> Screen:
 
 
 def user_row(t: Translator, user_id: int) -> tuple[Button, ...]:
-    """Return the button to a user's page; none for a user who was deleted."""
+    """Return the button to a user's page, or no button for a deleted user."""
     if not user_id:
         return ()
     return (Button(t.plain("lookup.person"), data=LookupButton(LookupPage.USER, str(user_id)).pack()),)
 
 
 def format_search(reader: Reader, wanted: OrderFilter, method: PayoutMethod | None) -> Html:
-    """Return what is searched, as it was understood."""
+    """Return the heading of a search, with its destination, sums and days."""
     t = reader.t
     sums = [*map(t.rupiah, wanted.idr), *map(t.sats, wanted.sats)]
     amount = sums[0] if sums else ""
@@ -118,7 +118,7 @@ def format_search(reader: Reader, wanted: OrderFilter, method: PayoutMethod | No
 
 
 def ask_destination(t: Translator, candidates: Sequence[PayoutMethod], find: Callable[[str], str | None]) -> Screen:
-    """Ask which of several destinations is meant; `find` returns the data of a button for a code."""
+    """Ask which of several destinations is meant. `find` returns the callback data for a code."""
     rows = [
         (Button(format_method(method), data=found),)
         for method in candidates

@@ -1,4 +1,4 @@
-"""Pages of tickets, with the other lists and their counts; and the page of one ticket."""
+"""The screens of tickets: lists with their counts, and the page of one ticket."""
 
 from dataclasses import replace
 
@@ -23,13 +23,13 @@ TicketAndOrder = tuple[Ticket, Order | None]
 """A ticket, and the order that it is about."""
 
 HERE = "here"
-"""The argument of a button that shows the ticket's page in the place of the pressed message."""
+"""The argument of a button that shows the ticket's page in place of the pressed message."""
 
 FILTERS_IN_ROWS = ((TicketFilter.OPEN, TicketFilter.MINE), (TicketFilter.UNCLAIMED, TicketFilter.CLOSED))
 
 
 def list_tickets(reader: Reader, listed: TicketPage, statistics: TicketStatistics) -> Screen:
-    """Return a page of one of the lists; at its end, how long users of the last week have waited."""
+    """Return a page of a list of tickets. It ends with the reply times of the last week."""
 
     def turn(offset: int) -> str:
         return LookupButton(LookupPage.TICKETS, format_page(listed.which, offset)).pack()
@@ -49,7 +49,7 @@ def list_tickets_of(reader: Reader, user_id: int, page: Page[TicketAndOrder], tu
 
 
 def show_ticket(reader: Reader, ticket: Ticket, case: Case, *, default_locale: str, link: str | None) -> Screen:
-    """Return a ticket's page: its present state, and the buttons to more; `link` opens it in the staff's group."""
+    """Return a ticket's page, with buttons to its order and its user. `link` opens the ticket in the staff's group."""
     t = reader.t
     card = staff_ticket.show_card(reader, ticket, case, default_locale=default_locale)
     ways = (
@@ -86,7 +86,7 @@ def _entry(reader: Reader, ticket: Ticket, order: Order | None) -> str:
 
 
 def _status(reader: Reader, ticket: Ticket) -> str:
-    """Return its reference, why and when it was opened, whose it is, and since when its user waits or it is closed."""
+    """Return the ticket's reference, status, cause and times."""
     t = reader.t
     lines = [
         t(
@@ -105,7 +105,7 @@ def _status(reader: Reader, ticket: Ticket) -> str:
 
 
 def _filters(t: Translator, listed: TicketPage) -> Keyboard:
-    """Return the buttons to the lists; the shown one is marked, and refreshes the list."""
+    """Return the buttons to the lists. The button of the current list is marked, and refreshes it."""
     return tuple(
         tuple(
             Button(

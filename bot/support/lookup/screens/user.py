@@ -1,4 +1,4 @@
-"""A user as support sees them: an id, a language, their status, and the buttons to their orders and tickets."""
+"""The page of a user: id, language and status, with buttons to their orders and tickets."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ from bot.users.model import User
 
 
 def show_user(reader: Reader, about: UserOverview, default_locale: str) -> Screen:
-    """Return the page. Nothing on it is a name, or what the user wrote."""
+    """Return the page. It shows neither the user's name nor anything that they wrote."""
     t = reader.t
     parts = [
         "\n".join([_heading(t, about, default_locale), *_status(reader, about.user)]),
@@ -29,7 +29,7 @@ def show_user(reader: Reader, about: UserOverview, default_locale: str) -> Scree
 
 
 def ask_which_user(t: Translator, ids: Sequence[int]) -> Screen:
-    """Ask which user is meant by a public name that several had, one after the other; the last seen first."""
+    """Ask which user is meant, if several have had the same username. The last seen comes first."""
     rows = tuple((Button(str(each), data=LookupButton(LookupPage.USER, str(each)).pack()),) for each in ids)
     return Screen(t("lookup.several_people"), rows)
 

@@ -1,1 +1,1 @@
-"""What support agents see of tickets."""
+"""The screens of tickets for support agents."""

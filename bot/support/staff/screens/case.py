@@ -1,6 +1,6 @@
-"""A case as support reads it: masked facts, what is unusual, the user's other orders and tickets, and the timeline.
+"""A case as support sees it: the facts, what is unusual, the user's other orders and tickets, and the timeline.
 
-It always fits one message: the timeline is shortened to what is left.
+It always fits one message, because the timeline is shortened.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from bot.support.staff.screens import timeline as staff_timeline
 from bot.support.ticket import Ticket
 
 SHOWN = MAX_OTHERS - 1
-"""Other orders, and other tickets, that are shown."""
+"""How many other orders, and how many other tickets, are shown."""
 
 
 def format_case(reader: Reader, case: Case, *, default_locale: str, before: str = "") -> Html:
-    """Return the whole case after `before`, at most as long as a message can be."""
+    """Return `before` and the whole case, in at most the length of a message."""
     known = (
         before,
         format_facts(reader, case, default_locale),
@@ -43,13 +43,13 @@ def format_facts(reader: Reader, case: Case, default_locale: str) -> str:
 
 
 def format_anomalies(t: Translator, case: Case) -> str:
-    """Return what is unusual in it; empty where nothing is."""
+    """Return what is unusual in the case; empty if nothing is."""
     parts = [f"• {t(f'case.unusual.{anomaly}')}" for anomaly in case.anomalies]
     return "\n".join([t("case.unusual"), *parts]) if parts else ""
 
 
 def format_others(reader: Reader, case: Case, but: str = "") -> str:
-    """Return the user's other open orders, and their tickets except the one of the reference `but`."""
+    """Return the user's other open orders, and their tickets except the ticket `but`."""
     t = reader.t
     tickets = [ticket for ticket in case.tickets if ticket.reference != but]
     parts = [_other_order(reader, order) for order in case.others[:SHOWN]]
@@ -60,7 +60,7 @@ def format_others(reader: Reader, case: Case, but: str = "") -> str:
 
 
 def format_timeline(reader: Reader, case: Case, units: int = TEXT_UNITS) -> str:
-    """Return the timeline, collapsed until it is tapped, in at most so many visible `units`."""
+    """Return the timeline in at most so many visible `units`. It is collapsed until it is tapped."""
     if case.order is None:
         return ""
     t, zone, now = reader.t, reader.zone, reader.now
@@ -72,7 +72,7 @@ def format_timeline(reader: Reader, case: Case, units: int = TEXT_UNITS) -> str:
 
 
 def format_ticket_line(t: Translator, ticket: Ticket) -> Html:
-    """Return a ticket's line in a list: its reference, whether it is open, and which agent holds it."""
+    """Return a ticket as a list shows it: reference, status, and the agent who holds it."""
     status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
     status_text = t(f"case.ticket.{status}", by=str(ticket.claimed_by or ""))
     return t("case.ticket", reference=ticket.reference, status=status_text)

@@ -1,4 +1,4 @@
-"""Shorten a list of lines: leave out the oldest routine lines first, and after them the oldest unusual ones."""
+"""Shorten a list of lines: leave out the oldest routine lines first, and then the oldest unusual ones."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from bot.infra.i18n import Translator
 from bot.infra.telegram.outbound.truncate import visible_units
 
 MIN_LINE_UNITS = 12
-"""Units of the shortest line, which limits how many lines can fit."""
+"""Units of the shortest possible line. They limit how many lines can fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Line:
 
 
 def shorten_lines(t: Translator, lines: Sequence[Line], heading: str, units: int) -> str:
-    """Return the lines that fit into so many `units`, perhaps none. First lines under `heading` don't repeat it."""
+    """Return the lines that fit into so many `units`. Lines under `heading` don't repeat it at the start."""
     order = sorted(range(len(lines)), key=lambda place: (lines[place].is_unusual, place))
 
     def keep(gone: int) -> list[Line]:
@@ -44,7 +44,7 @@ def shorten_lines(t: Translator, lines: Sequence[Line], heading: str, units: int
 
 
 def _heads(kept: Sequence[Line], heading: str) -> Iterator[str]:
-    """Yield for each line the heading before it, or ""."""
+    """Yield the heading before each line, or "" if it is the same as for the line before."""
     for line in kept:
         yield "" if line.heading == heading else line.heading
         heading = line.heading

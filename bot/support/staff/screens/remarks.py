@@ -1,4 +1,4 @@
-"""The lines in a ticket about what another agent wrote elsewhere, and about whether a reply was delivered."""
+"""The remarks in a ticket: what another agent wrote in another chat, and whether a reply was delivered."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -21,7 +21,7 @@ REASONS: Final[Mapping[str, str]] = {
     "user not found": "staff.why.unknown",
     "the file can't be taken out": "staff.why.file_stays",
 }
-"""A fragment of why something wasn't delivered -> the text for it."""
+"""Parts of failures, and the keys of their texts."""
 
 
 def show_remark(t: Translator, remark: EntryRemark, entry: TicketEntry) -> Screen:
@@ -35,7 +35,7 @@ def show_remark(t: Translator, remark: EntryRemark, entry: TicketEntry) -> Scree
 
 
 def format_failure(t: Translator, reason: str) -> Html:
-    """Return why something wasn't delivered to a user."""
+    """Return why a reply wasn't delivered."""
     for piece, key in REASONS.items():
         if piece in reason.lower():
             return t(key)

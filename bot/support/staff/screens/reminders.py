@@ -1,4 +1,4 @@
-"""A ticket without a reply for too long: the reminders for support and for operators."""
+"""The reminders of a ticket that waits for a reply: for support and for operators."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from bot.support.ticket import Ticket
 
 
 def remind_staff(t: Translator, ticket: Ticket, now: datetime) -> Screen:
-    """Remind support. The agent who holds the ticket is mentioned, so that their phone notifies them."""
+    """Remind support. The reminder mentions the agent who holds the ticket, so that Telegram notifies them."""
     keyboard: Keyboard = ()
     if ticket.claimed_by is None:
         keyboard = (
@@ -20,7 +20,7 @@ def remind_staff(t: Translator, ticket: Ticket, now: datetime) -> Screen:
 
 
 def remind_operator(t: Translator, ticket: Ticket, now: datetime, link: str | None) -> Screen:
-    """Tell an operator. They get a link to the ticket, but no buttons: they needn't be support agents."""
+    """Remind an operator, with a link to the ticket. There are no buttons, since operators may not be agents."""
     keyboard = ((Button(t.plain("waits.open"), url=link),),) if link else ()
     return Screen(_text(t, "waits.long", ticket, now), keyboard)
 

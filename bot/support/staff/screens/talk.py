@@ -1,4 +1,4 @@
-"""What an agent is shown at once when they write in a ticket: why it wasn't passed on, or what was saved."""
+"""The answers to agents who write in a ticket or change it: what was saved, and why a reply wasn't passed on."""
 
 from bot.core.errors import Rejection
 from bot.infra.i18n import Html, Translator
@@ -16,12 +16,12 @@ KIND, COMMAND, STRANGER, TOO_LONG, UNKNOWN = (
 
 
 def explain_not_passed_on(t: Translator, ticket: Ticket, why: Rejection) -> Screen:
-    """Say why the user didn't get it, with a button that helps."""
+    """Explain why the user didn't get the reply, with a button that helps."""
     return Screen(t("staff.not_passed_on", why=t.tell(why)), _helping_buttons(t, ticket, why))
 
 
 def explain_not_corrected(t: Translator, why: Rejection) -> Screen:
-    """Say that the user has the reply as it was before the edit."""
+    """Explain why the user still has the reply as it was before the edit."""
     return Screen(t("staff.not_corrected", why=t.tell(why)))
 
 
@@ -31,7 +31,7 @@ def ask_for_note(t: Translator, ticket: Ticket, holder: int) -> Screen:
 
 
 def ask_close_reason(t: Translator, ticket: Ticket) -> Screen:
-    """Ask why to close it. The user is shown the reason."""
+    """Ask for the reason to close the ticket. The user will see it."""
     rows = [
         (
             Button(
@@ -45,14 +45,14 @@ def ask_close_reason(t: Translator, ticket: Ticket) -> Screen:
 
 
 def confirm_closed(t: Translator, ticket: Ticket, reason: CloseReason) -> Screen:
-    """Say that the ticket is closed."""
+    """Confirm that the ticket is closed."""
     return Screen(
         t("staff.closed", ticket=ticket.reference, reason=t(f"staff_ticket.reason.{reason}")), (reopen_row(t, ticket),)
     )
 
 
 def confirm_note(t: Translator, ticket: Ticket) -> Screen:
-    """Say that a note was saved."""
+    """Confirm that a note was saved."""
     return Screen(t("staff.noted", ticket=ticket.reference))
 
 
@@ -62,7 +62,7 @@ def explain_notes(t: Translator) -> Screen:
 
 
 def reopen_row(t: Translator, ticket: Ticket) -> tuple[Button, ...]:
-    """Return the button that opens a closed ticket again."""
+    """Return the button that reopens a ticket."""
     return (
         Button(
             t.plain("staff_ticket.reopen"), data=StaffTicketButton(ticket.reference, StaffTicketAction.REOPEN).pack()
@@ -71,7 +71,7 @@ def reopen_row(t: Translator, ticket: Ticket) -> tuple[Button, ...]:
 
 
 def mention(staff_id: int) -> Html:
-    """Return a mention of an agent by their id: it notifies them, and names nobody."""
+    """Return a mention of an agent. It notifies them, and shows their id instead of a name."""
     return Html(f'<a href="tg://user?id={staff_id}">{staff_id}</a>')
 
 

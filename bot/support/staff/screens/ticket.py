@@ -1,4 +1,4 @@
-"""A ticket in the staff's chat: its first message with the buttons, what its user wrote, and its topic's name."""
+"""A ticket in the staff's chats: its card, the headings of messages, its topic's name, and changes of its order."""
 
 import re
 from collections.abc import Iterator
@@ -23,13 +23,13 @@ from bot.support.ticket import Rating, Ticket
 THUMBS = {Rating.GOOD: "👍", Rating.BAD: "👎"}
 CLOSED = "✅ "
 NO_STATE = "-"
-"""Shown for the state of an order that the service hasn't reported yet."""
+"""Shown for an order without a state."""
 
 _NAMED = re.compile(r"^(?:🎫|✅|👤)[^\n]{0,60}?\b(T-[0-9A-Z]{5})\b", re.MULTILINE)
 
 
 def show_card(reader: Reader, ticket: Ticket, case: Case, *, default_locale: str, notice: str = "") -> Screen:
-    """Return the first message of a ticket: its status, the whole case, and the buttons."""
+    """Return the card of a ticket: its status, the whole case, and the buttons."""
     before = "\n\n".join(part for part in (notice, format_status(reader, ticket), _hint(reader.t, ticket)) if part)
     others = replace(case, tickets=tuple(other for other in case.tickets if other.reference != ticket.reference))
     text = staff_case.format_case(reader, others, default_locale=default_locale, before=before)
@@ -42,7 +42,7 @@ def format_status(reader: Reader, ticket: Ticket) -> str:
 
 
 def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
-    """Return the buttons that agents have. Each press is checked when it comes."""
+    """Return the buttons of the card. Each press is checked again."""
 
     def button(label: str, action: StaffTicketAction) -> Button:
         return Button(t.plain(label), data=StaffTicketButton(ticket.reference, action).pack())
@@ -69,7 +69,7 @@ def keyboard(t: Translator, ticket: Ticket, order: Order | None) -> Keyboard:
 def format_entry_heading(
     t: Translator, ticket: Ticket, entry: TicketEntry, at: str, *, ping: int, is_changed: bool
 ) -> Html:
-    """Return the line over a user's text: who wrote it when, and which agent is mentioned."""
+    """Return the heading of a user's message: the user, the time, and a mention of the agent `ping`."""
     key = "staff_ticket.changed" if is_changed else "staff_ticket.wrote"
     text = t(key, id=str(ticket.user_id), reference=ticket.reference, at=at)
     if entry.media is not None:
@@ -78,13 +78,13 @@ def format_entry_heading(
 
 
 def format_step(t: Translator, ticket: Ticket, what: str, *, ping: int) -> Html:
-    """Return what the user or the order has changed in the ticket, and which agent is mentioned."""
+    """Return what the user or the order changed in the ticket, with a mention of the agent `ping`."""
     text = t(f"staff_ticket.step_{what}", id=str(ticket.user_id), reference=ticket.reference)
     return Html(f"{text}\n{t('staff_ticket.ping', id=str(ping))}") if ping else text
 
 
 def format_differences(t: Translator, before: Order, after: Order, report: OrderReport) -> list[Html]:
-    """Return one line for each difference, also where the order has ended for us but not for the service."""
+    """Return a line for each difference, also if the order has ended for us but not for the service."""
     lines = []
     if report.state != before.state:
         key = "staff_ticket.state" if after.state == report.state else "staff_ticket.state_not_taken"
@@ -97,13 +97,13 @@ def format_differences(t: Translator, before: Order, after: Order, report: Order
 
 
 def topic_name(t: Translator, ticket: Ticket, order: Order | None) -> str:
-    """Return the name of the ticket's topic. It has no user's name, and no account number."""
+    """Return the name of the ticket's topic, without the user's name or an account number."""
     about = "" if order is None else f" · {format_method(order.method)} {t.rupiah(order.idr or order.expected_idr)}"
     return f"{'' if ticket.is_open else CLOSED}{ticket.reference}{about}"
 
 
 def find_reference(text: str) -> str:
-    """Return the ticket that one of our messages in the staff's chat is about; empty for any other text."""
+    """Return the reference in the text of one of our messages about a ticket; empty for any other text."""
     match = _NAMED.search(text)
     return match[1] if match else ""
 

@@ -1,4 +1,4 @@
-"""An order's timeline as support reads it: the service's states, the notifications, and what the user did."""
+"""An order's timeline as support sees it: the service's states, the notifications, and what the user did."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -80,12 +80,12 @@ KNOWN_NOTIFICATIONS = frozenset(
         *TicketNotification,
     }
 )
-"""The kinds of notifications that have a text; another is shown by its name."""
+"""The kinds of notifications that have a text. Others are shown by their name."""
 
 ROUTINE_KINDS = frozenset(
     {OrderNotification.CARD_EDIT, OrderNotification.TAKE_DOWN, OrderNotification.TAKE_DOWN_PICTURE}
 )
-"""Edits that only tidy up: it doesn't matter if one wasn't delivered."""
+"""Kinds of notifications whose failure doesn't matter to the user."""
 
 KNOWN_USER_EVENTS = frozenset({*map(str, UserEvent), *map(pressed, OrderAction)})
 """The events of users that have a text. Others are shown by their name."""
@@ -96,7 +96,7 @@ MAX_FAILURE_CHARACTERS = 80
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """One event, or `times` the same in a row, the last of them at `until`. `what` is HTML."""
+    """One event, or `times` equal events in a row from `at` to `until`. `what` is HTML."""
 
     at: datetime
     what: str
@@ -106,7 +106,7 @@ class TimelineEntry:
 
 
 def format_lines(reader: Reader, case: Case, units: int) -> str:
-    """Return the timeline of a case in at most so many visible `units`; empty where nothing is known or fits."""
+    """Return the timeline of a case in at most so many visible `units`; empty if it has no event or none fits."""
     t, zone = reader.t, reader.zone
     found = list_entries(t, case, zone)
     headings = {day: _heading(reader, day) for day in {each.at.astimezone(zone).date() for each in found}}
@@ -115,7 +115,7 @@ def format_lines(reader: Reader, case: Case, units: int) -> str:
 
 
 def list_entries(t: Translator, case: Case, zone: tzinfo) -> list[TimelineEntry]:
-    """Return all that is known, oldest first; equal events in a row are one."""
+    """Return the events of a case, oldest first. Equal events in a row are merged."""
     order = case.order
     if order is None:
         return []
@@ -175,7 +175,7 @@ def _of_user_event(t: Translator, event: RecordedEvent) -> TimelineEntry:
 
 
 def format_user_event(t: Translator, event: str) -> Html:
-    """Return what the user did: always an event, never what they wrote."""
+    """Return the text for an event of the user."""
     return t(f"act.{event}") if event in KNOWN_USER_EVENTS else as_html(quote_input(event))
 
 

@@ -1,1 +1,1 @@
-"""What users see of their ticket."""
+"""The screens of tickets and of `/help` for users."""

@@ -19,12 +19,12 @@ from bot.users.screens import phrase, provider
 from bot.users.screens.buttons import send_row
 
 TOPICS: Final = (HelpPage.COST, HelpPage.TIME, HelpPage.LIGHTNING, HelpPage.TROUBLE)
-"""The pages that the first one leads to."""
+"""The pages behind the first one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelpFacts:
-    """What the pages say of this bot: its limits in rupiah (0 is no limit), its times, and who can be asked."""
+    """The facts on the pages: the limits in rupiah (0 is no limit), the payout times, and the contacts."""
 
     minimum: int
     a_day: int
@@ -39,7 +39,10 @@ def show_first_page(
     orders: Mapping[str, Order] | None = None,
     run_by: Provider = UNNAMED,
 ) -> Screen:
-    """Return how it works, what to beware of, and how to reach support; `tickets` are the reader's open ones."""
+    """Return the first page: how Kirim works, what to watch out for, and how to reach support.
+
+    `tickets` are the reader's open tickets, and `orders` are their orders by reference.
+    """
     parts: list[str] = [t("help.text")]
     if contacts.has_staff:
         parts.append(t("help.write"))
@@ -53,7 +56,7 @@ def show_first_page(
 
 
 def show_page(t: Translator, topic: HelpPage, facts: HelpFacts) -> Screen:
-    """Return the page of a topic, with the way back."""
+    """Return the page of a topic, with a button back."""
     back = Button(t.plain("button.back"), data=HelpButton(HelpPage.FIRST).pack())
     return Screen(TEXTS[topic](t, facts), ((back,),))
 
@@ -89,7 +92,7 @@ def _lightning(t: Translator, _: HelpFacts) -> Html:
 
 
 def _trouble(t: Translator, facts: HelpFacts) -> Html:
-    """Promise help only where somebody is set up."""
+    """Return what can go wrong. It promises help only if there is a support agent or a contact."""
     if facts.contacts.has_staff:
         after = t("help.trouble_support")
     elif facts.contacts.contact:

@@ -1,4 +1,4 @@
-"""A user's own ticket, open or closed."""
+"""The page of a user's own ticket, open or closed."""
 
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import Reader
@@ -12,7 +12,7 @@ from bot.support.user_chat.screens.question import format_heading, more_row
 
 
 def show_ticket(reader: Reader, ticket: Ticket, order: Order | None, *, can_reopen: bool) -> Screen:
-    """Return the page of a ticket; `can_reopen` is whether a closed one can still be reopened."""
+    """Return the page of a ticket. `can_reopen` is whether its user can still reopen it."""
     t = reader.t
     opened = t(f"ticket.opened_{ticket.cause}", at=reader.format_time(ticket.created_at, up=False))
     head = format_heading(t, ticket, order)

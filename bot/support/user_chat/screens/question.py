@@ -1,4 +1,4 @@
-"""Writing to support: the question what is wrong, what comes of the answer, and whom else users can ask."""
+"""The screens for writing to support: the question, the answers to it, and the other contact."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -16,7 +16,7 @@ PROFILE = "https://t.me/"
 
 
 def ask(t: Translator, order: Order | None, ticket: Ticket | None, contact: str = "") -> Screen:
-    """Return the question; `ticket` is the one that the answer will be added to, if there is one already."""
+    """Ask what is wrong, or for more if there is a `ticket` already."""
     about = [t("help.about", line=format_order_line(t, order))] if order is not None else []
     parts = [*about, _question(t, ticket), t("ticket.how_to_write")]
     if contact:
@@ -31,42 +31,42 @@ def _question(t: Translator, ticket: Ticket | None) -> Html:
 
 
 def explain_unreadable(t: Translator) -> Screen:
-    """Return that what was sent can't be passed on. The question stays open."""
+    """Explain that we can't pass on this kind of message. The question stays open."""
     return Screen(
         t("ticket.unreadable"), ((Button(t.plain("button.cancel"), data=LeaveTicketQuestionButton().pack()),),)
     )
 
 
 def confirm_cancelled(t: Translator) -> Screen:
-    """Return that the question is no longer open."""
+    """Confirm that the question is cancelled."""
     return Screen(t("ticket.left"), ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack()),),))
 
 
 def confirm_opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
-    """Return that a ticket is open; `reply_time` is how soon support usually replies, if that is known."""
+    """Confirm that a ticket is open. `reply_time` is how soon support usually replies, if that is known."""
     parts = (format_heading(t, ticket, order), t("ticket.is_open"), *_reply_time_lines(t, reply_time))
     return Screen("\n\n".join(parts), (more_row(t, ticket),))
 
 
 def confirm_added(t: Translator, ticket: Ticket) -> Screen:
-    """Return that a message was added to a ticket."""
+    """Confirm that a message was added to a ticket."""
     return Screen(t("ticket.added", ticket=ticket.reference), (more_row(t, ticket),))
 
 
 def report_opened(t: Translator, ticket: Ticket, order: Order | None, reply_time: timedelta | None = None) -> Screen:
-    """Return that a ticket was opened about an order that went wrong; `reply_time` is as in `opened`."""
+    """Report that the bot opened a ticket about an order. `reply_time` is as in `confirm_opened`."""
     why = t(f"ticket.by_itself_{ticket.cause}")
     parts = (format_heading(t, ticket, order), why, t("ticket.by_itself"), *_reply_time_lines(t, reply_time))
     return Screen("\n\n".join(parts), (more_row(t, ticket, "button.write_to_support"),))
 
 
 def _reply_time_lines(t: Translator, reply_time: timedelta | None) -> tuple[Html, ...]:
-    """Return the sentence, if the time is known. It is rounded up, so that it isn't too little."""
+    """Return the line with the reply time, if it is known. The time is rounded up."""
     return () if reply_time is None else (t("ticket.reply_time", duration=t.within(reply_time)),)
 
 
 def offer_to_forward(t: Translator, tickets: Sequence[Ticket]) -> Screen:
-    """Return the question whether a message that answers nothing is for one of these tickets."""
+    """Ask whether to add a message to one of these tickets."""
     rows = tuple(
         (
             Button(
@@ -80,36 +80,36 @@ def offer_to_forward(t: Translator, tickets: Sequence[Ticket]) -> Screen:
 
 
 def explain_refusal(t: Translator, why: Html) -> Screen:
-    """Return why a message can't be added any longer, with the way to a new ticket."""
+    """Explain why a message can't be added to the ticket, with a button to a new ticket."""
     return Screen(why, ((Button(t.plain("button.write_to_us"), data=NewTicketButton().pack(), style="primary"),),))
 
 
 def show_contact(t: Translator, order: Order, contact: str) -> Screen:
-    """Return whom to write to, where no support agent reads what is written here."""
+    """Show the contact for an order, if there is no support agent."""
     about = t("help.about", line=format_order_line(t, order))
     return Screen(f"{about}\n\n{format_other_contact(t, contact, order.reference)}")
 
 
 def format_heading(t: Translator, ticket: Ticket, order: Order | None) -> str:
-    """Return the ticket's reference, and the order that it is about."""
+    """Return the ticket's reference and its order."""
     name = t("ticket.heading", ticket=ticket.reference)
     return name if order is None else f"{name}\n{format_order_line(t, order)}"
 
 
 def more_row(t: Translator, ticket: Ticket, label: str = "button.write_more") -> tuple[Button, ...]:
-    """Return the button to write more. A reply to any of the ticket's messages does the same."""
+    """Return the button to write more. A reply to one of the ticket's messages does the same."""
     return (Button(t.plain(label), data=UserTicketButton(ticket.reference, UserTicketAction.WRITE).pack()),)
 
 
 def format_other_contact(t: Translator, whom: str, reference: str = "", *, too: bool = False) -> Html:
-    """Return whom users can write to themselves, and which reference to quote."""
+    """Return the contact outside the bot, and the reference to quote. `too` is whether support reads here as well."""
     if not reference:
         return t("help.contact_too_alone" if too else "help.contact_alone", contact=format_contact(whom))
     return t("help.contact_too" if too else "help.contact", contact=format_contact(whom), reference=reference)
 
 
 def format_contact(whom: str) -> Html:
-    """Return a contact that can be tapped. Telegram makes links of mail addresses, and accepts none made for them."""
+    """Return the contact as a link. An email address stays a text, since Telegram links it automatically."""
     if whom.startswith("@"):
         return Html(f'<a href="{escape(PROFILE + whom[1:])}">{escape(whom)}</a>')
     if whom.startswith("https://"):

@@ -1,4 +1,4 @@
-"""A reply of support as its user gets it: in the bot's name, with the ticket and the order that it is about."""
+"""A reply of support as its user gets it, with the ticket and its order."""
 
 from bot.infra.i18n import Translator
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
@@ -10,7 +10,7 @@ from bot.support.user_chat.buttons import UserTicketAction, UserTicketButton
 
 
 def show_reply(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
-    """Return the message. What support wrote is a quote, so that nobody takes it for the bot's own words."""
+    """Return the message. It quotes the reply, to show that the bot didn't write it."""
     parts = [_heading(t, entry, order)]
     if entry.edited_at is not None:
         parts.append(t("ticket.corrected"))
@@ -18,7 +18,7 @@ def show_reply(t: Translator, entry: TicketEntry, order: Order | None) -> Screen
 
 
 def show_withdrawn(t: Translator, entry: TicketEntry, order: Order | None) -> Screen:
-    """Return what takes the place of a withdrawn reply, or reports that one is gone."""
+    """Return the message in place of a withdrawn reply."""
     parts = (_heading(t, entry, order), t("ticket.taken_back"))
     return Screen("\n".join(parts), _answer_row(t, entry), silent=True)
 
