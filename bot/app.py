@@ -25,7 +25,7 @@ from bot.infra.telegram.outbound.limiter import Limits as Pace
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.transport import TelegramRequest
-from bot.infra.workers.loop import Wakeup
+from bot.infra.workers import Wakeup
 from bot.operations.feature import Operations
 from bot.orders.feature import Orders
 from bot.orders.limits import Limits

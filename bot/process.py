@@ -16,16 +16,14 @@ from bot import updates
 from bot.app import App, build, provider_of, store_of
 from bot.config import Settings
 from bot.core.backoff import Steps
-from bot.infra.outbox.cleanup import OutboxCleanup
-from bot.infra.outbox.worker import OutboxWorker
+from bot.infra.outbox.workers import OutboxCleanupWorker, OutboxWorker
 from bot.infra.telegram.errors import TokenRefused
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
-from bot.infra.telegram.inbound.cleanup import InboxCleanup
-from bot.infra.telegram.inbound.flood import FloodGate
+from bot.infra.telegram.inbound.message_limit import MessageLimit
 from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
+from bot.infra.telegram.inbound.workers import InboxCleanupWorker
 from bot.infra.telegram.transport import TelegramRequest
-from bot.infra.workers.group import WorkerGroup, why_it_ended
-from bot.infra.workers.loop import Wakeup, run_forever
+from bot.infra.workers import Wakeup, WorkerGroup, run_forever, why_it_ended
 from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.users.repository import save_chats
 
@@ -182,7 +180,7 @@ async def _connect(app: App, stack: AsyncExitStack) -> bool:
 async def _serve(app: App, listener: socket.socket | None, stop: asyncio.Event) -> int:
     bot = app.application.bot
     staff_chats = app.orders.service.rules.staff_ids | {app.settings.support_chat_id}
-    gate = FloodGate(
+    gate = MessageLimit(
         app.settings.max_messages_per_minute,
         app.clock,
         app.infra.messenger,
@@ -281,11 +279,13 @@ async def _wind_up(app: App, queues: ChatQueues, workers: WorkerGroup) -> None:
 
 def loops(app: App) -> list[tuple[str, Coroutine[Any, Any, None]]]:
     """Return the workers that act again and again, each under its name."""
-    cleanup = OutboxCleanup(app.store, app.clock, app.delivery, keep=(NEEDS_MESSAGE_IDS,), on_recovered=app.wake_outbox)
+    cleanup = OutboxCleanupWorker(
+        app.store, app.clock, app.delivery, keep=(NEEDS_MESSAGE_IDS,), on_recovered=app.wake_outbox
+    )
     ticks: list[tuple[str, Callable[[], Awaitable[float]], Wakeup]] = [
         ("outbox", OutboxWorker(app.delivery, app.clock).tick, app.wake_outbox),
         ("outbox-cleanup", cleanup.tick, Wakeup()),
-        ("inbox-cleanup", InboxCleanup(app.store, app.clock).tick, Wakeup()),
+        ("inbox-cleanup", InboxCleanupWorker(app.store, app.clock).tick, Wakeup()),
     ]
     ticks += [(worker.name, worker.tick, worker.wakeup) for feature in app.features for worker in feature.workers]
     return [(name, run_forever(name, tick, wake)) for name, tick, wake in ticks]

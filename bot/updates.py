@@ -20,9 +20,8 @@ from telegram.ext import (
 from bot.core.error_location import frames
 from bot.infra.db.errors import RowUnreadable, StoreDown
 from bot.infra.feature import Feature, Phase
-from bot.infra.telegram.inbound.flood import FloodGate
-from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
-from bot.infra.telegram.ui.router import Audience, OpenSession, Route, Routes
+from bot.infra.telegram.inbound.message_limit import MessageLimit
+from bot.infra.telegram.ui.router import PRIVATE, Audience, Context, Handler, OpenSession, Route, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users import questions
 from bot.users.session import SESSION, Session
@@ -92,7 +91,7 @@ def table(features: Sequence[Feature]) -> list[Route]:
 
 def processor(
     application: Application,  # type: ignore[type-arg]
-    gate: FloodGate,
+    gate: MessageLimit,
     sessions: SessionLoader,
 ) -> Callable[[Update], Awaitable[None]]:
     """What the queues hand each update to."""

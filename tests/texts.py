@@ -28,7 +28,7 @@ def text(key: str, /, locale: str = "en", **arguments: object) -> str:
     t, forms = _look_up(key, locale, arguments)
     count = arguments.get("count")
     if isinstance(count, int) and len(forms) > 1:
-        return readable(t.n(key, count, **_without_count(arguments)))
+        return readable(t.plural(key, count, **_without_count(arguments)))
     return readable(t(key, **arguments))
 
 
@@ -55,7 +55,7 @@ def like(key: str, /, locale: str = "en", **given: object) -> str:
     expressions, given = _taken_out(given)
     count = given.get("count")
     if len(forms) > 1 and isinstance(count, int):
-        patterns = [_as_pattern(t.n(key, count, **_filled(forms, _without_count(given))))]
+        patterns = [_as_pattern(t.plural(key, count, **_filled(forms, _without_count(given))))]
     else:
         patterns = [_as_pattern(_fill(t, form, given)) for form in forms]
     if any(re.search(r"\w", pattern.replace(ANYTHING, "")) is None for pattern in patterns):

@@ -144,7 +144,7 @@ class DeliveryRepository:
 
 
 def _reads(default_locale: str) -> ColumnElement[str]:
-    """Return the language that a user reads, as `i18n.choose` has it: chosen, or of their app, or the default."""
+    """Return the language that a user reads: chosen, of their app, or the default (`i18n.choose_locale`)."""
     chosen_then_of_app = (users.c.locale, users.c.language_code)
     return case(
         *((_means(tag, locale), literal(locale)) for tag in chosen_then_of_app for locale in LOCALES),

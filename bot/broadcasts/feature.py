@@ -12,7 +12,7 @@ from bot.broadcasts.service import BroadcastRules, BroadcastService
 from bot.broadcasts.user_data import USER_DATA
 from bot.broadcasts.workers import BroadcastWorker, LiveMessageWorker
 from bot.infra.feature import Feature, Infra, Worker
-from bot.infra.workers.loop import Wakeup
+from bot.infra.workers import Wakeup
 from bot.rates.charts import Charts
 from bot.settlement.catalogue import ServiceCatalogue
 

@@ -15,7 +15,7 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import Translations, Translator, translator_for
 from bot.infra.outbox.model import DeliveryOutcome
 from bot.infra.outbox.rendering import delivery_outcome
-from bot.infra.telegram.outbound.limiter import LEAVES
+from bot.infra.telegram.outbound.limiter import ON_SEND
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.rates.charts import Charts
@@ -56,7 +56,7 @@ class ChatBroadcastSender:
     async def send(self, broadcast: Broadcast, delivery: Delivery, on_request: Callable[[], None]) -> DeliveryOutcome:
         """Make one attempt. `on_request` is called right before the request."""
         message = await self._message(broadcast, delivery.locale)
-        LEAVES.set(on_request)  # in this delivery's own task
+        ON_SEND.set(on_request)  # in this delivery's own task
         if not isinstance(message.picture, bytes):
             return await self._send(delivery, message)
         # The first delivery uploads the picture, and the others wait for its id.

@@ -25,9 +25,8 @@ from bot.checkout.handlers import DraftHandlers
 from bot.checkout.one_line_handlers import OneLineHandlers
 from bot.checkout.open_draft import DRAFT, is_replayed, open_draft
 from bot.checkout.screens import draft as screens
-from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.questions import OpenQuestion, Questions
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.buttons import NewOrderButton
 from bot.users.questions import TYPED

@@ -161,7 +161,7 @@ def _understood(t: Translator, draft: OrderDraft) -> Html | None:
 def _not_taken(t: Translator, draft: OrderDraft, wanted: Wanted, methods: Sequence[PayoutMethod]) -> Iterator[Html]:
     line = wanted.line
     for rejection in line.rejections:
-        yield t.tell(rejection)
+        yield t.translate(rejection)
     if wanted.user is not None and lines.has_vanished(wanted, methods):
         yield t("recipient.vanished", name=format_method(wanted.user.method))
     if line.leftover:

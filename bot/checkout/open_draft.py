@@ -6,7 +6,7 @@ from bot.checkout.draft import OrderDraft
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
-from bot.infra.telegram.inbound.model import TAKEN_BY_DRAFT
+from bot.infra.telegram.inbound.model import HANDLED_BY_DRAFT
 from bot.users.session import Session, SessionKey
 
 DRAFT: Final = SessionKey[OrderDraft | None]("draft", None)
@@ -41,4 +41,4 @@ def is_replayed(session: Session) -> bool:
     """
     draft = session[DRAFT]
     took_now = draft is not None and draft.last_update_id == session.update_id
-    return took_now or session.handled_by == TAKEN_BY_DRAFT
+    return took_now or session.handled_by == HANDLED_BY_DRAFT

@@ -22,10 +22,9 @@ from bot.infra.outbox.delivery import After, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.model import NotificationKind
 from bot.infra.telegram.inbound.chat_queues import ChatJobs
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.telegram.ui.handling import Handler
 from bot.infra.telegram.ui.questions import Answer
-from bot.infra.telegram.ui.router import Routes
-from bot.infra.workers.loop import Wakeup
+from bot.infra.telegram.ui.router import Handler, Routes
+from bot.infra.workers import Wakeup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from telegram import Bot
 
 from bot.infra.feature import Feature, Infra, Worker
-from bot.infra.workers.loop import Wakeup
+from bot.infra.workers import Wakeup
 from bot.operations.audit_terms import AUDIT_TERMS
 from bot.operations.command_menus import CommandMenus
 from bot.operations.handlers import ShowOrders, StatusHandlers

@@ -63,7 +63,7 @@ class MissedMessages:
             missed_orders = await MissedOrderRepository(tx).of_user(session.user.id)
         older, newest = missed_orders[:-MISSED_SHOWN], missed_orders[-MISSED_SHOWN:]
         if older:
-            if not isinstance(await session.send(Screen(session.t.n("talk.missed_older", len(older)))), Delivered):
+            if not isinstance(await session.send(Screen(session.t.plural("talk.missed_older", len(older)))), Delivered):
                 return frozenset()
             await self._delete(older)
         shown: list[str] = []

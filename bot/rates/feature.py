@@ -1,7 +1,7 @@
 """Rates: the current quote, its chart, and rate updates by subscription."""
 
 from bot.infra.feature import Feature, Infra, Worker
-from bot.infra.workers.loop import Wakeup
+from bot.infra.workers import Wakeup
 from bot.rates import notifications
 from bot.rates.charts import Charts
 from bot.rates.handlers import RateHandlers

@@ -164,7 +164,7 @@ class RecipientHandlers:
             await session.save_user(questions.answered(session))
             await self._explain_gone(session)
             return
-        session.notice = session.t.tell(rejection)
+        session.notice = session.t.translate(rejection)
         await session.show(screen(session.t, recipient))
 
     async def _show_changed(self, session: Session, recipient: SavedRecipient | None, said: Html) -> None:

@@ -66,7 +66,7 @@ class StoredTickets(StoredData):
         return (t("privacy.tickets_open", references=Html(references)),)
 
     def _count(self, t: Translator) -> Html:
-        return t.n("privacy.tickets", len(self.tickets))
+        return t.plural("privacy.tickets", len(self.tickets))
 
 
 async def read_stored(tx: Transaction, user_id: int) -> StoredTickets:

@@ -8,7 +8,7 @@ from telegram.ext import ChatMemberHandler, MessageHandler, filters
 
 from bot.infra.feature import Phase
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.telegram.ui.handling import Handler
+from bot.infra.telegram.ui.router import Handler
 from bot.infra.telegram.ui.screen import Button
 from bot.users.service import UserService
 from bot.users.session import Session, handle

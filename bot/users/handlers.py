@@ -11,9 +11,8 @@ from telegram.ext import CommandHandler
 from bot.core.zones import find_zones, offered_zone
 from bot.infra.feature import Phase
 from bot.infra.i18n import LOCALES, Translations
-from bot.infra.i18n.cities import names_of_zones
-from bot.infra.telegram.ui.handling import PRIVATE, Handler
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.i18n.cities import list_zone_names
+from bot.infra.telegram.ui.router import PRIVATE, Handler, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users import questions
 from bot.users.buttons import LanguageButton, SettingsAction, SettingsButton
@@ -78,7 +77,7 @@ class SettingsHandlers:
 
     async def place_typed(self, session: Session, _: str, text: str) -> None:
         """Show the zones that a place may mean, with their time. The question stays open until one is chosen."""
-        names = await asyncio.to_thread(names_of_zones)
+        names = await asyncio.to_thread(list_zone_names)
         keys = find_zones(text, names, session.now)
         if keys:
             await session.show(settings.found(session.reader, text, keys))
@@ -98,7 +97,7 @@ class SettingsHandlers:
         return True
 
     async def _choose_zone(self, session: Session, key: str) -> bool:
-        zone = offered_zone(key, await asyncio.to_thread(names_of_zones))
+        zone = offered_zone(key, await asyncio.to_thread(list_zone_names))
         if zone is None:
             return False
         session.user = replace(session.user, time_zone=key)

@@ -55,7 +55,7 @@ class PhraseHandlers:
         try:
             chosen = clean_phrase(text)
         except Rejection as rejection:
-            session.notice = session.t.tell(rejection)
+            session.notice = session.t.translate(rejection)
             await session.show(phrase.own(session.t))
             return
         questions.answered(session)

@@ -11,9 +11,9 @@ from typing import Final
 from telegram import Message, Update
 from telegram.ext import ApplicationHandlerStop, MessageHandler, TypeHandler, filters
 
-from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.questions import Answer as AnyAnswer
 from bot.infra.telegram.ui.questions import OpenQuestion, Questions
+from bot.infra.telegram.ui.router import PRIVATE, Context, Handler
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.model import User
 from bot.users.session import Session, current_session

@@ -10,8 +10,8 @@ from sqlalchemy import Integer, Select, bindparam, delete, insert, or_, select, 
 from bot.infra.db import encryption as sealing
 from bot.infra.db import upsert as writing
 from bot.infra.db.transaction import Transaction
-from bot.infra.telegram.inbound.inbox import TAKE
-from bot.infra.telegram.inbound.model import TAKEN_BY_QUESTION, ChatState
+from bot.infra.telegram.inbound.model import HANDLED_BY_QUESTION, ChatState
+from bot.infra.telegram.inbound.repository import TAKE
 from bot.users.model import RecordedEvent, User, UserEvent
 from bot.users.tables import user_events, users
 
@@ -65,7 +65,7 @@ class UserRepository:
     async def save(self, user: User) -> None:
         """Insert or replace a user, but for the state of the chat."""
         if user.answered_update_id is not None:
-            await self._connection.execute(TAKE, {"taken": user.answered_update_id, "by": TAKEN_BY_QUESTION})
+            await self._connection.execute(TAKE, {"taken": user.answered_update_id, "by": HANDLED_BY_QUESTION})
         row = asdict(user)
         del row["chat"]
         await writing.put(self._connection, users, sealing.seal_row(self._vault, users, row))

@@ -18,11 +18,11 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.inbound.attempts import Attempt
-from bot.infra.telegram.inbound.model import TAKEN_BY_QUESTION, ChatState
+from bot.infra.telegram.inbound.model import HANDLED_BY_QUESTION, ChatState
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
 from bot.infra.telegram.ui.formatting import format_arguments
-from bot.infra.telegram.ui.handling import Context
 from bot.infra.telegram.ui.reader import Reader
+from bot.infra.telegram.ui.router import Context
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.users.model import User
 from bot.users.repository import UserRepository
@@ -201,7 +201,7 @@ class Session:
     @property
     def is_answered(self) -> bool:
         """Whether this update has answered a question already, before a crash or in an attempt that failed."""
-        return self.user.answered_update_id == self.update_id or self.handled_by == TAKEN_BY_QUESTION
+        return self.user.answered_update_id == self.update_id or self.handled_by == HANDLED_BY_QUESTION
 
     def reason(self, rejection: Rejection) -> Html:
         """Return why something can't be accepted, in the user's language and time zone."""

@@ -11,7 +11,7 @@ from telegram import User as TelegramUser
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Infra
 from bot.infra.i18n import translator_for
-from bot.infra.telegram.inbound.attempts import ATTEMPT
+from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT
 from bot.infra.telegram.inbound.model import ChatState
 from bot.users.model import User, UserEvent
 from bot.users.repository import UserRepository, record_user_event
@@ -75,7 +75,7 @@ class SessionLoader:
     def _session(self, update: Update, user: User, chat: Chat) -> Session:
         query = update.callback_query
         message = query.message if query else None
-        is_private, attempt = chat.type == Chat.PRIVATE, ATTEMPT.get()
+        is_private, attempt = chat.type == Chat.PRIVATE, CURRENT_ATTEMPT.get()
         shown_before = None if attempt is None else attempt.chat
         return Session(
             services=self._services,

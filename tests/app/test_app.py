@@ -15,8 +15,8 @@ from bot.config import load
 from bot.infra.http import server
 from bot.infra.outbox.model import NotificationKind, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
-from bot.infra.telegram.inbound.flood import FloodGate
-from bot.infra.workers.group import WorkerGroup
+from bot.infra.telegram.inbound.message_limit import MessageLimit
+from bot.infra.workers import WorkerGroup
 from bot.orders.buttons import OrderAction
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_notifications
@@ -62,7 +62,7 @@ async def test_the_orders_of_a_user_who_writes_are_polled_first(app: App) -> Non
     chat, user = Chat(EMMA, Chat.PRIVATE), User(EMMA, "Emma", is_bot=False)
     update = Update(1, message=Message(1, datetime.now(UTC), chat, from_user=user, text="halo"))
     application = cast("Any", SimpleNamespace(process_update=process_update))
-    gate = FloodGate(0, app.clock, app.infra.messenger, app.readers.translator_for)
+    gate = MessageLimit(0, app.clock, app.infra.messenger, app.readers.translator_for)
     await processor(application, gate, app.sessions)(update)
     assert handled == [update]
     assert app.orders.poller._viewed.users() == (EMMA,)

@@ -13,9 +13,9 @@ from bot.core.clock import Clock
 from bot.infra.db import migrate
 from bot.infra.i18n import Translator
 from bot.infra.telegram import transport
-from bot.infra.telegram.inbound.flood import FloodGate
+from bot.infra.telegram.inbound.message_limit import MessageLimit
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.workers.group import WorkerGroup
+from bot.infra.workers import WorkerGroup
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.app.app_process import running
 from tests.examples import kill_every
@@ -96,7 +96,7 @@ async def test_the_flood_gate_knows_how_far_telegrams_clock_is_ahead(
 ) -> None:
     offsets: list[timedelta] = []
 
-    class NotedGate(FloodGate):
+    class NotedLimit(MessageLimit):
         def __init__(
             self,
             per_minute: int,
@@ -110,7 +110,7 @@ async def test_the_flood_gate_knows_how_far_telegrams_clock_is_ahead(
             offsets.append(offset)
             super().__init__(per_minute, clock, messenger, translator_for, exempt=exempt, offset=offset)
 
-    monkeypatch.setattr(process, "FloodGate", NotedGate)
+    monkeypatch.setattr(process, "MessageLimit", NotedLimit)
     monkeypatch.setattr(
         transport, "datetime", SimpleNamespace(now=lambda zone: datetime.now(zone) + timedelta(hours=1))
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tests.architecture.source import nodes
 
-SPEAKERS = frozenset({"t", "n", "plain", "translator", "Rejection", "Remark"})
-"""Names of what takes a key first, as `session.t(…)`, `t.n(…)` and `Rejection(…)` do."""
+SPEAKERS = frozenset({"t", "plural", "plain", "translator", "Rejection", "Remark"})
+"""Names of what takes a key first, as `session.t(…)`, `t.plural(…)` and `Rejection(…)` do."""
 
 UNFORMATTED = frozenset({"Button", "acknowledge", "plain", "BotCommand"})
 
@@ -78,5 +78,5 @@ def _arguments(call: ast.Call, name: str) -> frozenset[str] | None:
     names = [keyword.arg for keyword in call.keywords]
     if None in names or name == "Remark":
         return None
-    counted = {"count"} if name == "n" else set()
+    counted = {"count"} if name == "plural" else set()
     return frozenset({each for each in names if each} | counted)

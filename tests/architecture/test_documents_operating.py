@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from bot.__main__ import cli
 from bot.infra.http.health import Health
-from bot.infra.i18n import find_locales
+from bot.infra.i18n import find_catalogue_folder
 from bot.operations.command_menus import EVERYONES_COMMANDS, OPERATORS_COMMANDS, SUPPORT_COMMANDS
 from bot.operations.export import COLUMNS as EXPORTED
 from bot.operations.statistics import Outcome
@@ -77,7 +77,7 @@ def test_each_alarm_and_log_event_has_a_meaning_and_what_to_do(table: str) -> No
 
 
 def test_every_figure_is_listed_and_no_other() -> None:
-    with (find_locales() / "en" / "LC_MESSAGES" / "kirim.po").open("rb") as file:
+    with (find_catalogue_folder() / "en" / "LC_MESSAGES" / "kirim.po").open("rb") as file:
         catalogue = {str(each.id): str(each.string) for each in read_po(file)}
     texts = [
         text

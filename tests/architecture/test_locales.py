@@ -9,7 +9,7 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
-from bot.infra.i18n import LOCALES, find_locales
+from bot.infra.i18n import LOCALES, find_catalogue_folder
 from bot.infra.i18n.translator import PLACEHOLDER
 from tests.architecture.forbidden_words import FORBIDDEN_ENGLISH
 from tests.architecture.sentences_in_code import beginnings, literals, shown_without_markup, spoken
@@ -22,7 +22,7 @@ ENTITY = re.compile(r"&(?!(?:lt|gt|amp|quot|#\d+|#x[0-9a-f]+);)")
 
 
 def _read(locale: str) -> Catalog:
-    with (find_locales() / locale / "LC_MESSAGES" / "kirim.po").open("rb") as file:
+    with (find_catalogue_folder() / locale / "LC_MESSAGES" / "kirim.po").open("rb") as file:
         return read_po(file, locale=locale, abort_invalid=True)
 
 
@@ -179,7 +179,7 @@ def test_every_language_has_every_sentence() -> None:
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_entries_are_sorted_unique_and_named_as_keys(locale: str) -> None:
-    source = (find_locales() / locale / "LC_MESSAGES" / "kirim.po").read_text(encoding="utf-8")
+    source = (find_catalogue_folder() / locale / "LC_MESSAGES" / "kirim.po").read_text(encoding="utf-8")
     keys = [key for key in re.findall(r'^msgid "(.*)"$', source, re.MULTILINE) if key]
     assert keys == sorted(set(keys))
     assert [key for key in keys if not KEY.fullmatch(key)] == []

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import text
 
 from bot.checkout.workers import DraftWorker
-from bot.infra.outbox.cleanup import OutboxCleanup
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.infra.outbox.workers import OutboxCleanupWorker
 from bot.infra.telegram.inbound.model import InboxItem
+from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_subject
 from bot.orders.order import Phase
@@ -52,7 +52,7 @@ MALFORMED = {
 async def reads_what_is_never_due(system: OrderSystem) -> None:
     """What the workers of orders and of the outbox do each minute."""
     await MalformedOrderFinder(system.store, system.clock).tick()
-    cleanup = OutboxCleanup(
+    cleanup = OutboxCleanupWorker(
         system.store, system.clock, system.delivery, keep=(NEEDS_MESSAGE_IDS,), on_recovered=lambda: None
     )
     await cleanup.tick()

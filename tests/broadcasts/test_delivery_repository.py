@@ -11,7 +11,7 @@ from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus, Delivery,
 from bot.broadcasts.repository import BroadcastRepository
 from bot.core.locales import LOCALES, codes_of
 from bot.infra.db.database import Database
-from bot.infra.i18n import choose
+from bot.infra.i18n import choose_locale
 from bot.rates.model import Subscription
 from bot.rates.repository import SubscriptionRepository
 from bot.users.model import User
@@ -96,7 +96,7 @@ async def test_a_broadcast_and_all_other_messages_have_the_same_language_whateve
             await DeliveryRepository(tx).create(written, default, NOW)
             claimed = await DeliveryRepository(tx).claim(default, len(users) + 1, NOW)
             counted = await DeliveryRepository(tx).count_readers(Audience(), default, NOW)
-        expected = [choose(chosen, of_app, default) for _, (chosen, of_app) in users]
+        expected = [choose_locale(chosen, of_app, default) for _, (chosen, of_app) in users]
         found = [(users[each.user_id - 1], each.locale) for each in claimed]
         assert found == list(zip(users, expected, strict=True))
         assert counted == Counter(expected)

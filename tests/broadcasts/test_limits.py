@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from bot.infra.telegram.errors import SlowDown
-from bot.infra.telegram.outbound.limiter import LEAVES
+from bot.infra.telegram.outbound.limiter import ON_SEND
 from bot.infra.telegram.outbound.pace import Limits, Line
 from tests.settlement.wire import Wire, most_in_any
 from tests.virtual_time import in_virtual_time, now
@@ -58,7 +58,7 @@ async def test_edits_take_no_turn_from_messages() -> None:
 @in_virtual_time
 async def test_who_waits_can_tell_whether_the_call_has_left() -> None:
     wire, left = Wire(), []
-    LEAVES.set(lambda: left.append(now()))
+    ON_SEND.set(lambda: left.append(now()))
     wire.limiter._dispatcher.pause(1, 5.0)
     waiting = asyncio.create_task(wire.send(1, "bulk"))
     await asyncio.sleep(1)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from bot.core.zones import INDONESIAN, MOST_OFFERED, PRESUMED, find_zones, offered_zone, zone_of
 from bot.infra.i18n import LOCALES
-from bot.infra.i18n.cities import city, names_of_zones
+from bot.infra.i18n.cities import find_city, list_zone_names
 
-NAMES = names_of_zones()
+NAMES = list_zone_names()
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
 
@@ -101,8 +101,8 @@ def test_a_difference_in_hours_is_exactly_that(hours: int) -> None:
 def test_every_zone_that_may_be_found_exists_and_has_a_name_in_both_languages() -> None:
     assert [key for key in NAMES if offered_zone(key, NAMES) is None] == []
     for locale in LOCALES:
-        assert {key for key in NAMES if not city(key, locale)} == {*INDONESIAN, "Asia/Pontianak"}
-        assert not any("/" in city(key, locale) for key in NAMES)
+        assert {key for key in NAMES if not find_city(key, locale)} == {*INDONESIAN, "Asia/Pontianak"}
+        assert not any("/" in find_city(key, locale) for key in NAMES)
 
 
 @pytest.mark.parametrize(

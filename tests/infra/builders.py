@@ -10,7 +10,7 @@ from bot.infra.i18n import Translations
 from bot.infra.outbox.model import Notification, StoredNotification
 from bot.infra.outbox.payload import pack
 from bot.infra.telegram.inbound.model import InboxItem
-from bot.infra.workers.loop import Wakeup
+from bot.infra.workers import Wakeup
 from tests.times import NOW
 
 

@@ -13,7 +13,7 @@ from bot.infra.telegram.ui.callbacks import Callback, Pattern, read_button
 
 class Action(StrEnum):
     LOOK = "look"
-    LOOK_AGAIN = "look_again"
+    LOOK_AGAIN = "reread_inbox"
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class OtherThingButton(Callback, prefix="test:other"):
 
 def test_the_data_is_the_prefix_and_the_fields() -> None:
     assert ThingButton("R2345AB", Action.LOOK).pack() == "test:R2345AB:look"
-    assert ThingButton("R2345AB", Action.LOOK_AGAIN, 3).pack() == "test:R2345AB:look_again:3"
+    assert ThingButton("R2345AB", Action.LOOK_AGAIN, 3).pack() == "test:R2345AB:reread_inbox:3"
     assert ThingButton("R2345AB", Action.LOOK, note="a:b").pack() == "test:R2345AB:look:0:a:b"
     assert OtherThingButton().pack() == "test:other"
 

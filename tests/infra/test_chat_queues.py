@@ -10,7 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 from telegram import Update
 
-from bot.infra.telegram.inbound.attempts import ATTEMPT
+from bot.infra.telegram.inbound.attempts import CURRENT_ATTEMPT
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.model import ChatState, InboxItem
 from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
@@ -252,7 +252,7 @@ async def test_updates_whose_finishing_something_else_cancels_are_finished_with_
     await asyncio.sleep(0.5)
     next(task for task in asyncio.all_tasks() if task.get_name() == "inbox-finish").cancel()
     await asyncio.sleep(0.1)
-    chats.queues.look_again([1])
+    chats.queues.reread_inbox([1])
     await chats.receive((2, 2))
     await chats.settled()
     assert chats.served == [1, 2]
@@ -368,7 +368,7 @@ async def test_looking_again_serves_nothing_twice() -> None:
     chats = Chats(FakeStore(commits_take=0.5), takes=0.1)
     await chats.receive((1, 1), (2, 1))
     await asyncio.sleep(0.25)  # served, and their commit still under way
-    chats.queues.look_again([1])
+    chats.queues.reread_inbox([1])
     await chats.settled()
     assert chats.served == [1, 2]
 
@@ -395,7 +395,7 @@ class ShowingChats(Chats):
         self.queues = ChatQueues(store.port, self.process, LoopClock(), save_chats=self.save)
 
     async def process(self, update: Update) -> None:
-        attempt, chat = ATTEMPT.get(), update.effective_chat
+        attempt, chat = CURRENT_ATTEMPT.get(), update.effective_chat
         assert attempt is not None
         assert chat is not None
         self.found.append(attempt.chat.question_message_id if attempt.chat else self.saved.get(chat.id))

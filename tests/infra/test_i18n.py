@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from bot.core.errors import Rejection, Remark
-from bot.infra.i18n import Catalogue, Html, MissingArgument, Translations, UnknownKey, choose, find_locales
+from bot.infra.i18n import (
+    Catalogue,
+    Html,
+    MissingArgument,
+    Translations,
+    UnknownKey,
+    choose_locale,
+    find_catalogue_folder,
+)
 from tests.texts import text
 
 ENGLISH = Catalogue(
@@ -76,12 +84,12 @@ def test_a_sum_that_is_already_written_is_left_alone() -> None:
 
 def test_each_language_has_its_own_plurals() -> None:
     english, indonesian = STRICT.get("en"), STRICT.get("id")
-    assert [english.n("orders", count, name="Emma") for count in (1, 2)] == ["1 order", "2 orders of Emma"]
-    assert [english.n("orders", count, name="Emma") for count in (0, 1000)] == [
+    assert [english.plural("orders", count, name="Emma") for count in (1, 2)] == ["1 order", "2 orders of Emma"]
+    assert [english.plural("orders", count, name="Emma") for count in (0, 1000)] == [
         "0 orders of Emma",
         "1,000 orders of Emma",
     ]
-    assert [indonesian.n("orders", count, name="Sari") for count in (1, 2)] == ["1 pesanan Sari", "2 pesanan Sari"]
+    assert [indonesian.plural("orders", count, name="Sari") for count in (1, 2)] == ["1 pesanan Sari", "2 pesanan Sari"]
 
 
 def test_an_unknown_key_is_an_error_in_tests() -> None:
@@ -98,7 +106,7 @@ def test_an_unknown_key_is_logged_and_read_in_english_by_people() -> None:
 
 def test_an_english_plural_read_by_an_indonesian_keeps_english_rules() -> None:
     only_english = Translations({"en": ENGLISH, "id": Catalogue("id", {}, "0")})
-    assert [only_english.get("id").n("orders", count, name="Sari") for count in (1, 2)] == [
+    assert [only_english.get("id").plural("orders", count, name="Sari") for count in (1, 2)] == [
         "1 order",
         "2 orders of Sari",
     ]
@@ -116,8 +124,8 @@ def test_a_rejection_and_a_remark_are_told_alike() -> None:
     t = Translations.load(strict=True).get("en")
     arguments: dict[str, Any] = {"method": "BCA", "expected": 10, "actual": 9}
     told = text("number.unusual_length", **arguments)
-    assert t.tell(Rejection("number.unusual_length", **arguments)) == told
-    assert t.tell(Remark("number.unusual_length", arguments)) == told
+    assert t.translate(Rejection("number.unusual_length", **arguments)) == told
+    assert t.translate(Remark("number.unusual_length", arguments)) == told
 
 
 @pytest.mark.parametrize(
@@ -139,7 +147,7 @@ def test_a_rejection_and_a_remark_are_told_alike() -> None:
 def test_a_user_is_spoken_to_in_the_language_they_chose_or_else_in_their_apps(
     chosen: str | None, telegram: str | None, default: str, expected: str
 ) -> None:
-    assert choose(chosen, telegram, default) == expected
+    assert choose_locale(chosen, telegram, default) == expected
 
 
 def test_a_locale_that_nobody_speaks_is_answered_in_english() -> None:
@@ -150,7 +158,7 @@ def test_an_installation_without_catalogues_says_so(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("bot.infra.i18n.catalogues.files", lambda _: tmp_path)
     monkeypatch.setattr("bot.infra.i18n.catalogues.__file__", str(tmp_path / "site" / "bot" / "i18n" / "catalogues.py"))
     with pytest.raises(FileNotFoundError, match="locales"):
-        find_locales()
+        find_catalogue_folder()
 
 
 def test_the_catalogues_of_an_installed_package_are_found_within_it(
@@ -158,4 +166,4 @@ def test_the_catalogues_of_an_installed_package_are_found_within_it(
 ) -> None:
     (tmp_path / "locales").mkdir()
     monkeypatch.setattr("bot.infra.i18n.catalogues.files", lambda _: tmp_path)
-    assert find_locales() == tmp_path / "locales"
+    assert find_catalogue_folder() == tmp_path / "locales"

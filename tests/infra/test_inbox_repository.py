@@ -6,7 +6,7 @@ from datetime import timedelta
 from sqlalchemy import select
 
 from bot.infra.db.database import Database
-from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.infra.telegram.inbound.tables import inbox
 from bot.users.model import User
 from bot.users.repository import UserRepository

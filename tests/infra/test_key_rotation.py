@@ -12,7 +12,7 @@ from bot.infra.db import key_rotation as rotation
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
 from bot.infra.db.vault import UnfitKeys, Vault
-from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.repository import OrderRepository
 from bot.recipients.model import SavedRecipient
 from bot.recipients.repository import RecipientRepository

@@ -13,7 +13,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders.order import OrderEvent, Phase
 from bot.orders.repository import OrderRepository

@@ -197,7 +197,7 @@ class Delivered:
         delivery = OutboxDelivery(self.system.store, renderers, self.system.clock, after=after)
         for _ in range(4):
             while await delivery.start_due():
-                await delivery.settle()
+                await delivery.wait_until_sent()
             self.system.clock.passes(minutes=15)
 
 
@@ -253,5 +253,5 @@ async def test_nothing_follows_an_unreadable_row_of_a_chat_that_is_given_up(syst
     system.ears.outcomes[EMMA].append(BLOCKED)
     delivery = OutboxDelivery(system.store, system.ears, system.clock, after={OrderNotification.PAID: follow})
     while await delivery.start_due():
-        await delivery.settle()
+        await delivery.wait_until_sent()
     assert followed == ["R2345AB", "R2345AC"]

@@ -175,7 +175,7 @@ async def test_a_slow_chat_does_not_hold_up_the_others(system: OrderSystem) -> N
             await asyncio.sleep(0)
     assert EMMA not in {each.chat_id for each in ears.heard}
     ears.gates[EMMA].set()
-    await delivery.settle()
+    await delivery.wait_until_sent()
     assert len(ears.heard) == 201
 
 
@@ -187,7 +187,7 @@ async def test_starting_twice_tells_once(system: OrderSystem) -> None:
     assert await delivery.start_due() == 1
     assert await delivery.start_due() == 0
     ears.gates[EMMA].set()
-    await delivery.settle()
+    await delivery.wait_until_sent()
     assert len(ears.heard) == 1
 
 
@@ -195,7 +195,7 @@ async def test_two_processes_send_a_notification_once(system: OrderSystem, other
     await queue(system, *(f"card_edit:{number}" for number in range(20)))
     for _ in range(40):
         await asyncio.gather(system.delivery.start_due(), other_system.delivery.start_due())
-        await asyncio.gather(system.delivery.settle(), other_system.delivery.settle())
+        await asyncio.gather(system.delivery.wait_until_sent(), other_system.delivery.wait_until_sent())
     told = [each.marked_kind for each in system.ears.heard + other_system.ears.heard]
     assert sorted(told) == sorted(f"card_edit:{number}" for number in range(20))
 
@@ -226,7 +226,7 @@ async def test_recovering_leaves_alone_what_is_being_told_just_now(system: Order
     await ears.begun.wait()
     assert await delivery.recover() == 0
     ears.gates[EMMA].set()
-    await delivery.settle()
+    await delivery.wait_until_sent()
     assert [each.maybe_sent for each in ears.heard] == [False]
 
 
@@ -313,7 +313,7 @@ async def test_a_result_that_a_mistake_of_ours_keeps_from_being_saved_is_recover
     with monkeypatch.context() as patched:
         patched.setattr(system.delivery, "_keep", mistaken)
         await system.delivery.start_due()
-        await system.delivery.settle()
+        await system.delivery.wait_until_sent()
     assert await system.delivery.recover() == 1
     await system.tells()
     assert heard(system) == [(EMMA, "paid", False), (EMMA, "paid", True), (EMMA, "sent", False)]
@@ -365,7 +365,7 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(system: Orde
     )
     await queue(system, "invoice", "card")
     while await delivery.start_due():
-        await delivery.settle()
+        await delivery.wait_until_sent()
     async with system.store.reading() as tx:
         saved = [await OutboxRepository(tx).message_of("order:R2345AB", kind, EMMA) for kind in ("invoice", "card")]
     assert saved == [41, 42]
@@ -383,7 +383,7 @@ async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(
     await queue(system, "paid", "sent")
     for _ in range(2):
         while await delivery.start_due():
-            await delivery.settle()
+            await delivery.wait_until_sent()
         system.clock.passes(seconds=60)
         await delivery.recover()
     assert heard(system) == [(EMMA, "paid", False), (EMMA, "sent", False)]
@@ -398,7 +398,7 @@ async def test_whoever_waits_for_room_is_told_of_each_end(system: OrderSystem) -
     await queue(system, "paid")
     system.ears.outcomes[EMMA].append(RetryLater(1))
     await delivery.start_due()
-    await delivery.settle()
+    await delivery.wait_until_sent()
     assert len(ends) == 1
 
 

@@ -17,7 +17,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Queue
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders import user_data as orders_data
 from bot.orders.missed_orders import MissedOrderRepository

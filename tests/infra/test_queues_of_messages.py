@@ -65,7 +65,7 @@ def telling(system: OrderSystem) -> OutboxDelivery:
 
 async def tells(system: OrderSystem) -> None:
     while await system.delivery.start_due():
-        await system.delivery.settle()
+        await system.delivery.wait_until_sent()
 
 
 async def queue(system: OrderSystem, *kinds: str) -> None:

@@ -46,7 +46,7 @@ class Noted:
     def submit_updates(self, items: Sequence[InboxItem]) -> None:
         self.submitted += [item.update_id for item in items]
 
-    def look_again(self, chat_ids: Any) -> None:
+    def reread_inbox(self, chat_ids: Any) -> None:
         self.looked_again += chat_ids
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from bot.infra.telegram.outbound.truncate import fit
+from bot.infra.telegram.outbound.truncate import truncate_html
 from bot.infra.telegram.ui.keyboards import render_keyboard
 from bot.infra.telegram.ui.screen import Button
 
@@ -59,18 +59,18 @@ def test_a_keyboard_becomes_telegrams_and_an_empty_one_none() -> None:
 
 
 def test_a_text_that_fits_is_left_alone() -> None:
-    assert fit("<b>x</b>" * 4096) == "<b>x</b>" * 4096, "tags don't count"
-    assert fit("&amp;" * 4096) == "&amp;" * 4096, "a reference counts for one"
+    assert truncate_html("<b>x</b>" * 4096) == "<b>x</b>" * 4096, "tags don't count"
+    assert truncate_html("&amp;" * 4096) == "&amp;" * 4096, "a reference counts for one"
 
 
 def test_a_cut_text_closes_what_is_open() -> None:
     with capture_logs() as logs:
-        assert fit("<b>one <i>two three</i></b>", 6) == "<b>one <i>t…</i></b>"
+        assert truncate_html("<b>one <i>two three</i></b>", 6) == "<b>one <i>t…</i></b>"
     assert [line["event"] for line in logs] == ["message_truncated"]
 
 
 def test_a_cut_never_splits_a_pair_of_surrogates() -> None:
-    assert fit("😀" * 4, 6) == "😀😀…"
+    assert truncate_html("😀" * 4, 6) == "😀😀…"
 
 
 PIECES = st.one_of(
@@ -83,7 +83,7 @@ PIECES = st.one_of(
 
 @given(st.lists(PIECES, max_size=12).map("".join), st.integers(2, 40))
 def test_whatever_is_cut_fits_and_keeps_its_tags_in_pairs(html: str, limit: int) -> None:
-    cut = fit(html, limit)
+    cut = truncate_html(html, limit)
     visible = cut
     for tag in ("<b>", "</b>", "<code>", "</code>", "<blockquote>", "</blockquote>", '<a href="https://x">', "</a>"):
         visible = visible.replace(tag, "")

@@ -9,7 +9,7 @@ from bot.infra.db import migrate
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.repository import OrderRepository
 from tests.infra.builders import a_notification, an_update
 from tests.infra.keys import VAULT

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from bot.checkout.drafts import Drafts
 from bot.checkout.repository import DraftRepository
-from bot.infra.telegram.inbound.inbox import InboxRepository
-from bot.infra.telegram.inbound.model import TAKEN_BY_DRAFT, TAKEN_BY_QUESTION, InboxItem
+from bot.infra.telegram.inbound.model import HANDLED_BY_DRAFT, HANDLED_BY_QUESTION, InboxItem
+from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.orders.order_world import EMMA, OrderSystem
@@ -24,7 +24,7 @@ async def test_the_update_that_a_draft_has_taken_in_is_marked_with_it(system: Or
     await drafts.save(replace(draft, number="1234567890"), 7)
     async with system.sql.reading() as tx:
         taken = {item.update_id: item.handled_by for item in await InboxRepository(tx).waiting(EMMA)}
-    assert taken == {900: TAKEN_BY_DRAFT, 901: None, 7: TAKEN_BY_DRAFT}
+    assert taken == {900: HANDLED_BY_DRAFT, 901: None, 7: HANDLED_BY_DRAFT}
 
 
 async def test_a_save_that_lost_marks_nothing(system: OrderSystem) -> None:
@@ -36,7 +36,7 @@ async def test_a_save_that_lost_marks_nothing(system: OrderSystem) -> None:
     async with system.sql.transaction() as tx:
         assert await DraftRepository(tx).save(replace(draft, last_update_id=6)) is None
     async with system.sql.reading() as tx:
-        assert [item.handled_by for item in await InboxRepository(tx).waiting(EMMA)] == [TAKEN_BY_DRAFT, None]
+        assert [item.handled_by for item in await InboxRepository(tx).waiting(EMMA)] == [HANDLED_BY_DRAFT, None]
 
 
 async def test_the_update_that_has_answered_a_question_is_marked_with_it(system: OrderSystem) -> None:
@@ -44,7 +44,7 @@ async def test_the_update_that_has_answered_a_question_is_marked_with_it(system:
         await InboxRepository(tx).add([update(system, 5), update(system, 6)])
         await UserRepository(tx).save(User(id=EMMA, created_at=system.clock.now(), answered_update_id=5))
     async with system.sql.reading() as tx:
-        assert [item.handled_by for item in await InboxRepository(tx).waiting(EMMA)] == [TAKEN_BY_QUESTION, None]
+        assert [item.handled_by for item in await InboxRepository(tx).waiting(EMMA)] == [HANDLED_BY_QUESTION, None]
 
 
 async def test_updates_wait_in_the_order_in_which_they_came_whatever_their_ids(system: OrderSystem) -> None:

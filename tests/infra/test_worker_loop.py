@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.infra.workers.loop import Wakeup, run_forever
+from bot.infra.workers import Wakeup, run_forever
 from tests.virtual_time import in_virtual_time
 
 

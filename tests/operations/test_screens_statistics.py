@@ -224,7 +224,7 @@ def test_the_export_asks_for_a_time_and_says_which_it_was(locale: str) -> None:
         span = find(NOW, JAKARTA)
         for count in (0, MAX_ORDERS + 1):
             check_screen(ScreenCase("no file", export.nothing(t, OrderFile(count, None), span, JAKARTA)))
-        assert t.n("export.orders", 12) in export.caption(t, OrderFile(12, b""), span, JAKARTA)
+        assert t.plural("export.orders", 12) in export.caption(t, OrderFile(12, b""), span, JAKARTA)
     assert csv.file_name("orders", NAMED_SPANS["last_month"](NOW, JAKARTA), JAKARTA) == (
         "kirim-orders-2026-10-01-to-2026-10-31.csv"
     )

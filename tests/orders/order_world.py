@@ -206,7 +206,7 @@ class OrderSystem:
         """Tell all that is due now, and what that makes room for; the watch hears of the service at once."""
         await self.watching.hear()
         while await self.delivery.start_due():
-            await self.delivery.settle()
+            await self.delivery.wait_until_sent()
 
     async def polls(self, *, after: float = 5) -> float:
         """Let the polling interval pass, look once, and send the notifications."""

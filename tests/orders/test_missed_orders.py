@@ -168,7 +168,7 @@ async def test_of_many_the_newest_are_shown_and_a_message_points_to_the_others(
     await world.refuses(*references)
     seen = await world.session(language=language)
     if older:
-        assert seen.pop(0) == TRANSLATIONS.get(language).n("talk.missed_older", older)
+        assert seen.pop(0) == TRANSLATIONS.get(language).plural("talk.missed_older", older)
     assert shows(seen, *references[older:], language=language)
     assert await world.session(language=language) == []
 

@@ -34,9 +34,9 @@ from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
-from bot.infra.outbox.cleanup import OutboxCleanup
 from bot.infra.outbox.model import StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
+from bot.infra.outbox.workers import OutboxCleanupWorker
 from bot.mcp_server.tools.answers import Refusal
 from bot.mcp_server.tools.order_creation import OrderCreation
 from bot.mcp_server.tools.order_tools import OrderTools
@@ -440,7 +440,7 @@ class Life(RuleBasedStateMachine):
 
     async def clean_up(self, bot: Bot) -> None:
         keep = (NEEDS_MESSAGE_IDS,)
-        await OutboxCleanup(bot.store, self.clock, bot.delivery, keep=keep, on_recovered=lambda: None).tick()
+        await OutboxCleanupWorker(bot.store, self.clock, bot.delivery, keep=keep, on_recovered=lambda: None).tick()
         await MalformedOrderFinder(bot.store, self.clock).tick()
 
     @rule(number=bots, plan=plans | st.fixed_dictionaries({6: st.sampled_from(Fate), 7: st.sampled_from(Fate)}))

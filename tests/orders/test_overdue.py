@@ -204,7 +204,7 @@ async def dies_or_tells(system: OrderSystem) -> None:
         await system.observer.mark_overdue()
         while await system.delivery.start_due():
             tasks = list(system.delivery._under_way.values())
-            await system.delivery.settle()
+            await system.delivery.wait_until_sent()
             if any(isinstance(task.exception(), Crash) for task in tasks):
                 break
     except Crash:

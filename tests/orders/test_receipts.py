@@ -68,7 +68,7 @@ async def polls(system: OrderSystem) -> None:
     await system.poller.tick()
     while await system.delivery.start_due():
         tasks = list(system.delivery._under_way.values())
-        await system.delivery.settle()
+        await system.delivery.wait_until_sent()
         if any(isinstance(task.exception(), Crash) for task in tasks):
             raise Crash
 

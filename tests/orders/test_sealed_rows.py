@@ -6,7 +6,7 @@ from sqlalchemy import text
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
-from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository

@@ -10,7 +10,7 @@ from bot.infra.outbox.model import RetryLater, Sent, Undeliverable
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Messenger, Outcome
-from bot.infra.telegram.outcomes import outcome_of
+from bot.infra.telegram.outcomes import to_outcome
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_notifications
@@ -154,11 +154,11 @@ class TriedTelegram(Telegram):
         return next(self.outcomes)
 
 
-@pytest.mark.parametrize("unsent", [outcome_of(SlowDown(7)), outcome_of(Unsent("no connection"))])
+@pytest.mark.parametrize("unsent", [to_outcome(SlowDown(7)), to_outcome(Unsent("no connection"))])
 async def test_an_attempt_that_sent_nothing_is_no_failure_of_the_picture(
     sqlite_store: Database, unsent: Outcome
 ) -> None:
-    failed = outcome_of(Unanswered("no answer"))
+    failed = to_outcome(Unanswered("no answer"))
     sender = sender_of(sqlite_store, TriedTelegram(unsent, unsent, failed, unsent, failed))
     order = an_open_order(page_token=TOKEN)
     async with sqlite_store.transaction() as tx:
@@ -174,7 +174,7 @@ async def test_attempts_that_sent_nothing_are_not_counted_without_end(
 ) -> None:
     monkeypatch.setattr("bot.orders.notifications.rendering.MOST_UNSENT", 3)
     messages = messages_of()
-    sender = renderers_of(sqlite_store, TriedTelegram(*[outcome_of(SlowDown(7))] * 5, Delivered(1)), messages)
+    sender = renderers_of(sqlite_store, TriedTelegram(*[to_outcome(SlowDown(7))] * 5, Delivered(1)), messages)
     order = an_open_order(page_token=TOKEN)
     async with sqlite_store.transaction() as tx:
         await OrderRepository(tx).add(order)

@@ -8,7 +8,7 @@ import pytest
 from bot.core.templates import variables_in
 from bot.infra.db import migrate
 from bot.infra.db.database import Database
-from bot.infra.telegram.outbound.truncate import visible_units
+from bot.infra.telegram.outbound.truncate import count_visible_units
 from bot.migrations import versions
 from bot.support.saved_replies.model import MAX_UNITS, OF_ORDERS, read_name, read_text
 from bot.support.saved_replies.repository import SavedReplyRepository
@@ -49,7 +49,7 @@ def test_each_could_have_been_typed_by_support_and_promises_no_money(name: str) 
     used = []
     for text in REPLIES[name].values():
         assert read_text(text) == text
-        assert visible_units(text) <= MAX_UNITS
+        assert count_visible_units(text) <= MAX_UNITS
         assert not any(word in text.lower() for word in ("refund", "money back", "pengembalian", "dikembalikan"))
         used.append(variables_in(text))
     assert used[0] == used[1] <= OF_ORDERS

@@ -41,7 +41,7 @@ class Scene:
         self.system.clock.passes(**span)
         await self.waiting.remind()
         while await self.delivery.start_due():
-            await self.delivery.settle()
+            await self.delivery.wait_until_sent()
 
     async def seen(self, chat: int) -> list[dict[str, Any]]:
         return [message for message in await self.server.sees(chat) if message["sandbox"]["outgoing"]]

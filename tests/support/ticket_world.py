@@ -62,7 +62,7 @@ class TicketSystem:
     async def tells(self) -> None:
         """All that is due."""
         while await self.delivery.start_due():
-            await self.delivery.settle()
+            await self.delivery.wait_until_sent()
 
     async def now(self, ticket: Ticket) -> Ticket:
         """The ticket as it is kept."""

@@ -14,7 +14,7 @@ from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.receipts.model import Receipt

@@ -11,7 +11,7 @@ from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.order import Order, Phase
 from bot.orders.receipts.repository import ReceiptRepository
 from bot.orders.repository import OrderRepository

@@ -70,7 +70,7 @@ class Departure:
     async def hears(self, system: OrderSystem) -> None:
         while await system.delivery.start_due():
             tasks = list(system.delivery._under_way.values())
-            await system.delivery.settle()
+            await system.delivery.wait_until_sent()
             if any(isinstance(task.exception(), Crash) for task in tasks):
                 raise Crash
 

@@ -160,7 +160,7 @@ def test_what_is_set_up_follows_what_is_stored() -> None:
     shown = privacy.summary(TRANSLATIONS.get("en"), Overview(User(id=1, created_at=NOW), parts), JAKARTA)
     daily = text("subscription.none")
     assert shown.text.split("\n\n")[1:] == [
-        TRANSLATIONS.get("en").n("privacy.tickets", 1),
+        TRANSLATIONS.get("en").plural("privacy.tickets", 1),
         text("privacy.rate_news", daily=daily, alerts=0),
     ]
 

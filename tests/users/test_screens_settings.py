@@ -6,7 +6,7 @@ import pytest
 
 from bot.core.zones import INDONESIAN, offered_zone
 from bot.infra.i18n import LOCALES
-from bot.infra.i18n.cities import names_of_zones
+from bot.infra.i18n.cities import list_zone_names
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.buttons import PhraseAction, PhraseButton, SettingsAction, SettingsButton
 from bot.users.handlers import SettingsHandlers
@@ -89,7 +89,7 @@ def test_indonesias_zones_are_one_tap_away_with_the_time_there(locale: str) -> N
     assert [argument for _, _, argument in three] == list(INDONESIAN)
     for label, _, argument in three:
         assert label == t.clock(NOW, ZoneInfo(argument))
-        assert offered_zone(argument, names_of_zones())
+        assert offered_zone(argument, list_zone_names())
 
 
 @pytest.mark.parametrize("locale", LOCALES)

@@ -16,7 +16,7 @@ import bot
 from bot.infra.db.database import Database
 from bot.infra.db.encryption import open_row
 from bot.infra.outbox.repository import OutboxRepository
-from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.support.ticket import TicketStatus
 from bot.support.tickets.repository import TicketRepository
 from bot.tables import metadata

@@ -81,7 +81,7 @@ def audiences(t: Translator, broadcast: Broadcast, readers: Mapping[str, int]) -
     any_time = _choice(t, broadcast, "broadcast.whenever", "days:0", chosen.active_days is None)
     days = tuple(
         Button(
-            _marked(t.n("broadcast.days", count), chosen.active_days == count),
+            _marked(t.plural("broadcast.days", count), chosen.active_days == count),
             data=BroadcastButton.of(broadcast, BroadcastAction.DAYS, str(count)).pack(),
         )
         for count in DAYS
@@ -134,7 +134,7 @@ def audience(t: Translator, chosen: Audience) -> str:
         if chosen.locale is None
         else t.plain("broadcast.to.readers_of", language=t.language(chosen.locale))
     )
-    return readers if chosen.active_days is None else f"{readers}, {t.n('broadcast.active', chosen.active_days)}"
+    return readers if chosen.active_days is None else f"{readers}, {t.plural('broadcast.active', chosen.active_days)}"
 
 
 def when(reader: Reader, broadcast: Broadcast) -> str:
@@ -150,7 +150,7 @@ def when(reader: Reader, broadcast: Broadcast) -> str:
 def size(t: Translator, readers: Mapping[str, int]) -> str:
     """How many they are, and of which language: "12 people (English 4, Indonesian 8)"."""
     each = ", ".join(f"{t.language(name)} {t.number(count)}" for name, count in readers.items())
-    total = t.n("broadcast.people", sum(readers.values()))
+    total = t.plural("broadcast.people", sum(readers.values()))
     return Html(f"{total} ({each})") if len(readers) > 1 else total
 
 

@@ -17,7 +17,7 @@ A_MINUTE = timedelta(minutes=1)
 
 def heading(t: Translator, locale: str, count: int) -> Screen:
     """Stands before the message that readers of one language get."""
-    return Screen(t.n("broadcast.preview_of", count, language=t.language(locale)), silent=True)
+    return Screen(t.plural("broadcast.preview_of", count, language=t.language(locale)), silent=True)
 
 
 def screen(reader: Reader, preview: Preview) -> Screen:
@@ -35,7 +35,7 @@ def screen(reader: Reader, preview: Preview) -> Screen:
     ]
     if broadcast.quote is not None:
         parts.append(_of_quote(reader, broadcast))
-    label = t.plain("broadcast.schedule") if broadcast.is_for_later else t.n("broadcast.send", preview.size)
+    label = t.plain("broadcast.schedule") if broadcast.is_for_later else t.plural("broadcast.send", preview.size)
     yes = Button(label, data=BroadcastButton.of(broadcast, BroadcastAction.CONFIRM).pack(), style="success")
     return Screen("\n\n".join(parts), ((yes,), *ways_out(t, broadcast)))
 
@@ -58,7 +58,7 @@ def doubtful(reader: Reader, preview: Preview) -> Screen:
     broadcast = preview.broadcast
     why = "\n".join(f"⚠️ {_why(reader, doubt, preview)}" for doubt in preview.doubts)
     anyway = BroadcastButton.of(broadcast, BroadcastAction.SURE, "".join(preview.doubts)).pack()
-    yes = Button(t.n("broadcast.send_anyway", preview.size), data=anyway, style="danger")
+    yes = Button(t.plural("broadcast.send_anyway", preview.size), data=anyway, style="danger")
     anew = Button(t.plain("broadcast.preview_anew"), data=BroadcastButton.of(broadcast, BroadcastAction.PREVIEW).pack())
     return Screen(t("broadcast.sure", why=Html(why)), ((yes,), (anew,), *ways_out(t, broadcast)))
 

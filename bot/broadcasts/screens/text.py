@@ -9,7 +9,7 @@ from bot.core.templates import fill
 from bot.core.text import plain
 from bot.core.zones import PRESUMED
 from bot.infra.i18n import Html, Translations, Translator, as_html
-from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visible_units
+from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, count_visible_units
 from bot.infra.telegram.ui.formatting import clip, format_clock
 from bot.infra.telegram.ui.screen import Keyboard
 from bot.rates.screens import subscription
@@ -77,7 +77,7 @@ def check_fits(broadcast: Broadcast, translations: Translations) -> None:
     limit = TEXT_UNITS if broadcast.picture is None else CAPTION_UNITS
     widest = replace(broadcast, quote=WIDEST_QUOTE)
     for locale in broadcast.languages:
-        units = visible_units(text_of(widest, translations.get(locale)))
+        units = count_visible_units(text_of(widest, translations.get(locale)))
         if units > limit:
             key = "broadcast.too_long" if broadcast.picture is None else "broadcast.too_long_for_a_picture"
             raise Rejection(key, units=units, limit=limit)

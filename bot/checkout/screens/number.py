@@ -19,5 +19,5 @@ def screen(t: Translator, draft: OrderDraft, method: PayoutMethod) -> Screen:
 def doubt(t: Translator, draft: OrderDraft, number: str, remark: Remark) -> Screen:
     """An unusual number is a question, never a refusal."""
     use = Button(t.plain("number.use_it"), data=draft_data(draft, DraftAction.NUMBER, number), style="primary")
-    text = t("number.doubt", name=format_method(draft.method), number=number, remark=t.tell(remark))
+    text = t("number.doubt", name=format_method(draft.method), number=number, remark=t.translate(remark))
     return Screen(text, ((use,), leave_row(t, draft)))

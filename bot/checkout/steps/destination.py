@@ -103,7 +103,7 @@ def _take_method(
     """Return the draft with this destination. A number that waited for it is taken, or it's said why it can't be."""
     refused = refusal(draft, method)
     if refused is not None:
-        session.notice = session.t.tell(refused)
+        session.notice = session.t.translate(refused)
     return with_known_holder(take_destination(draft, method), known)
 
 

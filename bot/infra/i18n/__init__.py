@@ -1,7 +1,7 @@
 """What people read: sentences from the catalogues, and numbers, money and times as their readers write them.
 
     translations = Translations.load()
-    t = translations.get(choose(user.locale, telegram_language_code, "id"))
+    t = translations.get(choose_locale(user.locale, telegram_language_code, "id"))
     t("review.title", amount=t.rupiah(50_000))
 
 A key that no catalogue has is a fault of ours: `UnknownKey` when `strict`, otherwise logged, and the user reads
@@ -13,29 +13,29 @@ English. Errors::
 """
 
 from bot.core.locales import LOCALES, Locale, other_locales
-from bot.infra.i18n.catalogues import Catalogue, find_locales, read_catalogue
+from bot.infra.i18n.catalogues import Catalogue, find_catalogue_folder, read_catalogue
 from bot.infra.i18n.errors import MissingArgument, TranslationError, UnknownKey
-from bot.infra.i18n.formats import Formats, zone_name
+from bot.infra.i18n.formats import Formats, get_zone_name
 from bot.infra.i18n.html import Html, as_html
-from bot.infra.i18n.translator import Reader, Translations, Translator, choose, translator_for
+from bot.infra.i18n.translator import LanguagePreference, Translations, Translator, choose_locale, translator_for
 
 __all__ = [
     "LOCALES",
     "Catalogue",
     "Formats",
     "Html",
+    "LanguagePreference",
     "Locale",
     "MissingArgument",
-    "Reader",
     "TranslationError",
     "Translations",
     "Translator",
     "UnknownKey",
     "as_html",
-    "choose",
-    "find_locales",
+    "choose_locale",
+    "find_catalogue_folder",
+    "get_zone_name",
     "other_locales",
     "read_catalogue",
     "translator_for",
-    "zone_name",
 ]

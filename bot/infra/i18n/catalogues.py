@@ -27,7 +27,7 @@ class Catalogue:
         return int(_rule(self.plural_rule)(count))
 
 
-def find_locales() -> Traversable:
+def find_catalogue_folder() -> Traversable:
     """Where the catalogues are: within an installed package, or beside it in a source tree.
 
     Raises:
@@ -48,7 +48,7 @@ def read_catalogue(locale: str) -> Catalogue:
         FileNotFoundError: there is no such catalogue.
         babel.messages.pofile.PoFileError: it is malformed.
     """
-    source = find_locales() / locale / "LC_MESSAGES" / f"{DOMAIN}.po"
+    source = find_catalogue_folder() / locale / "LC_MESSAGES" / f"{DOMAIN}.po"
     with source.open("rb") as file:
         parsed = read_po(file, locale=locale, abort_invalid=True)
     sentences = {}

@@ -12,7 +12,7 @@ from bot.infra.i18n.formats import INDONESIAN_ZONES
 NOWHERE = "Etc/"
 
 
-def city(zone: str, locale: str) -> str:
+def find_city(zone: str, locale: str) -> str:
     """Return the place that `zone` is named after, in the reader's language: "Tokyo", "Kairo".
 
     Empty for zones that the clock names by itself: WIB, WITA and WIT, and those that are only a difference from UTC.
@@ -23,7 +23,7 @@ def city(zone: str, locale: str) -> str:
 
 
 @cache
-def names_of_zones() -> Mapping[str, tuple[str, ...]]:
+def list_zone_names() -> Mapping[str, tuple[str, ...]]:
     """Zone -> its city, its former names and its country, in all our languages. Computed once, in 0.2 s."""
     aliases: dict[str, list[str]] = {}
     for alias, zone in get_global("zone_aliases").items():

@@ -119,7 +119,7 @@ class Formats:
 
     def _moment(self, moment: datetime, zone: tzinfo, pattern: str) -> str:
         local = _local(moment, zone)
-        return f"{format_datetime(local, pattern, locale=self.locale)} {zone_name(local, zone)}"
+        return f"{format_datetime(local, pattern, locale=self.locale)} {get_zone_name(local, zone)}"
 
 
 def _local(moment: datetime, zone: tzinfo) -> datetime:
@@ -134,7 +134,7 @@ def _trimmed(value: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def zone_name(local: datetime, zone: tzinfo) -> str:
+def get_zone_name(local: datetime, zone: tzinfo) -> str:
     """Return what people call `zone` at that moment: WIB, WITA, WIT; elsewhere the difference from UTC."""
     known = INDONESIAN_ZONES.get(getattr(zone, "key", ""))
     offset = local.utcoffset() or timedelta()

@@ -21,7 +21,7 @@ PLACEHOLDER: Final = re.compile(r"\{(?P<name>[a-z_]+)(?::(?P<style>[a-z]+))?\}")
 """`{name}`, or `{name:style}`, where the style says what an integer is: `rupiah`, `sats` or `percent`."""
 
 
-class Said(Protocol):
+class Translatable(Protocol):
     """A key with arguments, as the domain's Rejection and Remark are."""
 
     @property
@@ -31,7 +31,7 @@ class Said(Protocol):
     def arguments(self) -> Mapping[str, object]: ...  # noqa: D102  see the class
 
 
-class Reader(Protocol):
+class LanguagePreference(Protocol):
     """Who reads a message: the language they chose, and that of their app."""
 
     @property
@@ -61,7 +61,7 @@ class Translator(Formats):
         """
         return Html(self._render(key, None, arguments, as_html))
 
-    def n(self, key: str, count: int, /, **arguments: object) -> Html:
+    def plural(self, key: str, count: int, /, **arguments: object) -> Html:
         """Return the sentence of `key` in the plural form for `count`, which fills `{count}`. Raises as a call does."""
         return Html(self._render(key, count, {**arguments, "count": count}, as_html))
 
@@ -69,9 +69,9 @@ class Translator(Formats):
         """Return the sentence of `key` for places that take no HTML: buttons, alerts, menus. Raises as a call does."""
         return self._render(key, None, arguments, str)
 
-    def tell(self, said: Said) -> Html:
+    def translate(self, text: Translatable) -> Html:
         """Return what the domain wants said: a Rejection or a Remark, as HTML. Raises as a call does."""
-        return self(said.key, **said.arguments)
+        return self(text.key, **text.arguments)
 
     def ago(self, moment: datetime, now: datetime) -> Html:
         """How long ago `moment` was: "5 minutes ago"; "just now" within the first minute."""
@@ -139,7 +139,7 @@ class Translations:
         return self._translators.get(locale, self._translators[FALLBACK])
 
 
-def choose(chosen: str | None, telegram_language_code: str | None, default: str) -> str:
+def choose_locale(chosen: str | None, telegram_language_code: str | None, default: str) -> str:
     """Return the locale for a user: their own choice, else their app's language if we speak it, else `default`.
 
     Region subtags are ignored (`id-ID` is `id`). Malay isn't taken for Indonesian: the words for money differ.
@@ -147,8 +147,8 @@ def choose(chosen: str | None, telegram_language_code: str | None, default: str)
     return find_locale(chosen) or find_locale(telegram_language_code) or default
 
 
-def translator_for(translations: Translations, reader: Reader | None, default: str) -> Translator:
+def translator_for(translations: Translations, reader: LanguagePreference | None, default: str) -> Translator:
     """Return the translator for the language of `reader`, or for `default` where the reader is unknown."""
     if reader is None:
         return translations.get(default)
-    return translations.get(choose(reader.locale, reader.language_code, default))
+    return translations.get(choose_locale(reader.locale, reader.language_code, default))

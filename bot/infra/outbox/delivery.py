@@ -148,7 +148,7 @@ class OutboxDelivery:
         async with self._store.reading() as tx:
             return await OutboxRepository(tx).next_due()
 
-    async def settle(self) -> None:
+    async def wait_until_sent(self) -> None:
         """Wait for all that is being told."""
         while self._under_way:
             await asyncio.wait(list(self._under_way.values()))

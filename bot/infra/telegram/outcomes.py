@@ -1,8 +1,10 @@
 """What became of a message, as far as anyone can know; Telegram's errors are translated into these, once, here."""
 
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 
 import structlog
+from telegram import Message
 from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, TelegramError
 
 from bot.infra.redaction import redact
@@ -97,7 +99,18 @@ class Invalid:
 Outcome = Delivered | NotModified | Gone | Unreachable | TryLater | Moved | Invalid
 
 
-def outcome_of(error: TelegramError) -> Outcome:  # noqa: PLR0911  one line a meaning
+async def run_call(call: Awaitable[Message | bool]) -> Outcome:
+    """Await a call of the Bot API and return its outcome. Errors of Telegram and the network become outcomes, too."""
+    try:
+        answer = await call
+    except TelegramError as error:
+        return to_outcome(error)
+    if not isinstance(answer, Message):
+        return Delivered()
+    return Delivered(answer.message_id, answer.photo[-1].file_id if answer.photo else None)
+
+
+def to_outcome(error: TelegramError) -> Outcome:  # noqa: PLR0911  one line a meaning
     """Return what an error of a call means for its message. The order matters: `BadRequest` is a `NetworkError`."""
     match error:
         case SlowDown(seconds=seconds):

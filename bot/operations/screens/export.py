@@ -21,7 +21,7 @@ def asking(t: Translator) -> Screen:
 
 def caption(t: Translator, file: OrderFile, span: Span, zone: tzinfo) -> Html:
     """Return how many orders the file contains, of which period, and what it doesn't contain."""
-    return t("export.caption", orders=t.n("export.orders", file.orders), time=format_span(t, span, zone))
+    return t("export.caption", orders=t.plural("export.orders", file.orders), time=format_span(t, span, zone))
 
 
 def nothing(t: Translator, file: OrderFile, span: Span, zone: tzinfo) -> Screen:

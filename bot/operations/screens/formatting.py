@@ -115,7 +115,7 @@ def _items(t: Translator, key: str, values: Mapping[str, object] | Sequence[obje
     """Return a short list of plain values, or how many there are."""
     few = isinstance(values, Sequence) and len(values) <= MAX_ITEMS
     if not values or not few or any(isinstance(value, Mapping | list) for value in values):
-        return t.n("platform.items", len(values))
+        return t.plural("platform.items", len(values))
     return short(", ".join(format_value(t, key, value, zone) for value in values))
 
 

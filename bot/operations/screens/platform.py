@@ -50,7 +50,7 @@ def _statistics(t: Translator, stats: PlatformStats, zone: tzinfo) -> Html:
     ]
     left = sum(1 for _ in every)
     if left:
-        lines.append(t.n("platform.more", left))
+        lines.append(t.plural("platform.more", left))
     return Html("\n".join(lines)) if lines else t("platform.empty")
 
 

@@ -2,7 +2,7 @@
 
 from starlette.requests import Request
 
-from bot.infra.i18n import choose
+from bot.infra.i18n import choose_locale
 
 PARAMETER = "l"
 MOST_READ = 10
@@ -11,7 +11,7 @@ MOST_READ = 10
 def language_of(request: Request, default: str) -> str:
     """Return the locale of an answer."""
     preferred = [request.query_params.get(PARAMETER), *_preferred(request.headers.get("accept-language", ""))]
-    return next(filter(None, (choose(language, None, "") for language in preferred)), default)
+    return next(filter(None, (choose_locale(language, None, "") for language in preferred)), default)
 
 
 def _preferred(header: str) -> list[str]:

@@ -17,8 +17,7 @@ from bot.infra.db.database import Database
 from bot.infra.feature import Phase
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Routes
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.order import Order

@@ -26,7 +26,7 @@ def screen(t: Translator, user: User) -> Screen:
 def summary(t: Translator, user: User) -> Mapping[str, Html]:
     """Return how many preferences the user has changed, for the settings."""
     changed = sum(chosen_mode(topic, user.notification_preferences) is not topic.default for topic in CHOOSABLE)
-    return {"notices": t.n("settings.notices_changed", changed) if changed else t("settings.notices_usual")}
+    return {"notices": t.plural("settings.notices_changed", changed) if changed else t("settings.notices_usual")}
 
 
 SECTION: Final = SettingsSection(

@@ -35,7 +35,7 @@ class StoredOrders(StoredData):
         return (t("privacy.failed", references=Html(references)),)
 
     def _count(self, t: Translator) -> Html:
-        return t.n("privacy.orders", len(self.orders))
+        return t.plural("privacy.orders", len(self.orders))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class OpenOrders:
 
     def notice(self, t: Translator) -> str:
         """Return how many have to end first."""
-        return t.n("privacy.open_first", len(self.orders))
+        return t.plural("privacy.open_first", len(self.orders))
 
     def details(self, t: Translator, now: datetime) -> str:
         """Return each with the reason why it is still open."""
         shown = [f"• {format_order_line(t, order)}\n{t(_reason(order, now))}" for order in self.orders]
-        return "\n".join([t.n("privacy.still_open", len(self.orders)), *listed(shown)])
+        return "\n".join([t.plural("privacy.still_open", len(self.orders)), *listed(shown)])
 
 
 def _reason(order: Order, now: datetime) -> str:

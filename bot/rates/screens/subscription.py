@@ -2,7 +2,7 @@
 
 from bot.core.time_of_day import USUAL_QUIET
 from bot.infra.i18n import Html, Translator
-from bot.infra.i18n.formats import zone_name
+from bot.infra.i18n.formats import get_zone_name
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.rates.buttons import SubscriptionAction, SubscriptionButton
@@ -99,7 +99,7 @@ def _daily(reader: Reader, subscription: Subscription | None) -> str:
     t = reader.t
     if subscription is None or subscription.daily_minute is None:
         return t.plain("subscription.none")
-    where = zone_name(reader.now.astimezone(reader.zone), reader.zone)
+    where = get_zone_name(reader.now.astimezone(reader.zone), reader.zone)
     return t.plain("subscription.each_day", time=f"{t.time_of_day(subscription.daily_minute)} {where}")
 
 

@@ -36,7 +36,7 @@ def asking(t: Translator) -> Screen:
 def caption(reader: Reader, made: AuditFile, span: Span) -> Html:
     """How many entries the file holds, and of which time."""
     t = reader.t
-    return t("audit.caption", entries=t.n("audit.entries", made.entries), time=format_span(t, span, reader.zone))
+    return t("audit.caption", entries=t.plural("audit.entries", made.entries), time=format_span(t, span, reader.zone))
 
 
 def nothing(reader: Reader, made: AuditFile, span: Span) -> Screen:

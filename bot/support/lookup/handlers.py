@@ -11,8 +11,7 @@ from telegram.ext import ApplicationHandlerStop, MessageHandler, filters
 
 from bot.core.date_ranges import Period
 from bot.infra.db.database import Database
-from bot.infra.telegram.ui.handling import PRIVATE, Context, Handler
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.lookup.buttons import LookupButton, LookupPage, format_page, format_search, parse_page, parse_search
 from bot.support.lookup.model import OrderFilter, parse_user_id

@@ -13,7 +13,7 @@ from bot.infra.outbox.model import (
 from bot.infra.outbox.rendering import with_repeat_note
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Outcome
-from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visible_units
+from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, count_visible_units
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.model import PostRole, TicketEntry, TicketPost
 from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketStep, UserEntry
@@ -124,7 +124,7 @@ async def _send_entry(context: RenderContext, place: Place, entry: TicketEntry, 
     """Send the entry in one message. If it is too long for that, send its text in a second message."""
     messenger = context.messenger
     whole = with_quote(heading, entry.text)
-    if visible_units(whole) <= (CAPTION_UNITS if entry.media else TEXT_UNITS):
+    if count_visible_units(whole) <= (CAPTION_UNITS if entry.media else TEXT_UNITS):
         return await send_entry(messenger, place, entry, Screen(whole))
     first = await send_entry(messenger, place, entry, Screen(heading))
     if not isinstance(first, Delivered):

@@ -11,7 +11,7 @@ from bot.core.text import plain
 from bot.infra.db.database import Database
 from bot.infra.i18n import LOCALES, Translations, Translator, translator_for
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.telegram.outbound.truncate import visible_units
+from bot.infra.telegram.outbound.truncate import count_visible_units
 from bot.infra.telegram.ui.router import Routes
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
@@ -291,7 +291,7 @@ def _formatted_text(message: Message) -> str:
     """
     if not plain(message.text or ""):
         raise Rejection("answers.only_text")
-    over = visible_units(message.text_html) - MAX_UNITS
+    over = count_visible_units(message.text_html) - MAX_UNITS
     if over > 0:
         raise Rejection("answers.too_long", over=over)
     return message.text_html

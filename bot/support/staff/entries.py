@@ -10,7 +10,7 @@ from typing import Final
 from bot.infra.i18n import Html
 from bot.infra.telegram.outbound.limiter import Priority
 from bot.infra.telegram.outbound.sender import Messenger, Outcome
-from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, visible_units
+from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, TEXT_UNITS, count_visible_units
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.model import IncomingMessage, MediaKind, TicketEntry
 
@@ -43,7 +43,7 @@ def with_quote(text: str, html: str | None) -> Html:
 def count_excess_units(incoming: IncomingMessage) -> int:
     """Return by how many units a message is too long to be passed on. We never cut a message."""
     longest = (CAPTION_UNITS if incoming.media else TEXT_UNITS) - OWN_UNITS
-    return max(visible_units(incoming.text or "") - longest, 0)
+    return max(count_visible_units(incoming.text or "") - longest, 0)
 
 
 async def send_entry(

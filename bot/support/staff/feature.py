@@ -1,7 +1,7 @@
 """Build what support agents use: tickets, lookups, full recipients and saved replies. `support/feature.py` calls it."""
 
 from bot.infra.feature import Infra, Worker
-from bot.infra.workers.loop import Wakeup
+from bot.infra.workers import Wakeup
 from bot.orders.tracking.observer import Observer
 from bot.settlement.catalogue import ServiceCatalogue
 from bot.settlement.model import Settlement

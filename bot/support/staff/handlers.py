@@ -10,8 +10,7 @@ from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, MessageHa
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.callbacks import Callback
-from bot.infra.telegram.ui.handling import Context, Handler
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.router import Context, Handler, Routes
 from bot.support.lookup.handlers import LookupHandlers
 from bot.support.staff.buttons import StaffTicketAction, StaffTicketButton
 from bot.support.staff.messages import TakeReply, TicketMessages, TicketReply, ask_agent

@@ -16,9 +16,8 @@ from telegram.ext import ApplicationHandlerStop, MessageHandler, filters
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.sender import Messenger
-from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.questions import Questions
-from bot.infra.telegram.ui.router import Routes
+from bot.infra.telegram.ui.router import Context, Handler, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.support.incoming_messages import read_message
 from bot.support.model import NOTE, IncomingMessage, PostRole, TicketEntry, TicketPost
@@ -103,7 +102,7 @@ class ReplyHandlers:
         try:
             has_changed = await self._corrections.withdraw(entry, staff.user.id)
         except Rejection as why:
-            await staff.say(Screen(staff.t.tell(why)))
+            await staff.say(Screen(staff.t.translate(why)))
         else:
             if not has_changed:
                 await staff.say(Screen(staff.t("ticket.taken_back_already")))

@@ -25,4 +25,4 @@ def format_ticket_times(t: Translator, statistics: TicketStatistics) -> Html:
 
 def format_length(t: Translator, time: timedelta) -> str:
     """Return a duration; below two minutes, in seconds."""
-    return t.n("figures.seconds", round(time.total_seconds())) if time < SHORT else t.duration(time)
+    return t.plural("figures.seconds", round(time.total_seconds())) if time < SHORT else t.duration(time)

@@ -4,7 +4,7 @@ from telegram import Message, Update
 from telegram.ext import MessageHandler, filters
 
 from bot.core.errors import Rejection
-from bot.infra.telegram.ui.handling import Handler
+from bot.infra.telegram.ui.router import Handler
 from bot.support.incoming_messages import read_message
 from bot.support.model import EntryKind, TicketEntry
 from bot.support.staff.replies import read_note, read_reply

@@ -14,8 +14,8 @@ from telegram.ext import ApplicationHandlerStop, MessageHandler
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.telegram.outbound.sender import Delivered, Messenger
-from bot.infra.telegram.ui.handling import Context, Handler
 from bot.infra.telegram.ui.questions import OpenQuestion
+from bot.infra.telegram.ui.router import Context, Handler
 from bot.infra.telegram.ui.screen import Screen
 from bot.orders.order import REFERENCE_ALPHABET, Order
 from bot.orders.repository import OrderRepository

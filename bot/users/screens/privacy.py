@@ -97,15 +97,15 @@ def file_row(t: Translator) -> Keyboard:
 
 
 def _how_long(t: Translator, days: int) -> str:
-    return t.n("privacy.for_days", days) if days else t("privacy.until_deleted")
+    return t.plural("privacy.for_days", days) if days else t("privacy.until_deleted")
 
 
 def _orders_kept(t: Translator, days: int) -> str:
-    return t.n("privacy.orders_for_days", days) if days else t("privacy.orders_until_deleted")
+    return t.plural("privacy.orders_for_days", days) if days else t("privacy.orders_until_deleted")
 
 
 def _tickets_kept(t: Translator, days: int) -> str:
-    return t.n("privacy.tickets_for_days", days) if days else t("privacy.until_deleted")
+    return t.plural("privacy.tickets_for_days", days) if days else t("privacy.until_deleted")
 
 
 def _way_out(t: Translator, *, is_leaving: bool) -> Button:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from bot.core.zones import INDONESIAN, PRESUMED, zone_of
 from bot.infra.i18n import LOCALES, Html, Translator, other_locales
-from bot.infra.i18n.cities import city
+from bot.infra.i18n.cities import find_city
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
@@ -113,6 +113,6 @@ def _zone(key: str) -> str:
 
 def _time(reader: Reader, zone: tzinfo) -> str:
     """Return a zone as its clock and its place: "17:05 UTC+9 · Tokyo", "10:05 WIB"."""
-    where = "" if zone is PRESUMED else city(getattr(zone, "key", ""), reader.t.locale)
+    where = "" if zone is PRESUMED else find_city(getattr(zone, "key", ""), reader.t.locale)
     clock = reader.t.clock(reader.now, zone)
     return f"{clock} · {where}" if where else clock

@@ -17,8 +17,8 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
 from bot.infra.db.transaction import Transaction
-from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.infra.telegram.inbound.model import ChatState, InboxItem
+from bot.infra.telegram.inbound.repository import InboxRepository
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +30,7 @@ TIME_LIMIT_SECONDS = 120.0
 Process = Callable[[Update], Awaitable[None]]
 SaveChats = Callable[[Transaction, Sequence[ChatState]], Awaitable[None]]
 
-RECEIVED: ContextVar[datetime | None] = ContextVar("received")
+RECEIVED_AT: ContextVar[datetime | None] = ContextVar("received")
 """When the update in hand has come in; None where it is taken up again, after a crash or a failed attempt."""
 
 
@@ -45,7 +45,7 @@ class Attempt:
     """The state of the user's chat, where this update has changed it. It is saved when the update is finished."""
 
 
-ATTEMPT: ContextVar[Attempt | None] = ContextVar("attempt", default=None)
+CURRENT_ATTEMPT: ContextVar[Attempt | None] = ContextVar("attempt", default=None)
 """The update in hand."""
 
 
@@ -90,20 +90,20 @@ class Attempts:
         """Return the updates that are dealt with and still unfinished in the inbox."""
         return frozenset((*self._done, *self._being_finished))
 
-    async def settle(self) -> None:
+    async def wait_until_finished(self) -> None:
         """Wait until all that is dealt with is also finished in the inbox."""
         while self._finishing is not None:
             await self._finishing
 
     async def _process_in_time(self, attempt: Attempt) -> None:
         item = attempt.item
-        received, in_hand = RECEIVED.set(None if attempt.suspect else item.received_at), ATTEMPT.set(attempt)
+        received, in_hand = RECEIVED_AT.set(None if attempt.suspect else item.received_at), CURRENT_ATTEMPT.set(attempt)
         try:
             async with asyncio.timeout(TIME_LIMIT_SECONDS):
                 await self._process(Update.de_json(json.loads(item.body), self._bot))
         finally:
-            ATTEMPT.reset(in_hand)
-            RECEIVED.reset(received)
+            CURRENT_ATTEMPT.reset(in_hand)
+            RECEIVED_AT.reset(received)
 
     async def _note(self, attempt: Attempt, error: BaseException) -> None:
         if not attempt.suspect:

@@ -17,8 +17,8 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
 from bot.infra.telegram.inbound.attempts import Attempt, Attempts, Process, SaveChats, caught
-from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.infra.telegram.inbound.model import InboxItem
+from bot.infra.telegram.inbound.repository import InboxRepository
 
 log = structlog.get_logger(__name__)
 
@@ -130,10 +130,10 @@ class ChatQueues:
         """Take up all that a former process left in the inbox; how many chats. To be called before receiving."""
         async with self._store.reading() as tx:
             chats = await InboxRepository(tx).chats_waiting()
-        self.look_again(chats)
+        self.reread_inbox(chats)
         return len(chats)
 
-    def look_again(self, chat_ids: Iterable[int]) -> None:
+    def reread_inbox(self, chat_ids: Iterable[int]) -> None:
         """There may be updates of these chats in the inbox that were never submitted."""
         for chat_id in () if self._closing else chat_ids:
             queue = self._queue(chat_id)
@@ -153,7 +153,7 @@ class ChatQueues:
             _cancel(queue)
         await asyncio.gather(*tasks, return_exceptions=True)
         try:
-            await asyncio.wait_for(self._attempts.settle(), FINISH_SECONDS)
+            await asyncio.wait_for(self._attempts.wait_until_finished(), FINISH_SECONDS)
         except TimeoutError:
             log.warning("updates_not_finished")  # harmless: they will be processed again
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-TAKEN_BY_DRAFT: Final = "draft"
-TAKEN_BY_QUESTION: Final = "question"
+HANDLED_BY_DRAFT: Final = "draft"
+HANDLED_BY_QUESTION: Final = "question"
 DOUBLE_TAP_WITHIN: Final = timedelta(seconds=5)
 """A press this soon after the same one was answered wants nothing new."""
 

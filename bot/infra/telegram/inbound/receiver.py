@@ -21,8 +21,8 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
 from bot.infra.telegram.errors import SlowDown, TokenRefused, Unanswered
-from bot.infra.telegram.inbound.inbox import InboxRepository
 from bot.infra.telegram.inbound.model import InboxItem
+from bot.infra.telegram.inbound.repository import InboxRepository
 
 log = structlog.get_logger(__name__)
 
@@ -54,7 +54,7 @@ class Takes(Protocol):
         """Take new updates."""
         ...
 
-    def look_again(self, chat_ids: Collection[int]) -> None:
+    def reread_inbox(self, chat_ids: Collection[int]) -> None:
         """Of these chats something may be there that was never submitted."""
         ...
 
@@ -123,7 +123,7 @@ class Receiver:
         if items:
             fresh = await retry_forever("keep_updates", lambda: self._keep(items))
             # The others came twice, or were kept by a commit that seemed to fail and so never reached their queues.
-            self._queues.look_again({item.chat_id for item in items if item.update_id not in fresh})
+            self._queues.reread_inbox({item.chat_id for item in items if item.update_id not in fresh})
             self._queues.submit_updates([item for item in items if item.update_id in fresh])
 
     async def _keep(self, items: Sequence[InboxItem]) -> frozenset[int]:

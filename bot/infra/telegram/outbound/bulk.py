@@ -5,9 +5,8 @@ from telegram.constants import ParseMode
 from telegram.ext import ExtBot
 
 from bot.infra.telegram.outbound.limiter import Priority
-from bot.infra.telegram.outbound.sent import sent
-from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, fit
-from bot.infra.telegram.outcomes import Outcome
+from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, truncate_html
+from bot.infra.telegram.outcomes import Outcome, run_call
 from bot.infra.telegram.ui.keyboards import render_keyboard
 from bot.infra.telegram.ui.screen import Keyboard
 
@@ -33,10 +32,10 @@ class BulkSender:
         `paid` lets Telegram charge Stars for it, and take more than 30 a second.
         """
         if picture is None:
-            return await sent(
+            return await run_call(
                 self._bot.send_message(
                     chat_id,
-                    fit(html),
+                    truncate_html(html),
                     parse_mode=ParseMode.HTML,
                     reply_markup=render_keyboard(keyboard),
                     link_preview_options=LinkPreviewOptions(is_disabled=True),
@@ -45,11 +44,11 @@ class BulkSender:
                     rate_limit_args="bulk",
                 )
             )
-        return await sent(
+        return await run_call(
             self._bot.send_photo(
                 chat_id,
                 picture,
-                caption=fit(html, CAPTION_UNITS),
+                caption=truncate_html(html, CAPTION_UNITS),
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),
                 disable_notification=silent,

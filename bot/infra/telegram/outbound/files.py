@@ -5,9 +5,8 @@ from telegram.constants import ParseMode
 from telegram.ext import ExtBot
 
 from bot.infra.telegram.outbound.limiter import Priority
-from bot.infra.telegram.outbound.sent import sent
-from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, fit
-from bot.infra.telegram.outcomes import Outcome
+from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, truncate_html
+from bot.infra.telegram.outcomes import Outcome, run_call
 from bot.infra.telegram.ui.keyboards import render_keyboard
 from bot.infra.telegram.ui.screen import Keyboard
 
@@ -22,10 +21,10 @@ class Files:
         self, chat_id: int, message_id: int, file_id: str, caption: str, keyboard: Keyboard = (), *, priority: Priority
     ) -> Outcome:
         """Put a file that Telegram has by its id into a message, with its caption and its buttons."""
-        return await sent(
+        return await run_call(
             self._bot.edit_message_media(
                 InputMediaDocument(
-                    file_id, fit(caption, CAPTION_UNITS), ParseMode.HTML, disable_content_type_detection=True
+                    file_id, truncate_html(caption, CAPTION_UNITS), ParseMode.HTML, disable_content_type_detection=True
                 ),
                 chat_id,
                 message_id,

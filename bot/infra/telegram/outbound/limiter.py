@@ -14,7 +14,7 @@ from bot.infra.telegram.errors import SlowDown
 from bot.infra.telegram.outbound.pace import Kind, Limits
 from bot.infra.telegram.outbound.scheduler import RANKS, Call, Priority, SendScheduler
 
-__all__ = ["LEAVES", "Limits", "Priority", "SendLimiter"]
+__all__ = ["ON_SEND", "Limits", "Priority", "SendLimiter"]
 
 Answer = bool | dict[str, Any] | list[dict[str, Any]]
 
@@ -33,7 +33,7 @@ def _nothing() -> None:
     """Nobody asks."""
 
 
-LEAVES: ContextVar[Callable[[], None]] = ContextVar("leaves", default=_nothing)
+ON_SEND: ContextVar[Callable[[], None]] = ContextVar("leaves", default=_nothing)
 """Called when a call has had its wait and is made: one that is cancelled before surely did nothing."""
 
 
@@ -93,7 +93,7 @@ class SendLimiter(BaseRateLimiter[Priority]):
         kwargs: dict[str, Any],
     ) -> Answer:
         async with self._dispatcher.turn(call):
-            LEAVES.get()()
+            ON_SEND.get()()
             try:
                 return await callback(*args, **kwargs)
             except SlowDown as refused:

@@ -4,7 +4,7 @@ Nothing here waits for its turn or repeats: the limiter under the bot does (`lim
 what an outcome means. HTML throughout, link previews off.
 """
 
-from telegram import InputMediaPhoto, LinkPreviewOptions
+from telegram import InputMediaPhoto, LinkPreviewOptions, ReplyParameters
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, TelegramError
 from telegram.ext import ExtBot
@@ -12,9 +12,8 @@ from telegram.ext import ExtBot
 from bot.infra.telegram.outbound.bulk import BulkSender
 from bot.infra.telegram.outbound.files import Files
 from bot.infra.telegram.outbound.limiter import Priority
-from bot.infra.telegram.outbound.sent import reply_to_if_there, sent
 from bot.infra.telegram.outbound.topics import Topics
-from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, fit
+from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, truncate_html
 from bot.infra.telegram.outbound.uploads import Uploads
 from bot.infra.telegram.outcomes import (
     Delivered,
@@ -25,7 +24,8 @@ from bot.infra.telegram.outcomes import (
     Outcome,
     TryLater,
     Unreachable,
-    outcome_of,
+    run_call,
+    to_outcome,
 )
 from bot.infra.telegram.ui.keyboards import render_keyboard
 from bot.infra.telegram.ui.screen import Keyboard
@@ -83,17 +83,17 @@ class Messenger:
         protected: bool = False,
     ) -> Outcome:
         """Send a new message; `reply_to` is quoted if it still exists, and a `protected` one can't be forwarded."""
-        return await sent(
+        return await run_call(
             self._bot.send_message(
                 chat_id,
-                fit(html),
+                truncate_html(html),
                 message_thread_id=topic_id,
                 protect_content=protected or None,
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),
                 link_preview_options=_NO_PREVIEW,
                 disable_notification=silent,
-                reply_parameters=reply_to_if_there(reply_to),
+                reply_parameters=_reply_to(reply_to),
                 rate_limit_args=priority,
             )
         )
@@ -120,11 +120,11 @@ class Messenger:
                 chat_id,
                 known,
                 message_thread_id=topic_id,
-                caption=fit(caption, CAPTION_UNITS),
+                caption=truncate_html(caption, CAPTION_UNITS),
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),
                 disable_notification=silent,
-                reply_parameters=reply_to_if_there(reply_to),
+                reply_parameters=_reply_to(reply_to),
                 filename="picture.png",
                 rate_limit_args=priority,
             ),
@@ -144,14 +144,14 @@ class Messenger:
         topic_id: int | None = None,
     ) -> Outcome:
         """Send a file as it is, or one that Telegram has by its id, with its caption (1,024 characters are shown)."""
-        return await sent(
+        return await run_call(
             self._bot.send_document(
                 chat_id,
                 content,
                 message_thread_id=topic_id,
                 disable_notification=silent,
-                reply_parameters=reply_to_if_there(reply_to),
-                caption=fit(caption, CAPTION_UNITS),
+                reply_parameters=_reply_to(reply_to),
+                caption=truncate_html(caption, CAPTION_UNITS),
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),
                 disable_content_type_detection=True,
@@ -164,9 +164,9 @@ class Messenger:
         self, chat_id: int, message_id: int, html: str, keyboard: Keyboard = (), *, priority: Priority
     ) -> Outcome:
         """Replace a message's text and buttons. `Gone` for a picture too, which has no text."""
-        return await sent(
+        return await run_call(
             self._bot.edit_message_text(
-                fit(html),
+                truncate_html(html),
                 chat_id,
                 message_id,
                 parse_mode=ParseMode.HTML,
@@ -190,7 +190,7 @@ class Messenger:
         return await self._uploads.sent(
             photo,
             lambda known: self._bot.edit_message_media(
-                InputMediaPhoto(known, fit(caption, CAPTION_UNITS), ParseMode.HTML, filename="picture.png"),
+                InputMediaPhoto(known, truncate_html(caption, CAPTION_UNITS), ParseMode.HTML, filename="picture.png"),
                 chat_id,
                 message_id,
                 reply_markup=render_keyboard(keyboard),
@@ -202,11 +202,11 @@ class Messenger:
         self, chat_id: int, message_id: int, caption: str, keyboard: Keyboard = (), *, priority: Priority
     ) -> Outcome:
         """Replace what stands under a picture, and its buttons."""
-        return await sent(
+        return await run_call(
             self._bot.edit_message_caption(
                 chat_id,
                 message_id,
-                caption=fit(caption, CAPTION_UNITS),
+                caption=truncate_html(caption, CAPTION_UNITS),
                 parse_mode=ParseMode.HTML,
                 reply_markup=render_keyboard(keyboard),
                 rate_limit_args=priority,
@@ -215,7 +215,7 @@ class Messenger:
 
     async def edit_keyboard(self, chat_id: int, message_id: int, keyboard: Keyboard, *, priority: Priority) -> Outcome:
         """Replace a message's buttons; an empty keyboard takes them away."""
-        return await sent(
+        return await run_call(
             self._bot.edit_message_reply_markup(
                 chat_id, message_id, reply_markup=render_keyboard(keyboard), rate_limit_args=priority
             )
@@ -223,7 +223,7 @@ class Messenger:
 
     async def delete(self, chat_id: int, message_id: int, *, priority: Priority) -> Outcome:
         """Take a message away; `Gone` where it can't be (older than 48 hours, or taken away already)."""
-        return await sent(self._bot.delete_message(chat_id, message_id, rate_limit_args=priority))
+        return await run_call(self._bot.delete_message(chat_id, message_id, rate_limit_args=priority))
 
     async def answer_press(self, query_id: str, text: str | None = None, *, alert: bool = False) -> Outcome:
         """Stop the clock on a pressed button, perhaps with a few words. Coming too late for that is fine."""
@@ -233,7 +233,12 @@ class Messenger:
         except BadRequest as error:
             if any(phrase in error.message.lower() for phrase in _TOO_LATE):
                 return Delivered()
-            return outcome_of(error)
+            return to_outcome(error)
         except TelegramError as error:
-            return outcome_of(error)
+            return to_outcome(error)
         return Delivered()
+
+
+def _reply_to(message_id: int | None) -> ReplyParameters | None:
+    """Return the message to reply to. If it was deleted, the reply is sent without it."""
+    return None if message_id is None else ReplyParameters(message_id, allow_sending_without_reply=True)

@@ -17,7 +17,7 @@ ELLIPSIS = "…"
 _PIECE = re.compile(r"<(?P<close>/?)(?P<name>[a-zA-Z-]+)[^>]*>|&(?:#\d+|#x[0-9a-fA-F]+|[a-z]+);|.", re.DOTALL)
 
 
-def fit(html: str, limit: int = TEXT_UNITS) -> str:
+def truncate_html(html: str, limit: int = TEXT_UNITS) -> str:
     """`html`, cut to at most `limit` visible UTF-16 units (as Telegram counts); tags open at the cut are closed."""
     if _units(html) <= limit:
         return html
@@ -32,7 +32,7 @@ def fit(html: str, limit: int = TEXT_UNITS) -> str:
             overflowing = True
             break
         kept.append(piece[0])
-    if not overflowing or visible_units(html) <= limit:
+    if not overflowing or count_visible_units(html) <= limit:
         return html
     log.error("message_truncated", limit=limit)
     return "".join([*kept, ELLIPSIS, *(f"</{name}>" for name in reversed(open_tags))])
@@ -45,7 +45,7 @@ def _follow(open_tags: list[str], name: str, *, closing: bool) -> None:
         open_tags.pop()
 
 
-def visible_units(html: str) -> int:
+def count_visible_units(html: str) -> int:
     """How long a text in HTML is as Telegram counts: UTF-16 units, without the tags."""
     return sum(_visible(piece[0]) for piece in _PIECE.finditer(html) if not piece["name"])
 

@@ -10,8 +10,7 @@ from typing import Final
 
 from telegram import Message
 
-from bot.infra.telegram.outbound.sent import sent
-from bot.infra.telegram.outcomes import Delivered, Invalid, Outcome
+from bot.infra.telegram.outcomes import Delivered, Invalid, Outcome, run_call
 
 REMEMBERED: Final = 1_000
 
@@ -31,10 +30,10 @@ class Uploads:
     async def sent(self, photo: bytes | str, call: Callable[[bytes | str], Awaitable[Message | bool]]) -> Outcome:
         """Send it by what Telegram knows it by, and by itself where Telegram doesn't know that any more."""
         known = self.known(photo)
-        outcome = await sent(call(known))
+        outcome = await run_call(call(known))
         if isinstance(outcome, Invalid) and known is not photo:
             self.forget(photo)
-            outcome = await sent(call(photo))
+            outcome = await run_call(call(photo))
         if isinstance(outcome, Delivered):
             self.remember(photo, outcome.photo_id)
         return outcome

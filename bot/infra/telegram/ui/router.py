@@ -17,10 +17,21 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from telegram import Update
-from telegram.ext import ApplicationHandlerStop, CallbackQueryHandler, CommandHandler
+from telegram.ext import (
+    ApplicationHandlerStop,
+    BaseHandler,
+    CallbackQueryHandler,
+    CommandHandler,
+    ContextTypes,
+    filters,
+)
 
 from bot.infra.telegram.ui.callbacks import Callback, read_button
-from bot.infra.telegram.ui.handling import Context, Handler
+
+Context = ContextTypes.DEFAULT_TYPE
+Handler = BaseHandler[Update, Context, object]
+PRIVATE = filters.ChatType.PRIVATE & filters.UpdateType.MESSAGE
+"""New messages in a private chat."""
 
 S = TypeVar("S")
 B = TypeVar("B", bound=Callback)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from bot.infra.i18n import Html, Translator, choose, zone_name
+from bot.infra.i18n import Html, Translator, choose_locale, get_zone_name
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.support.lookup.buttons import LookupButton, LookupPage, format_page
@@ -36,7 +36,7 @@ def ask_which_user(t: Translator, ids: Sequence[int]) -> Screen:
 
 def _heading(t: Translator, about: UserOverview, default_locale: str) -> Html:
     user = about.user
-    locale = choose(user.locale, user.language_code, default_locale) if user else default_locale
+    locale = choose_locale(user.locale, user.language_code, default_locale) if user else default_locale
     return t("case.person", id=str(about.user_id), language=t.language(locale))
 
 
@@ -47,7 +47,7 @@ def _status(reader: Reader, user: User | None) -> Iterator[Html]:
     yield t("lookup.known_since", at=reader.format_time(user.created_at, up=False))
     if user.last_seen_at is not None:
         yield t("lookup.last_seen", day=reader.format_day(user.last_seen_at))
-    yield t("lookup.their_zone", zone=zone_name(reader.now.astimezone(user.zone), user.zone))
+    yield t("lookup.their_zone", zone=get_zone_name(reader.now.astimezone(user.zone), user.zone))
     if user.blocked_at is not None:
         yield t("lookup.blocked", at=reader.format_time(user.blocked_at, up=False))
     if user.deletion_requested_at is not None:

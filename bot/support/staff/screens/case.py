@@ -5,9 +5,9 @@ It always fits one message, because the timeline is shortened.
 
 from collections.abc import Iterator
 
-from bot.infra.i18n import Html, Translator, choose, zone_name
-from bot.infra.outbox.cleanup import KEEP_SENT
-from bot.infra.telegram.outbound.truncate import TEXT_UNITS, visible_units
+from bot.infra.i18n import Html, Translator, choose_locale, get_zone_name
+from bot.infra.outbox.workers import KEEP_SENT
+from bot.infra.telegram.outbound.truncate import TEXT_UNITS, count_visible_units
 from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import Order
@@ -31,7 +31,7 @@ def format_case(reader: Reader, case: Case, *, default_locale: str, before: str 
         format_others(reader, case),
     )
     parts = [part for part in known if part]
-    units = TEXT_UNITS - visible_units("\n\n".join(parts))
+    units = TEXT_UNITS - count_visible_units("\n\n".join(parts))
     history = format_timeline(reader, case, units)
     return Html("\n\n".join([*parts, history] if history else parts))
 
@@ -64,10 +64,10 @@ def format_timeline(reader: Reader, case: Case, units: int = TEXT_UNITS) -> str:
     if case.order is None:
         return ""
     t, zone, now = reader.t, reader.zone, reader.now
-    heading = t("case.timeline", zone=zone_name(now.astimezone(zone), zone))
+    heading = t("case.timeline", zone=get_zone_name(now.astimezone(zone), zone))
     if not case.notifications and case.order.created_at < now - KEEP_SENT:
         heading = Html(f"{heading}\n{t('case.news_forgotten', days=KEEP_SENT.days)}")
-    lines = staff_timeline.format_lines(reader, case, units - visible_units(heading) - 3)
+    lines = staff_timeline.format_lines(reader, case, units - count_visible_units(heading) - 3)
     return f"{heading}\n<blockquote expandable>{lines}</blockquote>" if lines else ""
 
 
@@ -81,7 +81,7 @@ def format_ticket_line(t: Translator, ticket: Ticket) -> Html:
 def format_language(t: Translator, case: Case, default_locale: str) -> str:
     """Return the name of the user's language, in the language of `t`."""
     user = case.user
-    locale = choose(user.locale, user.language_code, default_locale) if user else default_locale
+    locale = choose_locale(user.locale, user.language_code, default_locale) if user else default_locale
     return t.language(locale)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bot.infra.i18n import Translator
-from bot.infra.telegram.outbound.truncate import visible_units
+from bot.infra.telegram.outbound.truncate import count_visible_units
 
 MIN_LINE_UNITS = 12
 """Units of the shortest possible line. They limit how many lines can fit."""
@@ -21,7 +21,7 @@ class Line:
     units: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "units", visible_units(self.text) + 1)
+        object.__setattr__(self, "units", count_visible_units(self.text) + 1)
 
 
 def shorten_lines(t: Translator, lines: Sequence[Line], heading: str, units: int) -> str:
@@ -33,8 +33,8 @@ def shorten_lines(t: Translator, lines: Sequence[Line], heading: str, units: int
 
     def fits(gone: int) -> bool:
         kept = keep(gone)
-        heads = sum(visible_units(head) + 1 for head in _heads(kept, heading) if head)
-        return sum(line.units for line in kept) + heads + visible_units(_folded(t, gone)) <= units
+        heads = sum(count_visible_units(head) + 1 for head in _heads(kept, heading) if head)
+        return sum(line.units for line in kept) + heads + count_visible_units(_folded(t, gone)) <= units
 
     least = max(0, len(lines) - units // MIN_LINE_UNITS)
     gone = bisect_left(range(len(lines)), x=True, lo=least, key=fits)

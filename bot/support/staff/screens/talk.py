@@ -17,12 +17,12 @@ KIND, COMMAND, STRANGER, TOO_LONG, UNKNOWN = (
 
 def explain_not_passed_on(t: Translator, ticket: Ticket, why: Rejection) -> Screen:
     """Explain why the user didn't get the reply, with a button that helps."""
-    return Screen(t("staff.not_passed_on", why=t.tell(why)), _helping_buttons(t, ticket, why))
+    return Screen(t("staff.not_passed_on", why=t.translate(why)), _helping_buttons(t, ticket, why))
 
 
 def explain_not_corrected(t: Translator, why: Rejection) -> Screen:
     """Explain why the user still has the reply as it was before the edit."""
-    return Screen(t("staff.not_corrected", why=t.tell(why)))
+    return Screen(t("staff.not_corrected", why=t.translate(why)))
 
 
 def ask_for_note(t: Translator, ticket: Ticket, holder: int) -> Screen:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from telegram import CallbackQuery, Chat, ChatMemberLeft, ChatMemberUpdated, Message, Update, User
 
 from bot.infra.i18n import Translator
-from bot.infra.telegram.inbound.attempts import RECEIVED
+from bot.infra.telegram.inbound.attempts import RECEIVED_AT
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
-from bot.infra.telegram.inbound.flood import WINDOW, FloodGate
+from bot.infra.telegram.inbound.message_limit import WINDOW, MessageLimit
 from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
 from tests.infra.test_chat_queues import item
 from tests.settlement.fake_settlement import BEGINNING, MovedClock
@@ -49,16 +49,16 @@ class Chats:
     def __post_init__(self) -> None:
         messenger = cast("Messenger", SimpleNamespace(send_text=self._send, answer_press=self._answer))
         exempt = frozenset({OSCAR})
-        self.gate = FloodGate(
+        self.gate = MessageLimit(
             self.per_minute, self.clock, messenger, self._translator_for, exempt=exempt, offset=self.offset
         )
 
     async def refuses(self, update: Update, *, received: datetime | str | None = "now") -> bool:
-        token = RECEIVED.set(self.clock.now() if isinstance(received, str) else received)
+        token = RECEIVED_AT.set(self.clock.now() if isinstance(received, str) else received)
         try:
             return await self.gate.refuses(update)
         finally:
-            RECEIVED.reset(token)
+            RECEIVED_AT.reset(token)
 
     async def types(self, times: int, chat: int = EMMA) -> list[bool]:
         return [await self.refuses(typed(chat, self.clock.now())) for _ in range(times)]
@@ -202,7 +202,7 @@ async def test_a_change_of_membership_is_always_heard(chats: Chats) -> None:
 
 def test_quiet_chats_are_forgotten() -> None:
     clock = MovedClock()
-    gate = FloodGate(60, clock, SILENT, no_language)
+    gate = MessageLimit(60, clock, SILENT, no_language)
     for chat_id in range(1000):
         assert gate.lets_in(chat_id, clock.now())
         clock.passes(seconds=1)
@@ -212,7 +212,7 @@ def test_quiet_chats_are_forgotten() -> None:
 @given(gaps=st.lists(st.floats(0, 40), max_size=60), limit=st.integers(1, 5))
 def test_no_minute_holds_more_than_the_limit_and_nobody_below_it_is_refused(gaps: list[float], limit: int) -> None:
     clock = MovedClock()
-    gate, let_in = FloodGate(limit, clock, SILENT, no_language), list[datetime]()
+    gate, let_in = MessageLimit(limit, clock, SILENT, no_language), list[datetime]()
     for gap in gaps:
         clock.passes(seconds=gap)
         now = clock.now()
@@ -237,7 +237,7 @@ async def test_the_queues_say_when_an_update_came_in_unless_it_is_taken_up_again
     await asyncio.sleep(60)
 
     async def process(update: Update) -> None:
-        seen.append((update.update_id, RECEIVED.get()))
+        seen.append((update.update_id, RECEIVED_AT.get()))
         if update.update_id == 3 and len(seen) == 3:
             raise Unlucky
 

@@ -17,7 +17,7 @@ from telegram import Chat, Message, Update
 
 from bot.core.clock import Clock
 from bot.infra.i18n import Translator
-from bot.infra.telegram.inbound.attempts import RECEIVED
+from bot.infra.telegram.inbound.attempts import RECEIVED_AT
 from bot.infra.telegram.outbound.sender import Messenger
 
 WINDOW = timedelta(minutes=1)
@@ -44,7 +44,7 @@ class _Pace:
         return moment >= max(self.may_go_on_at, self.warned_at + WARN_AGAIN_AFTER)
 
 
-class FloodGate:
+class MessageLimit:
     """Counts what is answered, by when it was received.
 
     Args:
@@ -119,7 +119,7 @@ class FloodGate:
         message, query = update.message or update.edited_message, update.callback_query
         if message is None and query is None:
             return None
-        received = RECEIVED.get(self._clock.now())
+        received = RECEIVED_AT.get(self._clock.now())
         if received is None or (message is not None and self._is_old(message, received)):
             return None
         return received
@@ -136,7 +136,7 @@ class FloodGate:
         user = update.effective_user
         pace.t = pace.t or await self._translator_for(user.id if user is not None else chat.id)
         # From now on, for it may have waited behind others of its chat.
-        text = pace.t.n("limits.messages", max(ceil((may_go_on_at - self._clock.now()).total_seconds()), 1))
+        text = pace.t.plural("limits.messages", max(ceil((may_go_on_at - self._clock.now()).total_seconds()), 1))
         if update.callback_query is not None:
             await self._messenger.answer_press(update.callback_query.id, str(text), alert=True)
         elif needs_warning and chat.type == Chat.PRIVATE:

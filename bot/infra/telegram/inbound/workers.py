@@ -5,7 +5,7 @@ from typing import Final
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
-from bot.infra.telegram.inbound.inbox import InboxRepository
+from bot.infra.telegram.inbound.repository import InboxRepository
 
 KEEP_FINISHED: Final = timedelta(hours=48)
 """Telegram keeps updates for 24 hours; an id older than twice that can't come again."""
@@ -13,7 +13,7 @@ KEEP_FINISHED: Final = timedelta(hours=48)
 EVERY_SECONDS: Final = 60.0
 
 
-class InboxCleanup:
+class InboxCleanupWorker:
     """Delete what was handled long ago."""
 
     def __init__(self, store: Database, clock: Clock) -> None:

@@ -1,4 +1,4 @@
-"""Delete notifications that were sent long ago, and find those that were left behind."""
+"""The workers of the outbox: one sends notifications, and one cleans up after it."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -14,12 +14,31 @@ from bot.infra.outbox.repository import OutboxRepository
 KEEP_SENT: Final = timedelta(days=30)
 """How long the bot keeps a notification that was sent or given up."""
 
+LONGEST_WAIT: Final = 5.0
+SHORTEST_WAIT: Final = 0.05
+
 EVERY_SECONDS: Final = 60.0
 FAR_AHEAD: Final = timedelta(days=1)
 """A notification is tried again much sooner than that."""
 
 
-class OutboxCleanup:
+class OutboxWorker:
+    """One `tick` starts everything that is due."""
+
+    def __init__(self, delivery: OutboxDelivery, clock: Clock) -> None:
+        self._delivery = delivery
+        self._clock = clock
+
+    async def tick(self) -> float:
+        """Start what is due; how long until the next piece falls due."""
+        await self._delivery.start_due()
+        due = await self._delivery.next_due()
+        if due is None:
+            return LONGEST_WAIT
+        return min(max((due - self._clock.now()).total_seconds(), SHORTEST_WAIT), LONGEST_WAIT)
+
+
+class OutboxCleanupWorker:
     """One `tick` does it all.
 
     Args:
