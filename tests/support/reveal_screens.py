@@ -1,4 +1,4 @@
-"""The screens of revealing and of the audit trail, with what may come from outside; `every_screen.py` reads them."""
+"""The screens of reveals and of the audit log, with input from outside. `every_screen.py` checks them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -34,7 +34,7 @@ SUBJECTS = (
 
 
 def an_entry(now: datetime, **changes: object) -> AuditEntry:
-    """Rina has seen a full recipient."""
+    """Return an entry: Rina has seen a full recipient."""
     known = AuditEntry(
         id="20260817T030500000000-00000000",
         at=now,
@@ -48,7 +48,7 @@ def an_entry(now: datetime, **changes: object) -> AuditEntry:
 
 
 def a_reveal(order: Order, now: datetime) -> Reveal:
-    """Of this order, just now."""
+    """Return a reveal of this order that has just begun."""
     until = now + timedelta(minutes=1)
     return Reveal(id="0" * 16, reference=order.reference, staff_id=3001, message_id=7, at=now, until=until)
 
@@ -56,7 +56,7 @@ def a_reveal(order: Order, now: datetime) -> Reveal:
 def of_seeing_more(
     t: Translator, order: Order, now: datetime, zone: tzinfo, typed: str
 ) -> Iterator[tuple[str, Screen, tuple[str, ...]]]:
-    """Each with what it must say."""
+    """Yield each screen with a name, and the texts that it must contain."""
     reveal, forgotten = a_reveal(order, now), replace(order, number="", holder=None)
     rina = User(id=3001, created_at=now, time_zone="Asia/Tokyo")
     yield "why", staff_reveal.ask_reason(t, order), (order.reference,)

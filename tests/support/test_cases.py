@@ -1,4 +1,4 @@
-"""A case is one person's: the order, what was seen, told and done of it, and what else they have under way."""
+"""A case shows one user: their order, its events and notifications, and their other orders and tickets."""
 
 from dataclasses import replace
 from datetime import timedelta

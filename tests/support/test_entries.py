@@ -1,4 +1,4 @@
-"""What was written in a ticket, as a quote that Telegram takes, and never cut behind its author's back."""
+"""Entries are quoted in a form that Telegram accepts, and never cut."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Support looks up: nothing is shown that wasn't written down, and nothing is written down that wasn't shown."""
+"""The audit log records every lookup that showed something, and no other."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What support types to find orders by is read whole, or said to be unreadable."""
+"""Each word of a lookup query is either understood or reported."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -22,7 +22,7 @@ DAY = timedelta(days=1)
 
 
 def midnight(month: int, day: int, year: int = 2026) -> datetime:
-    """When a day begins in Jakarta."""
+    """Return the start of a day in Jakarta."""
     return datetime(year, month, day, tzinfo=JAKARTA).astimezone(UTC)
 
 

@@ -1,4 +1,4 @@
-"""What support looks up is found on both databases: by a piece of a name, by facts, and persons by theirs."""
+"""Both databases find orders by fragments and by facts, and users by their username."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""A ticket that waits, as it reaches the chats: in its topic where there is one, with a way to it for operators."""
+"""Reminders reach the ticket's topic or chat, and operators get a link to the ticket."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from tests.infra.test_messenger_against_sandbox import messenger
 from tests.rendering import PartialSender
 from tests.sandbox.telegram_sandbox import OSCAR, RINA, Running, running
 from tests.settlement.fake_settlement import MovedClock
-from tests.support.ticket_world import TicketSystem
+from tests.support.ticket_system import TicketSystem
 from tests.texts import TRANSLATIONS, label, says, starts
 
 REMIND_AFTER = timedelta(minutes=15)
@@ -37,13 +37,13 @@ class Scene:
     waiting: TicketReminderService
     delivery: OutboxDelivery
 
-    async def waits(self, **span: float) -> None:
+    async def pass_time(self, **span: float) -> None:
         self.system.clock.passes(**span)
         await self.waiting.remind()
         while await self.delivery.start_due():
             await self.delivery.wait_until_sent()
 
-    async def seen(self, chat: int) -> list[dict[str, Any]]:
+    async def messages_in(self, chat: int) -> list[dict[str, Any]]:
         return [message for message in await self.server.sees(chat) if message["sandbox"]["outgoing"]]
 
 
@@ -64,8 +64,8 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
     await system.store.close()
 
 
-async def has_head(scene: Scene, ticket: Ticket) -> TicketPost:
-    """Its card, in a topic of its own."""
+async def send_card(scene: Scene, ticket: Ticket) -> TicketPost:
+    """Send the ticket's card in a new topic, and save its post."""
     topic = await scene.server.bot.create_forum_topic(SUPPORT_GROUP_ID, ticket.reference)
     place = topic.message_thread_id
     card = await scene.server.bot.send_message(SUPPORT_GROUP_ID, "the case", message_thread_id=place)
@@ -88,10 +88,10 @@ def labels(message: dict[str, Any]) -> dict[str, str]:
 
 
 async def test_the_reminder_stands_in_the_topic_under_the_card_and_may_be_replied_to(scene: Scene) -> None:
-    ticket = await scene.system.opens()
-    head = await has_head(scene, ticket)
-    await scene.waits(minutes=16)
-    reminder = (await scene.seen(SUPPORT_GROUP_ID))[-1]
+    ticket = await scene.system.open_ticket()
+    head = await send_card(scene, ticket)
+    await scene.pass_time(minutes=16)
+    reminder = (await scene.messages_in(SUPPORT_GROUP_ID))[-1]
     assert (reminder["message_thread_id"], reminder["reply_to_message"]["message_id"]) == (
         head.topic_id,
         head.message_id,
@@ -106,48 +106,48 @@ async def test_the_reminder_stands_in_the_topic_under_the_card_and_may_be_replie
 
 
 async def test_whoever_holds_it_is_named_so_that_their_phone_tells_them(scene: Scene) -> None:
-    ticket = await scene.system.opens()
-    await scene.system.answers.claim(ticket.reference, RINA)
-    await scene.waits(minutes=15)
-    reminder = (await scene.seen(SUPPORT_GROUP_ID))[-1]
+    ticket = await scene.system.open_ticket()
+    await scene.system.tickets.claim(ticket.reference, RINA)
+    await scene.pass_time(minutes=15)
+    reminder = (await scene.messages_in(SUPPORT_GROUP_ID))[-1]
     mention = next(each for each in reminder["entities"] if each["type"] == "text_mention")
     assert mention["user"]["id"] == RINA
     assert labels(reminder) == {}
 
 
 async def test_operators_get_the_way_to_the_ticket(scene: Scene) -> None:
-    ticket = await scene.system.opens()
-    head = await has_head(scene, ticket)
-    await scene.waits(minutes=15)
-    await scene.waits(minutes=15)
-    (told,) = await scene.seen(OSCAR)
+    ticket = await scene.system.open_ticket()
+    head = await send_card(scene, ticket)
+    await scene.pass_time(minutes=15)
+    await scene.pass_time(minutes=15)
+    (told,) = await scene.messages_in(OSCAR)
     assert starts(told["text"], "waits.long", ticket=ticket.reference, waited=T.duration(timedelta(minutes=30)))
     assert labels(told) == {label("waits.open"): f"https://t.me/c/2000000001/{head.topic_id}/{head.message_id}"}
 
 
 @pytest.mark.parametrize("scene", [0], indirect=True)
 async def test_without_a_group_it_is_told_in_private_and_there_is_no_way_to_show(scene: Scene) -> None:
-    await scene.system.opens()
-    await scene.waits(minutes=15)
-    assert [len(await scene.seen(chat)) for chat in (RINA, OSCAR)] == [1, 1]
-    await scene.waits(minutes=15)
-    assert labels((await scene.seen(OSCAR))[-1]) == {}
-    assert [len(await scene.seen(chat)) for chat in (RINA, OSCAR)] == [1, 2]
+    await scene.system.open_ticket()
+    await scene.pass_time(minutes=15)
+    assert [len(await scene.messages_in(chat)) for chat in (RINA, OSCAR)] == [1, 1]
+    await scene.pass_time(minutes=15)
+    assert labels((await scene.messages_in(OSCAR))[-1]) == {}
+    assert [len(await scene.messages_in(chat)) for chat in (RINA, OSCAR)] == [1, 2]
 
 
 async def test_what_was_answered_before_it_could_be_told_is_not_told(scene: Scene) -> None:
-    ticket = await scene.system.opens()
+    ticket = await scene.system.open_ticket()
     scene.system.clock.passes(minutes=15)
     await scene.waiting.remind()
-    await scene.system.answered(ticket)
-    await scene.waits()
-    assert await scene.seen(SUPPORT_GROUP_ID) == []
+    await scene.system.reply(ticket)
+    await scene.pass_time()
+    assert await scene.messages_in(SUPPORT_GROUP_ID) == []
 
 
 async def test_a_reminder_whose_fate_is_unknown_is_told_again_and_says_so(scene: Scene) -> None:
-    await scene.system.opens()
+    await scene.system.open_ticket()
     await scene.server.posts("/sandbox/faults", {"fault": "drop_after", "method": "sendMessage", "times": 1})
-    await scene.waits(minutes=15)
-    await scene.waits(minutes=1)
-    reminders = [message["text"] for message in await scene.seen(SUPPORT_GROUP_ID)]
+    await scene.pass_time(minutes=15)
+    await scene.pass_time(minutes=1)
+    reminders = [message["text"] for message in await scene.messages_in(SUPPORT_GROUP_ID)]
     assert [says(reminder, "news.again") for reminder in reminders] == [False, True]

@@ -1,4 +1,4 @@
-"""How soon support usually replies is measured from first replies, and said only where enough of them show it."""
+"""The reply time is measured from first replies, and shown only if there are enough of them."""
 
 from datetime import timedelta
 
@@ -13,8 +13,8 @@ from tests.support.builders import a_ticket
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 
 
-async def keep(sqlite_store: Database, count: int, *, age: timedelta, minutes: int | None) -> None:
-    """Keep tickets that were opened this long ago: answered after `minutes`, or never."""
+async def save_tickets(sqlite_store: Database, count: int, *, age: timedelta, minutes: int | None) -> None:
+    """Save tickets opened this long ago, with a reply after `minutes` or none."""
     opened = NOW - age
     answered = None if minutes is None else opened + minutes * MINUTE
     async with sqlite_store.transaction() as tx:
@@ -26,12 +26,12 @@ async def keep(sqlite_store: Database, count: int, *, age: timedelta, minutes: i
 async def test_nothing_is_said_of_fewer_than_twenty_first_replies_of_the_last_thirty_days(
     sqlite_store: Database, clock: MovedClock
 ) -> None:
-    await keep(sqlite_store, 9, age=DAY, minutes=3)
-    await keep(sqlite_store, 10, age=2 * DAY, minutes=7)
-    await keep(sqlite_store, 30, age=31 * DAY, minutes=1)
-    await keep(sqlite_store, 30, age=3 * DAY, minutes=None)
+    await save_tickets(sqlite_store, 9, age=DAY, minutes=3)
+    await save_tickets(sqlite_store, 10, age=2 * DAY, minutes=7)
+    await save_tickets(sqlite_store, 30, age=31 * DAY, minutes=1)
+    await save_tickets(sqlite_store, 30, age=3 * DAY, minutes=None)
     assert await ReplyTime(sqlite_store, clock).get() is None
-    await keep(sqlite_store, 1, age=29 * DAY, minutes=1)
+    await save_tickets(sqlite_store, 1, age=29 * DAY, minutes=1)
     assert await ReplyTime(sqlite_store, clock).get() == 5 * MINUTE, "the median lies between 3 and 7"
 
 
@@ -40,7 +40,7 @@ async def test_it_is_measured_once_in_a_while_and_not_for_each_ticket(
 ) -> None:
     reply_time = ReplyTime(sqlite_store, clock)
     assert await reply_time.get() is None
-    await keep(sqlite_store, 20, age=DAY, minutes=3)
+    await save_tickets(sqlite_store, 20, age=DAY, minutes=3)
     clock.at += KEPT_FOR - MINUTE
     assert await reply_time.get() is None
     clock.at += MINUTE

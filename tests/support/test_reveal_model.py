@@ -46,7 +46,7 @@ def test_a_reason_of_two_hundred_characters_is_taken_and_one_more_is_not() -> No
         (NOW + SHOWN_FOR - SECOND, False),
         (NOW + SHOWN_FOR, True),
         (NOW + timedelta(days=3), True),
-        (NOW - SECOND, True),  # the clock was set back: nobody knows how long it has been
+        (NOW - SECOND, True),  # the clock was set back, so we don't know how long it has been
     ],
 )
 def test_the_minute_is_over_after_a_minute_and_once_the_clock_cant_be_right(now: datetime, *, over: bool) -> None:

@@ -1,4 +1,4 @@
-"""What was revealed, on both databases: kept before anything is seen, and found until it has been masked."""
+"""Both databases list a reveal until it is masked."""
 
 from dataclasses import replace
 

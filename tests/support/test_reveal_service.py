@@ -1,7 +1,7 @@
-"""A full recipient is seen with a reason, for a minute, and is masked whatever breaks in between.
+"""A full recipient is shown with a reason for a minute, and is then masked, whatever fails in between.
 
-The supporter's chat is a screen that remembers what it shows, and on which a kill can be staged before or after each
-request; a second `Bot` on the same file is the next process.
+`Chat` records what each message shows, and can raise `Killed` before or after each request. A second `Bot` on the same
+file is the next process.
 """
 
 import asyncio
@@ -31,21 +31,21 @@ BLOCKED = Undeliverable("blocked", whole_chat=True)
 
 
 class Killed(BaseException):
-    """Kill -9, as the code sees it: nothing after this line happens."""
+    """Stands for a kill of the process: nothing after it runs."""
 
 
 @dataclass
 class Chat:
-    """The supporters' chats: what stands in each message, and what comes of the next requests."""
+    """The agents' chats: the text of each message, and the outcomes of the next requests."""
 
     clock: MovedClock
     messages: dict[int, str] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     outcomes: dict[str, deque[DeliveryOutcome | str]] = field(default_factory=dict)
-    hold: asyncio.Event | None = None
-    is_held: asyncio.Event = field(default_factory=asyncio.Event)
+    block_show: asyncio.Event | None = None
+    is_blocked: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def comes(self, call: str, *outcomes: DeliveryOutcome | str) -> None:
+    def plan(self, call: str, *outcomes: DeliveryOutcome | str) -> None:
         self.outcomes.setdefault(call, deque()).extend(outcomes)
 
     async def open(self, staff_id: int, order: Order) -> DeliveryOutcome:
@@ -53,9 +53,9 @@ class Chat:
         return self._do("open", len(self.messages) + 1, "masked")
 
     async def show(self, reveal: Reveal, order: Order) -> DeliveryOutcome:
-        if self.hold is not None:
-            self.is_held.set()
-            await self.hold.wait()
+        if self.block_show is not None:
+            self.is_blocked.set()
+            await self.block_show.wait()
         return self._do("show", reveal.message_id or 0, order.number)
 
     async def mask(self, reveal: Reveal, order: Order | None) -> DeliveryOutcome:
@@ -76,46 +76,46 @@ class Chat:
         return outcome if outcome is not None and not isinstance(outcome, str) else Sent(message_id)
 
     @property
-    def shows_it(self) -> bool:
+    def shows_number(self) -> bool:
         return NUMBER in self.messages.values()
 
 
 @dataclass
 class Bot:
-    """One process, with a clock that nobody can set."""
+    """One process of the bot, with its own monotonic clock."""
 
     system: OrderSystem
     chat: Chat
-    supporters: frozenset[int] = frozenset({RINA, BUDI})
+    agent_ids: frozenset[int] = frozenset({RINA, BUDI})
     elapsed: float = 0.0
     wakeups: int = 0
 
     def __post_init__(self) -> None:
-        store, clock, system = self.system.store, self.system.clock, StaffChat(0, self.supporters)
+        store, clock, system = self.system.store, self.system.clock, StaffChat(0, self.agent_ids)
         self.masking = MaskingService(
             database=store,
             clock=clock,
             staff_chat=system,
             screen=self.chat,
             elapsed=lambda: self.elapsed,
-            on_change=self._nudged,
+            on_change=self._count_wakeup,
         )
-        self.revealing = RevealService(
+        self.reveals = RevealService(
             database=store, clock=clock, staff_chat=system, screen=self.chat, masking=self.masking
         )
 
-    async def looks(self, *, after: float = 0) -> float:
-        """Time passes as it should, then the worker looks."""
+    async def run_worker(self, *, after: float = 0) -> float:
+        """Let time pass, and run the worker once."""
         self.elapsed += after
         self.system.clock.passes(seconds=after)
         pause = await self.masking.mask_due()
         await self.masking.wait_until_idle()
         return pause
 
-    def restarted(self, *supporters: int) -> "Bot":
-        return Bot(self.system, self.chat, frozenset(supporters) or self.supporters)
+    def restarted(self, *agent_ids: int) -> "Bot":
+        return Bot(self.system, self.chat, frozenset(agent_ids) or self.agent_ids)
 
-    def _nudged(self) -> None:
+    def _count_wakeup(self) -> None:
         self.wakeups += 1
 
 
@@ -131,7 +131,7 @@ async def order(system: OrderSystem) -> Order:
     return order
 
 
-async def trail(bot: Bot) -> list[AuditEntry]:
+async def audit_entries(bot: Bot) -> list[AuditEntry]:
     async with bot.system.store.reading() as tx:
         return list(await AuditRepository(tx).page())
 
@@ -142,16 +142,16 @@ async def unmasked(bot: Bot) -> list[Reveal]:
 
 
 async def test_it_is_seen_for_a_minute_and_written_down_with_who_why_and_whom(bot: Bot, order: Order) -> None:
-    assert await bot.revealing.reveal(RINA, order.reference, "trace")
+    assert await bot.reveals.reveal(RINA, order.reference, "trace")
     assert bot.chat.messages == {1: NUMBER}
-    assert await bot.looks(after=59) == 1
-    assert bot.chat.shows_it
-    await bot.looks(after=1)
+    assert await bot.run_worker(after=59) == 1
+    assert bot.chat.shows_number
+    await bot.run_worker(after=1)
     assert bot.chat.messages == {1: "masked"}
     assert await unmasked(bot) == []
-    assert await bot.looks(after=1) == PAUSE_WHILE_NONE
+    assert await bot.run_worker(after=1) == PAUSE_WHILE_NONE
     assert bot.chat.calls == ["open", "show", "mask"]
-    (entry,) = await trail(bot)
+    (entry,) = await audit_entries(bot)
     assert (entry.actor_id, entry.action, entry.subject) == (RINA, AuditAction.REVEALED, f"order:{order.reference}")
     assert (entry.user_id, entry.detail) == (EMMA, "trace")
 
@@ -168,82 +168,82 @@ async def test_it_is_seen_for_a_minute_and_written_down_with_who_why_and_whom(bo
 async def test_killed_at_any_line_nothing_stays_to_be_seen(
     bot: Bot, order: Order, call: str, moment: str, *, is_seen: bool
 ) -> None:
-    bot.chat.comes(call, moment)
+    bot.chat.plan(call, moment)
     with pytest.raises(Killed):
-        await bot.revealing.reveal(RINA, order.reference, "trace")
-    assert bot.chat.shows_it is is_seen
-    assert len(await trail(bot)) == len(await unmasked(bot)) == (call == "show"), "written down before it is seen"
+        await bot.reveals.reveal(RINA, order.reference, "trace")
+    assert bot.chat.shows_number is is_seen
+    assert len(await audit_entries(bot)) == len(await unmasked(bot)) == (call == "show"), "recorded before it is shown"
     after = bot.restarted()
-    await after.looks(after=60)
-    assert not bot.chat.shows_it
+    await after.run_worker(after=60)
+    assert not bot.chat.shows_number
     assert await unmasked(after) == []
 
 
 async def test_killed_while_it_is_masked_the_next_process_masks_it(bot: Bot, order: Order) -> None:
-    await bot.revealing.reveal(RINA, order.reference, "trace")
+    await bot.reveals.reveal(RINA, order.reference, "trace")
     (reveal,) = await unmasked(bot)
-    bot.chat.comes("mask", "killed before", "killed after")
+    bot.chat.plan("mask", "killed before", "killed after")
     for _ in range(2):
         with pytest.raises(Killed):
-            await bot.restarted().revealing.hide(RINA, reveal.id)
+            await bot.restarted().reveals.hide(RINA, reveal.id)
         assert len(await unmasked(bot)) == 1
-    await bot.restarted().looks(after=60)
-    assert not bot.chat.shows_it
+    await bot.restarted().run_worker(after=60)
+    assert not bot.chat.shows_number
     assert await unmasked(bot) == []
 
 
 async def test_an_update_that_a_crash_repeats_shows_it_in_the_same_message_and_not_for_longer(
     bot: Bot, order: Order
 ) -> None:
-    bot.chat.comes("show", "killed before")
+    bot.chat.plan("show", "killed before")
     with pytest.raises(Killed):
-        await bot.revealing.reveal(RINA, order.reference, "trace")
+        await bot.reveals.reveal(RINA, order.reference, "trace")
     bot.system.clock.passes(seconds=30)
     again = bot.restarted()
-    assert not await again.revealing.reveal(RINA, order.reference, "trace")
+    assert not await again.reveals.reveal(RINA, order.reference, "trace")
     assert bot.chat.messages == {1: NUMBER}
-    assert len(await trail(bot)) == 1
-    await again.looks(after=30)
-    assert not bot.chat.shows_it
+    assert len(await audit_entries(bot)) == 1
+    await again.run_worker(after=30)
+    assert not bot.chat.shows_number
 
 
 async def test_a_press_that_a_crash_repeats_after_the_minute_shows_nothing_more(bot: Bot, order: Order) -> None:
-    bot.chat.comes("show", "killed before")
+    bot.chat.plan("show", "killed before")
     with pytest.raises(Killed):
-        await bot.revealing.reveal(RINA, order.reference, "trace", question=7)
+        await bot.reveals.reveal(RINA, order.reference, "trace", question=7)
     again = bot.restarted()
-    await again.looks(after=61)
-    assert await again.revealing.reveal(RINA, order.reference, "trace", question=7)
-    assert not bot.chat.shows_it
-    assert len(await trail(bot)) == 1
-    assert await again.revealing.reveal(RINA, order.reference, "trace", question=8), "asked anew, it is shown anew"
-    assert bot.chat.shows_it
-    assert len(await trail(bot)) == 2
+    await again.run_worker(after=61)
+    assert await again.reveals.reveal(RINA, order.reference, "trace", question=7)
+    assert not bot.chat.shows_number
+    assert len(await audit_entries(bot)) == 1
+    assert await again.reveals.reveal(RINA, order.reference, "trace", question=8), "asked anew, it is shown anew"
+    assert bot.chat.shows_number
+    assert len(await audit_entries(bot)) == 2
 
 
 async def test_a_second_tap_shows_nothing_twice(bot: Bot, order: Order) -> None:
     first, second = await asyncio.gather(
-        bot.revealing.reveal(RINA, order.reference, "trace"), bot.revealing.reveal(RINA, order.reference, "trace")
+        bot.reveals.reveal(RINA, order.reference, "trace"), bot.reveals.reveal(RINA, order.reference, "trace")
     )
     assert first or second
-    await bot.looks(after=60)
-    assert not bot.chat.shows_it
+    await bot.run_worker(after=60)
+    assert not bot.chat.shows_number
     assert await unmasked(bot) == []
 
 
 async def test_two_reveals_at_once_end_each_by_itself(bot: Bot, order: Order) -> None:
     another = await bot.system.place()
-    await bot.revealing.reveal(RINA, order.reference, "trace")
-    await bot.looks(after=20)
+    await bot.reveals.reveal(RINA, order.reference, "trace")
+    await bot.run_worker(after=20)
     await asyncio.gather(
-        bot.revealing.reveal(RINA, another.reference, "wrong"), bot.revealing.reveal(BUDI, order.reference, "compare")
+        bot.reveals.reveal(RINA, another.reference, "wrong"), bot.reveals.reveal(BUDI, order.reference, "compare")
     )
     assert list(bot.chat.messages.values()) == [NUMBER] * 3
-    await bot.looks(after=40)
+    await bot.run_worker(after=40)
     assert sorted(bot.chat.messages.values()) == sorted(["masked", NUMBER, NUMBER])
-    await bot.looks(after=20)
+    await bot.run_worker(after=20)
     assert set(bot.chat.messages.values()) == {"masked"}
-    assert {(each.actor_id, each.subject) for each in await trail(bot)} == {
+    assert {(each.actor_id, each.subject) for each in await audit_entries(bot)} == {
         (RINA, f"order:{order.reference}"),
         (RINA, f"order:{another.reference}"),
         (BUDI, f"order:{order.reference}"),
@@ -252,81 +252,81 @@ async def test_two_reveals_at_once_end_each_by_itself(bot: Bot, order: Order) ->
 
 @pytest.mark.parametrize("jump", [-86_400, -61, -10, 86_400])
 async def test_a_clock_that_is_set_gives_nobody_more_than_a_minute(bot: Bot, order: Order, jump: float) -> None:
-    await bot.revealing.reveal(RINA, order.reference, "trace")
-    await bot.looks(after=5)
+    await bot.reveals.reveal(RINA, order.reference, "trace")
+    await bot.run_worker(after=5)
     bot.system.clock.passes(seconds=jump)
-    await bot.looks(after=55)
-    assert not bot.chat.shows_it
+    await bot.run_worker(after=55)
+    assert not bot.chat.shows_number
 
 
 async def test_a_clock_that_is_set_back_while_the_bot_is_away_masks_at_the_start(bot: Bot, order: Order) -> None:
-    await bot.revealing.reveal(RINA, order.reference, "trace")
+    await bot.reveals.reveal(RINA, order.reference, "trace")
     bot.system.clock.passes(hours=-5)
-    await bot.restarted().looks()
-    assert not bot.chat.shows_it
+    await bot.restarted().run_worker()
+    assert not bot.chat.shows_number
 
 
 async def test_what_masks_it_never_overtakes_what_shows_it(bot: Bot, order: Order) -> None:
-    """Telegram made the showing wait for longer than a minute: it is masked as soon as it has come."""
-    bot.chat.hold = asyncio.Event()
-    showing = asyncio.create_task(bot.revealing.reveal(RINA, order.reference, "trace"))
-    await bot.chat.is_held.wait()
-    await bot.looks(after=61)
+    """If Telegram delays the edit by more than a minute, the recipient is masked as soon as it is shown."""
+    bot.chat.block_show = asyncio.Event()
+    showing = asyncio.create_task(bot.reveals.reveal(RINA, order.reference, "trace"))
+    await bot.chat.is_blocked.wait()
+    await bot.run_worker(after=61)
     assert "mask" not in bot.chat.calls
-    bot.chat.hold.set()
+    bot.chat.block_show.set()
     await showing
     nudged = bot.wakeups
     assert nudged
-    await bot.looks()
+    await bot.run_worker()
     assert bot.chat.messages == {1: "masked"}
 
 
 async def test_what_may_have_been_shown_is_masked_too(bot: Bot, order: Order) -> None:
-    bot.chat.comes("show", "lost after")
+    bot.chat.plan("show", "lost after")
     with pytest.raises(Rejection, match=r"reveal\.not_shown"):
-        await bot.revealing.reveal(RINA, order.reference, "trace")
-    assert bot.chat.shows_it
-    await bot.looks(after=60)
-    assert not bot.chat.shows_it
-    assert len(await trail(bot)) == 1
+        await bot.reveals.reveal(RINA, order.reference, "trace")
+    assert bot.chat.shows_number
+    await bot.run_worker(after=60)
+    assert not bot.chat.shows_number
+    assert len(await audit_entries(bot)) == 1
 
 
 async def test_whoever_blocks_the_bot_to_keep_it_is_shown_no_more_until_it_is_masked(bot: Bot, order: Order) -> None:
     another = await bot.system.place()
-    await bot.revealing.reveal(RINA, order.reference, "trace")
-    bot.chat.comes("mask", *[BLOCKED] * 4)
-    await bot.looks(after=60)
+    await bot.reveals.reveal(RINA, order.reference, "trace")
+    bot.chat.plan("mask", *[BLOCKED] * 4)
+    await bot.run_worker(after=60)
     with pytest.raises(Rejection, match=r"reveal\.still_to_mask"):
-        await bot.revealing.reveal(RINA, another.reference, "trace")
-    assert await bot.revealing.reveal(BUDI, another.reference, "trace"), "the others are shown theirs"
+        await bot.reveals.reveal(RINA, another.reference, "trace")
+    assert await bot.reveals.reveal(BUDI, another.reference, "trace"), "the others are shown theirs"
     assert bot.chat.calls.count("mask") == 2
-    await bot.looks(after=3)
+    await bot.run_worker(after=3)
     assert bot.chat.calls.count("mask") == 2, "not each second"
-    await bot.looks(after=1)
-    await bot.looks(after=8)
+    await bot.run_worker(after=1)
+    await bot.run_worker(after=8)
     assert bot.chat.calls.count("mask") == 4
-    assert await bot.revealing.reveal(RINA, another.reference, "trace"), "they are back: at once"
+    assert await bot.reveals.reveal(RINA, another.reference, "trace"), "they are back: at once"
     assert bot.chat.messages[1] == "masked"
 
 
 async def test_a_pause_that_telegram_asks_for_is_kept(bot: Bot, order: Order) -> None:
-    await bot.revealing.reveal(RINA, order.reference, "trace")
-    bot.chat.comes("mask", RetryLater(30))
+    await bot.reveals.reveal(RINA, order.reference, "trace")
+    bot.chat.plan("mask", RetryLater(30))
     for after in (60, 29):
-        await bot.looks(after=after)
+        await bot.run_worker(after=after)
     assert bot.chat.calls.count("mask") == 1
-    await bot.looks(after=1)
-    assert not bot.chat.shows_it
+    await bot.run_worker(after=1)
+    assert not bot.chat.shows_number
 
 
 async def test_a_user_who_is_forgotten_meanwhile_is_masked_at_once_and_for_good(bot: Bot, order: Order) -> None:
-    await bot.revealing.reveal(RINA, order.reference, "trace")
+    await bot.reveals.reveal(RINA, order.reference, "trace")
     async with bot.system.store.transaction() as tx:
         await delete_user(tx, EMMA)
-    await bot.looks(after=1)
+    await bot.run_worker(after=1)
     assert bot.chat.messages == {1: "forgotten"}
     with pytest.raises(Rejection, match=r"reveal\.forgotten"):
-        await bot.revealing.reveal(RINA, order.reference, "trace")
+        await bot.reveals.reveal(RINA, order.reference, "trace")
 
 
 async def test_a_user_who_is_forgotten_before_it_is_shown_is_not_shown(bot: Bot, order: Order) -> None:
@@ -338,53 +338,53 @@ async def test_a_user_who_is_forgotten_before_it_is_shown_is_not_shown(bot: Bot,
 
     chat = Forgetful(bot.system.clock)
     with pytest.raises(Rejection, match=r"reveal\.not_shown"):
-        await Bot(bot.system, chat).revealing.reveal(RINA, order.reference, "trace")
+        await Bot(bot.system, chat).reveals.reveal(RINA, order.reference, "trace")
     assert chat.calls == ["open"]
 
 
 @pytest.mark.parametrize("who", [OSCAR, EMMA, 4_444])
 async def test_nobody_but_a_supporter_is_shown_anything(bot: Bot, order: Order, who: int) -> None:
     with pytest.raises(Rejection, match=r"staff\.not_yours"):
-        await bot.revealing.reveal(who, order.reference, "trace")
+        await bot.reveals.reveal(who, order.reference, "trace")
     assert bot.chat.calls == []
-    assert await trail(bot) == []
+    assert await audit_entries(bot) == []
 
 
 async def test_whoever_is_no_supporter_any_more_has_it_masked_at_the_start(bot: Bot, order: Order) -> None:
-    await bot.revealing.reveal(RINA, order.reference, "trace")
+    await bot.reveals.reveal(RINA, order.reference, "trace")
     after = bot.restarted(BUDI)
-    await after.looks(after=1)
-    assert not bot.chat.shows_it
+    await after.run_worker(after=1)
+    assert not bot.chat.shows_number
     with pytest.raises(Rejection, match=r"staff\.not_yours"):
-        await after.revealing.reveal(RINA, order.reference, "trace")
+        await after.reveals.reveal(RINA, order.reference, "trace")
 
 
 async def test_an_order_that_there_is_not_cant_be_asked_for(bot: Bot) -> None:
     with pytest.raises(Rejection, match=r"staff\.gone"):
-        await bot.revealing.reveal(RINA, "R2222ZZ", "trace")
+        await bot.reveals.reveal(RINA, "R2222ZZ", "trace")
 
 
 async def test_only_whoever_sees_it_can_hide_it_before_its_time_and_only_once(bot: Bot, order: Order) -> None:
-    await bot.revealing.reveal(RINA, order.reference, "trace")
+    await bot.reveals.reveal(RINA, order.reference, "trace")
     (reveal,) = await unmasked(bot)
-    assert not await bot.revealing.hide(BUDI, reveal.id)
-    assert not await bot.revealing.hide(RINA, "0" * 16)
-    assert bot.chat.shows_it
-    assert await bot.revealing.hide(RINA, reveal.id)
-    assert not bot.chat.shows_it
-    assert not await bot.revealing.hide(RINA, reveal.id)
+    assert not await bot.reveals.hide(BUDI, reveal.id)
+    assert not await bot.reveals.hide(RINA, "0" * 16)
+    assert bot.chat.shows_number
+    assert await bot.reveals.hide(RINA, reveal.id)
+    assert not bot.chat.shows_number
+    assert not await bot.reveals.hide(RINA, reveal.id)
 
 
 async def test_nothing_is_written_down_where_nothing_could_be_sent(bot: Bot, order: Order) -> None:
-    bot.chat.comes("open", BLOCKED)
+    bot.chat.plan("open", BLOCKED)
     with pytest.raises(Rejection, match=r"reveal\.not_shown"):
-        await bot.revealing.reveal(RINA, order.reference, "trace")
-    assert (await trail(bot), await unmasked(bot), bot.chat.calls) == ([], [], ["open"])
+        await bot.reveals.reveal(RINA, order.reference, "trace")
+    assert (await audit_entries(bot), await unmasked(bot), bot.chat.calls) == ([], [], ["open"])
 
 
 async def test_who_typed_the_reason_is_kept_with_it(bot: Bot, order: Order) -> None:
     rina = User(id=RINA, created_at=bot.system.clock.now(), answered_update_id=77)
-    await bot.revealing.reveal(RINA, order.reference, "the bank asks", answered=rina)
+    await bot.reveals.reveal(RINA, order.reference, "the bank asks", answered=rina)
     async with bot.system.store.reading() as tx:
         kept = await UserRepository(tx).get(RINA)
     assert kept is not None
@@ -394,10 +394,10 @@ async def test_who_typed_the_reason_is_kept_with_it(bot: Bot, order: Order) -> N
 async def test_a_bot_that_is_told_to_end_masks_what_it_leaves_and_the_next_one_makes_sure(
     bot: Bot, order: Order
 ) -> None:
-    await bot.revealing.reveal(RINA, order.reference, "trace")
+    await bot.reveals.reveal(RINA, order.reference, "trace")
     await bot.masking.close(1)
-    assert not bot.chat.shows_it
-    bot.chat.messages[1] = NUMBER  # a request of the old process that arrived after all
-    await bot.restarted().looks(after=60)
-    assert not bot.chat.shows_it
+    assert not bot.chat.shows_number
+    bot.chat.messages[1] = NUMBER  # a late request of the old process
+    await bot.restarted().run_worker(after=60)
+    assert not bot.chat.shows_number
     assert await unmasked(bot) == []

@@ -1,4 +1,4 @@
-"""Saved answers are kept with who wrote them and when, and each change is in the audit trail."""
+"""Saved replies have an author and a time, and each change is in the audit log."""
 
 import pytest
 

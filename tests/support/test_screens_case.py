@@ -1,4 +1,4 @@
-"""A case shows what support needs in one message, whatever the order has been through, and nothing that it must not."""
+"""A case shows what support needs in one message, and nothing that support must not see."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -70,7 +70,7 @@ def done_by_user(what: str) -> str:
 
 
 def timeline_in(said: str) -> list[str]:
-    """The lines of a case's timeline, without its heading."""
+    """Return the lines of a case's timeline, without its heading."""
     heading = text("case.timeline", zone="WIB")
     assert heading in said
     return said.partition(f"{heading}\n")[2].split("\n")
@@ -310,7 +310,7 @@ def test_an_event_of_a_later_version_or_an_unknown_state_is_shown_as_it_is() -> 
 
 
 def a_full_case(order: Order) -> Case:
-    """Everything that may be said of an order, many times."""
+    """Return a case with every event and notification, many times."""
     noted = tuple(
         replace(each, at=BEGAN + timedelta(seconds=number)) for number, each in enumerate(every_event_of(order))
     )

@@ -1,4 +1,4 @@
-"""The pages of `/help`: true to the settings, and promising nobody who isn't there."""
+"""The pages of `/help` follow the settings, and promise support only if there is an agent or a contact."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What support has looked up fits a message, is masked, and turns its pages by buttons that Telegram takes."""
+"""The screens of lookups fit a message, mask recipients, and have valid buttons."""
 
 from dataclasses import replace
 from datetime import timedelta

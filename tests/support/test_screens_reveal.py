@@ -1,4 +1,4 @@
-"""What a full recipient looks like before, during and after its minute, and what operators read of it."""
+"""The screens of a reveal before, during and after its minute, and its entry in the audit log."""
 
 from dataclasses import replace
 from datetime import timedelta

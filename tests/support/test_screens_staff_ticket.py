@@ -1,4 +1,4 @@
-"""The card of a ticket says how it stands and what can be done, and nothing of it names a person."""
+"""The card of a ticket shows its status and the possible actions, and no user's name."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -51,8 +51,8 @@ def card(ticket: Ticket, locale: str = "en", case: Case | None = None) -> Screen
     return ScreenCase("card", shown)
 
 
-def standing(ticket: Ticket) -> list[str]:
-    """The lines before the hint and the case."""
+def status_lines(ticket: Ticket) -> list[str]:
+    """Return the lines before the hint and the case."""
     return ScreenCase("", Screen(staff_ticket.format_status(Reader(EN, JAKARTA, NOW), ticket))).text.split("\n")
 
 
@@ -106,7 +106,7 @@ def standing(ticket: Ticket) -> list[str]:
     ],
 )
 def test_a_card_says_how_its_ticket_stands(ticket: Ticket, lines: list[str]) -> None:
-    assert standing(ticket) == lines
+    assert status_lines(ticket) == lines
 
 
 @pytest.mark.parametrize("locale", LOCALES)

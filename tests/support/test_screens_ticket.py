@@ -1,4 +1,4 @@
-"""A person's own tickets: what they read of them, and what they can do, which is only what is possible."""
+"""A user's own tickets show their state and only the possible actions."""
 
 from collections.abc import Callable
 from datetime import timedelta

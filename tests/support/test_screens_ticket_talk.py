@@ -1,4 +1,4 @@
-"""What is said around tickets that are talked in: within Telegram's limits, in both languages, naming the ticket."""
+"""The messages around replies and remarks name the ticket and fit Telegram's limits, in both languages."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What follows the notifications for the chat of staff: what is there is saved, and a lost chat loses nothing."""
+"""Messages in the staff's group are saved as posts. If the group is lost, its notifications go to each agent."""
 
 from collections import deque
 from collections.abc import AsyncIterator
@@ -20,26 +20,26 @@ from bot.support.ticket import Ticket
 from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.post_repository import TicketPostRepository
 from tests.settlement.fake_settlement import MovedClock
-from tests.support.ticket_world import EMMA, GROUP, OSCAR, RINA, TicketSystem
+from tests.support.ticket_system import EMMA, GROUP, OSCAR, RINA, TicketSystem
 
 KICKED = Undeliverable("Forbidden: bot was kicked from the supergroup chat", whole_chat=True)
 BOSS, NEW_GROUP = 2002, -1_002_000
-Remembered = list[tuple[int, PostRole, int, int | None]]
+Posts = list[tuple[int, PostRole, int, int | None]]
 
 
 @pytest.fixture
 async def system(file: str) -> AsyncIterator[TicketSystem]:
-    """A group, of which everything is remembered."""
+    """A system with a group, whose messages are saved as posts."""
     clock = MovedClock()
     made = TicketSystem(file, clock)
     follow_ups = chain(posts.FOLLOW_UPS, StaffChatResults(made.staff_chat, frozenset({BOSS})).follow_ups())
-    made.delivery = OutboxDelivery(made.store, made.ears, clock, after=follow_ups, on_chat_moved=(save_moved_chat,))
+    made.delivery = OutboxDelivery(made.store, made.sender, clock, after=follow_ups, on_chat_moved=(save_moved_chat,))
     yield made
     await made.store.close()
 
 
-async def writes_in(system: TicketSystem, ticket: Ticket, number: int = 1) -> None:
-    """What the user wrote, and the notification of it."""
+async def add_user_entry(system: TicketSystem, ticket: Ticket, number: int = 1) -> None:
+    """Save a user's entry with its notification."""
     now = system.clock.now()
     async with system.store.transaction() as tx:
         await TicketEntryRepository(tx).add(
@@ -58,95 +58,95 @@ async def writes_in(system: TicketSystem, ticket: Ticket, number: int = 1) -> No
         await notify_staff(tx, system.staff_chat, StaffNotification.ENTRY, entry, now, mark=str(number))
 
 
-async def remembered(system: TicketSystem, *messages: tuple[int, int]) -> Remembered:
-    """What these messages are."""
+async def saved_posts(system: TicketSystem, *messages: tuple[int, int]) -> Posts:
+    """Return the posts of these messages."""
     async with system.store.reading() as tx:
         posts = [await TicketPostRepository(tx).get(*message) for message in messages]
     return [(post.chat_id, post.role, post.entry, post.topic_id) for post in posts if post is not None]
 
 
 async def alarms(system: TicketSystem) -> list[AlarmKind]:
-    """Those that are raised."""
+    """Return the kinds of the raised alarms."""
     async with system.store.reading() as tx:
         return [alarm.kind for alarm in await AlarmRepository(tx).open()]
 
 
 async def test_what_the_user_wrote_can_be_answered_where_it_stands(system: TicketSystem) -> None:
-    ticket = await system.opens()
-    system.ears.outcomes[GROUP] = deque([Sent(77, topic_id=5)])
-    await writes_in(system, ticket)
-    await system.tells()
-    assert await remembered(system, (GROUP, 77)) == [(GROUP, PostRole.ENTRY, 1, 5)]
+    ticket = await system.open_ticket()
+    system.sender.outcomes[GROUP] = deque([Sent(77, topic_id=5)])
+    await add_user_entry(system, ticket)
+    await system.deliver()
+    assert await saved_posts(system, (GROUP, 77)) == [(GROUP, PostRole.ENTRY, 1, 5)]
 
 
 async def test_a_group_that_is_lost_notifies_each_agent_and_raises_one_alarm(system: TicketSystem) -> None:
-    ticket = await system.opens()
-    system.ears.outcomes[GROUP] = deque([KICKED] * 3)
+    ticket = await system.open_ticket()
+    system.sender.outcomes[GROUP] = deque([KICKED] * 3)
     async with system.store.transaction() as tx:
         about = AboutTicket(ticket.reference)
         await notify_staff(tx, system.staff_chat, StaffNotification.NEW_CARD, about, system.clock.now())
-    await writes_in(system, ticket)
-    await system.tells()
-    await writes_in(system, ticket, 2)
-    await system.tells()
+    await add_user_entry(system, ticket)
+    await system.deliver()
+    await add_user_entry(system, ticket, 2)
+    await system.deliver()
     for supporter in (OSCAR, RINA):
-        assert system.heard(supporter) == [StaffNotification.NEW_CARD, "ticket_entry:1", "ticket_entry:2"]
-    assert system.heard(BOSS) == [AlarmNotification.RAISED]
+        assert system.kinds_sent_to(supporter) == [StaffNotification.NEW_CARD, "ticket_entry:1", "ticket_entry:2"]
+    assert system.kinds_sent_to(BOSS) == [AlarmNotification.RAISED]
     assert await alarms(system) == [AlarmKind.STAFF_CHAT_LOST]
 
 
 async def test_the_alarm_is_over_with_the_first_message_that_reaches_the_group_again(system: TicketSystem) -> None:
-    ticket = await system.opens()
-    system.ears.outcomes[GROUP] = deque([KICKED])
-    await writes_in(system, ticket)
-    await system.tells()
-    await writes_in(system, ticket, 2)
-    await system.tells()
-    assert system.heard(BOSS) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
+    ticket = await system.open_ticket()
+    system.sender.outcomes[GROUP] = deque([KICKED])
+    await add_user_entry(system, ticket)
+    await system.deliver()
+    await add_user_entry(system, ticket, 2)
+    await system.deliver()
+    assert system.kinds_sent_to(BOSS) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
     assert await alarms(system) == []
-    assert system.heard(RINA) == ["ticket_entry:1"]
+    assert system.kinds_sent_to(RINA) == ["ticket_entry:1"]
 
 
 async def test_one_message_that_is_refused_reaches_support_all_the_same_and_is_no_alarm(system: TicketSystem) -> None:
-    ticket = await system.opens()
-    system.ears.outcomes[GROUP] = deque([Undeliverable("Bad Request: can't parse entities")])
-    await writes_in(system, ticket)
-    await system.tells()
-    assert system.heard(RINA) == system.heard(OSCAR) == ["ticket_entry:1"]
+    ticket = await system.open_ticket()
+    system.sender.outcomes[GROUP] = deque([Undeliverable("Bad Request: can't parse entities")])
+    await add_user_entry(system, ticket)
+    await system.deliver()
+    assert system.kinds_sent_to(RINA) == system.kinds_sent_to(OSCAR) == ["ticket_entry:1"]
     assert await alarms(system) == []
 
 
 async def test_a_supporter_who_has_blocked_the_bot_starts_no_circle(system: TicketSystem) -> None:
-    ticket = await system.opens()
-    system.ears.outcomes[GROUP] = deque([KICKED])
-    system.ears.outcomes[RINA] = deque([KICKED])
-    await writes_in(system, ticket)
-    await system.tells()
-    assert (system.heard(RINA), system.heard(OSCAR)) == ([], ["ticket_entry:1"])
+    ticket = await system.open_ticket()
+    system.sender.outcomes[GROUP] = deque([KICKED])
+    system.sender.outcomes[RINA] = deque([KICKED])
+    await add_user_entry(system, ticket)
+    await system.deliver()
+    assert (system.kinds_sent_to(RINA), system.kinds_sent_to(OSCAR)) == ([], ["ticket_entry:1"])
 
 
 async def test_a_group_that_has_moved_is_told_at_its_new_id_and_nothing_twice(system: TicketSystem) -> None:
-    ticket = await system.opens()
-    system.ears.outcomes[GROUP] = deque([ChatMoved("moved", whole_chat=True, new_chat_id=NEW_GROUP)])
-    await writes_in(system, ticket)
-    await writes_in(system, ticket, 2)
-    await system.tells()
-    assert system.heard(NEW_GROUP) == ["ticket_entry:1", "ticket_entry:2"]
-    assert system.heard(GROUP) == system.heard(RINA) == system.heard(BOSS) == []
+    ticket = await system.open_ticket()
+    system.sender.outcomes[GROUP] = deque([ChatMoved("moved", whole_chat=True, new_chat_id=NEW_GROUP)])
+    await add_user_entry(system, ticket)
+    await add_user_entry(system, ticket, 2)
+    await system.deliver()
+    assert system.kinds_sent_to(NEW_GROUP) == ["ticket_entry:1", "ticket_entry:2"]
+    assert system.kinds_sent_to(GROUP) == system.kinds_sent_to(RINA) == system.kinds_sent_to(BOSS) == []
     async with system.store.reading() as tx:
         assert await system.staff_chat.chats(tx) == (NEW_GROUP,)
-    await writes_in(system, ticket, 3)
-    await system.tells()
-    assert system.heard(NEW_GROUP)[-1] == "ticket_entry:3"
+    await add_user_entry(system, ticket, 3)
+    await system.deliver()
+    assert system.kinds_sent_to(NEW_GROUP)[-1] == "ticket_entry:3"
 
 
 async def test_what_stands_there_of_a_ticket_that_is_gone_is_not_remembered(system: TicketSystem) -> None:
-    ticket = await system.opens()
+    ticket = await system.open_ticket()
     gone = Ticket(reference="T-22222", user_id=EMMA, created_at=system.clock.now())
     async with system.store.transaction() as tx:
         entry = UserEntry(gone.reference, 1)
         await notify_staff(tx, system.staff_chat, StaffNotification.ENTRY, entry, system.clock.now(), mark="1")
-    await writes_in(system, ticket)
-    await system.tells()
-    assert system.heard(GROUP) == ["ticket_entry:1", "ticket_entry:1"]
-    assert await remembered(system, (GROUP, 1), (GROUP, 2)) == [(GROUP, PostRole.ENTRY, 1, None)]
+    await add_user_entry(system, ticket)
+    await system.deliver()
+    assert system.kinds_sent_to(GROUP) == ["ticket_entry:1", "ticket_entry:1"]
+    assert await saved_posts(system, (GROUP, 1), (GROUP, 2)) == [(GROUP, PostRole.ENTRY, 1, None)]

@@ -1,4 +1,4 @@
-"""What was written and is changed afterwards: corrections reach whoever has seen it, and what is taken back is gone."""
+"""Edits reach everyone who has seen the message, and a withdrawn reply is deleted."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -13,7 +13,7 @@ from bot.support.notifications.replies import MAYBE_ARRIVED
 from bot.support.ticket import Ticket
 from bot.support.tickets.service import add_entry
 from tests.settlement.fake_settlement import MovedClock
-from tests.support.ticket_world import EMMA, GROUP, OSCAR, RINA, TicketSystem
+from tests.support.ticket_system import EMMA, GROUP, OSCAR, RINA, TicketSystem
 
 
 @pytest.fixture
@@ -25,15 +25,15 @@ async def system(file: str) -> AsyncIterator[TicketSystem]:
 
 @pytest.fixture
 async def ticket(system: TicketSystem) -> Ticket:
-    return await system.opens()
+    return await system.open_ticket()
 
 
 @pytest.fixture
 async def answer(system: TicketSystem, ticket: Ticket) -> TicketEntry:
-    """One of Rina's that Emma has got."""
-    entry = await system.answered(ticket)
-    await system.tells()
-    return await system.entry(entry)
+    """A delivered reply of Rina to Emma."""
+    entry = await system.reply(ticket)
+    await system.deliver()
+    return await system.reload_entry(entry)
 
 
 def corrected(entry: TicketEntry, text: str = "It arrives tomorrow.") -> IncomingMessage:
@@ -41,38 +41,38 @@ def corrected(entry: TicketEntry, text: str = "It arrives tomorrow.") -> Incomin
 
 
 async def test_a_corrected_answer_is_corrected_for_its_user(system: TicketSystem, answer: TicketEntry) -> None:
-    system.ears.outcomes[EMMA].append(Sent(answer.message_id))
+    system.sender.outcomes[EMMA].append(Sent(answer.message_id))
     assert await system.corrections.edit(answer, RINA, corrected(answer))
-    await system.tells()
-    now = await system.entry(answer)
+    await system.deliver()
+    now = await system.reload_entry(answer)
     assert (now.text, now.edited_at, now.message_id) == (
         "It arrives tomorrow.",
         system.clock.now(),
         answer.message_id,
     )
-    assert [kind.partition(":")[0] for kind in system.heard(EMMA)] == ["ticket_reply", "ticket_reply_edited"]
-    assert "corrected" in system.heard(GROUP)[-1]
+    assert [kind.partition(":")[0] for kind in system.kinds_sent_to(EMMA)] == ["ticket_reply", "ticket_reply_edited"]
+    assert "corrected" in system.kinds_sent_to(GROUP)[-1]
 
 
 async def test_a_correction_that_changes_nothing_is_told_to_nobody(system: TicketSystem, answer: TicketEntry) -> None:
     assert not await system.corrections.edit(answer, RINA, corrected(answer, answer.text or ""))
-    await system.tells()
-    assert system.heard(EMMA, "ticket_reply_edited") == []
+    await system.deliver()
+    assert system.kinds_sent_to(EMMA, "ticket_reply_edited") == []
 
 
 async def test_a_correction_that_had_to_be_sent_anew_is_the_answer_from_then_on(
     system: TicketSystem, answer: TicketEntry
 ) -> None:
-    system.ears.outcomes[EMMA].append(Sent(900))
+    system.sender.outcomes[EMMA].append(Sent(900))
     await system.corrections.edit(answer, RINA, corrected(answer))
-    await system.tells()
-    assert (await system.entry(answer)).message_id == 900
+    await system.deliver()
+    assert (await system.reload_entry(answer)).message_id == 900
 
 
 async def test_a_user_s_own_correction_reaches_the_room_and_pings_who_holds_the_ticket(
     system: TicketSystem, ticket: Ticket
 ) -> None:
-    await system.answers.claim(ticket.reference, RINA)
+    await system.tickets.claim(ticket.reference, RINA)
     asked = IncomingMessage(chat_id=EMMA, message_id=7, text="Where is it?")
     async with system.store.transaction() as tx:
         entry = await add_entry(tx, ticket, asked, EntryKind.ASKED, by=EMMA, now=system.clock.now())
@@ -83,23 +83,23 @@ async def test_a_user_s_own_correction_reaches_the_room_and_pings_who_holds_the_
             each for each in await OutboxRepository(tx).unsent_in(GROUP) if each.kind.startswith("ticket_entry_edited")
         ]
     assert [each.payload for each in notifications] == [{"ticket": ticket.reference, "entry": 1, "ping": RINA}]
-    assert [entry.action for entry in await system.trail()] == ["claimed"]
+    assert [entry.action for entry in await system.audit_entries()] == ["claimed"]
 
 
 async def test_a_corrected_note_stays_among_support(system: TicketSystem, ticket: Ticket) -> None:
-    note = await system.answers.add_note(ticket.reference, RINA, system.writes("Called the bank"))
+    note = await system.tickets.add_note(ticket.reference, RINA, system.new_message("Called the bank"))
     assert note is not None
     assert await system.corrections.edit(note, RINA, corrected(note, "Called the bank twice"))
-    await system.tells()
-    assert (await system.entry(note)).text == "Called the bank twice"
-    assert system.heard(EMMA) == []
+    await system.deliver()
+    assert (await system.reload_entry(note)).text == "Called the bank twice"
+    assert system.kinds_sent_to(EMMA) == []
 
 
 @pytest.mark.parametrize(
     ("told_as", "remark"),
     [
-        (Sent(901), "taken_back"),  # deleted, and a word about that in its place
-        (None, "blanked"),  # the answer's own message
+        (Sent(901), "taken_back"),  # deleted, with a message in its place
+        (None, "blanked"),  # the reply's own message
         (Undeliverable("Forbidden: bot was blocked by the user", whole_chat=True), "taking_back_failed"),
     ],
     ids=["deleted", "too old to be deleted", "blocked"],
@@ -107,33 +107,33 @@ async def test_a_corrected_note_stays_among_support(system: TicketSystem, ticket
 async def test_what_became_of_an_answer_that_is_taken_back_is_told_as_it_is(
     system: TicketSystem, answer: TicketEntry, told_as: Sent | Undeliverable | None, remark: str
 ) -> None:
-    system.ears.outcomes[EMMA].append(told_as or Sent(answer.message_id))
+    system.sender.outcomes[EMMA].append(told_as or Sent(answer.message_id))
     assert await system.corrections.withdraw(answer, RINA)
     assert not await system.corrections.withdraw(answer, RINA)
-    await system.tells()
-    assert system.heard(GROUP)[-1] == f"ticket_remark:{remark}.1.1"
+    await system.deliver()
+    assert system.kinds_sent_to(GROUP)[-1] == f"ticket_remark:{remark}.1.1"
 
 
 async def test_an_answer_that_is_taken_back_before_it_was_sent_was_never_there(
     system: TicketSystem, ticket: Ticket
 ) -> None:
-    system.ears.outcomes[EMMA].append(RetryLater(60))
-    entry = await system.answered(ticket)
-    await system.tells()
+    system.sender.outcomes[EMMA].append(RetryLater(60))
+    entry = await system.reply(ticket)
+    await system.deliver()
     assert await system.corrections.withdraw(entry, RINA)
     system.clock.passes(minutes=2)
-    # What tells answers knows of the withdrawal, and sends none.
-    system.ears.outcomes[EMMA].extend([Undeliverable("taken back"), Sent(None)])
-    await system.tells()
-    assert system.heard(GROUP, "ticket_remark") == ["ticket_remark:unsent.1.1"]
+    # The renderer of replies sees the withdrawal, and sends nothing.
+    system.sender.outcomes[EMMA].extend([Undeliverable("taken back"), Sent(None)])
+    await system.deliver()
+    assert system.kinds_sent_to(GROUP, "ticket_remark") == ["ticket_remark:unsent.1.1"]
 
 
 async def test_nobody_claims_that_an_answer_never_arrived_that_may_have(system: TicketSystem, ticket: Ticket) -> None:
-    entry = await system.answered(ticket)
+    entry = await system.reply(ticket)
     await system.corrections.withdraw(entry, RINA)
-    system.ears.outcomes[EMMA].extend([Undeliverable(MAYBE_ARRIVED), Sent(None)])
-    await system.tells()
-    assert system.heard(GROUP, "ticket_remark") == ["ticket_remark:maybe_sent.1.1"]
+    system.sender.outcomes[EMMA].extend([Undeliverable(MAYBE_ARRIVED), Sent(None)])
+    await system.deliver()
+    assert system.kinds_sent_to(GROUP, "ticket_remark") == ["ticket_remark:maybe_sent.1.1"]
 
 
 async def test_only_its_author_takes_an_answer_back_and_notes_are_none(
@@ -141,7 +141,7 @@ async def test_only_its_author_takes_an_answer_back_and_notes_are_none(
 ) -> None:
     with pytest.raises(Rejection, match=r"ticket\.answer_of_another"):
         await system.corrections.withdraw(answer, OSCAR)
-    note = await system.answers.add_note(ticket.reference, RINA, system.writes("Called the bank"))
+    note = await system.tickets.add_note(ticket.reference, RINA, system.new_message("Called the bank"))
     assert note is not None
     with pytest.raises(Rejection, match=r"ticket\.no_answer"):
         await system.corrections.withdraw(note, RINA)

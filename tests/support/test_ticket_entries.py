@@ -1,4 +1,4 @@
-"""What was written in tickets: taken in once, numbered in their ticket, kept as it was written."""
+"""Entries are saved once, with a number in their ticket."""
 
 import asyncio
 from dataclasses import replace
@@ -18,7 +18,7 @@ LATER = NOW + SECOND
 
 @pytest.fixture
 async def tickets(store: Database) -> None:
-    """Two of them."""
+    """Two open tickets."""
     async with store.transaction() as tx:
         for name in ("T-2345A", "T-3456B"):
             assert await TicketRepository(tx).add(a_ticket(name))
@@ -79,7 +79,7 @@ async def test_entries_that_come_at_once_are_all_kept_each_under_a_number_of_its
     store: Database, other_store: Database
 ) -> None:
     async def one(number: int) -> None:
-        # Two processes never act at once; two queues of one do, and a step that lost is tried again.
+        # Two processes never write at once, but two queues of one process can. Then one of them tries again.
         while not any(await adds(store if number % 2 else other_store, an_entry(source=number))):
             pass
 

@@ -21,7 +21,7 @@ GROUP, OTHER, NEW_GROUP = -1001, 3001, -1_002_000_000_009
 
 @pytest.fixture
 async def tickets(store: Database) -> None:
-    """Two of them."""
+    """Two open tickets."""
     async with store.transaction() as tx:
         for name in ("T-2345A", "T-3456B"):
             assert await TicketRepository(tx).add(a_ticket(name))

@@ -1,4 +1,4 @@
-"""What happens to a ticket in the same moment, on both databases: one wins where one must, and nothing is lost."""
+"""Simultaneous changes of a ticket: one wins if only one can, and nothing is lost, on both databases."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,7 +10,7 @@ from bot.support.model import EntryKind, IncomingMessage, TicketEntry
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.service import add_entry
 from tests.settlement.fake_settlement import MovedClock
-from tests.support.ticket_world import EMMA, OSCAR, RINA, TicketSystem
+from tests.support.ticket_system import EMMA, OSCAR, RINA, TicketSystem
 
 MANY = 8
 
@@ -24,20 +24,20 @@ async def system(database: str) -> AsyncIterator[TicketSystem]:
 
 @pytest.fixture
 async def ticket(system: TicketSystem) -> Ticket:
-    return await system.opens()
+    return await system.open_ticket()
 
 
 async def test_of_two_who_claim_in_the_same_moment_one_holds_it_and_the_other_is_refused(
     system: TicketSystem, ticket: Ticket
 ) -> None:
     done = await asyncio.gather(
-        *(system.answers.claim(ticket.reference, by) for by in (RINA, OSCAR)), return_exceptions=True
+        *(system.tickets.claim(ticket.reference, by) for by in (RINA, OSCAR)), return_exceptions=True
     )
     held, refused = sorted(done, key=lambda each: isinstance(each, Rejection))
     assert isinstance(held, Ticket)
     assert isinstance(refused, Rejection)
-    assert (await system.now(ticket)).claimed_by == held.claimed_by
-    assert len(await system.trail()) == 1
+    assert (await system.reload(ticket)).claimed_by == held.claimed_by
+    assert len(await system.audit_entries()) == 1
 
 
 async def test_words_from_both_sides_in_the_same_moment_are_all_kept_each_under_its_own_number(
@@ -50,7 +50,7 @@ async def test_words_from_both_sides_in_the_same_moment_are_all_kept_each_under_
 
     done = await asyncio.gather(
         *(says(number) for number in range(MANY)),
-        *(system.answers.reply(ticket.reference, RINA, system.writes()) for _ in range(MANY)),
+        *(system.tickets.reply(ticket.reference, RINA, system.new_message()) for _ in range(MANY)),
     )
     assert sorted(entry.number for entry in done if entry) == list(range(1, 2 * MANY + 1))
     assert [entry.number for entry in await system.entries(ticket)] == list(range(1, 2 * MANY + 1))
@@ -59,27 +59,27 @@ async def test_words_from_both_sides_in_the_same_moment_are_all_kept_each_under_
 async def test_one_message_that_is_met_twice_in_the_same_moment_is_one_answer(
     system: TicketSystem, ticket: Ticket
 ) -> None:
-    written = system.writes()
-    done = await asyncio.gather(*(system.answers.reply(ticket.reference, RINA, written) for _ in range(MANY)))
+    written = system.new_message()
+    done = await asyncio.gather(*(system.tickets.reply(ticket.reference, RINA, written) for _ in range(MANY)))
     assert [entry.number for entry in done if entry] == [1]
-    await system.tells()
-    assert system.heard(EMMA) == ["ticket_reply:1"]
+    await system.deliver()
+    assert system.kinds_sent_to(EMMA) == ["ticket_reply:1"]
 
 
 async def test_closing_and_answering_in_the_same_moment_leave_no_answer_behind_a_closed_door(
     system: TicketSystem, ticket: Ticket
 ) -> None:
-    await system.answers.claim(ticket.reference, RINA)
+    await system.tickets.claim(ticket.reference, RINA)
     closed, answer = await asyncio.gather(
-        system.answers.close(ticket.reference, RINA, CloseReason.SOLVED),
-        system.answers.reply(ticket.reference, RINA, system.writes()),
+        system.tickets.close(ticket.reference, RINA, CloseReason.SOLVED),
+        system.tickets.reply(ticket.reference, RINA, system.new_message()),
         return_exceptions=True,
     )
     assert isinstance(closed, Ticket)
-    await system.tells()
-    told = system.heard(EMMA)
+    await system.deliver()
+    told = system.kinds_sent_to(EMMA)
     if isinstance(answer, Rejection):
         assert told == [f"ticket_closed:{closed.version}"]
     else:
         assert told[0] == "ticket_reply:1"
-    assert not (await system.now(ticket)).is_open
+    assert not (await system.reload(ticket)).is_open

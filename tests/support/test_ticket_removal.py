@@ -1,4 +1,4 @@
-"""What a forgotten person's ticket leaves in support's chats goes: its topic where the bot may, else each message."""
+"""A deleted user's tickets are deleted in support's chats: the topic, or else each message."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +19,7 @@ GROUP = -100_3001
 
 @dataclass
 class Chats:
-    """What was asked to be deleted, and what becomes of it."""
+    """Chats that record requests to delete, and return the given outcomes."""
 
     topic: Outcome = field(default_factory=Delivered)
     message: Outcome = field(default_factory=Delivered)

@@ -1,4 +1,4 @@
-"""Tickets in both databases: one open for a matter, one of several who save at once, lists in their orders."""
+"""Both databases allow one open ticket about a subject, detect simultaneous changes, and sort the lists."""
 
 import asyncio
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Whom to remind of a ticket that waits, and what is measured of tickets."""
+"""Who is reminded of a waiting ticket, and the statistics of tickets."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

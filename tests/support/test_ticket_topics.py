@@ -1,4 +1,4 @@
-"""The topic of a ticket in a chat: remembered by itself, found before there is a card, and forgotten with all in it."""
+"""A ticket's topic is saved before its card, and deleted with all posts in it."""
 
 import pytest
 
@@ -13,7 +13,7 @@ GROUP, OTHER = -1001, 3001
 
 @pytest.fixture(autouse=True)
 async def tickets(store: Database) -> None:
-    """Two, each with a topic; the first had another one before."""
+    """Two tickets with a topic each. The first had another topic before."""
     async with store.transaction() as tx:
         for name in ("T-2345A", "T-3456B"):
             assert await TicketRepository(tx).add(a_ticket(name))

@@ -1,4 +1,4 @@
-"""Tickets open by a person's first word and by themselves, once for a matter, and grow by every further word."""
+"""A user's message or a failed order opens one ticket about a subject. Further messages are added to it."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -28,7 +28,7 @@ STAFFED = rules(support_ids=frozenset({RINA}))
 
 
 class UserTicketSystem(OrderSystem):
-    """With the person's side of tickets."""
+    """An order system with the user's tickets."""
 
     def __init__(self, file: str, service: FakeSettlement, **others: Any) -> None:
         super().__init__(file, service, rules=STAFFED, **others)
@@ -53,7 +53,7 @@ class UserTicketSystem(OrderSystem):
         async with self.store.reading() as tx:
             return [entry.text for entry in await TicketEntryRepository(tx).of_ticket(ticket.reference)]
 
-    async def deeds(self, reference: str = "") -> list[str]:
+    async def user_events(self, reference: str = "") -> list[str]:
         async with self.store.reading() as tx:
             return [
                 act.event
@@ -92,7 +92,7 @@ async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(system
         f"{StaffNotification.ENTRY}:2",
     ]
     assert {each.chat_id for each in system.ears.heard} == {RINA}
-    assert await system.deeds("R1") == [UserEvent.ASKED, UserEvent.SAID]
+    assert await system.user_events("R1") == [UserEvent.ASKED, UserEvent.SAID]
 
 
 async def test_each_matter_has_a_ticket_of_its_own(system: UserTicketSystem) -> None:
@@ -109,7 +109,7 @@ async def test_a_message_that_is_met_again_after_a_crash_is_taken_in_once(system
     again = await system.tickets.ask(replace(user, open_question=None), words("Help", 10), "R1")
     assert (again.ticket, again.event) == (first.ticket, None)
     assert await system.texts(first.ticket) == ["Help"]
-    assert await system.deeds("R1") == [UserEvent.ASKED]
+    assert await system.user_events("R1") == [UserEvent.ASKED]
     async with system.store.reading() as tx:
         known = await UserRepository(tx).get(EMMA)
     assert known is not None
@@ -228,7 +228,7 @@ async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(sy
     assert await system.tickets.rate(ticket, Rating.GOOD) == ticket, "a second tap changes nothing"
     ticket = await system.tickets.rate(ticket, Rating.BAD)
     assert (await system.ticket(ticket.reference)).rating is Rating.BAD
-    assert await system.deeds() == [UserEvent.ASKED, UserEvent.RATED_GOOD, UserEvent.RATED_BAD]
+    assert await system.user_events() == [UserEvent.ASKED, UserEvent.RATED_GOOD, UserEvent.RATED_BAD]
 
 
 async def test_reopening_keeps_who_held_it_and_forgets_the_rating(system: UserTicketSystem) -> None:

@@ -1,4 +1,4 @@
-"""A person's screens of tickets, with what may come from outside; `every_screen.py` reads them with all others."""
+"""A user's screens of tickets in every state, with input from outside. `every_screen.py` checks them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,12 +20,12 @@ CONTACTS = ("", "@kirim_help", "help@kirim.example", "https://kirim.example/help
 
 
 def some_contacts(staff: frozenset[int], contact: str) -> SupportContacts:
-    """Whom a person may ask."""
+    """Return the contacts that users can ask."""
     return SupportContacts(StaffChat(0, staff), contact)
 
 
 def of_tickets(t: Translator, order: Order, now: datetime, zone: tzinfo) -> Iterator[tuple[str, Screen]]:
-    """Each of them, with a name and in every state."""
+    """Yield each screen with a name, in every state."""
     for about, cause in product((order, None), Cause):
         ticket = an_unanswered_ticket(now, cause=cause)
         yield f"opened, {cause}", ticket_question.confirm_opened(t, ticket, about)

@@ -1,4 +1,4 @@
-"""Support at work on a real database, with a moved clock and a teller that writes down."""
+"""A system of tickets on a real database, with a moved clock and a sender that records what it sends."""
 
 import itertools
 
@@ -25,73 +25,73 @@ GROUP = -1_001_000
 
 
 class TicketSystem:
-    """Rina and Oscar help people, in a group or (`group` 0) each in private."""
+    """The services of support. The agents are Rina and Oscar, in a group or (`group` 0) each in private."""
 
     def __init__(self, database: str, clock: MovedClock, group: int = GROUP) -> None:
         self.store, self.clock, self.group = Database(database, VAULT), clock, group
         self.staff_chat = StaffChat(group, frozenset({OSCAR, RINA}))
-        self.answers = StaffTicketService(self.store, clock, self.staff_chat)
+        self.tickets = StaffTicketService(self.store, clock, self.staff_chat)
         self.corrections = TicketCorrectionService(self.store, clock, self.staff_chat)
-        self.ears = Ears(clock)
+        self.sender = Ears(clock)
         self.delivery = OutboxDelivery(
-            self.store, self.ears, clock, after=chain(posts.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups())
+            self.store, self.sender, clock, after=chain(posts.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups())
         )
         self._numbers = itertools.count(500)
 
-    async def opens(self, user_id: int = EMMA, order: str = "R2345AB") -> Ticket:
-        """A ticket of this person's."""
+    async def open_ticket(self, user_id: int = EMMA, order: str = "R2345AB") -> Ticket:
+        """Save an open ticket of this user."""
         ticket = Ticket.open(user_id, self.clock.now(), order_reference=order)
         async with self.store.transaction() as tx:
             assert await TicketRepository(tx).add(ticket)
         return ticket
 
-    def writes(
+    def new_message(
         self, text: str | None = "It is on its way.", *, by: int = 0, photo: str | None = None
     ) -> IncomingMessage:
-        """What one of them writes in the group, or in private."""
+        """Return a new message of an agent, in the group or in private."""
         chat = self.group or by
         media = MediaKind.PHOTO if photo else None
         return IncomingMessage(chat_id=chat, message_id=next(self._numbers), text=text, media=media, file_id=photo)
 
-    async def answered(self, ticket: Ticket, by: int = RINA, text: str = "It is on its way.") -> TicketEntry:
-        """An answer that was taken in."""
-        entry = await self.answers.reply(ticket.reference, by, self.writes(text, by=by))
+    async def reply(self, ticket: Ticket, by: int = RINA, text: str = "It is on its way.") -> TicketEntry:
+        """Save an agent's reply, and return its entry."""
+        entry = await self.tickets.reply(ticket.reference, by, self.new_message(text, by=by))
         assert entry is not None
         return entry
 
-    async def tells(self) -> None:
-        """All that is due."""
+    async def deliver(self) -> None:
+        """Deliver all notifications that are due."""
         while await self.delivery.start_due():
             await self.delivery.wait_until_sent()
 
-    async def now(self, ticket: Ticket) -> Ticket:
-        """The ticket as it is kept."""
+    async def reload(self, ticket: Ticket) -> Ticket:
+        """Return the ticket as it is saved."""
         async with self.store.reading() as tx:
             found = await TicketRepository(tx).get(ticket.reference)
         assert found is not None
         return found
 
-    async def entry(self, entry: TicketEntry) -> TicketEntry:
-        """The entry as it is kept."""
+    async def reload_entry(self, entry: TicketEntry) -> TicketEntry:
+        """Return the entry as it is saved."""
         async with self.store.reading() as tx:
             found = await TicketEntryRepository(tx).get(entry.ticket, entry.number)
         assert found is not None
         return found
 
     async def entries(self, ticket: Ticket) -> tuple[TicketEntry, ...]:
-        """All that was written in it."""
+        """Return the entries of a ticket."""
         async with self.store.reading() as tx:
             return await TicketEntryRepository(tx).of_ticket(ticket.reference)
 
-    async def trail(self) -> list[AuditEntry]:
-        """The audit trail, oldest first."""
+    async def audit_entries(self) -> list[AuditEntry]:
+        """Return the audit log, oldest first."""
         async with self.store.reading() as tx:
             return list(reversed(await AuditRepository(tx).page(limit=50)))
 
-    def heard(self, chat_id: int, kind: str = "") -> list[str]:
-        """The kinds of notification that have come to a chat, with their marks."""
+    def kinds_sent_to(self, chat_id: int, kind: str = "") -> list[str]:
+        """Return the kinds of notification sent to a chat, with their marks."""
         return [
             each.marked_kind
-            for each in self.ears.heard
+            for each in self.sender.heard
             if each.chat_id == chat_id and each.marked_kind.startswith(kind)
         ]
