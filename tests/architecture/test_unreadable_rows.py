@@ -27,7 +27,7 @@ from bot.staff.alarms import add_order_alarm
 from bot.users.model import User
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
-from tests.orders.order_world import EMMA, OSCAR, SARI, OrderSystem
+from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 from tests.users.stored_data import USER_DATA
 
@@ -76,16 +76,16 @@ async def test_one_order_that_does_not_open_stops_nobody_elses_payment(
 ) -> None:
     bad = await system.place(holder="BUDI SANTOSO")
     good = await system.place(SARI)
-    await system.tells()
+    await system.deliver()
     await breaks(system, BREAKS[column], key=bad.reference)
     for order in (bad, good):
         service.becomes(order.service_id or "", "LN_INVOICE_PAID")
-    await system.polls()
-    assert system.ears.kinds(SARI)[-1] == OrderNotification.PAID
+    await system.poll()
+    assert system.sender.kinds(SARI)[-1] == OrderNotification.PAID
     async with system.store.reading() as tx:
         due = await OrderRepository(tx).due(system.clock.now() + timedelta(days=1), is_paid=True)
     assert [order.reference for order in due] == [good.reference]
-    await system.watching.look()
+    await system.monitor.look()
     async with system.store.reading() as tx:
         (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     assert alarm.facts["rows"] == f"orders {bad.reference}"
@@ -96,14 +96,14 @@ async def test_a_malformed_order_stops_nobody_elses_payment_and_does_not_stay_du
     system: OrderSystem, service: FakeSettlement, column: str
 ) -> None:
     bad, good = await system.place(), await system.place(SARI)
-    await system.tells()
+    await system.deliver()
     await breaks(system, MALFORMED[column], key=bad.reference)
     service.becomes(good.service_id or "", "LN_INVOICE_PAID")
-    await system.polls()
-    assert system.ears.kinds(SARI)[-1] == OrderNotification.PAID
+    await system.poll()
+    assert system.sender.kinds(SARI)[-1] == OrderNotification.PAID
     await OrderWorkers(system.observer, system.reconciler).check_times()
     assert await due(system) == {good.reference}
-    await system.watching.look()
+    await system.monitor.look()
     async with system.store.reading() as tx:
         (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     assert alarm.facts["rows"] == f"orders {bad.reference}"
@@ -120,15 +120,15 @@ async def test_an_order_whose_next_look_alone_is_malformed_is_looked_at_now_with
     bad, good = await system.place(), await system.place(SARI)
     if is_paid:
         service.becomes(bad.service_id or "", "LN_INVOICE_PAID")
-        await system.polls()
+        await system.poll()
     await breaks(system, "UPDATE orders SET next_poll_at = :at WHERE reference = :key", at=never, key=bad.reference)
     await reads_what_is_never_due(system)
     await OrderWorkers(system.observer, system.reconciler).check_times()
     assert await due(system) == {good.reference, bad.reference}
     assert await rows_of_the_alarm(system) == f"orders {bad.reference}"
     service.becomes(bad.service_id or "", "COMPLETED")
-    await system.polls(after=0)
-    assert OrderNotification.SENT in system.ears.kinds(EMMA)
+    await system.poll(after=0)
+    assert OrderNotification.SENT in system.sender.kinds(EMMA)
     await OrderWorkers(system.observer, system.reconciler).check_times()
     assert await due(system) == {good.reference}
 
@@ -150,16 +150,16 @@ async def test_a_message_that_never_falls_due_keeps_none_behind_it_waiting(syste
     await system.place()
     await breaks(system, "UPDATE outbox SET due_at = :at WHERE kind = 'invoice'", at=never)
     await reads_what_is_never_due(system)
-    await system.tells()  # gives it up
-    await system.tells()
-    assert system.ears.kinds() == [OrderNotification.CARD]
+    await system.deliver()  # gives it up
+    await system.deliver()
+    assert system.sender.kinds() == [OrderNotification.CARD]
     assert (await rows_of_the_alarm(system)).startswith("outbox ")
 
 
 async def test_an_unreadable_order_on_the_services_list_does_not_stay_due(system: OrderSystem) -> None:
     bad, *good = [await system.place(chat_id, number=f"87209{chat_id}") for chat_id in (EMMA, SARI, 1003)]
     await breaks(system, BREAKS["bolt11"], key=bad.reference)
-    await system.polls()
+    await system.poll()
     await OrderWorkers(system.observer, system.reconciler).check_times()
     assert await due(system) == {order.reference for order in good}
 
@@ -203,11 +203,11 @@ async def test_a_changed_order_keeps_no_message_of_another_waiting(
 ) -> None:
     bad, good = await system.place(), await system.place(number="8720999999")
     await breaks(system, BREAKS["bolt11"], key=bad.reference)
-    await system.tells()
-    assert system.ears.shown() == [good.bolt11]
+    await system.deliver()
+    assert system.sender.payment_requests() == [good.bolt11]
     service.becomes(good.service_id or "", "LN_INVOICE_PAID")
-    await system.polls()
-    assert system.ears.kinds()[-1] == OrderNotification.PAID
+    await system.poll()
+    assert system.sender.kinds()[-1] == OrderNotification.PAID
     async with system.sql.reading() as tx:
         assert (await OutboxRepository(tx).backlog(system.clock.now() + timedelta(days=1))).count == 0
 
@@ -226,8 +226,8 @@ async def test_an_answer_is_not_saved_over_an_intent_that_was_changed(
     service.places.append("lost_after")
     lost = await system.place()
     await breaks(system, BREAKS["method"], key=lost.reference)
-    await system.reconciles()
-    assert system.ears.shown() == []
+    await system.reconcile()
+    assert system.sender.payment_requests() == []
     assert system.sql.unreadable_rows() == {f"orders {lost.reference}"}
 
 
@@ -237,7 +237,7 @@ async def test_orders_that_expire_or_are_looked_for_are_read_row_by_row(
     bad, good = await system.place(), await system.place(SARI)
     await breaks(system, "UPDATE orders SET number = 's1.no.key' WHERE reference = :key", key=bad.reference)
     system.clock.passes(hours=2)
-    await system.polls(after=0)
+    await system.poll(after=0)
     assert (await system.order(good.reference)).expiry_notified
     service.places.append("lost_before")
     lost = await system.place(SARI)
@@ -260,7 +260,7 @@ async def test_an_update_that_does_not_open_keeps_no_place(system: OrderSystem) 
 
 async def rows_of_the_alarm(system: OrderSystem) -> str:
     """The rows that operators are told of."""
-    await system.watching.look()
+    await system.monitor.look()
     async with system.store.reading() as tx:
         (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     return str(alarm.facts["rows"])
@@ -271,9 +271,9 @@ async def test_a_message_that_cannot_be_read_keeps_none_behind_it_waiting(system
     bad, good = await system.place(), await system.place(SARI)
     change = f"UPDATE outbox SET {column} WHERE subject = :key AND kind = 'invoice'"  # noqa: S608  a test's own text
     await breaks(system, change, key=order_subject(bad))
-    await system.tells()
-    assert system.ears.kinds() == [OrderNotification.CARD]
-    assert system.ears.shown() == [good.bolt11]
+    await system.deliver()
+    assert system.sender.kinds() == [OrderNotification.CARD]
+    assert system.sender.payment_requests() == [good.bolt11]
     assert (await rows_of_the_alarm(system)).startswith("outbox ")
 
 
@@ -281,9 +281,9 @@ async def test_a_message_left_half_sent_that_cannot_be_read_is_given_up(system: 
     await system.place()
     await breaks(system, "UPDATE outbox SET payload = '{', status = 'sending' WHERE kind = 'invoice'")
     assert await system.delivery.recover() == 0
-    await system.tells()  # gives it up
-    await system.tells()
-    assert system.ears.kinds() == [OrderNotification.CARD]
+    await system.deliver()  # gives it up
+    await system.deliver()
+    assert system.sender.kinds() == [OrderNotification.CARD]
 
 
 async def a_damaged_user(system: OrderSystem, user_id: int) -> None:
@@ -299,11 +299,11 @@ async def test_an_order_is_followed_though_its_users_phrase_does_not_open(
     await a_damaged_user(system, EMMA)
     order = await system.place()
     service.becomes(order.service_id or "", "LN_INVOICE_PAID")
-    await system.polls()
+    await system.poll()
     service.becomes(order.service_id or "", "LN_SWAP_PENDING")
-    await system.polls()
+    await system.poll()
     assert (await system.order(order.reference)).state == "LN_SWAP_PENDING"
-    assert OrderNotification.PAID in system.ears.kinds()
+    assert OrderNotification.PAID in system.sender.kinds()
     assert await due(system) == {order.reference}
     assert await rows_of_the_alarm(system) == f"users {EMMA}"
 
@@ -322,8 +322,8 @@ async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(system: Ord
     await a_damaged_user(system, EMMA)
     await breaks(system, "UPDATE subscriptions SET subscribed_at = 'today' WHERE user_id = :key", key=OSCAR)
     assert await scheduler.queue_due()
-    await system.tells()
-    assert system.ears.kinds(SARI) == ["daily_quote"]
+    await system.deliver()
+    assert system.sender.kinds(SARI) == ["daily_quote"]
     assert not await scheduler.queue_due()
     async with system.sql._writer.connect() as connection:
         found = await connection.execute(text("SELECT user_id FROM subscriptions WHERE next_daily_at IS NOT NULL"))
@@ -333,6 +333,6 @@ async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(system: Ord
 
 async def test_while_all_rows_open_there_is_no_alarm(system: OrderSystem) -> None:
     await system.place()
-    await system.watching.look()
+    await system.monitor.look()
     async with system.store.reading() as tx:
         assert await AlarmRepository(tx).open() == ()

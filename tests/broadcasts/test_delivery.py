@@ -19,7 +19,7 @@ from bot.staff.model import AuditAction
 from bot.staff.repository import AuditRepository
 from bot.users.repository import UserRepository
 from tests.broadcasts.builders import BLOCKED, BotProcess, shorten_pauses
-from tests.orders.order_world import OSCAR
+from tests.orders.order_system import OSCAR
 from tests.users.stored_data import delete_user
 
 DELIVERED, WAITING, UNKNOWN = DeliveryStatus.DELIVERED, DeliveryStatus.WAITING, DeliveryStatus.UNKNOWN

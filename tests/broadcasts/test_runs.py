@@ -6,7 +6,7 @@ from collections import Counter
 from bot.broadcasts.model import BroadcastStatus
 from bot.rates.repository import SubscriptionRepository
 from tests.broadcasts.builders import BLOCKED, BotProcess
-from tests.orders.order_world import OSCAR
+from tests.orders.order_system import OSCAR
 
 
 async def test_a_broadcast_is_delivered_whatever_the_database(database: str) -> None:

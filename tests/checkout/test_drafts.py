@@ -11,7 +11,7 @@ from bot.checkout.flow import is_complete
 from bot.checkout.notifications import DraftNotification
 from bot.checkout.repository import DraftRepository
 from bot.core.money import Amount
-from tests.orders.order_world import EMMA, SARI, OrderSystem
+from tests.orders.order_system import EMMA, SARI, OrderSystem
 
 
 async def kept(system: OrderSystem, draft: OrderDraft) -> OrderDraft:
@@ -83,8 +83,8 @@ async def test_an_idle_draft_is_put_away_and_its_user_told_once(system: OrderSys
     system.clock.passes(minutes=1)
     assert [each.id for each in await system.drafts.expired()] == [draft.id]
     assert [await system.drafts.expire(draft.id) for _ in range(3)] == [True, False, False]
-    await system.tells()
-    assert system.ears.kinds() == [DraftNotification.EXPIRED]
+    await system.deliver()
+    assert system.sender.kinds() == [DraftNotification.EXPIRED]
     assert await system.drafts.expired() == ()
 
 
@@ -112,8 +112,8 @@ async def test_a_draft_put_away_twice_is_told_twice(system: OrderSystem) -> None
     system.clock.passes(minutes=30)
     assert again is not None
     assert await system.drafts.expire(again.id)
-    await system.tells()
-    assert system.ears.kinds() == [DraftNotification.EXPIRED] * 2
+    await system.deliver()
+    assert system.sender.kinds() == [DraftNotification.EXPIRED] * 2
 
 
 async def test_a_draft_is_not_taken_up_beside_another(system: OrderSystem) -> None:

@@ -48,7 +48,7 @@ from bot.support.notifications.kinds import (
 from bot.users.model import DeletedUser
 from tests.infra.builders import a_notification
 from tests.infra.keys import ENCRYPTION_KEYS
-from tests.orders.order_world import EMMA, SARI, OrderSystem
+from tests.orders.order_system import EMMA, SARI, OrderSystem
 from tests.rendering import context_for, renderers_for
 from tests.times import NOW
 
@@ -186,7 +186,7 @@ class Delivered:
     async def runs(self) -> None:
         async def render(notification: Notification[AboutOrder], _: object) -> Any:
             self.sent.append(notification.payload.reference)
-            return await self.system.ears.send(a_notification())
+            return await self.system.sender.send(a_notification())
 
         async def follow(_: object, notification: Notification[AboutOrder], *__: object) -> None:
             self.followed.append(notification.payload.reference)
@@ -250,8 +250,8 @@ async def test_nothing_follows_an_unreadable_row_of_a_chat_that_is_given_up(syst
     async def follow(_: object, notification: Notification[AboutOrder], *__: object) -> None:
         followed.append(notification.payload.reference)
 
-    system.ears.outcomes[EMMA].append(BLOCKED)
-    delivery = OutboxDelivery(system.store, system.ears, system.clock, after={OrderNotification.PAID: follow})
+    system.sender.outcomes[EMMA].append(BLOCKED)
+    delivery = OutboxDelivery(system.store, system.sender, system.clock, after={OrderNotification.PAID: follow})
     while await delivery.start_due():
         await delivery.wait_until_sent()
     assert followed == ["R2345AB", "R2345AC"]

@@ -26,7 +26,7 @@ from bot.orders.notifications.queueing import IN_EXTRA
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.infra.keys import VAULT
-from tests.orders.order_world import EMMA, SARI, Ears, OrderSystem
+from tests.orders.order_system import EMMA, SARI, OrderSystem, RecordingSender
 from tests.waiting import TIMEOUT_SECONDS
 
 
@@ -50,10 +50,10 @@ async def queue(system: OrderSystem, *kinds: str, chat_id: int = EMMA) -> None:
 
 
 def heard(system: OrderSystem) -> list[tuple[int, str, bool]]:
-    return [(each.chat_id, each.kind, each.maybe_sent) for each in system.ears.heard]
+    return [(each.chat_id, each.kind, each.maybe_sent) for each in system.sender.sent]
 
 
-class SlowEars(Ears):
+class SlowSender(RecordingSender):
     """Answers only when the test lets it."""
 
     def __init__(self, system: OrderSystem) -> None:
@@ -70,47 +70,47 @@ class SlowEars(Ears):
 
 async def test_the_notifications_of_a_chat_are_sent_in_their_order(system: OrderSystem) -> None:
     await queue(system, "checking", "card", "paid", "sent")
-    await system.tells()
-    assert system.ears.kinds() == ["checking", "card", "paid", "sent"]
+    await system.deliver()
+    assert system.sender.kinds() == ["checking", "card", "paid", "sent"]
 
 
 async def test_the_same_notification_twice_is_sent_once(system: OrderSystem) -> None:
     await queue(system, "paid")
     await queue(system, "paid")
-    await system.tells()
+    await system.deliver()
     await queue(system, "paid")
-    await system.tells()
-    assert system.ears.kinds() == ["paid"]
+    await system.deliver()
+    assert system.sender.kinds() == ["paid"]
 
 
 async def test_what_is_postponed_holds_back_what_follows_it_in_its_chat_alone(system: OrderSystem) -> None:
     await queue(system, "paid", "sent")
     await queue(system, "paid", chat_id=SARI)
-    system.ears.outcomes[EMMA].append(RetryLater(30))
-    await system.tells()
+    system.sender.outcomes[EMMA].append(RetryLater(30))
+    await system.deliver()
     assert heard(system) == [(SARI, "paid", False)]
     system.clock.passes(seconds=29)
-    await system.tells()
-    assert system.ears.kinds() == []
+    await system.deliver()
+    assert system.sender.kinds() == []
     system.clock.passes(seconds=1)
-    await system.tells()
-    assert system.ears.kinds() == ["paid", "sent"]
+    await system.deliver()
+    assert system.sender.kinds() == ["paid", "sent"]
 
 
 async def test_a_wait_that_telegram_asks_for_is_waited_out_however_long(system: OrderSystem) -> None:
     await queue(system, "paid")
-    system.ears.outcomes[EMMA].append(RetryLater(7200))
-    await system.tells()
+    system.sender.outcomes[EMMA].append(RetryLater(7200))
+    await system.deliver()
     async with system.store.reading() as tx:
         assert await OutboxRepository(tx).next_due() == system.clock.now() + timedelta(hours=2)
 
 
 async def test_failures_are_repeated_later_and_later_and_never_given_up(system: OrderSystem) -> None:
     await queue(system, "paid")
-    system.ears.outcomes[EMMA].extend([RetryLater(1)] * 60)
+    system.sender.outcomes[EMMA].extend([RetryLater(1)] * 60)
     waits = []
-    while system.ears.outcomes[EMMA]:
-        await system.tells()
+    while system.sender.outcomes[EMMA]:
+        await system.deliver()
         async with system.store.reading() as tx:
             due = await OutboxRepository(tx).next_due()
         assert due is not None
@@ -118,29 +118,29 @@ async def test_failures_are_repeated_later_and_later_and_never_given_up(system: 
         system.clock.at = due
     assert waits == sorted(waits)
     assert (waits[0], waits[-1]) == (1, 900)
-    await system.tells()
-    assert system.ears.kinds() == ["paid"]
+    await system.deliver()
+    assert system.sender.kinds() == ["paid"]
 
 
 async def test_a_message_that_may_have_arrived_is_repeated_late_and_says_so(system: OrderSystem) -> None:
     await queue(system, "paid")
-    system.ears.outcomes[EMMA].extend([RetryLater(1, maybe_sent=True), RetryLater(1)])
-    await system.tells()
+    system.sender.outcomes[EMMA].extend([RetryLater(1, maybe_sent=True), RetryLater(1)])
+    await system.deliver()
     system.clock.passes(seconds=14)
-    await system.tells()
-    assert list(system.ears.outcomes[EMMA]) == [RetryLater(1)], "it is not tried before"
+    await system.deliver()
+    assert list(system.sender.outcomes[EMMA]) == [RetryLater(1)], "it is not tried before"
     system.clock.passes(seconds=1)
-    await system.tells()
+    await system.deliver()
     system.clock.passes(seconds=10)
-    await system.tells()
+    await system.deliver()
     assert heard(system) == [(EMMA, "paid", True)]
 
 
 async def test_a_blocked_chat_is_given_up_without_disturbing_the_others(system: OrderSystem) -> None:
     await queue(system, "paid", "sent")
     await queue(system, "paid", "sent", chat_id=SARI)
-    system.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
-    await system.tells()
+    system.sender.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
+    await system.deliver()
     assert heard(system) == [(SARI, "paid", False), (SARI, "sent", False)]
     async with system.store.reading() as tx:
         assert await OutboxRepository(tx).next_due() is None
@@ -148,47 +148,47 @@ async def test_a_blocked_chat_is_given_up_without_disturbing_the_others(system: 
 
 async def test_a_chat_that_opens_again_hears_what_is_new(system: OrderSystem) -> None:
     await queue(system, "paid")
-    system.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
-    await system.tells()
+    system.sender.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
+    await system.deliver()
     await queue(system, "sent")
-    await system.tells()
-    assert system.ears.kinds() == ["sent"]
+    await system.deliver()
+    assert system.sender.kinds() == ["sent"]
 
 
 async def test_a_message_that_telegram_refuses_is_skipped(system: OrderSystem) -> None:
     await queue(system, "paid", "sent")
-    system.ears.outcomes[EMMA].append(Undeliverable("can't parse entities"))
-    await system.tells()
-    assert system.ears.kinds() == ["sent"]
+    system.sender.outcomes[EMMA].append(Undeliverable("can't parse entities"))
+    await system.deliver()
+    assert system.sender.kinds() == ["sent"]
 
 
 async def test_a_slow_chat_does_not_hold_up_the_others(system: OrderSystem) -> None:
-    ears = SlowEars(system)
-    delivery = OutboxDelivery(system.store, ears, system.clock)
-    ears.gates[EMMA] = asyncio.Event()
+    sender = SlowSender(system)
+    delivery = OutboxDelivery(system.store, sender, system.clock)
+    sender.gates[EMMA] = asyncio.Event()
     await queue(system, "paid")
     for chat_id in range(2000, 2200):
         await queue(system, "paid", chat_id=chat_id)
     async with asyncio.timeout(TIMEOUT_SECONDS):
-        while len(ears.heard) < 200:
+        while len(sender.sent) < 200:
             await delivery.start_due()
             await asyncio.sleep(0)
-    assert EMMA not in {each.chat_id for each in ears.heard}
-    ears.gates[EMMA].set()
+    assert EMMA not in {each.chat_id for each in sender.sent}
+    sender.gates[EMMA].set()
     await delivery.wait_until_sent()
-    assert len(ears.heard) == 201
+    assert len(sender.sent) == 201
 
 
 async def test_starting_twice_tells_once(system: OrderSystem) -> None:
-    ears = SlowEars(system)
-    delivery = OutboxDelivery(system.store, ears, system.clock)
-    ears.gates[EMMA] = asyncio.Event()
+    sender = SlowSender(system)
+    delivery = OutboxDelivery(system.store, sender, system.clock)
+    sender.gates[EMMA] = asyncio.Event()
     await queue(system, "paid")
     assert await delivery.start_due() == 1
     assert await delivery.start_due() == 0
-    ears.gates[EMMA].set()
+    sender.gates[EMMA].set()
     await delivery.wait_until_sent()
-    assert len(ears.heard) == 1
+    assert len(sender.sent) == 1
 
 
 async def test_two_processes_send_a_notification_once(system: OrderSystem, other_system: OrderSystem) -> None:
@@ -196,7 +196,7 @@ async def test_two_processes_send_a_notification_once(system: OrderSystem, other
     for _ in range(40):
         await asyncio.gather(system.delivery.start_due(), other_system.delivery.start_due())
         await asyncio.gather(system.delivery.wait_until_sent(), other_system.delivery.wait_until_sent())
-    told = [each.marked_kind for each in system.ears.heard + other_system.ears.heard]
+    told = [each.marked_kind for each in system.sender.sent + other_system.sender.sent]
     assert sorted(told) == sorted(f"card_edit:{number}" for number in range(20))
 
 
@@ -204,49 +204,49 @@ async def test_what_a_crash_left_half_told_is_told_again_and_says_so(
     system: OrderSystem, other_system: OrderSystem
 ) -> None:
     await queue(system, "paid", "sent")
-    ears = SlowEars(system)
-    ears.gates[EMMA] = asyncio.Event()
-    dying = OutboxDelivery(system.store, ears, system.clock)
+    sender = SlowSender(system)
+    sender.gates[EMMA] = asyncio.Event()
+    dying = OutboxDelivery(system.store, sender, system.clock)
     await dying.start_due()
-    await ears.begun.wait()
+    await sender.begun.wait()
     await dying.close(0)
-    await other_system.tells()
-    assert other_system.ears.heard == []
+    await other_system.deliver()
+    assert other_system.sender.sent == []
     assert await other_system.delivery.recover() == 1
-    await other_system.tells()
+    await other_system.deliver()
     assert heard(other_system) == [(EMMA, "paid", True), (EMMA, "sent", False)]
 
 
 async def test_recovering_leaves_alone_what_is_being_told_just_now(system: OrderSystem) -> None:
-    ears = SlowEars(system)
-    delivery = OutboxDelivery(system.store, ears, system.clock)
-    ears.gates[EMMA] = asyncio.Event()
+    sender = SlowSender(system)
+    delivery = OutboxDelivery(system.store, sender, system.clock)
+    sender.gates[EMMA] = asyncio.Event()
     await queue(system, "paid")
     await delivery.start_due()
-    await ears.begun.wait()
+    await sender.begun.wait()
     assert await delivery.recover() == 0
-    ears.gates[EMMA].set()
+    sender.gates[EMMA].set()
     await delivery.wait_until_sent()
-    assert [each.maybe_sent for each in ears.heard] == [False]
+    assert [each.maybe_sent for each in sender.sent] == [False]
 
 
 async def test_a_notification_whose_rendering_fails_once_is_sent_later(system: OrderSystem) -> None:
     await queue(system, "paid", "sent")
-    system.ears.outcomes[EMMA].append(KeyError("a name"))
-    await system.tells()
-    assert system.ears.kinds() == []
+    system.sender.outcomes[EMMA].append(KeyError("a name"))
+    await system.deliver()
+    assert system.sender.kinds() == []
     system.clock.passes(seconds=15)
-    await system.tells()
+    await system.deliver()
     assert heard(system) == [(EMMA, "paid", True), (EMMA, "sent", False)]
 
 
 async def test_a_notification_that_can_never_be_sent_does_not_silence_its_chat(system: OrderSystem) -> None:
     await queue(system, "paid", "sent")
-    system.ears.outcomes[EMMA].extend([KeyError("a name")] * MISTAKES_FORGIVEN)
+    system.sender.outcomes[EMMA].extend([KeyError("a name")] * MISTAKES_FORGIVEN)
     for _ in range(MISTAKES_FORGIVEN):
-        await system.tells()
+        await system.deliver()
         system.clock.passes(minutes=5)
-    assert system.ears.kinds() == ["sent"]
+    assert system.sender.kinds() == ["sent"]
     assert await left(system) == {NotificationStatus.UNDELIVERABLE: 1, NotificationStatus.SENT: 1}
 
 
@@ -266,22 +266,22 @@ async def test_no_mistake_is_remembered_of_a_message_that_is_done_with(system: O
         if isinstance(each, RowUnreadable):
             each.table = "orders"
     await queue(system, "paid")
-    system.ears.outcomes[EMMA].extend([KeyError("a name"), *then])
-    await system.tells()
+    system.sender.outcomes[EMMA].extend([KeyError("a name"), *then])
+    await system.deliver()
     assert len(system.delivery._mistakes) == 1
     for _ in then or [None]:
         system.clock.passes(minutes=5)
-        await system.tells()
+        await system.deliver()
     assert not system.delivery._mistakes
 
 
 async def test_no_mistake_is_remembered_of_a_chat_that_cannot_be_reached(system: OrderSystem) -> None:
     await queue(system, OrderNotification.RECEIPT)
-    system.ears.outcomes[EMMA].append(KeyError("a name"))
-    await system.tells()
+    system.sender.outcomes[EMMA].append(KeyError("a name"))
+    await system.deliver()
     await queue(system, "paid")
-    system.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
-    await system.tells()
+    system.sender.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
+    await system.deliver()
     assert await left(system) == {NotificationStatus.UNDELIVERABLE: 2}
     assert not system.delivery._mistakes
 
@@ -296,11 +296,11 @@ async def left(system: OrderSystem) -> dict[str, int]:
 
 async def test_a_database_that_is_away_while_telling_is_no_reason_to_give_up(system: OrderSystem) -> None:
     await queue(system, "paid")
-    system.ears.outcomes[EMMA].extend([StoreDown()] * (MISTAKES_FORGIVEN * 2))
+    system.sender.outcomes[EMMA].extend([StoreDown()] * (MISTAKES_FORGIVEN * 2))
     for _ in range(MISTAKES_FORGIVEN * 2 + 1):
-        await system.tells()
+        await system.deliver()
         system.clock.passes(minutes=15)
-    assert system.ears.kinds() == ["paid"]
+    assert system.sender.kinds() == ["paid"]
 
 
 async def test_a_result_that_a_mistake_of_ours_keeps_from_being_saved_is_recovered(
@@ -315,7 +315,7 @@ async def test_a_result_that_a_mistake_of_ours_keeps_from_being_saved_is_recover
         await system.delivery.start_due()
         await system.delivery.wait_until_sent()
     assert await system.delivery.recover() == 1
-    await system.tells()
+    await system.deliver()
     assert heard(system) == [(EMMA, "paid", False), (EMMA, "paid", True), (EMMA, "sent", False)]
 
 
@@ -346,7 +346,7 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(system: Orde
     store = Failing(system.sql, after=after)
     pauses: list[float] = []
 
-    class Outage(Ears):
+    class Outage(RecordingSender):
         async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
             store.outages = 9 if notification.kind == "invoice" else 0
             return await super().send(notification)
@@ -354,14 +354,14 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(system: Orde
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    ears, followed = Outage(system.clock), list[str]()
-    ears.outcomes[EMMA].extend([Sent(41), Sent(42)])
+    sender, followed = Outage(system.clock), list[str]()
+    sender.outcomes[EMMA].extend([Sent(41), Sent(42)])
 
     async def follows(*_: object) -> None:
         followed.append("invoice")
 
     delivery = OutboxDelivery(
-        cast("Database", store), ears, system.clock, after={OrderNotification.INVOICE: follows}, sleep=sleep
+        cast("Database", store), sender, system.clock, after={OrderNotification.INVOICE: follows}, sleep=sleep
     )
     await queue(system, "invoice", "card")
     while await delivery.start_due():
@@ -369,7 +369,7 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(system: Orde
     async with system.store.reading() as tx:
         saved = [await OutboxRepository(tx).message_of("order:R2345AB", kind, EMMA) for kind in ("invoice", "card")]
     assert saved == [41, 42]
-    assert [(each.kind, each.maybe_sent) for each in ears.heard] == [("invoice", False), ("card", False)]
+    assert [(each.kind, each.maybe_sent) for each in sender.sent] == [("invoice", False), ("card", False)]
     assert (len(pauses), max(pauses)) == (9, 5.0)
     assert followed
 
@@ -379,7 +379,7 @@ async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(
         await UserRepository(tx).save(User(id=7, created_at=system.clock.now()))
         raise KeyError
 
-    delivery = OutboxDelivery(system.store, system.ears, system.clock, after={OrderNotification.PAID: mistaken})
+    delivery = OutboxDelivery(system.store, system.sender, system.clock, after={OrderNotification.PAID: mistaken})
     await queue(system, "paid", "sent")
     for _ in range(2):
         while await delivery.start_due():
@@ -394,9 +394,9 @@ async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(
 
 async def test_whoever_waits_for_room_is_told_of_each_end(system: OrderSystem) -> None:
     ends: list[None] = []
-    delivery = OutboxDelivery(system.store, system.ears, system.clock, on_slot_free=lambda: ends.append(None))
+    delivery = OutboxDelivery(system.store, system.sender, system.clock, on_slot_free=lambda: ends.append(None))
     await queue(system, "paid")
-    system.ears.outcomes[EMMA].append(RetryLater(1))
+    system.sender.outcomes[EMMA].append(RetryLater(1))
     await delivery.start_due()
     await delivery.wait_until_sent()
     assert len(ends) == 1
@@ -404,12 +404,12 @@ async def test_whoever_waits_for_room_is_told_of_each_end(system: OrderSystem) -
 
 async def test_closing_ends_every_transaction_before_the_store_is_closed(system: OrderSystem) -> None:
     store = Database(system.database, VAULT)
-    ears = SlowEars(system)
-    ears.gates[EMMA] = asyncio.Event()
-    delivery = OutboxDelivery(store, ears, system.clock)
+    sender = SlowSender(system)
+    sender.gates[EMMA] = asyncio.Event()
+    delivery = OutboxDelivery(store, sender, system.clock)
     await queue(system, "paid")
     await delivery.start_due()
-    await ears.begun.wait()
+    await sender.begun.wait()
     await delivery.close(0)
     assert delivery._under_way == {}
     await store.close()

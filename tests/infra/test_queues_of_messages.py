@@ -52,7 +52,7 @@ from bot.users.repository import UserRepository
 from tests.checkout.builders import a_draft_at_review
 from tests.infra.builders import as_stored
 from tests.orders.builders import an_open_order
-from tests.orders.order_world import EMMA, OSCAR, OrderSystem
+from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.screens import NOW
 from tests.texts import TRANSLATIONS
 
@@ -60,7 +60,7 @@ BOT = Path(__file__).parents[2] / "bot"
 
 
 def telling(system: OrderSystem) -> OutboxDelivery:
-    return OutboxDelivery(system.store, system.ears, system.clock, after=hooks(frozenset({OSCAR})))
+    return OutboxDelivery(system.store, system.sender, system.clock, after=hooks(frozenset({OSCAR})))
 
 
 async def tells(system: OrderSystem) -> None:
@@ -147,7 +147,7 @@ class FailingPictures:
         if notification.kind == OrderNotification.RECEIPT:
             self.tries += 1
             return RetryLater(0)
-        return await self._system.ears.send(notification)
+        return await self._system.sender.send(notification)
 
 
 async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(system: OrderSystem) -> None:
@@ -157,7 +157,7 @@ async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(system: O
     await tells(system)
     await queue(system, OrderNotification.UNRESOLVED, OrderNotification.PAID)
     await tells(system)
-    assert system.ears.kinds() == [OrderNotification.UNRESOLVED, OrderNotification.PAID]
+    assert system.sender.kinds() == [OrderNotification.UNRESOLVED, OrderNotification.PAID]
     for _ in range(EXTRA_TRIES * 2):
         system.clock.passes(minutes=15)
         await tells(system)
@@ -172,12 +172,12 @@ async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(system: O
 
 
 async def test_a_message_about_money_is_tried_for_ever(system: OrderSystem) -> None:
-    system.ears.outcomes[EMMA].extend([RetryLater(0)] * 60)
+    system.sender.outcomes[EMMA].extend([RetryLater(0)] * 60)
     await queue(system, OrderNotification.PAID)
     for _ in range(61):
         await tells(system)
         system.clock.passes(minutes=15)
-    assert system.ears.kinds() == [OrderNotification.PAID]
+    assert system.sender.kinds() == [OrderNotification.PAID]
 
 
 @pytest.mark.parametrize("kind", [OrderNotification.INVOICE, OrderNotification.PAID, OrderNotification.FAILED])
@@ -187,9 +187,9 @@ async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_sh
     async with system.sql.transaction() as tx:
         await UserRepository(tx).save(User(id=EMMA, created_at=system.clock.now()))
     order = await system.place()
-    await system.tells()
+    await system.deliver()
     system.delivery = telling(system)
-    system.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
+    system.sender.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
     async with system.sql.transaction() as tx:
         (piece,) = order_notifications(order, (kind,), system.clock.now())
         await OutboxRepository(tx).add([replace(piece, mark="again")])
@@ -199,12 +199,12 @@ async def test_a_message_about_money_that_telegram_refuses_is_an_alarm_and_is_sh
         missed = await MissedOrderRepository(tx).of_user(EMMA)
     assert [(alarm.kind, alarm.subject) for alarm in alarms] == [(AlarmKind.MESSAGE_REFUSED, order.reference)]
     assert [each.reference for each in missed] == [order.reference]
-    assert system.ears.kinds(OSCAR)[-1] == "alarm_raised"
+    assert system.sender.kinds(OSCAR)[-1] == "alarm_raised"
 
 
 async def test_a_user_who_blocked_the_bot_is_no_alarm(system: OrderSystem) -> None:
     system.delivery = telling(system)
-    system.ears.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
+    system.sender.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
     await queue(system, OrderNotification.PAID)
     await tells(system)
     async with system.store.reading() as tx:
@@ -213,7 +213,7 @@ async def test_a_user_who_blocked_the_bot_is_no_alarm(system: OrderSystem) -> No
 
 async def test_an_invoice_without_its_picture_is_an_alarm(system: OrderSystem) -> None:
     system.delivery = telling(system)
-    system.ears.outcomes[EMMA].append(Sent(7, without_picture=True))
+    system.sender.outcomes[EMMA].append(Sent(7, without_picture=True))
     await queue(system, OrderNotification.PAID)
     await tells(system)
     async with system.store.reading() as tx:
@@ -249,7 +249,7 @@ async def test_a_user_whose_phrase_does_not_open_still_hears_of_their_money(syst
     assert await sender(system, telegram).send(as_stored(notification)) == Sent(1)
     assert order.reference in telegram.texts[0]
     system.delivery = telling(system)
-    system.ears.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
+    system.sender.outcomes[EMMA].append(Undeliverable("Bad Request: message is too long"))
     await tells(system)
     async with system.store.reading() as tx:
         assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.MESSAGE_REFUSED]
@@ -355,11 +355,11 @@ async def test_an_old_invoice_whose_new_picture_is_refused_loses_its_text_and_bu
 
 
 async def test_a_receipt_comes_after_the_message_that_the_rupiah_were_sent(system: OrderSystem) -> None:
-    system.ears.outcomes[EMMA].append(RetryLater(30))
+    system.sender.outcomes[EMMA].append(RetryLater(30))
     await queue(system, OrderNotification.SENT, OrderNotification.RECEIPT)
     await tells(system)
-    assert system.ears.kinds() == []
+    assert system.sender.kinds() == []
     system.clock.passes(seconds=30)
     await tells(system)
     await tells(system)
-    assert system.ears.kinds() == [OrderNotification.SENT, OrderNotification.RECEIPT]
+    assert system.sender.kinds() == [OrderNotification.SENT, OrderNotification.RECEIPT]

@@ -9,7 +9,7 @@ from bot.infra.telegram.inbound.model import HANDLED_BY_DRAFT, HANDLED_BY_QUESTI
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.orders.order_world import EMMA, OrderSystem
+from tests.orders.order_system import EMMA, OrderSystem
 
 
 def update(system: OrderSystem, update_id: int) -> InboxItem:

@@ -11,7 +11,7 @@ from bot.settlement.model import OutcomeUnknown, PayoutMethod, ServiceDown, Slow
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarms import next_reminder
 from bot.staff.notifications import AlarmNotification
-from tests.orders.order_world import EMMA, OSCAR, REQUEST, OrderSystem
+from tests.orders.order_system import EMMA, OSCAR, REQUEST, OrderSystem
 from tests.settlement.builders import BCA
 from tests.settlement.fake_settlement import FakeSettlement, failing
 
@@ -21,15 +21,15 @@ MANY = tuple(PayoutMethod(f"{number:03}", f"BANK {number}", "bank", None) for nu
 async def looks(system: OrderSystem, *, after: float = 5) -> list[str]:
     """Some seconds pass, the watch looks, and notifications are sent; what operators have got by then."""
     system.clock.passes(seconds=after)
-    await system.watch.look()
-    await system.tells()
-    return system.ears.kinds(OSCAR)
+    await system.monitor_worker.look()
+    await system.deliver()
+    return system.sender.kinds(OSCAR)
 
 
 async def probes(system: OrderSystem, times: int, *, every: float = 6) -> None:
     for _ in range(times):
         system.clock.passes(seconds=every)
-        await system.watching.probe()
+        await system.monitor.probe()
 
 
 async def raised(system: OrderSystem) -> list[AlarmKind]:
@@ -122,7 +122,7 @@ async def test_a_list_that_shrinks_sharply_is_told_until_it_has_grown_again(
         service.methods = methods
         await system.catalogue.methods(fresh=True)
         await looks(system)
-    assert system.ears.kinds(OSCAR) == [AlarmNotification.RAISED] * told
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED] * told
     service.methods = MANY[:80]
     await system.catalogue.methods(fresh=True)
     assert await looks(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED] * told
@@ -134,7 +134,7 @@ async def test_an_empty_list_is_told_though_nobody_knows_what_was_before(
     service.methods = ()
     await system.catalogue.methods(fresh=True)
     assert await looks(system) == [AlarmNotification.RAISED]
-    assert not await system.watching.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
+    assert not await system.monitor.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
 
 
 async def test_a_list_that_has_shrunk_stays_so_after_a_restart_until_an_operator_accepts_it(
@@ -148,18 +148,18 @@ async def test_a_list_that_has_shrunk_stays_so_after_a_restart_until_an_operator
     await again.catalogue.methods(fresh=True)
     assert await looks(again, after=3600 * 30) == []
     assert await raised(again) == [AlarmKind.METHODS_SHRUNK]
-    assert await again.watching.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
-    assert not await again.watching.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
+    assert await again.monitor.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
+    assert not await again.monitor.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
     await again.catalogue.methods(fresh=True)
     assert await looks(again) == []
     assert await raised(again) == []
-    await again.leave()
+    await again.close()
 
 
 async def test_notifications_that_wait_too_long_are_an_alarm_until_they_are_sent(system: OrderSystem) -> None:
-    system.ears.outcomes[EMMA].extend([RetryLater(40), RetryLater(40), Sent()])
+    system.sender.outcomes[EMMA].extend([RetryLater(40), RetryLater(40), Sent()])
     await system.place()
-    await system.tells()
+    await system.deliver()
     assert await looks(system, after=50) == []
     assert await looks(system, after=15) == [AlarmNotification.RAISED]
     (alarm,) = await system.alarms.open()
@@ -169,11 +169,11 @@ async def test_notifications_that_wait_too_long_are_an_alarm_until_they_are_sent
 
 
 async def test_a_poller_that_gives_no_sign_of_life_is_told_and_that_it_is_back(system: OrderSystem) -> None:
-    await system.polls()
+    await system.poll()
     for _ in range(13):
         await looks(system)
-    assert system.ears.kinds(OSCAR) == [AlarmNotification.RAISED]
-    await system.polls()
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.RAISED]
+    await system.poll()
     assert await looks(system) == [AlarmNotification.RAISED, AlarmNotification.CLEARED]
 
 
@@ -182,20 +182,20 @@ async def test_a_poller_that_rests_as_it_was_told_to_is_not_silent(
 ) -> None:
     await system.place()
     service.reads.append(SlowDown(300))
-    assert await system.polls() == 300
+    assert await system.poll() == 300
     for _ in range(60):
         await looks(system)
-    assert system.ears.kinds(OSCAR) == []
+    assert system.sender.kinds(OSCAR) == []
 
 
 async def test_a_machine_that_slept_is_no_silent_poller(system: OrderSystem) -> None:
-    await system.polls()
+    await system.poll()
     assert await looks(system, after=3600 * 8) == []
 
 
 async def test_reminders_come_later_and_later_and_name_everything_at_once(system: OrderSystem) -> None:
     system.health.refused()
-    await system.tells()
+    await system.deliver()
     reminded = []
     for minutes in range(6, 60 * 30 + 1, 6):
         system.clock.passes(minutes=6)
@@ -203,21 +203,21 @@ async def test_reminders_come_later_and_later_and_name_everything_at_once(system
         if (await system.alarms.open())[0].reminded_at == system.clock.now():
             reminded.append(minutes // 60)
     assert reminded == [1, 2, 4, 8, 16]
-    await system.tells()
-    assert system.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, *[AlarmNotification.REMINDER] * 5]
+    await system.deliver()
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, *[AlarmNotification.REMINDER] * 5]
 
 
 async def test_nobody_is_reminded_right_after_a_restart_of_what_may_be_over(
     system: OrderSystem, file: str, service: FakeSettlement
 ) -> None:
     system.health.refused()
-    await system.tells()
+    await system.deliver()
     system.clock.passes(hours=5)
     again = OrderSystem(file, service)
     assert not await again.alarms.remind()
     system.clock.passes(seconds=61)
     assert await again.alarms.remind()
-    await again.leave()
+    await again.close()
 
 
 def test_a_reminder_is_due_each_day_in_the_end(system: OrderSystem) -> None:
@@ -231,23 +231,23 @@ async def failed_after_payment(system: OrderSystem) -> Order:
     order = await system.place()
     for state in ("LN_INVOICE_PAID", "FAILED"):
         system.service.becomes("svc-1", state)
-        await system.polls()
+        await system.poll()
     return order
 
 
 async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_has_seen_to_it(system: OrderSystem) -> None:
     order = await failed_after_payment(system)
-    assert system.ears.kinds(OSCAR) == [OrderWarning.FAILED]
+    assert system.sender.kinds(OSCAR) == [OrderWarning.FAILED]
     assert await raised(system) == [AlarmKind.ORDER_FAILED]
-    assert await system.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=2002)
-    assert not await system.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
+    assert await system.monitor.settle(AlarmKind.ORDER_FAILED, order.reference, by=2002)
+    assert not await system.monitor.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
     assert await looks(system) == [OrderWarning.FAILED, AlarmNotification.CLEARED]
     assert await raised(system) == []
 
 
 async def test_who_has_seen_to_it_is_not_told_that_it_is_seen_to(system: OrderSystem) -> None:
     order = await failed_after_payment(system)
-    assert await system.watching.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
+    assert await system.monitor.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
     assert await looks(system) == [OrderWarning.FAILED]
 
 
@@ -263,23 +263,23 @@ async def test_an_invoice_that_does_not_match_is_an_alarm_as_well(system: OrderS
 @pytest.mark.parametrize("kind", [AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.OUTBOX_BACKLOG])
 async def test_what_ends_by_itself_is_ended_by_nobodys_word(system: OrderSystem, kind: AlarmKind) -> None:
     system.health.refused()
-    await system.tells()
-    assert not await system.watching.settle(kind, "", OSCAR)
+    await system.deliver()
+    assert not await system.monitor.settle(kind, "", OSCAR)
     assert await raised(system) == [AlarmKind.KEY_REFUSED]
 
 
 async def test_at_a_glance_there_is_what_is_known_and_what_is_not_known_yet(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    unknown = await system.watching.summary()
+    unknown = await system.monitor.summary()
     assert (unknown.key_is_taken, unknown.service_answers, unknown.methods) == (None, None, None)
     service.methods = (BCA,)
     await system.catalogue.methods()
-    known = await system.watching.summary()
+    known = await system.monitor.summary()
     assert (known.key_is_taken, known.service_answers, known.methods, known.backlog.count) == (True, True, 1, 0)
     system.health.refused()
-    await system.tells()
+    await system.deliver()
     system.health.answered()
-    await system.tells()
-    summary = await system.watching.summary()
+    await system.deliver()
+    summary = await system.monitor.summary()
     assert (summary.alarms, summary.raised_lately) == ((), 1)

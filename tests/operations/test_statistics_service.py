@@ -14,7 +14,7 @@ from bot.operations.statistics_service import OrderFile, StatisticsService
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, ServiceDown, SettlementFailure, SlowDown
 from tests.orders.builders import an_order
-from tests.orders.order_world import EMMA, OSCAR, SARI, OrderSystem
+from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem
 
 
 @pytest.fixture
@@ -41,10 +41,10 @@ async def test_the_figures_follow_orders_to_their_end(system: OrderSystem, figur
     assert sent.service_id
     assert waiting.service_id
     system.service.becomes(sent.service_id, "LN_INVOICE_PAID")
-    await system.polls()
+    await system.poll()
     system.clock.passes(seconds=95)
     system.service.becomes(sent.service_id, "COMPLETED")
-    await system.polls()
+    await system.poll()
     for period in Period:
         span, own = await figures.of_bot(period, PRESUMED)
         assert span == last(period, system.clock.now(), PRESUMED)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.orders.order_world import OrderSystem
+from tests.orders.order_system import OrderSystem
 from tests.screens import NOW
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
@@ -26,7 +26,7 @@ def service() -> FakeSettlement:
 async def system(file: str, service: FakeSettlement) -> AsyncIterator[OrderSystem]:
     system = OrderSystem(file, service)
     yield system
-    await system.leave()
+    await system.close()
 
 
 @pytest.fixture
@@ -34,4 +34,4 @@ async def other_system(file: str, service: FakeSettlement) -> AsyncIterator[Orde
     """Another process on the same database and the same service."""
     other = OrderSystem(file, service)
     yield other
-    await other.leave()
+    await other.close()

@@ -18,7 +18,7 @@ from bot.orders.order import Order, Phase
 from bot.orders.placement.service import ConfirmationOutdated
 from bot.settlement.model import KeyRefused, Refused, ServiceDown, SlowDown
 from tests.examples import examples
-from tests.orders.order_world import EMMA, OrderSystem
+from tests.orders.order_system import EMMA, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
 ANSWERS: list[str | Exception] = ["answer", "lost_before", "lost_after", "never_reached", Refused("no"), KeyRefused()]
@@ -47,8 +47,8 @@ class Life:
             self.drops,
             self.accepts,
             self.looks,
-            self.polls,
-            self.tells,
+            self.poll,
+            self.deliver,
             self.time_passes,
             self.service_changes,
             self.service_pays,
@@ -90,12 +90,12 @@ class Life:
     async def looks(self, system: OrderSystem) -> None:
         await system.reconciler.run_once()
 
-    async def polls(self, system: OrderSystem) -> None:
+    async def poll(self, system: OrderSystem) -> None:
         await system.poller.tick()
         await system.observer.close_offers()
 
-    async def tells(self, system: OrderSystem) -> None:
-        await system.tells()
+    async def deliver(self, system: OrderSystem) -> None:
+        await system.deliver()
 
     async def time_passes(self, system: OrderSystem) -> None:
         system.clock.passes(seconds=self.chance.choice([1, 5, 20, 61, 61, 900]))
@@ -111,7 +111,7 @@ class Life:
             self.service.reads.append(self.chance.choice([ServiceDown(), SlowDown(3), KeyRefused()]))
 
     async def service_pays(self, system: OrderSystem) -> None:
-        shown = set(system.ears.shown())
+        shown = set(system.sender.payment_requests())
         for service_id, record in self.service.records.items():
             if record.bolt11 in shown and record.state in {"ROUTE_SHOWN", "LN_INVOICE_PAID"}:
                 self.service.becomes(service_id, self.chance.choice(["LN_INVOICE_PAID", "COMPLETED", "FAILED"]))
@@ -121,7 +121,7 @@ class Life:
 async def test_no_order_of_events_shows_two_invoices_or_posts_unasked(
     system: OrderSystem, other_system: OrderSystem, service: FakeSettlement, seed: int
 ) -> None:
-    other_system.ears.heard = system.ears.heard
+    other_system.sender.sent = system.sender.sent
     life = Life(seed, [system, other_system], await system.draft())
     for _ in range(60):
         await life.step()
@@ -131,10 +131,10 @@ async def test_no_order_of_events_shows_two_invoices_or_posts_unasked(
     for each in life.systems:
         await each.orders.submission.wait()
     await settles_down(life)
-    assert len(set(system.ears.shown())) <= 1
-    kinds = system.ears.kinds()
+    assert len(set(system.sender.payment_requests())) <= 1
+    kinds = system.sender.kinds()
     for notice in MONEY:
-        told = [(each.subject, each.kind) for each in system.ears.heard if each.kind == notice]
+        told = [(each.subject, each.kind) for each in system.sender.sent if each.kind == notice]
         assert len(told) == len(set(told)), notice
     assert kinds.count(OrderNotification.SENT) + kinds.count(OrderNotification.FAILED) <= 1
 
@@ -149,7 +149,7 @@ async def settles_down(life: Life) -> None:
         await system.reconciler.run_once()
         await system.observer.close_offers()
         await system.poller.tick()
-        await system.tells()
+        await system.deliver()
     left = {order.phase for order in await system.all_orders(EMMA)}
     paid = any(order.is_paid and not order.is_ended for order in await system.all_orders(EMMA))
     assert left <= {Phase.REFUSED, Phase.ABANDONED, Phase.DONE} | ({Phase.OPEN} if paid else set())

@@ -16,8 +16,8 @@ from bot.orders.order import Phase
 from bot.orders.placement.service import ConfirmationOutdated
 from tests.examples import kill_every
 from tests.infra.keys import VAULT
-from tests.orders.crashing import Crash, Fuse, FusedEars, FusedService, FusedStore
-from tests.orders.order_world import EMMA, Heard, OrderSystem
+from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingService, CrashingStore
+from tests.orders.order_system import EMMA, OrderSystem, SentMessage
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 pytestmark = pytest.mark.usefixtures("sqlite_in_the_loop")
@@ -36,17 +36,17 @@ class Payment:
     service: FakeSettlement
     draft: OrderDraft
     confirmed: bool = False
-    heard: list[Heard] = field(default_factory=list)
+    sent: list[SentMessage] = field(default_factory=list)
     taps_again: bool = True
 
-    def system(self, fuse: Fuse) -> OrderSystem:
+    def system(self, countdown: CrashCountdown) -> OrderSystem:
         return OrderSystem(
             "",
             self.service,
             sql=self.sql,
-            wrap=lambda store: FusedStore(store, fuse),
-            settlement=FusedService(self.service, fuse),
-            ears=FusedEars(self.service.clock, fuse, self.heard),
+            wrap=lambda store: CrashingStore(store, countdown),
+            settlement=CrashingService(self.service, countdown),
+            sender=CrashingSender(self.service.clock, countdown, self.sent),
         )
 
     async def goes_on(self, system: OrderSystem, rounds: int) -> None:
@@ -61,7 +61,7 @@ class Payment:
             await self.hears(system)
             await self.taps_try_again(system)
             self.pays()
-            if OrderNotification.SENT in [each.kind for each in self.heard]:
+            if OrderNotification.SENT in [each.kind for each in self.sent]:
                 break
 
     async def confirms(self, system: OrderSystem) -> None:
@@ -88,7 +88,7 @@ class Payment:
                 raise Crash
 
     async def taps_try_again(self, system: OrderSystem) -> None:
-        if self.taps_again and [each.kind for each in self.heard].count(OrderNotification.UNRESOLVED):
+        if self.taps_again and [each.kind for each in self.sent].count(OrderNotification.UNRESOLVED):
             orders = await system.all_orders()
             await system.orders.try_again(orders[0].reference)
             await self.posts_end(system)
@@ -96,21 +96,21 @@ class Payment:
     def pays(self) -> None:
         """Pay what was shown, once; then the service moves it on by one state."""
         for service_id, record in self.service.records.items():
-            if record.bolt11 in {each.paying for each in self.heard}:
+            if record.bolt11 in {each.payment_request for each in self.sent}:
                 place = STATES.index(record.state) + 1 if record.state in STATES else 0
                 if place < len(STATES):
                     self.service.becomes(service_id, STATES[place])
 
 
-async def run(payment: Payment, fuse: Fuse) -> None:
+async def run(payment: Payment, countdown: CrashCountdown) -> None:
     """A payment whose first process dies when the fuse has burnt down, and whose second one doesn't."""
-    first = payment.system(fuse)
+    first = payment.system(countdown)
     with suppress(Crash):
         await payment.goes_on(first, rounds=14)
     await close(first)
-    second = payment.system(Fuse(None))
+    second = payment.system(CrashCountdown(None))
     await payment.goes_on(second, rounds=25)
-    await ends_well(payment, second, f"killed at moment {fuse.burnt}")
+    await ends_well(payment, second, f"killed at moment {countdown.steps}")
     await close(second)
 
 
@@ -118,7 +118,7 @@ async def close(system: OrderSystem) -> None:
     for task in (*system.orders.submission._tasks.values(), *system.delivery._under_way.values()):
         task.cancel()
     with suppress(Crash):
-        await system.leave()
+        await system.close()
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -130,28 +130,28 @@ async def test_a_payment_ends_well_wherever_the_bot_was_killed(
     shutil.copy(migrated_file, wished)
     preparing = OrderSystem(f"sqlite:///{wished}", FakeSettlement(MovedClock()))
     draft = await preparing.draft()
-    await preparing.leave()
+    await preparing.close()
     at, path = part, tmp_path / "kirim.db"
     sql = Database(f"sqlite:///{path}", VAULT)
     while True:
         shutil.copy(wished, path)
         service = FakeSettlement(MovedClock())
         service.places.append(scripted)
-        fuse = Fuse(at)
-        await run(Payment(sql, service, draft), fuse)
-        if fuse.left:
+        countdown = CrashCountdown(at)
+        await run(Payment(sql, service, draft), countdown)
+        if countdown.remaining:
             break
         at += PARTS * kill_every()
     assert at > 20
 
 
 async def ends_well(payment: Payment, system: OrderSystem, told_as: str) -> None:
-    heard = payment.heard
-    shown = {each.paying for each in heard if each.paying}
+    sent = payment.sent
+    shown = {each.payment_request for each in sent if each.payment_request}
     assert len(shown) == 1, told_as
     assert sum(record.state == "COMPLETED" for record in payment.service.records.values()) == 1, told_as
     await only_one_order_is_open_and_it_is_done(payment, system, told_as)
-    kinds = [each.kind for each in heard]
+    kinds = [each.kind for each in sent]
     for notice in (
         OrderNotification.INVOICE,
         OrderNotification.CARD,
@@ -165,9 +165,9 @@ async def ends_well(payment: Payment, system: OrderSystem, told_as: str) -> None
         < kinds.index(OrderNotification.PAID)
         < kinds.index(OrderNotification.SENT)
     ), told_as
-    doubled = [each for each, times in Counter((e.subject, e.marked_kind) for e in heard).items() if times > 1]
+    doubled = [each for each, times in Counter((e.subject, e.marked_kind) for e in sent).items() if times > 1]
     for subject, kind in doubled:
-        again = [each.maybe_sent for each in heard if (each.subject, each.marked_kind) == (subject, kind)]
+        again = [each.maybe_sent for each in sent if (each.subject, each.marked_kind) == (subject, kind)]
         assert again == [False, True], f"{told_as}: {kind} was told twice and didn't say so"
     assert len(doubled) <= 1, told_as
 

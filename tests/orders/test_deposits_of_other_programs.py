@@ -17,7 +17,7 @@ from bot.payments.tokens import TOKENS
 from bot.settlement.adapter import SettlementAdapter
 from bot.settlement.model import KeyRefused, OrderRequest, PayoutMethod, ServiceDown, SettlementFailure, SlowDown
 from tests.mcp_server.agent_world import AgentWorld, agent_world
-from tests.orders.order_world import EMMA, OSCAR, SARI, OrderSystem, unresolved
+from tests.orders.order_system import EMMA, OSCAR, SARI, OrderSystem, place_unresolved
 from tests.settlement.builders import BRI
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
@@ -50,20 +50,20 @@ def lists_fail(service: FakeSettlement, monkeypatch: pytest.MonkeyPatch, failure
 
 
 async def is_withheld(system: OrderSystem, order: Order) -> None:
-    await system.tells()
+    await system.deliver()
     order = await system.order(order.reference)
     assert (order.phase, order.deposit) == (Phase.ABANDONED, None)
-    assert system.ears.kinds()[-1] == OrderNotification.DEPOSIT_TAKEN
-    assert system.ears.kinds(OSCAR) == []
-    assert system.ears.shown() == []
+    assert system.sender.kinds()[-1] == OrderNotification.DEPOSIT_TAKEN
+    assert system.sender.kinds(OSCAR) == []
+    assert system.sender.payment_requests() == []
 
 
 async def is_shown(system: OrderSystem, order: Order) -> None:
-    await system.tells()
+    await system.deliver()
     order = await system.order(order.reference)
     assert order.phase is Phase.OPEN
     assert order.deposit is not None
-    assert system.ears.shown() == [order.deposit.to_address]
+    assert system.sender.payment_requests() == [order.deposit.to_address]
 
 
 @pytest.mark.parametrize("channel", TOKENS)
@@ -162,13 +162,13 @@ async def test_a_deposit_waits_for_a_list_that_has_its_order(
     if failure is not None:
         lists_fail(service, monkeypatch, failure)
     order = await system.place(**SAME)
-    await system.tells()
-    assert system.ears.kinds(EMMA) == [OrderNotification.CHECKING]
-    await system.reconciles()
-    assert system.ears.shown() == []
+    await system.deliver()
+    assert system.sender.kinds(EMMA) == [OrderNotification.CHECKING]
+    await system.reconcile()
+    assert system.sender.payment_requests() == []
     monkeypatch.undo()
     service.listed = True
-    await system.reconciles(after=31)
+    await system.reconcile(after=31)
     await is_shown(system, order)
     assert service.times("place") == 1
 
@@ -178,9 +178,9 @@ async def test_a_list_that_never_comes_back_ends_in_a_question_to_the_sender(
 ) -> None:
     lists_fail(service, monkeypatch, ServiceDown())
     order = await system.place(**SAME)
-    await system.reconciles(after=61)
+    await system.reconcile(after=61)
     assert (await system.order(order.reference)).phase is Phase.UNRESOLVED
-    assert system.ears.shown() == []
+    assert system.sender.payment_requests() == []
 
 
 async def test_a_list_that_hangs_keeps_no_sender_waiting(
@@ -209,7 +209,7 @@ async def test_a_lost_order_that_is_found_is_compared_with_an_agents(
     service.places.append("lost_after")
     order = await system.place(**SAME)
     assert order.phase is Phase.UNKNOWN
-    await system.reconciles()
+    await system.reconcile()
     await is_withheld(system, order)
 
 
@@ -221,7 +221,7 @@ async def test_another_attempt_is_compared_with_an_agents_order_and_not_with_its
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **SAME))
-    lost = await unresolved(system, service, "lost_after")
+    lost = await place_unresolved(system, service, "lost_after")
     if is_agents:
         agent_orders(service)
     system.clock.passes(seconds=1)
@@ -235,7 +235,7 @@ async def test_where_two_could_be_the_lost_order_one_of_them_is_an_agents(
     system: OrderSystem, service: FakeSettlement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **SAME))
-    lost = await unresolved(system, service, "lost_after")
+    lost = await place_unresolved(system, service, "lost_after")
     copy = replace(AGENTS, method=lost.method, number=lost.number)
     agent_orders(service, request=copy, ago=service.now() - lost.created_at)
     again = await system.orders.try_again(lost.reference)
@@ -249,7 +249,7 @@ async def test_an_order_whose_recipient_is_masked_is_not_taken_for_the_lost_one(
 ) -> None:
     service.masks = lambda number: f"******{number[-4:]}"
     monkeypatch.setattr(system, "draft", lambda chat_id=EMMA, **_: OrderSystem.draft(system, chat_id, **SAME))
-    lost = await unresolved(system, service, "lost_before")
+    lost = await place_unresolved(system, service, "lost_before")
     other = replace(AGENTS, method=lost.method, number=f"12345{lost.number[-4:]}")
     agent_orders(service, request=other, ago=service.now() - lost.created_at)
     again = await system.orders.try_again(lost.reference)
@@ -289,14 +289,14 @@ async def both(request: pytest.FixtureRequest, file: str) -> AsyncIterator[Both]
         async with agents.service.client() as client:
             system = OrderSystem(file, FakeSettlement(clock), settlement=SettlementAdapter(client))
             yield Both(system, agents)
-            await system.leave()
+            await system.close()
 
 
 async def test_the_bot_withholds_what_is_like_an_agents_deposit(both: Both) -> None:
     assert await both.agent_shows()
     assert not await both.bot_shows()
-    await both.system.tells()
-    assert both.system.ears.kinds() == [OrderNotification.DEPOSIT_TAKEN]
+    await both.system.deliver()
+    assert both.system.sender.kinds() == [OrderNotification.DEPOSIT_TAKEN]
 
 
 async def test_an_agent_withholds_what_is_like_the_bots_deposit(both: Both) -> None:

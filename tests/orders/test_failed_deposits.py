@@ -11,7 +11,7 @@ from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.support.ticket import Cause
 from bot.support.tickets.repository import TicketRepository
-from tests.orders.order_world import EMMA, OSCAR, OrderSystem, rules
+from tests.orders.order_system import EMMA, OSCAR, OrderSystem, rules
 from tests.settlement.fake_settlement import FakeSettlement
 
 SAT, RINA = Amount("SAT", 25_000), 3001
@@ -34,33 +34,33 @@ async def test_a_deposit_that_failed_between_two_looks_raises_an_alarm_and_opens
     order = await system.place(amount=SAT, channel="cbbtc")
     if expired:
         system.clock.passes(hours=1)
-        await system.polls(after=0)
+        await system.poll(after=0)
     service.becomes(order.service_id or "", "FAILED")
-    await system.polls(after=90)
+    await system.poll(after=90)
     order = await system.order(order.reference)
     assert (order.phase, order.failure) == (Phase.DONE, Failure.UNKNOWN)
-    assert OrderNotification.FAILED in system.ears.kinds(EMMA)
-    assert OrderWarning.FAILED in system.ears.kinds(OSCAR)
+    assert OrderNotification.FAILED in system.sender.kinds(EMMA)
+    assert OrderWarning.FAILED in system.sender.kinds(OSCAR)
     assert await open_alarms(system) == [AlarmKind.ORDER_FAILED]
     async with system.store.reading() as tx:
         tickets = await TicketRepository(tx).of_order(order.reference)
     assert [ticket.cause for ticket in tickets] == [Cause.FAILED]
-    await system.leave()
+    await system.close()
 
 
 async def test_a_lightning_order_that_failed_unpaid_is_no_alarm(system: OrderSystem, service: FakeSettlement) -> None:
     order = await system.place(amount=SAT)
     service.becomes(order.service_id or "", "FAILED")
-    await system.polls()
+    await system.poll()
     assert (await system.order(order.reference)).failure is Failure.UNPAID
-    assert system.ears.kinds(OSCAR) == []
+    assert system.sender.kinds(OSCAR) == []
     assert await open_alarms(system) == []
 
 
 async def test_a_deposit_with_a_time_of_its_payment_failed_paid(system: OrderSystem, service: FakeSettlement) -> None:
     order = await system.place(amount=SAT, channel="btcb")
     service.becomes(order.service_id or "", "FAILED", paid_at=service.now())
-    await system.polls()
+    await system.poll()
     order = await system.order(order.reference)
     assert order.failure is Failure.PAID
     assert replace(order, paid_at=None).failure is Failure.UNKNOWN

@@ -7,7 +7,7 @@ import pytest
 from bot.orders.history import NEWEST, PAGE, HistoryPage, OrderHistory
 from bot.orders.repository import OrderRepository
 from tests.orders.builders import an_order
-from tests.orders.order_world import EMMA, SARI, OrderSystem
+from tests.orders.order_system import EMMA, SARI, OrderSystem
 from tests.times import NOW, SECOND
 
 

@@ -13,7 +13,7 @@ from bot.orders.order import EventNote, HoldReason, Order, Phase
 from bot.orders.placement.service import MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import ServiceDown
-from tests.orders.order_world import EMMA, OSCAR, OrderSystem, rules, unresolved
+from tests.orders.order_system import EMMA, OSCAR, OrderSystem, place_unresolved, rules
 from tests.settlement.builders import BCA, BRI, GOPAY
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -24,9 +24,9 @@ SMALL = BCA.__class__(BCA.code, BCA.name, BCA.kind, 300_000)
 async def is_withheld(system: OrderSystem, order: Order, notice: OrderNotification, note: EventNote) -> None:
     order = await system.order(order.reference)
     assert (order.phase, order.bolt11, order.deposit) == (Phase.ABANDONED, None, None)
-    assert system.ears.shown() == []
-    assert system.ears.kinds(EMMA)[-1] == notice
-    assert system.ears.kinds(OSCAR) == [], "the market moved: there is nothing for staff to do"
+    assert system.sender.payment_requests() == []
+    assert system.sender.kinds(EMMA)[-1] == notice
+    assert system.sender.kinds(OSCAR) == [], "the market moved: there is nothing for staff to do"
     async with system.store.reading() as tx:
         assert (await OrderRepository(tx).events(order.reference))[-1].note == note
 
@@ -36,7 +36,7 @@ async def test_sats_that_the_service_locks_below_the_minimum_show_no_invoice(
 ) -> None:
     service.rate, service.locked_rate = Decimal(1_650_000_000), LOW
     order = await system.place(amount=Amount("SAT", 1_213))
-    await system.tells()
+    await system.deliver()
     assert (order.expected_idr, order.idr) == (20_014, 19_893)
     await is_withheld(system, order, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
 
@@ -47,7 +47,7 @@ async def test_sats_that_the_service_locks_over_the_cap_show_no_invoice(
     service.methods = (SMALL, BRI, GOPAY)
     service.rate, service.locked_rate = LOW, HIGH
     order = await system.place(amount=Amount("SAT", 18_000), method=SMALL)
-    await system.tells()
+    await system.deliver()
     assert order.expected_idr <= 300_000 < (order.idr or 0)
     await is_withheld(system, order, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
 
@@ -75,11 +75,11 @@ async def test_a_price_far_better_than_reviewed_is_asked_about(
 ) -> None:
     service.locked_rate = locked
     order = await system.place()
-    await system.tells()
+    await system.deliver()
     assert (order.phase, order.hold_reason) == (
         (Phase.NEEDS_CONFIRMATION, HoldReason.PRICE_CHANGED) if is_asked else (Phase.OPEN, None)
     )
-    assert (system.ears.shown() == []) is is_asked
+    assert (system.sender.payment_requests() == []) is is_asked
 
 
 @pytest.mark.parametrize("change", ["cap", "minimum"])
@@ -96,11 +96,11 @@ async def test_a_price_is_not_accepted_where_the_limits_have_changed_meanwhile(
     else:
         system.orders.rules = rules(min_order_idr=250_001)
     seen = await system.orders.accept_price(held.reference)
-    await system.tells()
+    await system.deliver()
     assert seen is not None
     await is_withheld(system, held, OrderNotification.OUTSIDE_LIMITS, EventNote.OUTSIDE_LIMITS)
     assert await system.orders.accept_price(held.reference) is None
-    await system.leave()
+    await system.close()
 
 
 async def test_a_price_is_accepted_by_what_the_order_knows_while_the_list_cannot_be_read(
@@ -118,7 +118,7 @@ async def test_a_price_is_accepted_by_what_the_order_knows_while_the_list_cannot
 async def test_trying_again_checks_what_placing_checks_and_leaves_the_question_open(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    lost = await unresolved(system, service)
+    lost = await place_unresolved(system, service)
     posts = service.times("place")
     service.methods = (BRI, GOPAY)
     with pytest.raises(MethodVanished):
@@ -146,7 +146,7 @@ async def test_trying_again_checks_what_placing_checks_and_leaves_the_question_o
 async def test_an_order_with_limits_of_its_own_keeps_the_newest_cap_when_it_is_tried_again(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    lost = await unresolved(system, service)
+    lost = await place_unresolved(system, service)
     service.methods = (replace(BCA, cap=400_000), BRI, GOPAY)
     again: Any = await system.orders.try_again(lost.reference)
     await system.orders.submission.wait()

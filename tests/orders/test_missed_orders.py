@@ -22,7 +22,7 @@ from bot.users.repository import UserRepository
 from bot.users.session_loader import SessionLoader
 from tests.infra.builders import an_infra
 from tests.orders.builders import an_open_order
-from tests.orders.crashing import Crash
+from tests.orders.crashes import Crash
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import TRANSLATIONS
 from tests.users.stored_data import delete_user

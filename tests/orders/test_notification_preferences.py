@@ -10,7 +10,7 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.settlement.model import OrderReport
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.orders.order_world import EMMA, SARI, OrderSystem
+from tests.orders.order_system import EMMA, SARI, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
 STEPS = (OrderNotification.CONVERTING, OrderNotification.SENDING)
@@ -34,9 +34,9 @@ async def goes_through(system: OrderSystem, user_id: int = EMMA) -> list[str]:
     """Place an order, have it paid and carried out, and list what of the small steps is told."""
     order = await system.place(user_id)
     for state in ("LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"):
-        await system.observes(order.reference, OrderReport(service_id=order.service_id or "", state=state))
-        await system.tells()
-    return [kind for kind in system.ears.kinds(user_id) if kind in STEPS]
+        await system.apply_report(order.reference, OrderReport(service_id=order.service_id or "", state=state))
+        await system.deliver()
+    return [kind for kind in system.sender.kinds(user_id) if kind in STEPS]
 
 
 @pytest.mark.parametrize("notices", [None, {"sent": "silent"}, {"steps": "card"}, {"steps": "loud"}])
@@ -57,9 +57,9 @@ async def test_steps_passed_between_two_looks_are_told_as_the_last_of_them(syste
     await lives(system, notification_preferences={"steps": "sound"})
     order = await system.place()
     for state in ("LN_INVOICE_PAID", "IDR_SETTLED", "LN_SWAP_PENDING", "IDR_SETTLED"):
-        await system.observes(order.reference, OrderReport(service_id=order.service_id or "", state=state))
-        await system.tells()
-    assert [kind for kind in system.ears.kinds() if kind in STEPS] == [OrderNotification.SENDING]
+        await system.apply_report(order.reference, OrderReport(service_id=order.service_id or "", state=state))
+        await system.deliver()
+    assert [kind for kind in system.sender.kinds() if kind in STEPS] == [OrderNotification.SENDING]
 
 
 async def test_a_phrase_is_given_together_with_the_order(system: OrderSystem) -> None:

@@ -12,7 +12,7 @@ from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Order, Phase
 from bot.settlement.model import OrderReport, ServiceDown
 from bot.settlement.steps import OrderStep
-from tests.orders.order_world import OrderSystem
+from tests.orders.order_system import OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement, failing
 
 MONEY = (
@@ -27,27 +27,27 @@ MONEY = (
 
 async def placed(system: OrderSystem, **changes: Any) -> Order:
     order = await system.place(**changes)
-    await system.tells()
-    system.ears.heard.clear()
+    await system.deliver()
+    system.sender.sent.clear()
     return order
 
 
 async def says(system: OrderSystem, order: Order, state: str, **more: Any) -> None:
     """The service reports, and it is sent."""
     report = OrderReport(service_id=order.service_id or "", state=state, **more)
-    await system.observes(order.reference, report)
-    await system.tells()
+    await system.apply_report(order.reference, report)
+    await system.deliver()
 
 
 def money(system: OrderSystem) -> list[str]:
-    return [kind for kind in system.ears.kinds() if kind in MONEY]
+    return [kind for kind in system.sender.kinds() if kind in MONEY]
 
 
 async def test_a_payment_is_told_from_its_coming_in_to_its_end(system: OrderSystem) -> None:
     order = await placed(system)
     for state in ("ROUTE_SHOWN", "LN_INVOICE_PAID", "LN_SWAP_PENDING", "USDT_RECEIVED", "IDR_SETTLED", "COMPLETED"):
         await says(system, order, state)
-    assert system.ears.kinds() == [
+    assert system.sender.kinds() == [
         OrderNotification.TAKE_DOWN,
         OrderNotification.CARD_EDIT,
         OrderNotification.PAID,
@@ -65,9 +65,9 @@ async def test_two_observers_of_one_change_tell_it_once(system: OrderSystem, oth
     order = await placed(system)
     report = OrderReport(service_id="svc-1", state="LN_INVOICE_PAID")
     systems = [system, other_system] * 5
-    await asyncio.gather(*(each.observes(order.reference, report) for each in systems))
-    await system.tells()
-    await other_system.tells()
+    await asyncio.gather(*(each.apply_report(order.reference, report) for each in systems))
+    await system.deliver()
+    await other_system.deliver()
     assert money(system) + money(other_system) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
@@ -89,19 +89,23 @@ async def test_an_ended_order_hears_nothing_more(system: OrderSystem) -> None:
 
 async def test_a_report_of_another_order_changes_nothing(system: OrderSystem) -> None:
     order = await placed(system)
-    await system.observes(order.reference, OrderReport(service_id="svc-9", state="COMPLETED"))
-    assert await system.observes("NOBODYS", OrderReport(service_id="svc-1", state="COMPLETED")) is None
+    await system.apply_report(order.reference, OrderReport(service_id="svc-9", state="COMPLETED"))
+    assert await system.apply_report("NOBODYS", OrderReport(service_id="svc-1", state="COMPLETED")) is None
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
 async def test_an_expiry_is_told_once_by_the_first_look_after_it(system: OrderSystem) -> None:
     order = await placed(system)
-    await system.polls(after=59 * 60 + 59)
-    assert system.ears.kinds() == []
-    await system.polls(after=1)
-    await system.polls(after=1)
-    await system.polls(after=60)
-    assert system.ears.kinds() == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT, OrderNotification.EXPIRED]
+    await system.poll(after=59 * 60 + 59)
+    assert system.sender.kinds() == []
+    await system.poll(after=1)
+    await system.poll(after=1)
+    await system.poll(after=60)
+    assert system.sender.kinds() == [
+        OrderNotification.TAKE_DOWN,
+        OrderNotification.CARD_EDIT,
+        OrderNotification.EXPIRED,
+    ]
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
@@ -120,12 +124,12 @@ async def test_an_order_that_was_paid_at_the_last_moment_is_not_told_as_expired(
     system.clock.passes(minutes=59, seconds=58)
     with monkeypatch.context() as patched:
         patched.setattr(service, "look_up", slow_look)
-        await system.polls(after=0)
+        await system.poll(after=0)
     assert asked.is_set()
     assert (await system.order(order.reference)).is_expired(system.clock.now())
     await system.observer.close_offers()
     service.becomes("svc-1", "LN_INVOICE_PAID")
-    await system.polls(after=5)
+    await system.poll(after=5)
     assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
@@ -135,11 +139,11 @@ async def test_while_the_service_is_away_no_expiry_is_told_and_the_order_is_foll
     await placed(system)
     service.reads.extend(failing(ServiceDown, 30))
     for _ in range(30):
-        await system.polls(after=3600)
+        await system.poll(after=3600)
     assert service.reads == deque()
-    assert system.ears.kinds() == []
+    assert system.sender.kinds() == []
     service.becomes("svc-1", "LN_INVOICE_PAID")
-    await system.polls(after=3600)
+    await system.poll(after=3600)
     assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
 
@@ -148,9 +152,9 @@ async def test_of_an_order_that_the_service_does_not_know_the_expiry_is_told_whe
 ) -> None:
     order = await placed(system)
     service.records.clear()
-    await system.polls(after=2 * 3600)
-    assert system.ears.kinds() == []
-    await system.polls(after=24 * 3600)
+    await system.poll(after=2 * 3600)
+    assert system.sender.kinds() == []
+    await system.poll(after=24 * 3600)
     assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
     assert (await system.order(order.reference)).phase is Phase.DONE
 
@@ -159,15 +163,15 @@ async def test_two_processes_tell_an_expiry_once(system: OrderSystem, other_syst
     order = await placed(system)
     system.clock.passes(hours=1)
     report = system.service.records[order.service_id or ""]
-    await asyncio.gather(*(each.observes(order.reference, report) for each in [system, other_system] * 3))
-    await system.tells()
-    await other_system.tells()
+    await asyncio.gather(*(each.apply_report(order.reference, report) for each in [system, other_system] * 3))
+    await system.deliver()
+    await other_system.deliver()
     assert money(system) + money(other_system) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
 
 
 async def test_a_late_payment_is_still_seen_and_said(system: OrderSystem) -> None:
     order = await placed(system)
-    await system.polls(after=5 * 3600)
+    await system.poll(after=5 * 3600)
     await says(system, order, "LN_INVOICE_PAID")
     await says(system, order, "COMPLETED")
     assert money(system) == [
@@ -180,7 +184,7 @@ async def test_a_late_payment_is_still_seen_and_said(system: OrderSystem) -> Non
 
 async def test_a_failure_that_is_an_expiry_is_told_as_that_and_once(system: OrderSystem) -> None:
     order = await placed(system)
-    await system.polls(after=3600)
+    await system.poll(after=3600)
     await says(system, order, "FAILED")
     assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
     assert (await system.order(order.reference)).phase is Phase.DONE
@@ -190,14 +194,14 @@ async def test_a_service_that_expires_an_order_a_little_before_we_do_is_understo
     order = await placed(system)
     system.clock.passes(minutes=59)
     await says(system, order, "FAILED")
-    await system.polls(after=300)
+    await system.poll(after=300)
     assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.EXPIRED]
 
 
 async def test_a_deposit_order_never_expires(system: OrderSystem) -> None:
     order = await placed(system, channel="cbbtc")
-    await system.polls(after=6 * 24 * 3600)
-    assert system.ears.kinds() == []
+    await system.poll(after=6 * 24 * 3600)
+    assert system.sender.kinds() == []
     await says(system, order, "USDT_RECEIVED")
     assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
@@ -216,7 +220,7 @@ async def test_an_unpaid_order_is_no_longer_followed_a_day_after_its_expiry(
     looks = 0
     for after in [60] * 120 + [600] * 276:  # a minute at a time while it matters; two days in all
         before = service.times("look_up")
-        await system.polls(after=after)
+        await system.poll(after=after)
         looks += service.times("look_up") - before
     assert (await system.order(order.reference)).phase is Phase.DONE
     assert 60 + 100 < looks < 60 + 300
@@ -245,8 +249,8 @@ async def test_a_deposit_that_is_followed_no_longer_cannot_be_paid_in_the_chat(
         await says(system, order, "ROUTE_SHOWN")
     else:
         await system.observer.postpone(order.reference, is_known=False)
-        await system.tells()
-    assert system.ears.kinds() == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT]
+        await system.deliver()
+    assert system.sender.kinds() == [OrderNotification.TAKE_DOWN, OrderNotification.CARD_EDIT]
     assert (await system.order(order.reference)).phase is Phase.DONE
 
 
@@ -280,7 +284,7 @@ async def test_an_order_that_changes_all_the_time_under_us_is_left_to_the_next_l
     with monkeypatch.context() as patched:
         patched.setattr("bot.orders.repository.OrderRepository.get", always_stale)
         report = OrderReport(service_id="svc-1", state="LN_INVOICE_PAID")
-        assert await system.observes(order.reference, report) is None
+        assert await system.apply_report(order.reference, report) is None
     await says(system, order, "LN_INVOICE_PAID")
     assert money(system) == [OrderNotification.TAKE_DOWN, OrderNotification.PAID]
 
@@ -291,7 +295,7 @@ async def test_a_reply_about_another_order_changes_nothing_and_is_not_asked_for_
     order = await system.place()
     system.clock.passes(seconds=5)
     other = OrderReport(service_id="svc-999", state="LN_INVOICE_PAID")
-    seen = await system.observes(order.reference, other)
+    seen = await system.apply_report(order.reference, other)
     assert seen is not None
     assert (seen.state, seen.is_paid) == (order.state, False)
     assert seen.next_poll_at is not None

@@ -13,7 +13,7 @@ from bot.orders.notifications.kinds import OrderNotification, OrderWarning
 from bot.orders.order import EventNote, HoldReason, Phase
 from bot.orders.repository import OrderRepository
 from bot.payments import bolt11
-from tests.orders.order_world import EMMA, NUMBER, OSCAR, REQUEST, SARI, OrderSystem, rules, unresolved
+from tests.orders.order_system import EMMA, NUMBER, OSCAR, REQUEST, SARI, OrderSystem, place_unresolved, rules
 from tests.settlement.builders import BCA
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -27,10 +27,10 @@ async def test_an_invoice_is_kept_as_the_decoder_reads_it(
     invoice = service.invoice(14_706)
     service.answers.append({"bolt11": spelling.format(invoice.upper())})
     order = await system.place()
-    await system.tells()
+    await system.deliver()
     assert order.bolt11 == invoice
     assert order.payment_hash == bolt11.decode(invoice).payment_hash
-    assert system.ears.shown() == [invoice]
+    assert system.sender.payment_requests() == [invoice]
 
 
 async def test_another_spelling_in_a_later_report_is_no_other_invoice(
@@ -39,7 +39,7 @@ async def test_another_spelling_in_a_later_report_is_no_other_invoice(
     order = await system.place()
     record = service.records["svc-1"]
     service.records["svc-1"] = replace(record, bolt11=f"lightning:{record.bolt11}".upper())
-    await system.polls()
+    await system.poll()
     async with system.store.reading() as tx:
         notes = [event.note for event in await OrderRepository(tx).events(order.reference)]
     assert EventNote.INVOICE_REPLACED not in notes
@@ -51,10 +51,10 @@ async def test_an_invoice_that_another_order_has_is_not_shown_and_staff_are_alar
     first = await system.place(SARI)
     service.answers.append({"bolt11": first.bolt11})
     second = await system.place()
-    await system.tells()
+    await system.deliver()
     assert (second.phase, second.bolt11, second.payment_hash) == (Phase.ABANDONED, None, None)
-    assert system.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
-    assert system.ears.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
+    assert system.sender.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
+    assert system.sender.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
 
 
 @pytest.mark.parametrize("is_expired", [False, True])
@@ -71,9 +71,9 @@ async def test_an_invoice_that_a_withheld_order_had_is_not_shown_with_another_on
     for answer in ({}, unpayable):
         service.answers.append({**answer, "bolt11": invoice})
         assert (await system.place(amount=SAT)).phase is Phase.ABANDONED
-    await system.tells()
-    assert system.ears.shown() == []
-    assert system.ears.kinds(EMMA)[0] == OrderNotification.NOT_SHOWN
+    await system.deliver()
+    assert system.sender.payment_requests() == []
+    assert system.sender.kinds(EMMA)[0] == OrderNotification.NOT_SHOWN
 
 
 async def test_the_invoice_of_an_order_that_was_ordered_again_is_not_shown_with_another_one(
@@ -81,11 +81,11 @@ async def test_the_invoice_of_an_order_that_was_ordered_again_is_not_shown_with_
 ) -> None:
     first, second = await lost_then_ordered_again(system, service)
     for _ in range(5):
-        await system.reconciles(after=60)
+        await system.reconcile(after=60)
     assert (await system.order(first.reference)).phase is Phase.ABANDONED
     service.answers.append({"bolt11": service.records["svc-1"].bolt11})
     assert (await system.place(SARI)).phase is Phase.ABANDONED
-    assert system.ears.shown() == [second.bolt11]
+    assert system.sender.payment_requests() == [second.bolt11]
 
 
 async def test_a_second_deposit_of_the_same_sum_to_the_same_address_waits_for_the_first(
@@ -93,14 +93,14 @@ async def test_a_second_deposit_of_the_same_sum_to_the_same_address_waits_for_th
 ) -> None:
     first = await system.place(SARI, amount=SAT, channel="cbbtc")
     second = await system.place(amount=SAT, channel="cbbtc")
-    await system.tells()
+    await system.deliver()
     assert (first.phase, second.phase, second.deposit) == (Phase.OPEN, Phase.ABANDONED, None)
-    assert system.ears.kinds(EMMA) == [OrderNotification.DEPOSIT_TAKEN]
-    assert system.ears.kinds(OSCAR) == []
+    assert system.sender.kinds(EMMA) == [OrderNotification.DEPOSIT_TAKEN]
+    assert system.sender.kinds(OSCAR) == []
     assert (await system.place(amount=Amount("SAT", 25_001), channel="cbbtc")).phase is Phase.OPEN
     assert (await system.place(amount=SAT, channel="btcb")).phase is Phase.OPEN
     service.becomes(first.service_id or "", "USDT_RECEIVED")
-    await system.polls()
+    await system.poll()
     assert (await system.place(amount=SAT, channel="cbbtc")).phase is Phase.OPEN
 
 
@@ -108,7 +108,7 @@ async def lost_then_ordered_again(system: OrderSystem, service: FakeSettlement) 
     service.places.append("lost_after")
     service.listed = False
     first = await system.place()
-    await system.reconciles(after=61)
+    await system.reconcile(after=61)
     system.clock.passes(seconds=50)
     second = await system.place()
     service.listed = True
@@ -121,11 +121,11 @@ async def test_an_order_that_its_sender_has_typed_again_is_never_shown_when_it_i
     first, second = await lost_then_ordered_again(system, service)
     assert (first.phase, second.phase) == (Phase.UNRESOLVED, Phase.OPEN)
     for _ in range(5):
-        await system.reconciles(after=60)
+        await system.reconcile(after=60)
     first = await system.order(first.reference)
     assert (first.phase, first.service_id, first.bolt11) == (Phase.ABANDONED, "svc-1", None)
-    assert system.ears.shown() == [second.bolt11]
-    assert system.ears.kinds()[-1] == OrderNotification.SUPERSEDED
+    assert system.sender.payment_requests() == [second.bolt11]
+    assert system.sender.kinds()[-1] == OrderNotification.SUPERSEDED
     async with system.store.reading() as tx:
         assert (await OrderRepository(tx).events(first.reference))[-1].note == EventNote.SUPERSEDED
 
@@ -143,9 +143,9 @@ async def test_a_question_about_an_order_that_its_sender_has_created_again_is_ov
     accepted = await system.orders.accept_price(first.reference)
     assert accepted is not None
     assert (accepted.phase, accepted.bolt11) == (Phase.ABANDONED, None)
-    await system.tells()
-    assert system.ears.shown() == [second.bolt11]
-    assert system.ears.kinds()[-1] == OrderNotification.SUPERSEDED
+    await system.deliver()
+    assert system.sender.payment_requests() == [second.bolt11]
+    assert system.sender.kinds()[-1] == OrderNotification.SUPERSEDED
     async with system.store.reading() as tx:
         assert (await OrderRepository(tx).events(first.reference))[-1].note == EventNote.SUPERSEDED
 
@@ -160,9 +160,9 @@ async def test_the_answer_that_arrives_after_the_same_was_ordered_again_shows_no
     second = await system.confirm(await system.draft())
     service.gate.set()
     await system.orders.submission.wait()
-    await system.tells()
+    await system.deliver()
     assert (await system.order(first.reference)).phase is Phase.ABANDONED
-    assert system.ears.shown() == [(await system.order(second.reference)).bolt11]
+    assert system.sender.payment_requests() == [(await system.order(second.reference)).bolt11]
 
 
 @pytest.mark.parametrize(
@@ -187,12 +187,12 @@ async def test_an_order_that_surely_was_not_created_supersedes_nothing(
     service.places.append("lost_after")
     service.listed = False
     first = await system.place()
-    await system.reconciles(after=61)
+    await system.reconcile(after=61)
     system.clock.passes(seconds=50)
     service.places.append("never_reached")
     await system.place()
     service.listed = True
-    await system.reconciles(after=61)
+    await system.reconcile(after=61)
     assert (await system.order(first.reference)).phase is Phase.OPEN
 
 
@@ -214,18 +214,18 @@ async def test_an_order_found_by_a_masked_recipient_is_asked_about_and_shown_onl
     service.places.append("lost_after")
     order = await system.place(holder=ours)
     service.records["svc-1"] = replace(service.records["svc-1"], recipient=theirs[0], holder=theirs[1])
-    await system.reconciles()
-    await system.reconciles()
+    await system.reconcile()
+    await system.reconcile()
     order = await system.order(order.reference)
     assert order.phase is phase
     if phase is not Phase.NEEDS_CONFIRMATION:
         return
     assert order.hold_reason is HoldReason.RECIPIENT_MASKED
-    assert system.ears.kinds()[-1] == OrderNotification.RECIPIENT_MASKED
-    assert system.ears.shown() == []
+    assert system.sender.kinds()[-1] == OrderNotification.RECIPIENT_MASKED
+    assert system.sender.payment_requests() == []
     await system.orders.accept_price(order.reference)
-    await system.tells()
-    assert system.ears.shown() == [service.records["svc-1"].bolt11]
+    await system.deliver()
+    assert system.sender.payment_requests() == [service.records["svc-1"].bolt11]
 
 
 async def test_another_programs_order_for_somebody_else_at_the_same_bank_is_not_shown_unasked(
@@ -236,17 +236,17 @@ async def test_another_programs_order_for_somebody_else_at_the_same_bank_is_not_
     order = await system.place()
     other = replace(REQUEST, method=BCA, number=f"12345{NUMBER[-4:]}", amount=Amount("IDR", 250_000))
     service.make(other)
-    await system.reconciles()
-    assert system.ears.shown() == []
+    await system.reconcile()
+    assert system.sender.payment_requests() == []
     assert (await system.order(order.reference)).phase is Phase.NEEDS_CONFIRMATION
     assert await system.orders.drop(order.reference)
-    assert system.ears.shown() == []
+    assert system.sender.payment_requests() == []
 
 
 async def test_a_thousand_unresolved_orders_do_not_keep_a_fresh_loss_from_being_found(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    old = await unresolved(system, service)
+    old = await place_unresolved(system, service)
     async with system.store.transaction() as tx:
         for number in range(1_001):
             await OrderRepository(tx).add(
@@ -254,12 +254,12 @@ async def test_a_thousand_unresolved_orders_do_not_keep_a_fresh_loss_from_being_
             )
     service.places.append("lost_after")
     fresh = await system.place(SARI)
-    await system.reconciles()
+    await system.reconcile()
     assert (await system.order(fresh.reference)).phase is Phase.OPEN
 
 
 async def test_the_oldest_of_very_many_are_given_up_in_time(system: OrderSystem, service: FakeSettlement) -> None:
-    old = await unresolved(system, service)
+    old = await place_unresolved(system, service)
     async with system.store.transaction() as tx:
         for number in range(1_200):
             later = old.created_at + timedelta(seconds=1 + number)
@@ -274,7 +274,7 @@ async def test_the_oldest_of_very_many_are_given_up_in_time(system: OrderSystem,
                     last_polled_at=later,
                 )
             )
-    await system.reconciles(after=86_400)
+    await system.reconcile(after=86_400)
     assert (await system.order(old.reference)).phase is Phase.ABANDONED
 
 
@@ -313,13 +313,13 @@ async def test_the_answer_to_a_post_is_saved_however_often_the_database_fails(
     order = await placing
     store.outages = 9
     await system.orders.submission.wait()
-    await system.tells()
+    await system.deliver()
     expected = {"answer": Phase.OPEN, "lost_before": Phase.UNKNOWN, "never_reached": Phase.REFUSED}[doing]
     assert (await system.order(order.reference)).phase is expected
     assert service.times("place") == 1
     assert len(pauses) == 9
     assert max(pauses) <= 5
-    await system.leave()
+    await system.close()
 
 
 async def test_while_an_answer_waits_to_be_saved_nothing_else_looks_for_the_order(
@@ -339,7 +339,7 @@ async def test_while_an_answer_waits_to_be_saved_nothing_else_looks_for_the_orde
     released.set()
     await system.orders.submission.wait()
     assert (await system.order(order.reference)).phase is Phase.OPEN
-    await system.leave()
+    await system.close()
 
 
 async def test_limits_are_read_from_the_rules_of_today(file: str, service: FakeSettlement) -> None:
@@ -348,4 +348,4 @@ async def test_limits_are_read_from_the_rules_of_today(file: str, service: FakeS
     assert not system.orders.rules.amounts_for(BCA).allow(29_999)
     assert not system.orders.rules.amounts_for(BCA).allow(250_000_001)
     assert system.orders.rules.amounts_for(None).allow(10**15)
-    await system.leave()
+    await system.close()

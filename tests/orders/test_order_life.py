@@ -56,21 +56,21 @@ from bot.support.notifications.queueing import ticket_notification
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from tests.infra.keys import VAULT
-from tests.orders.crashing import Crash
-from tests.orders.killable import PLAN, Fate, Hanging, Mortal, Plan
-from tests.orders.life_world import (
+from tests.orders.crashes import Crash
+from tests.orders.faults import FAULT_PLAN, Fault, FaultPlan, HangingCall, KillableProcess
+from tests.orders.order_system import EMMA, OSCAR, SARI, rules
+from tests.orders.simulation import (
+    ANOMALIES,
     INVOICE,
     POSTING,
-    SLIPS,
     Agent,
     Bot,
-    Chats,
+    FakeTelegram,
     Message,
     ServiceModel,
-    nothing_drawn,
+    predictable_output,
 )
-from tests.orders.order_world import EMMA, OSCAR, SARI, rules
-from tests.orders.stepped import SteppedLoop
+from tests.orders.stepped_loop import SteppedLoop
 from tests.settlement.builders import BCA, GOPAY
 from tests.settlement.fake_settlement import MovedClock
 from tests.texts import readable, says, text
@@ -95,7 +95,7 @@ EXPECTED = (ConfirmationOutdated, MethodVanished, Rejection, SettlementFailure, 
 wishes = st.tuples(
     st.sampled_from([(BCA, 0), (BCA, 1), (GOPAY, 0)]), st.sampled_from(AMOUNTS), st.sampled_from(["lightning", "cbbtc"])
 )
-plans = st.dictionaries(st.integers(0, 14), st.sampled_from(Fate), max_size=2)
+plans = st.dictionaries(st.integers(0, 14), st.sampled_from(Fault), max_size=2)
 picks = st.integers(0, 5)
 bots = st.integers(0, 1)
 people = st.sampled_from([EMMA, EMMA, SARI])
@@ -118,8 +118,8 @@ ORDERED = (
     people,
     wishes,
     bots,
-    plans | st.fixed_dictionaries({5: st.sampled_from(Fate), 6: st.sampled_from(Fate)}),
-    st.sampled_from([None, None, None, None, *SLIPS]),
+    plans | st.fixed_dictionaries({5: st.sampled_from(Fault), 6: st.sampled_from(Fault)}),
+    st.sampled_from([None, None, None, None, *ANOMALIES]),
     st.sampled_from([0, 0, 0, 0, -2, 2]),
 )
 """Who orders what, through which bot, what happens to it, how the service slips, and how far the price moves before."""
@@ -144,8 +144,8 @@ class Life(RuleBasedStateMachine):
         self.clock = MovedClock()
         self.loop = SteppedLoop(self.clock)
         self.service = ServiceModel(self.clock)
-        self.chats = Chats(self.clock)
-        self.hanging: list[Hanging] = []
+        self.telegram = FakeTelegram(self.clock)
+        self.hanging_calls: list[HangingCall] = []
         self.steps: list[Running] = []
         self.kept = rules(limits=Limits(open_orders=OPEN_AT_ONCE, idr_per_day=25_000_000))
         path = self.folder / "life.db"
@@ -154,7 +154,7 @@ class Life(RuleBasedStateMachine):
         shutil.copy(self.folder / "empty.db", path)
         self.sql = Database(f"sqlite:///{path}", VAULT)
         self.bots = [self.begin_bot("old"), self.begin_bot("new")]
-        self.agent = Agent(self.service, self.hanging)
+        self.agent = Agent(self.service, self.hanging_calls)
         self.drafts: list[OrderDraft] = []
         self.tried_again: Counter[str] = Counter()
         self.accepted: set[str] = set()
@@ -166,7 +166,7 @@ class Life(RuleBasedStateMachine):
         self.rates: list[Decimal] = [self.service.rate]
         self.known: list[Order] = []
         self.read_at = -1
-        self.loop.does(self.meet())
+        self.loop.run_reading(self.meet())
 
     async def meet(self) -> None:
         async with self.sql.transaction() as tx:
@@ -174,21 +174,21 @@ class Life(RuleBasedStateMachine):
                 await UserRepository(tx).save(User(id=each, created_at=self.clock.now(), language_code="en"))
 
     def begin_bot(self, name: str) -> Bot:
-        return Bot(Mortal(name, self.hanging), self.sql, self.service, self.chats, self.kept)
+        return Bot(KillableProcess(name, self.hanging_calls), self.sql, self.service, self.telegram, self.kept)
 
     # what processes do
 
-    def starts(self, bot: Any, what: str, work: Coroutine[Any, Any, Any], plan: dict[int, Fate] | None = None) -> Any:
+    def starts(self, bot: Any, what: str, work: Coroutine[Any, Any, Any], plan: dict[int, Fault] | None = None) -> Any:
         """Begin a step and run it as far as it comes; its task, or None where it was still at that."""
         self.steps = [each for each in self.steps if not each.task.done()]
         if any(each.bot is bot and each.what == what for each in self.steps):
             work.close()
             return None
-        PLAN.set(Plan(plan or {}))
+        FAULT_PLAN.set(FaultPlan(plan or {}))
         task = self.loop.create_task(work)
-        PLAN.set(None)
+        FAULT_PLAN.set(None)
         self.steps.append(Running(bot, what, task))
-        self.loop.idle()
+        self.loop.run_until_idle()
         self.revive()
         if task.done() and not task.cancelled() and (error := task.exception()) and not isinstance(error, EXPECTED):
             raise error
@@ -197,19 +197,19 @@ class Life(RuleBasedStateMachine):
     def revive(self) -> None:
         """Who has died is started again, as by its supervisor, and takes up what was left."""
         for place, bot in enumerate(self.bots):
-            if bot.mortal.is_dead:
-                for each in self.hanging:
-                    if each.process is bot.mortal:
-                        each.goes_on()
-                self.loop.idle()
-                self.bots[place] = self.begin_bot(bot.mortal.name)
+            if bot.process.is_dead:
+                for each in self.hanging_calls:
+                    if each.process is bot.process:
+                        each.resume()
+                self.loop.run_until_idle()
+                self.bots[place] = self.begin_bot(bot.process.name)
                 self.starts(self.bots[place], "recover", self.bots[place].delivery.recover())
-        if self.agent.mortal.is_dead:
-            for each in self.hanging:
-                if each.process is self.agent.mortal:
-                    each.goes_on()
-            self.loop.idle()
-            self.agent = Agent(self.service, self.hanging)
+        if self.agent.process.is_dead:
+            for each in self.hanging_calls:
+                if each.process is self.agent.process:
+                    each.resume()
+            self.loop.run_until_idle()
+            self.agent = Agent(self.service, self.hanging_calls)
 
     def result(self, task: Any) -> Any:
         return task.result() if task and task.done() and not task.cancelled() and not task.exception() else None
@@ -239,8 +239,8 @@ class Life(RuleBasedStateMachine):
     def story_of_0(self, who: int, number: int, way: int) -> None:
         """A price moves: the sender is asked, and answers, perhaps twice and in two processes."""
         amount = AMOUNTS[way % 2]
-        slip = ("worse", "better")[way // 2 % 2]
-        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {}, slip, 0)
+        anomaly = ("worse", "better")[way // 2 % 2]
+        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {}, anomaly, 0)
         self.tells(number, {})
         if way >= 6:
             self.replies(self.newest(), "drop", number, {})
@@ -249,13 +249,13 @@ class Life(RuleBasedStateMachine):
 
     def story_of_1(self, who: int, number: int, way: int) -> None:
         """An amount in sats is just within the limits at the review, and just outside at the locked price."""
-        edge, slip = (
+        edge, anomaly = (
             (MINIMUM * Decimal("1.002"), "slightly worse"),
             (CAP * Decimal("0.998"), "slightly better"),
         )[way % 2]
         amount = Amount("SAT", int(edge / self.service.rate * 10**8))
         channel = ("lightning", "cbbtc")[way // 2 % 2]
-        self.orders_something(who, ((GOPAY, 0), amount, channel), number, {}, slip, 0)
+        self.orders_something(who, ((GOPAY, 0), amount, channel), number, {}, anomaly, 0)
         self.tells(number, {})
 
     def story_of_2(self, who: int, number: int, way: int) -> None:
@@ -263,8 +263,8 @@ class Life(RuleBasedStateMachine):
         self.tells(number, {})
 
     def story_of_3(self, who: int, number: int, way: int) -> None:
-        for slip in (None, "hash"):
-            self.orders_something(who, ((BCA, way % 2), AMOUNTS[0], "lightning"), number, {}, slip, 0)
+        for anomaly in (None, "hash"):
+            self.orders_something(who, ((BCA, way % 2), AMOUNTS[0], "lightning"), number, {}, anomaly, 0)
             order = self.newest()
             assert order is None or order.phase is not Phase.INTENDED, "an answer was not saved"
             self.tells(number, {})
@@ -273,21 +273,21 @@ class Life(RuleBasedStateMachine):
     def story_of_4(self, who: int, number: int, way: int) -> None:
         """An order isn't found, because it was never made or is on no list: the sender tries again or drops it."""
         listed, self.service.listed = self.service.listed, False
-        lost = {5 + way % 2: Fate.FAILS}
+        lost = {5 + way % 2: Fault.FAIL}
         self.orders_something(who, ((BCA, way // 2 % 2), AMOUNTS[0], "lightning"), number, lost, None, 0)
         self.clock.passes(seconds=61)
         self.everybody_works(number)
         self.service.listed = listed
         asked = self.newest()
-        self.replies(asked, "again" if way < 10 else "drop", number, {6: Fate.FAILS} if way >= 8 else {})
+        self.replies(asked, "again" if way < 10 else "drop", number, {6: Fault.FAIL} if way >= 8 else {})
         self.replies(asked, "again", 1 - number, {})
         self.tells(number, {})
 
     def story_of_5(self, who: int, number: int, way: int) -> None:
         """The answer is lost, the order is on the list; where its recipient is masked, the sender is asked."""
         listed, self.service.listed = self.service.listed, True
-        slip, amount = (None, "worse", "network")[way // 4], Amount("IDR", 70_000 + way)
-        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {6: Fate.FAILS}, slip, 0)
+        anomaly, amount = (None, "worse", "network")[way // 4], Amount("IDR", 70_000 + way)
+        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {6: Fault.FAIL}, anomaly, 0)
         self.everybody_works(number)
         self.service.listed = listed
         self.replies(self.newest(), ("accept", "drop")[way // 2 % 2], number, {})
@@ -298,7 +298,7 @@ class Life(RuleBasedStateMachine):
         listed, self.service.listed = self.service.listed, True
         amount = Amount("IDR", 60_000 + way)  # no other story's
         other = (amount, AMOUNTS[1])[way // 10]
-        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {5: Fate.FAILS}, None, 0)
+        self.orders_something(who, ((BCA, way % 2), amount, "lightning"), number, {5: Fault.FAIL}, None, 0)
         self.an_agent_orders(((BCA, (way + 1 + way // 2) % 2), other, "lightning"), {})
         self.everybody_works(number)
         self.service.listed = listed
@@ -310,12 +310,12 @@ class Life(RuleBasedStateMachine):
         self.what_is_shown_is_what_was_agreed()
         payable = self.payable()
         if payable:
-            self.service.is_paid(payable[-1])
+            self.service.receive_payment(payable[-1])
             for steps in ((6,), (1, 6), (0,))[way // 2 % 3]:
                 self.a_look_later(number)
-                self.service.moves_on(payable[-1], steps)
+                self.service.advance(payable[-1], steps)
             if way // 2 % 3 == 2:
-                self.service.gives_up(payable[-1])
+                self.service.fail_order(payable[-1])
             self.a_look_later(1 - number)
 
     def a_look_later(self, number: int) -> None:
@@ -325,20 +325,20 @@ class Life(RuleBasedStateMachine):
     def story_of_8(self, who: int, number: int, way: int) -> None:
         """A process hangs or dies while it tells, and what it told comes again."""
         self.orders_something(who, ((BCA, way % 2), AMOUNTS[way % 2], "lightning"), number, {}, None, 0)
-        self.tells(number, {3 + way: (Fate.DIES, Fate.FAILS)[way % 2]})
+        self.tells(number, {3 + way: (Fault.KILL, Fault.FAIL)[way % 2]})
         self.clock.passes(seconds=61)
         self.tells(number, {})
 
     def story_of_9(self, _who: int, _number: int, way: int) -> None:
         """An agent's order isn't what was asked for; its server starts again, and the agent looks."""
-        slip = ("worse", "slightly better", "network", "amount", None, "better")[way % 6]
+        anomaly = ("worse", "slightly better", "network", "amount", None, "better")[way % 6]
         destination, amount = (BCA, 0), AMOUNTS[0]
-        if slip == "slightly better":
+        if anomaly == "slightly better":
             destination = (GOPAY, 0)
             amount = Amount("SAT", int(CAP * Decimal("0.998") / self.service.rate * 10**8))
-        self.service.slip = slip
+        self.service.anomaly = anomaly
         self.an_agent_orders((destination, amount, "lightning"), {})
-        self.service.slip = None
+        self.service.anomaly = None
         self.agent_is_killed()
         if way % 2 and self.service.records:
             self.an_agent_reads_one(len(self.service.records) - 1, {})
@@ -356,12 +356,12 @@ class Life(RuleBasedStateMachine):
         self.orders_something(*ordered)
 
     def orders_something(  # noqa: PLR0917  they are drawn together
-        self, who: int, wish: Any, number: int, plan: dict[int, Fate], slip: str | None, percent: int
+        self, who: int, wish: Any, number: int, plan: dict[int, Fault], anomaly: str | None, percent: int
     ) -> None:
         """Review and confirm; the price may move between the two, and the service may slip."""
         (method, chosen), amount, channel = wish
-        self.drafts.append(self.loop.does(self.review(who, method, NUMBERS[method][chosen], amount, channel)))
-        self.service.slip = slip
+        self.drafts.append(self.loop.run_reading(self.review(who, method, NUMBERS[method][chosen], amount, channel)))
+        self.service.anomaly = anomaly
         self.the_price_moves(percent)
         self.confirms(number, 0, plan)
 
@@ -376,14 +376,14 @@ class Life(RuleBasedStateMachine):
 
     @precondition(lambda self: self.drafts)
     @rule(number=bots, pick=picks, plan=plans)
-    def confirms(self, number: int, pick: int, plan: dict[int, Fate]) -> None:
+    def confirms(self, number: int, pick: int, plan: dict[int, Fault]) -> None:
         """A tap on one of the last drafts, perhaps its second one and in another process."""
         draft, bot = self.drafts[-1 - pick % len(self.drafts)], self.bots[number]
         self.starts(bot, f"chat {draft.chat_id}", bot.confirm(draft), plan)
 
     @precondition(lambda self: self.orders())
     @rule(number=bots, pick=picks, plan=plans, answer=st.sampled_from(["again", "accept", "drop", "refresh"]))
-    def answers(self, number: int, pick: int, plan: dict[int, Fate], answer: str) -> None:
+    def answers(self, number: int, pick: int, plan: dict[int, Fault], answer: str) -> None:
         """A tap under a question, or on Refresh; on what was asked last, where something was."""
         orders = self.orders()
         asked = [order for order in orders if self.was_asked(order, *QUESTIONS)]
@@ -391,7 +391,7 @@ class Life(RuleBasedStateMachine):
             orders = asked
         self.replies(orders[pick % len(orders)], answer, number, plan)
 
-    def replies(self, order: Order | None, answer: str, number: int, plan: dict[int, Fate]) -> None:
+    def replies(self, order: Order | None, answer: str, number: int, plan: dict[int, Fault]) -> None:
         """Tap, if the buttons are there."""
         if order is None:
             return
@@ -411,7 +411,7 @@ class Life(RuleBasedStateMachine):
             self.starts(bot, what, self.refreshes(bot, order), plan)
 
     def was_asked(self, order: Order, *notices: OrderNotification) -> bool:
-        return bool(self.chats.about(order_subject(order), *notices))
+        return bool(self.telegram.messages_about(order_subject(order), *notices))
 
     async def refreshes(self, bot: Bot, order: Order) -> None:
         none: Any = None  # neither the database nor Telegram is asked
@@ -424,7 +424,7 @@ class Life(RuleBasedStateMachine):
     # what workers do
 
     @rule(number=bots, plan=plans, worker=st.sampled_from(["poll", "reconcile", "expire", "clean up"]))
-    def works(self, number: int, plan: dict[int, Fate], worker: str) -> None:
+    def works(self, number: int, plan: dict[int, Fault], worker: str) -> None:
         bot = self.bots[number]
         self.starts(bot, worker, self.work_of(bot, worker), plan)
 
@@ -443,20 +443,20 @@ class Life(RuleBasedStateMachine):
         await OutboxCleanupWorker(bot.store, self.clock, bot.delivery, keep=keep, on_recovered=lambda: None).tick()
         await MalformedOrderFinder(bot.store, self.clock).tick()
 
-    @rule(number=bots, plan=plans | st.fixed_dictionaries({6: st.sampled_from(Fate), 7: st.sampled_from(Fate)}))
-    def tells(self, number: int, plan: dict[int, Fate]) -> None:
+    @rule(number=bots, plan=plans | st.fixed_dictionaries({6: st.sampled_from(Fault), 7: st.sampled_from(Fault)}))
+    def tells(self, number: int, plan: dict[int, Fault]) -> None:
         """The outbox's worker, until nothing more is due; then no message about money may stand behind another kind."""
-        self.loop.idle()  # what waited for the time that has passed may queue messages, too
+        self.loop.run_until_idle()  # what waited for the time that has passed may queue messages, too
         self.revive()
-        bot, before = self.bots[number], self.hanging[:]
+        bot, before = self.bots[number], self.hanging_calls[:]
         task = self.starts(bot, "outbox", bot.delivery.start_due(), plan)
         while self.result(task):
             task = self.starts(bot, "outbox", bot.delivery.start_due())
-        if self.result(task) == 0 and not bot.mortal.is_dead and before == self.hanging:
+        if self.result(task) == 0 and not bot.process.is_dead and before == self.hanging_calls:
             self.no_money_waits(bot)
 
     def no_money_waits(self, bot: Bot) -> None:
-        rows = self.loop.does(self.rows())
+        rows = self.loop.run_reading(self.rows())
         for chat in {row.chat_id for row in rows}:
             money = [row for row in rows if row.chat_id == chat and row.kind not in CONVENIENCES]
             head = min(money, key=lambda row: row.id, default=None)
@@ -473,21 +473,21 @@ class Life(RuleBasedStateMachine):
         """All workers of a bot have their turn, and somebody may pay."""
         payable = self.payable()
         if pays and payable:
-            self.service.is_paid(payable[0])
+            self.service.receive_payment(payable[0])
         self.clock.passes(seconds=seconds)
         self.everybody_works(number)
 
-    @precondition(lambda self: self.hanging)
-    @rule(pick=picks, fate=st.sampled_from([Fate.GOES_ON, Fate.FAILS, Fate.IS_ODD, Fate.DIES]))
-    def lets_go(self, pick: int, fate: Fate) -> None:
+    @precondition(lambda self: self.hanging_calls)
+    @rule(pick=picks, fault=st.sampled_from([Fault.NONE, Fault.FAIL, Fault.ODD_ANSWER, Fault.KILL]))
+    def lets_go(self, pick: int, fault: Fault) -> None:
         """What hung goes on, however late."""
-        self.hanging[pick % len(self.hanging)].goes_on(fate)
-        self.loop.idle()
+        self.hanging_calls[pick % len(self.hanging_calls)].resume(fault)
+        self.loop.run_until_idle()
         self.revive()
 
     @rule(number=bots)
     def is_killed(self, number: int) -> None:
-        self.bots[number].mortal.is_dead = True
+        self.bots[number].process.is_dead = True
         self.revive()
 
     # what the world does
@@ -495,7 +495,7 @@ class Life(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([1, 6, 20, 61, 61, 700, 3700, 90_000, 200_000]))
     def time_passes(self, seconds: int) -> None:
         self.clock.passes(seconds=seconds)
-        self.loop.idle()
+        self.loop.run_until_idle()
         self.revive()
 
     def the_price_moves(self, percent: int) -> None:
@@ -510,15 +510,15 @@ class Life(RuleBasedStateMachine):
     def telegram_is_in_a_mood_or_no_longer(self, *, pictures: bool) -> None:
         """It refuses pictures until further notice, or can't be reached at all."""
         if pictures:
-            self.chats.refuses_pictures = not self.chats.refuses_pictures
+            self.telegram.rejects_pictures = not self.telegram.rejects_pictures
         else:
-            self.chats.is_away = not self.chats.is_away
+            self.telegram.is_down = not self.telegram.is_down
 
     @precondition(lambda self: self.payable())
     @rule(pick=picks)
     def a_payer_pays(self, pick: int) -> None:
         payable = self.payable()
-        self.service.is_paid(payable[pick % len(payable)])
+        self.service.receive_payment(payable[pick % len(payable)])
 
     @precondition(lambda self: self.service.records)
     @rule(pick=picks, steps=st.sampled_from([1, 1, 2, 5]), fails=st.sampled_from([False, False, True]))
@@ -527,16 +527,16 @@ class Life(RuleBasedStateMachine):
         known = sorted(self.service.records)
         service_id = known[pick % len(known)]
         if fails:
-            self.service.gives_up(service_id)
+            self.service.fail_order(service_id)
         else:
-            self.service.moves_on(service_id, steps)
+            self.service.advance(service_id, steps)
 
     @rule(who=st.sampled_from([EMMA, SARI]))
     def support_sends_a_file(self, who: int) -> None:
-        self.loop.does(self.file_for(who))
+        self.loop.run_reading(self.file_for(who))
 
     async def file_for(self, who: int) -> None:
-        now, number = self.clock.now(), len(self.chats.messages)
+        now, number = self.clock.now(), len(self.telegram.messages)
         async with self.sql.transaction() as tx:
             about = AboutEntry("T", number)
             row = ticket_notification(who, TicketNotification.REPLY, about, now, str(number))
@@ -545,7 +545,7 @@ class Life(RuleBasedStateMachine):
     # what an agent does
 
     @rule(wish=wishes, plan=plans)
-    def an_agent_orders(self, wish: Any, plan: dict[int, Fate]) -> None:
+    def an_agent_orders(self, wish: Any, plan: dict[int, Fault]) -> None:
         (method, chosen), amount, _ = wish
         given = {"idrAmount": amount.value} if amount.currency == "IDR" else {"satAmount": amount.value}
         number = NUMBERS[method][chosen]
@@ -559,13 +559,13 @@ class Life(RuleBasedStateMachine):
         if answer is None:
             return
         created = answer.structured_content
-        record, truth = self.service.records[created["orderId"]], self.service.truth[created["orderId"]]
+        record, actual_orders = self.service.records[created["orderId"]], self.service.actual_orders[created["orderId"]]
         assert created["bolt11"] == bolt11.bare(record.bolt11 or "")
-        self.is_as_agreed(created["bolt11"], truth.request, record.idr, record.sats)
+        self.is_as_agreed(created["bolt11"], actual_orders.request, record.idr, record.sats)
         self.agent_shown.add(created["orderId"])
 
     @rule(plan=plans)
-    def an_agent_looks(self, plan: dict[int, Fate]) -> None:
+    def an_agent_looks(self, plan: dict[int, Fault]) -> None:
         answer = self.result(
             self.starts(self.agent, "list", OrderTools(self.agent.service).list_offramp_orders(), plan)
         )
@@ -574,7 +574,7 @@ class Life(RuleBasedStateMachine):
 
     @precondition(lambda self: self.service.records)
     @rule(pick=picks, plan=plans)
-    def an_agent_reads_one(self, pick: int, plan: dict[int, Fate]) -> None:
+    def an_agent_reads_one(self, pick: int, plan: dict[int, Fault]) -> None:
         known = sorted(self.service.records)
         work = OrderTools(self.agent.service).get_offramp_order(known[pick % len(known)])
         answer = self.result(self.starts(self.agent, "read", work, plan))
@@ -585,10 +585,10 @@ class Life(RuleBasedStateMachine):
         """What its own server created and compared may be paid; anything else within what can be known."""
         if not record["invoiceBolt11"] and not record["depositToAddress"]:
             return
-        truth, sats, idr = self.service.truth[record["id"]], record["satAmount"], record["idrAmount"]
+        actual_orders, sats, idr = self.service.actual_orders[record["id"]], record["satAmount"], record["idrAmount"]
         assert record["paymentWarnings"] or record["id"] in self.agent_shown
         assert idr >= MINIMUM
-        assert truth.request.method.cap is None or idr <= truth.request.method.cap
+        assert actual_orders.request.method.cap is None or idr <= actual_orders.request.method.cap
         if record["invoiceBolt11"]:
             bolt11.check(bolt11.decode(record["invoiceBolt11"]), sats=sats, network="bcrt", now=self.clock.now())
         if record["paymentWarnings"]:
@@ -597,15 +597,15 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def agent_is_killed(self) -> None:
-        self.agent.mortal.is_dead = True
+        self.agent.process.is_dead = True
         self.revive()
 
     # what must hold
 
     def orders(self) -> list[Order]:
         """All people's orders, the newest first."""
-        if self.read_at != self.loop.moved:
-            self.known, self.read_at = self.loop.does(self._orders()), self.loop.moved
+        if self.read_at != self.loop.steps:
+            self.known, self.read_at = self.loop.run_reading(self._orders()), self.loop.steps
         return self.known
 
     async def _orders(self) -> list[Order]:
@@ -623,17 +623,17 @@ class Life(RuleBasedStateMachine):
 
     @invariant()
     def what_is_shown_is_what_was_agreed(self) -> None:
-        fresh = [each for each in self.chats.messages if (each.id, each.versions) not in self.checked]
+        fresh = [each for each in self.telegram.messages if (each.id, each.versions) not in self.checked]
         for message in fresh:
             self.checked.add((message.id, message.versions))
-            paying = None if message.is_gone else message.pays()
+            paying = None if message.is_deleted else message.payment_request()
             # Too old to be deleted, a message loses its text first and its picture later: that shows nothing new.
             if paying and self.paying.get(message.id) != paying:
                 self.check_payable(message, paying)
                 self.paying[message.id] = paying
-            if message.notice == OrderNotification.EXPIRED:
+            if message.kind == OrderNotification.EXPIRED:
                 self.check_expired(message)
-            if message.notice == OrderNotification.FAILED:
+            if message.kind == OrderNotification.FAILED:
                 self.check_failed(message)
             self.check_repeated(message)
 
@@ -645,7 +645,7 @@ class Life(RuleBasedStateMachine):
         order = self.order_of(message)
         record = self.service.records[order.service_id or ""]
         wish, draft = (
-            self.service.truth[record.service_id].request,
+            self.service.actual_orders[record.service_id].request,
             next(d for d in self.drafts if d.id == order.draft_id),
         )
         assert message.chat_id == order.chat_id == draft.chat_id
@@ -673,8 +673,8 @@ class Life(RuleBasedStateMachine):
         same_wish = {o.reference for o in self.orders() if o.draft_id == order.draft_id}
         shown = {
             m.notification.subject
-            for m in self.chats.messages
-            if m.pays() and m.notification.payload["reference"] in same_wish
+            for m in self.telegram.messages
+            if m.payment_request() and m.notification.payload["reference"] in same_wish
         }
         assert len(shown) <= 1, "two invoices for one request"
 
@@ -700,16 +700,16 @@ class Life(RuleBasedStateMachine):
             assert not says(message.html, "news.failed_unpaid"), "told as unpaid though it was paid"
 
     def paid_at(self, order: Order) -> Any:
-        truth = self.service.truth.get(order.service_id or "")
-        return truth and truth.paid_at
+        actual_orders = self.service.actual_orders.get(order.service_id or "")
+        return actual_orders and actual_orders.paid_at
 
     def check_repeated(self, message: Message) -> None:
         """One copy of a message may come unmarked; all others say that they may be repetitions."""
         mark = text("news.again")
-        if message.notice in {"ticket_reply", OrderNotification.CARD_EDIT, OrderNotification.INVOICE_TEXT}:
+        if message.kind in {"ticket_reply", OrderNotification.CARD_EDIT, OrderNotification.INVOICE_TEXT}:
             return
-        copies = [m for m in self.chats.messages if what(m.notification) == what(message.notification)]
-        unmarked = [m for m in copies if mark not in readable(m.sent)]
+        copies = [m for m in self.telegram.messages if what(m.notification) == what(message.notification)]
+        unmarked = [m for m in copies if mark not in readable(m.sent_html)]
         assert len({m.chat_id for m in unmarked}) == len(unmarked), (
             f"{message.notification.kind} came twice and didn't say so"
         )
@@ -737,16 +737,16 @@ class Life(RuleBasedStateMachine):
         finally:
             for task in asyncio.all_tasks(self.loop):
                 task.cancel()
-            self.loop.idle()
-            self.loop.does(self.sql.close())
+            self.loop.run_until_idle()
+            self.loop.run_reading(self.sql.close())
             self.loop.close()
 
     def settles_down(self) -> None:
         """All that hung goes on, one bot is left, the service is well, and time passes."""
-        self.service.listed, self.service.slip, self.chats.is_away = True, None, False
-        while self.hanging:
-            self.lets_go(0, Fate.GOES_ON)
-        self.bots[0].mortal.is_dead = True
+        self.service.listed, self.service.anomaly, self.telegram.is_down = True, None, False
+        while self.hanging_calls:
+            self.lets_go(0, Fault.NONE)
+        self.bots[0].process.is_dead = True
         self.revive()
         pauses = (1, 6, 10, 65, 70, 700, 3700, 20_000, 70_000, 90_000, 90_000, 300_000, 300_000)
         for pause in pauses:
@@ -755,7 +755,7 @@ class Life(RuleBasedStateMachine):
             self.clock.passes(seconds=pause)
             if pause > 60:
                 for service_id in self.service.records:
-                    self.service.moves_on(service_id, 2)
+                    self.service.advance(service_id, 2)
         self.everybody_works()
 
     def everybody_works(self, number: int = 1) -> None:
@@ -766,14 +766,14 @@ class Life(RuleBasedStateMachine):
 
     def ends_well(self) -> None:
         self.what_is_shown_is_what_was_agreed()
-        rows = self.loop.does(self.rows())
+        rows = self.loop.run_reading(self.rows())
         assert not rows, f"never told: {[row.kind for row in rows]}"
         for order in self.orders():
             self.is_resolved(order)
             self.is_told(order)
             self.is_taken_down(order)
         for who in (EMMA, SARI):
-            self.loop.does(self.bots[1].orders.check_user(who))
+            self.loop.run_reading(self.bots[1].orders.check_user(who))
 
     def is_resolved(self, order: Order) -> None:
         ends = {Phase.REFUSED, Phase.ABANDONED, Phase.DONE}
@@ -783,21 +783,21 @@ class Life(RuleBasedStateMachine):
             assert order.state == state or not self.paid_at(order)
 
     def is_told(self, order: Order) -> None:
-        events = self.loop.does(self.events(order))
+        events = self.loop.run_reading(self.events(order))
         if not any(event.phase is Phase.OPEN for event in events):
             return
-        about, subject = self.chats.about, order_subject(order)
-        refused = {each.kind for each in self.chats.refused if each.subject == subject}
-        told = {each.notice for each in about(subject, *OrderNotification)} | refused
-        state, truth = self.service.records[order.service_id or ""].state, self.paid_at(order)
-        if truth:
+        about, subject = self.telegram.messages_about, order_subject(order)
+        refused = {each.kind for each in self.telegram.rejected if each.subject == subject}
+        told = {each.kind for each in about(subject, *OrderNotification)} | refused
+        state, actual_orders = self.service.records[order.service_id or ""].state, self.paid_at(order)
+        if actual_orders:
             assert told & set(MONEY_ENDS), f"nothing told of the payment of {order.reference}"
         if state == "COMPLETED":
             assert OrderNotification.SENT in told
         elif state == "FAILED":
-            assert told & {OrderNotification.FAILED, *(() if truth else (OrderNotification.EXPIRED,))}
-            assert not truth or about(subject, OrderWarning.FAILED) or OrderWarning.FAILED in refused
-        elif not truth and order.expires_at:
+            assert told & {OrderNotification.FAILED, *(() if actual_orders else (OrderNotification.EXPIRED,))}
+            assert not actual_orders or about(subject, OrderWarning.FAILED) or OrderWarning.FAILED in refused
+        elif not actual_orders and order.expires_at:
             assert OrderNotification.EXPIRED in told
 
     async def events(self, order: Order) -> Any:
@@ -808,8 +808,8 @@ class Life(RuleBasedStateMachine):
         """What was sent once is taken away; of copies, the bot knows where one is."""
         if order.is_paid or order.is_ended or order.phase is Phase.DONE or order.is_expired(self.clock.now()):
             for notice in (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT):
-                copies = self.chats.about(order_subject(order), notice)
-                left = [each for each in copies if each.is_known and not each.is_gone and each.pays()]
+                copies = self.telegram.messages_about(order_subject(order), notice)
+                left = [each for each in copies if each.is_known and not each.is_deleted and each.payment_request()]
                 assert len(left) <= max(len(copies) - 1, 0), f"{order.reference} can still be paid in the chat"
 
 
@@ -821,7 +821,7 @@ def what(notification: StoredNotification) -> tuple[str, str, str]:
 def test_no_life_of_an_order_breaks_a_promise(migrated_file: Path, tmp_path: Path) -> None:
     shutil.copy(migrated_file, tmp_path / "empty.db")
     Life.folder = tmp_path
-    with nothing_drawn():
+    with predictable_output():
         run_state_machine_as_test(
             Life,
             settings=settings(

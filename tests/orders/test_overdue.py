@@ -14,8 +14,8 @@ from bot.settlement.model import KeyRefused, OrderReport
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.notifications import AlarmNotification
 from bot.support.notifications.kinds import StaffNotification, TicketNotification
-from tests.orders.crashing import Crash, Fuse, FusedEars, FusedStore
-from tests.orders.order_world import EMMA, OSCAR, Heard, OrderSystem, rules
+from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
+from tests.orders.order_system import EMMA, OSCAR, OrderSystem, SentMessage, rules
 from tests.settlement.fake_settlement import FakeSettlement, failing
 
 RINA = 3001
@@ -31,15 +31,15 @@ def system(file: str, service: FakeSettlement) -> OrderSystem:
 @pytest.fixture(autouse=True)
 async def _leaves(system: OrderSystem) -> Any:
     yield
-    await system.leave()
+    await system.close()
 
 
 async def paid(system: OrderSystem, **changes: Any) -> Order:
     """An order whose payment has just come in and been told."""
     order = await system.place(**changes)
     system.service.becomes("svc-1", "LN_INVOICE_PAID")
-    await system.polls()
-    system.ears.heard.clear()
+    await system.poll()
+    system.sender.sent.clear()
     return await system.order(order.reference)
 
 
@@ -48,18 +48,18 @@ async def waits(system: OrderSystem, minutes: float) -> None:
     system.clock.passes(minutes=minutes)
     await system.poller.tick()
     await system.observer.mark_overdue()
-    await system.tells()
+    await system.deliver()
 
 
 async def test_a_paid_order_that_is_not_done_in_time_is_told_once_to_sender_and_staff(system: OrderSystem) -> None:
     order = await paid(system)
     await waits(system, 29.9)
-    assert system.ears.kinds() == []
+    assert system.sender.kinds() == []
     for _ in range(5):
         await waits(system, 1)
-    assert system.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
-    assert system.ears.kinds(OSCAR) == [OrderWarning.STUCK]
-    assert system.ears.kinds(RINA) == [StaffNotification.NEW_CARD]
+    assert system.sender.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
+    assert system.sender.kinds(OSCAR) == [OrderWarning.STUCK]
+    assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD]
     known = await system.order(order.reference)
     assert known.is_overdue
     async with system.store.reading() as tx:
@@ -78,11 +78,11 @@ async def test_a_stuck_order_is_followed_and_its_end_is_told_as_any_other(
 ) -> None:
     order = await paid(system)
     await waits(system, 31)
-    system.ears.heard.clear()
+    system.sender.sent.clear()
     system.service.becomes("svc-1", state)
     await waits(system, 1)
-    assert system.ears.kinds() == [OrderNotification.CARD_EDIT, *told]
-    assert system.ears.kinds(OSCAR) == staff
+    assert system.sender.kinds() == [OrderNotification.CARD_EDIT, *told]
+    assert system.sender.kinds(OSCAR) == staff
     ended = await system.order(order.reference)
     assert (ended.phase, ended.is_overdue) == (Phase.DONE, False)
 
@@ -93,7 +93,7 @@ async def test_the_log_has_the_alarm_with_its_order_and_its_end(system: OrderSys
     with capture_logs() as logs:
         await waits(system, 31)
         if end == "alarm_closed":
-            await system.watching.settle(AlarmKind.ORDER_STUCK, order.reference, OSCAR)
+            await system.monitor.settle(AlarmKind.ORDER_STUCK, order.reference, OSCAR)
         system.service.becomes("svc-1", "COMPLETED")
         await waits(system, 1)
     alarms = [(each["event"], each["alarm"], each["order"]) for each in logs if each["event"].startswith("alarm_")]
@@ -103,26 +103,26 @@ async def test_the_log_has_the_alarm_with_its_order_and_its_end(system: OrderSys
 async def test_a_failure_after_the_payment_is_told_to_the_staff_by_itself_and_once(system: OrderSystem) -> None:
     order = await paid(system)
     report = OrderReport(service_id="svc-1", state="FAILED")
-    await asyncio.gather(*(system.observes(order.reference, report) for _ in range(4)))
-    await system.tells()
-    assert system.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.FAILED, TicketNotification.OPENED]
-    assert system.ears.kinds(OSCAR) == [OrderWarning.FAILED]
-    assert system.ears.kinds(RINA) == [StaffNotification.NEW_CARD]
+    await asyncio.gather(*(system.apply_report(order.reference, report) for _ in range(4)))
+    await system.deliver()
+    assert system.sender.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.FAILED, TicketNotification.OPENED]
+    assert system.sender.kinds(OSCAR) == [OrderWarning.FAILED]
+    assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD]
 
 
 async def test_a_failure_of_an_unpaid_order_is_nothing_to_the_staff(system: OrderSystem) -> None:
     await system.place()
     system.service.becomes("svc-1", "FAILED")
-    await system.polls()
-    assert OrderNotification.FAILED in system.ears.kinds()
-    assert system.ears.kinds(OSCAR) == []
+    await system.poll()
+    assert OrderNotification.FAILED in system.sender.kinds()
+    assert system.sender.kinds(OSCAR) == []
 
 
 async def test_an_unpaid_order_is_never_stuck_however_long_it_waits(system: OrderSystem) -> None:
     await system.place(channel="cbbtc")
     for _ in range(3):
         await waits(system, 60 * 24)
-    assert OrderNotification.STUCK not in system.ears.kinds()
+    assert OrderNotification.STUCK not in system.sender.kinds()
 
 
 async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_is_looked_at(
@@ -133,23 +133,23 @@ async def test_what_ended_while_the_bot_was_away_is_not_called_stuck_before_it_i
     service.becomes("svc-1", "COMPLETED")
     after_a_pause = OrderSystem(file, service, rules=STAFFED)
     assert await after_a_pause.observer.mark_overdue() == 0
-    await after_a_pause.polls(after=0)
+    await after_a_pause.poll(after=0)
     assert await after_a_pause.observer.mark_overdue() == 0
-    assert after_a_pause.ears.kinds() == [
+    assert after_a_pause.sender.kinds() == [
         OrderNotification.CARD_EDIT,
         OrderNotification.SENT,
         OrderNotification.RECEIPT,
     ]
-    await after_a_pause.leave()
+    await after_a_pause.close()
 
 
 async def test_a_service_that_cannot_be_asked_keeps_nobody_from_being_told(system: OrderSystem) -> None:
     await paid(system)
     system.service.reads.extend(failing(KeyRefused, 1000))
     await waits(system, 31)
-    assert system.ears.kinds() == []
+    assert system.sender.kinds() == []
     await waits(system, 2)
-    assert system.ears.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
+    assert system.sender.kinds() == [OrderNotification.CARD_EDIT, OrderNotification.STUCK, TicketNotification.OPENED]
 
 
 async def test_two_processes_tell_it_once(system: OrderSystem, other_system: OrderSystem) -> None:
@@ -157,10 +157,10 @@ async def test_two_processes_tell_it_once(system: OrderSystem, other_system: Ord
     system.clock.passes(minutes=31)
     await system.poller.tick()
     await asyncio.gather(*(each.observer.mark_overdue() for each in [system, other_system] * 4))
-    await system.tells()
-    await other_system.tells()
-    heard = system.ears.kinds() + other_system.ears.kinds()
-    assert [kind for kind in heard if kind == OrderNotification.STUCK] == [OrderNotification.STUCK]
+    await system.deliver()
+    await other_system.deliver()
+    sent = system.sender.kinds() + other_system.sender.kinds()
+    assert [kind for kind in sent if kind == OrderNotification.STUCK] == [OrderNotification.STUCK]
 
 
 async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_tells(
@@ -169,29 +169,29 @@ async def test_nothing_is_lost_or_doubled_wherever_the_bot_is_killed_while_it_te
     await paid(system)
     system.clock.passes(minutes=31)
     await system.poller.tick()
-    moments, heard = 0, list[Heard]()
+    moments, sent = 0, list[SentMessage]()
     for at in range(20):
-        fuse = Fuse(at)
+        countdown = CrashCountdown(at)
         first = OrderSystem(
             file,
             service,
             rules=STAFFED,
-            wrap=partial(FusedStore, fuse=fuse),
-            ears=FusedEars(service.clock, fuse, heard),
+            wrap=partial(CrashingStore, countdown=countdown),
+            sender=CrashingSender(service.clock, countdown, sent),
         )
         await dies_or_tells(first)
         moments += 1
         service.clock.passes(minutes=1)
-        if fuse.left:
+        if countdown.remaining:
             break
-    kinds = [(each.chat_id, each.kind) for each in heard]
+    kinds = [(each.chat_id, each.kind) for each in sent]
     for chat, notice in (
         (EMMA, OrderNotification.STUCK),
         (EMMA, TicketNotification.OPENED),
         (OSCAR, OrderWarning.STUCK),
         (RINA, StaffNotification.NEW_CARD),
     ):
-        told = [each for each in heard if (each.chat_id, each.kind) == (chat, notice)]
+        told = [each for each in sent if (each.chat_id, each.kind) == (chat, notice)]
         assert told, kinds
         assert [each.maybe_sent for each in told[1:]] == [True] * len(told[1:]), "a repetition says so"
     assert moments > 4
@@ -209,4 +209,4 @@ async def dies_or_tells(system: OrderSystem) -> None:
                 break
     except Crash:
         pass
-    await system.leave()
+    await system.close()

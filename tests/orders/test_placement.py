@@ -16,7 +16,7 @@ from bot.orders.order import Phase
 from bot.orders.placement.service import ConfirmationOutdated, MethodVanished
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import KeyRefused, OutOfReach, Quote, Refused, ServiceDown
-from tests.orders.order_world import EMMA, OrderSystem
+from tests.orders.order_system import EMMA, OrderSystem
 from tests.settlement.builders import BCA, BRI, GOPAY
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -25,10 +25,10 @@ async def test_a_confirmed_draft_becomes_an_order_whose_invoice_is_shown(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     order = await system.place()
-    await system.tells()
+    await system.deliver()
     assert (order.phase, order.service_id, order.sats, order.idr) == (Phase.OPEN, "svc-1", 14_706, 250_000)
-    assert system.ears.kinds() == [OrderNotification.INVOICE, OrderNotification.CARD]
-    assert system.ears.shown() == [service.records["svc-1"].bolt11]
+    assert system.sender.kinds() == [OrderNotification.INVOICE, OrderNotification.CARD]
+    assert system.sender.payment_requests() == [service.records["svc-1"].bolt11]
     assert order.expires_at == system.clock.now() + service.expiry
 
 
@@ -156,11 +156,11 @@ async def test_what_the_service_refuses_is_told_once_with_its_reason_kept_for_st
 ) -> None:
     service.places.append(Refused("recipientDetails must be digits"))
     order = await system.place()
-    await system.tells()
+    await system.deliver()
     assert (order.phase, order.refusal) == (Phase.REFUSED, "recipientDetails must be digits")
-    assert system.ears.kinds() == [OrderNotification.REFUSED]
-    await system.reconciles(after=120)
-    assert system.ears.kinds() == [OrderNotification.REFUSED]
+    assert system.sender.kinds() == [OrderNotification.REFUSED]
+    await system.reconcile(after=120)
+    assert system.sender.kinds() == [OrderNotification.REFUSED]
 
 
 @pytest.mark.parametrize("failure", [OutOfReach(), KeyRefused()])
@@ -169,8 +169,8 @@ async def test_a_post_that_surely_made_nothing_is_said_to_have_failed(
 ) -> None:
     service.places.append(failure)
     assert (await system.place()).phase is Phase.REFUSED
-    await system.tells()
-    assert system.ears.kinds() == [OrderNotification.REFUSED]
+    await system.deliver()
+    assert system.sender.kinds() == [OrderNotification.REFUSED]
 
 
 async def test_the_user_does_not_wait_for_the_service(system: OrderSystem, service: FakeSettlement) -> None:
@@ -193,15 +193,15 @@ async def test_shutting_down_leaves_a_request_under_way_to_the_reconciler(
     await system.orders.submission.close(0.01)
     assert not system.orders.submission.is_submitting(order.reference)
     assert (await system.order(order.reference)).phase is Phase.INTENDED
-    await other_system.reconciles()
+    await other_system.reconcile()
     assert (await system.order(order.reference)).phase is Phase.OPEN
-    assert other_system.ears.shown() == [service.records["svc-1"].bolt11]
+    assert other_system.sender.payment_requests() == [service.records["svc-1"].bolt11]
 
 
 async def test_the_timeline_says_what_was_known_when(system: OrderSystem, service: FakeSettlement) -> None:
     service.places.append("lost_after")
     order = await system.place()
-    await system.reconciles()
+    await system.reconcile()
     async with system.store.reading() as tx:
         events = await OrderRepository(tx).events(order.reference)
     assert [event.phase for event in events] == [Phase.INTENDED, Phase.UNKNOWN, Phase.OPEN]

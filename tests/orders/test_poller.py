@@ -11,14 +11,14 @@ from bot.orders.order import Order, Phase
 from bot.orders.tracking import poller
 from bot.settlement.model import KeyRefused, OrderNotFound, ServiceDown, SlowDown
 from bot.staff.notifications import AlarmNotification
-from tests.orders.order_world import EMMA, OSCAR, OrderSystem
+from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
 
 async def orders(system: OrderSystem, count: int) -> list[Order]:
     made = [await system.place(1000 + index) for index in range(1, count + 1)]
-    await system.tells()
-    system.ears.heard.clear()
+    await system.deliver()
+    system.sender.sent.clear()
     system.service.calls.clear()
     return made
 
@@ -26,21 +26,21 @@ async def orders(system: OrderSystem, count: int) -> list[Order]:
 async def test_one_order_is_looked_up_by_its_id_each_interval(system: OrderSystem, service: FakeSettlement) -> None:
     await orders(system, 1)
     for _ in range(10):
-        await system.polls(after=1)
+        await system.poll(after=1)
     assert service.calls == [("look_up", "svc-1")] * 2
 
 
 async def test_a_change_is_told_with_the_next_look(system: OrderSystem, service: FakeSettlement) -> None:
     await orders(system, 1)
     service.becomes("svc-1", "LN_INVOICE_PAID")
-    await system.polls()
-    assert OrderNotification.PAID in system.ears.kinds()
+    await system.poll()
+    assert OrderNotification.PAID in system.sender.kinds()
 
 
 async def test_many_are_seen_by_one_list_call(system: OrderSystem, service: FakeSettlement) -> None:
     made = await orders(system, 20)
     service.becomes("svc-7", "COMPLETED")
-    await system.polls()
+    await system.poll()
     assert service.calls == [("newest", "")]
     assert (await system.order(made[6].reference)).phase is Phase.DONE
 
@@ -50,10 +50,10 @@ async def test_what_the_list_does_not_show_is_looked_up_by_id_paid_ones_first(
 ) -> None:
     await orders(system, 8)
     service.becomes("svc-5", "LN_INVOICE_PAID")
-    await system.polls()
+    await system.poll()
     monkeypatch.setattr(poller, "LIST_SIZE", 3)
     service.calls.clear()
-    await system.polls()
+    await system.poll()
     assert service.calls[0] == ("newest", "")
     assert service.calls[1] == ("look_up", "svc-5")
     assert {about for _, about in service.calls[2:]} == {"svc-1", "svc-2", "svc-3", "svc-4"}
@@ -67,17 +67,17 @@ async def test_an_order_that_changed_shows_in_the_list_before_it_is_due(
     system.clock.passes(seconds=4)
     await system.observer.postpone(made[0].reference)
     service.becomes("svc-1", "LN_INVOICE_PAID")
-    await system.polls(after=1)
+    await system.poll(after=1)
     assert (await system.order(made[0].reference)).is_paid
 
 
 async def test_an_empty_list_only_means_that_each_is_asked_for(system: OrderSystem, service: FakeSettlement) -> None:
     await orders(system, 5)
     service.listed = False
-    await system.polls()
+    await system.poll()
     assert service.times("newest") == 1
     assert service.times("look_up") == 5
-    assert system.ears.heard == []
+    assert system.sender.sent == []
 
 
 async def test_a_list_that_fails_only_means_that_each_is_asked_for(
@@ -85,7 +85,7 @@ async def test_a_list_that_fails_only_means_that_each_is_asked_for(
 ) -> None:
     await orders(system, 5)
     service.reads.append(ServiceDown())
-    await system.polls()
+    await system.poll()
     assert service.times("look_up") == 5
 
 
@@ -94,12 +94,12 @@ async def test_an_order_that_the_service_does_not_know_is_asked_for_again_and_ne
 ) -> None:
     made = await orders(system, 1)
     kept = service.records.pop("svc-1")
-    await system.polls()
-    await system.polls()
-    assert system.ears.heard == []
+    await system.poll()
+    await system.poll()
+    assert system.sender.sent == []
     service.records["svc-1"] = kept
     service.becomes("svc-1", "COMPLETED")
-    await system.polls()
+    await system.poll()
     assert (await system.order(made[0].reference)).phase is Phase.DONE
 
 
@@ -107,7 +107,7 @@ async def test_looking_stops_at_a_terminal_state(system: OrderSystem, service: F
     await orders(system, 1)
     service.becomes("svc-1", "COMPLETED")
     for _ in range(10):
-        await system.polls(after=60)
+        await system.poll(after=60)
     assert service.times("look_up") == 1
 
 
@@ -115,9 +115,9 @@ async def test_an_outage_is_outlasted(system: OrderSystem, service: FakeSettleme
     made = await orders(system, 1)
     service.reads.extend([ServiceDown()] * 30)
     for _ in range(30):
-        await system.polls()
+        await system.poll()
     service.becomes("svc-1", "LN_INVOICE_PAID")
-    await system.polls()
+    await system.poll()
     assert (await system.order(made[0].reference)).is_paid
 
 
@@ -126,16 +126,16 @@ async def test_a_refused_key_stops_everything_at_once_and_operators_hear_of_it_o
 ) -> None:
     await orders(system, 40)
     service.reads.extend([KeyRefused()] * 100)
-    pauses = [await system.polls(after=0 if index else 5) for index in range(8)]
+    pauses = [await system.poll(after=0 if index else 5) for index in range(8)]
     assert len(service.calls) == 8
     assert pauses == [5, 10, 20, 40, 80, 160, 300, 300]
-    assert system.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED]
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED]
     service.reads.clear()
-    await system.polls()
-    assert system.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+    await system.poll()
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
     service.reads.append(KeyRefused())
-    assert await system.polls() == 5
-    assert system.ears.kinds(OSCAR)[2:] == [AlarmNotification.KEY_REFUSED]
+    assert await system.poll() == 5
+    assert system.sender.kinds(OSCAR)[2:] == [AlarmNotification.KEY_REFUSED]
 
 
 async def test_no_request_follows_a_refusal_though_others_waited_for_their_turn(
@@ -157,7 +157,7 @@ async def test_no_request_follows_a_refusal_though_others_waited_for_their_turn(
         raise KeyRefused
 
     monkeypatch.setattr(service, "look_up", refuse)
-    await system.polls()
+    await system.poll()
     assert service.times("look_up") == 1
     assert turns < 30
 
@@ -168,7 +168,7 @@ async def test_what_the_service_asks_for_is_honoured(
 ) -> None:
     await orders(system, 1)
     service.reads.append(SlowDown(asked))
-    assert await system.polls() == pause
+    assert await system.poll() == pause
     assert service.times("look_up") == 1
 
 
@@ -177,10 +177,10 @@ async def test_repeated_rate_rejections_make_the_rests_longer_and_an_answer_ends
 ) -> None:
     await orders(system, 1)
     service.reads.extend([SlowDown(4)] * 4)
-    assert [await system.polls(after=0 if index else 5) for index in range(4)] == [4, 8, 16, 32]
-    assert await system.polls(after=0) == 1
+    assert [await system.poll(after=0 if index else 5) for index in range(4)] == [4, 8, 16, 32]
+    assert await system.poll(after=0) == 1
     service.reads.append(SlowDown(4))
-    assert await system.polls() == 4
+    assert await system.poll() == 4
 
 
 async def test_one_order_without_an_answer_does_not_keep_the_others_unseen(
@@ -197,7 +197,7 @@ async def test_one_order_without_an_answer_does_not_keep_the_others_unseen(
     monkeypatch.setattr(poller, "REQUEST_TIMEOUT_SECONDS", 0.02)
     monkeypatch.setattr(service, "look_up", hang_for_the_first)
     service.becomes("svc-2", "LN_INVOICE_PAID")
-    await system.polls()
+    await system.poll()
     assert (await system.order(made[1].reference)).is_paid
     assert not (await system.order(made[0].reference)).is_paid
     assert (await system.order(made[0].reference)).next_poll_at == system.clock.now() + poller_interval(system)
@@ -219,8 +219,8 @@ async def test_a_database_that_is_away_ends_the_tick_and_loses_nothing(
     with monkeypatch.context() as patched:
         patched.setattr(system.observer, "apply_report", away)
         with pytest.raises(StoreDown):
-            await system.polls()
-    await system.polls()
+            await system.poll()
+    await system.poll()
     assert (await system.order(made[0].reference)).is_paid
 
 
@@ -229,20 +229,20 @@ async def test_a_press_and_the_poller_look_no_more_than_the_limit_allows(
 ) -> None:
     made = await orders(system, 1)
     system.clock.passes(seconds=4.5)
-    await system.observes(made[0].reference, await service.look_up("svc-1"))
-    await system.polls(after=0.6)
+    await system.apply_report(made[0].reference, await service.look_up("svc-1"))
+    await system.poll(after=0.6)
     assert service.times("look_up") == 1
 
 
 async def test_a_quiet_bot_asks_for_nothing(system: OrderSystem, service: FakeSettlement) -> None:
-    assert await system.polls() == 1
+    assert await system.poll() == 1
     assert service.calls == []
-    assert system.ears.kinds(EMMA) == []
+    assert system.sender.kinds(EMMA) == []
 
 
 async def test_a_404_is_an_answer_that_shows_the_key_taken(system: OrderSystem, service: FakeSettlement) -> None:
     await orders(system, 1)
     service.reads.extend([KeyRefused(), OrderNotFound()])
-    await system.polls()
-    await system.polls()
-    assert system.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+    await system.poll()
+    await system.poll()
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]

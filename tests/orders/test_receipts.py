@@ -9,8 +9,8 @@ from bot.infra.outbox.model import RetryLater, Sent, StoredNotification, Undeliv
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
-from tests.orders.crashing import Crash, Fuse, FusedEars, FusedStore
-from tests.orders.order_world import Heard, OrderSystem
+from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
+from tests.orders.order_system import OrderSystem, SentMessage
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 
 STATES = ("LN_INVOICE_PAID", "IDR_SETTLED", "COMPLETED")
@@ -20,15 +20,15 @@ STATES = ("LN_INVOICE_PAID", "IDR_SETTLED", "COMPLETED")
 class Chat:
     """What reached Emma, over all lives of the bot."""
 
-    heard: list[Heard] = field(default_factory=list)
+    sent: list[SentMessage] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)
 
 
-class Forwarder(FusedEars):
+class Forwarder(CrashingSender):
     """A teller that makes each receipt as the real one does, and writes down which code was shown."""
 
-    def __init__(self, clock: MovedClock, fuse: Fuse, chat: Chat) -> None:
-        super().__init__(clock, fuse, chat.heard)
+    def __init__(self, clock: MovedClock, countdown: CrashCountdown, chat: Chat) -> None:
+        super().__init__(clock, countdown, chat.sent)
         self._codes = chat.codes
 
     async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
@@ -45,25 +45,25 @@ class Forwarder(FusedEars):
         return told
 
 
-async def life(file: str, service: FakeSettlement, chat: Chat, fuse: Fuse) -> None:
+async def life(file: str, service: FakeSettlement, chat: Chat, countdown: CrashCountdown) -> None:
     """The bot follows an order until it dies or all is told."""
     system = OrderSystem(
         file,
         service,
-        wrap=lambda store: FusedStore(store, fuse),
-        ears=Forwarder(service.clock, fuse, chat),
+        wrap=lambda store: CrashingStore(store, countdown),
+        sender=Forwarder(service.clock, countdown, chat),
     )
     with suppress(Crash):
         await system.delivery.recover()
         for _ in range(4):
-            await polls(system)
+            await poll(system)
     for task in system.delivery._under_way.values():
         task.cancel()
     with suppress(Crash):
-        await system.leave()
+        await system.close()
 
 
-async def polls(system: OrderSystem) -> None:
+async def poll(system: OrderSystem) -> None:
     system.clock.passes(seconds=30)
     await system.poller.tick()
     while await system.delivery.start_due():
@@ -79,17 +79,17 @@ async def test_the_receipt_follows_the_message_that_the_rupiah_were_sent(
     order = await system.place()
     for state in STATES:
         service.becomes(order.service_id or "", state)
-        await system.polls()
-    assert system.ears.kinds()[-2:] == [OrderNotification.SENT, OrderNotification.RECEIPT]
-    assert system.ears.kinds().count(OrderNotification.RECEIPT) == 1
+        await system.poll()
+    assert system.sender.kinds()[-2:] == [OrderNotification.SENT, OrderNotification.RECEIPT]
+    assert system.sender.kinds().count(OrderNotification.RECEIPT) == 1
 
 
 async def test_a_failed_order_has_no_receipt(system: OrderSystem, service: FakeSettlement) -> None:
     order = await system.place()
     for state in ("LN_INVOICE_PAID", "FAILED"):
         service.becomes(order.service_id or "", state)
-        await system.polls()
-    assert OrderNotification.RECEIPT not in system.ears.kinds()
+        await system.poll()
+    assert OrderNotification.RECEIPT not in system.sender.kinds()
 
 
 async def test_wherever_the_bot_is_killed_one_order_has_one_code(migrated_file: Any, tmp_path: Path) -> None:
@@ -97,19 +97,19 @@ async def test_wherever_the_bot_is_killed_one_order_has_one_code(migrated_file: 
     while True:
         path = tmp_path / f"{at}.db"
         path.write_bytes(migrated_file.read_bytes())
-        file, service, chat, fuse = f"sqlite:///{path}", FakeSettlement(MovedClock()), Chat(), Fuse(at)
+        file, service, chat, countdown = f"sqlite:///{path}", FakeSettlement(MovedClock()), Chat(), CrashCountdown(at)
         system = OrderSystem(file, service)
         order = await system.place()
-        await system.leave()
+        await system.close()
         service.becomes(order.service_id or "", "COMPLETED")
-        await life(file, service, chat, fuse)
-        await life(file, service, chat, Fuse(None))
+        await life(file, service, chat, countdown)
+        await life(file, service, chat, CrashCountdown(None))
         assert chat.codes, f"killed at moment {at}"
         assert len(set(chat.codes)) == 1, f"killed at moment {at}"
-        kinds = [each.kind for each in chat.heard]
+        kinds = [each.kind for each in chat.sent]
         assert kinds.index(OrderNotification.SENT) < kinds.index(OrderNotification.RECEIPT)
         told_twice += len(chat.codes) > 1
-        if fuse.left:
+        if countdown.remaining:
             break
         at += 1
     assert at > 10

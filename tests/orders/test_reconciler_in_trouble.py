@@ -8,7 +8,7 @@ import pytest
 from bot.infra.db.errors import RowUnreadable, RuleBroken, StoreDown
 from bot.orders.order import Phase
 from bot.settlement.model import KeyRefused, OutcomeUnknown, Placed, Refused, ServiceDown, SlowDown
-from tests.orders.order_world import EMMA, SARI, OrderSystem, unresolved
+from tests.orders.order_system import EMMA, SARI, OrderSystem, place_unresolved
 from tests.settlement.builders import BRI
 from tests.settlement.fake_settlement import FakeSettlement
 from tests.waiting import TIMEOUT_SECONDS
@@ -23,7 +23,7 @@ async def test_a_record_that_cannot_be_read_alone_is_adopted_from_the_list(
     service.places.append("lost_after")
     order = await system.place()
     monkeypatch.setattr(service, "look_up", away)
-    await system.reconciles()
+    await system.reconcile()
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
@@ -35,16 +35,16 @@ async def test_a_service_that_wants_to_be_left_alone_is_left_alone(
     order = await system.place()
     service.reads.append(failure)
     for _ in range(rest // 2):
-        await system.reconciles()
+        await system.reconcile()
     assert service.times("newest") == 1
-    await system.reconciles(after=3)
+    await system.reconcile(after=3)
     assert (await system.order(order.reference)).phase is Phase.OPEN
 
 
 async def test_an_old_question_does_not_make_the_list_be_read_without_end(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    await unresolved(system, service)
+    await place_unresolved(system, service)
     before = service.times("newest")
     for _ in range(600):
         await system.reconciler.run_once()
@@ -55,11 +55,11 @@ async def test_an_old_question_does_not_make_the_list_be_read_without_end(
 async def test_a_new_loss_is_looked_for_at_once_beside_an_old_question(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    await unresolved(system, service)
-    await system.reconciles(after=7200)
+    await place_unresolved(system, service)
+    await system.reconcile(after=7200)
     service.places.append("lost_after")
     fresh = await system.place(SARI)
-    await system.reconciles()
+    await system.reconcile()
     assert (await system.order(fresh.reference)).phase is Phase.OPEN
 
 
@@ -76,10 +76,10 @@ async def test_one_order_that_cannot_be_settled_does_not_keep_the_others_from_be
         return await record_created(reference, placed, **others)
 
     monkeypatch.setattr(system.orders.results, "record_created", settle_but_emmas)
-    await system.reconciles()
+    await system.reconcile()
     assert (await system.order(sari.reference)).phase is Phase.OPEN
     monkeypatch.undo()
-    await system.reconciles()
+    await system.reconcile()
     assert (await system.order(emma.reference)).phase is Phase.OPEN
 
 
@@ -96,7 +96,7 @@ async def test_an_answer_that_the_database_will_never_accept_is_left_to_the_reco
         await system.orders.submission.wait()
     monkeypatch.undo()
     assert (await system.order(order.reference)).phase is Phase.INTENDED
-    await system.reconciles()
+    await system.reconcile()
     assert (await system.order(order.reference)).phase is Phase.OPEN
     assert service.times("place") == 1
 
@@ -121,7 +121,7 @@ async def test_an_answer_that_could_not_be_saved_before_the_process_ended_is_loo
     monkeypatch.undo()
     assert (await system.order(order.reference)).phase is Phase.INTENDED
     for _ in range(31):
-        await system.reconciles()
+        await system.reconcile()
     expected = Phase.OPEN if answer == "answer" else Phase.UNRESOLVED
     assert (await system.order(order.reference)).phase is expected
     assert service.times("place") == 1

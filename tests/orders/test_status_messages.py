@@ -13,7 +13,7 @@ from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import Deposit
-from tests.orders.order_world import EMMA, OSCAR, OrderSystem, rules
+from tests.orders.order_system import EMMA, OSCAR, OrderSystem, rules
 from tests.settlement.builders import SAFE_ADDRESS, a_deposit
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -24,11 +24,11 @@ IDR, SAT = Amount("IDR", 250_000), Amount("SAT", SATS)
 async def shows_nothing(system: OrderSystem, **changes: Any) -> None:
     """Place an order that must not be shown, and of which staff hear."""
     order = await system.place(**changes)
-    await system.tells()
+    await system.deliver()
     assert (order.phase, order.bolt11, order.deposit) == (Phase.ABANDONED, None, None)
-    assert system.ears.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
-    assert system.ears.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
-    assert system.ears.shown() == []
+    assert system.sender.kinds(EMMA) == [OrderNotification.NOT_SHOWN]
+    assert system.sender.kinds(OSCAR) == [OrderWarning.BAD_INVOICE]
+    assert system.sender.payment_requests() == []
     async with system.store.reading() as tx:
         assert await OrderRepository(tx).due(system.clock.now() + timedelta(days=1), is_paid=False) == ()
 
@@ -117,9 +117,9 @@ async def test_an_invoice_beside_deposit_instructions_is_not_shown(
 @pytest.mark.parametrize("channel", TOKENS)
 async def test_a_right_deposit_is_shown_and_has_no_end(system: OrderSystem, channel: str) -> None:
     order = await system.place(channel=channel)
-    await system.tells()
+    await system.deliver()
     assert (order.phase, order.expires_at) == (Phase.OPEN, None)
-    assert system.ears.shown() == [SAFE_ADDRESS]
+    assert system.sender.payment_requests() == [SAFE_ADDRESS]
 
 
 async def test_the_complaint_names_figures_and_nobody(system: OrderSystem, service: FakeSettlement) -> None:
@@ -145,24 +145,24 @@ async def test_a_price_worse_than_the_review_by_more_than_the_set_share_is_asked
 ) -> None:
     service.locked_rate = service.rate / Decimal(worse)
     order = await system.place(amount=amount)
-    await system.tells()
+    await system.deliver()
     assert order.phase is phase
     if phase is Phase.NEEDS_CONFIRMATION:
-        assert system.ears.kinds() == [OrderNotification.PRICE_MOVED]
-        assert system.ears.shown() == []
+        assert system.sender.kinds() == [OrderNotification.PRICE_MOVED]
+        assert system.sender.payment_requests() == []
 
 
 async def test_the_share_is_a_setting(file: str, service: FakeSettlement) -> None:
     system = OrderSystem(file, service, rules=rules(drift_percent=Decimal(5)))
     service.locked_rate = service.rate / Decimal("1.04")
     assert (await system.place()).phase is Phase.OPEN
-    await system.leave()
+    await system.close()
 
 
 async def held(system: OrderSystem, service: FakeSettlement, **changes: Any) -> str:
     service.locked_rate = service.rate / 2
     order = await system.place(**changes)
-    await system.tells()
+    await system.deliver()
     assert order.phase is Phase.NEEDS_CONFIRMATION
     return order.reference
 
@@ -171,17 +171,17 @@ async def test_an_accepted_price_shows_the_invoice_once(system: OrderSystem, ser
     reference = await held(system, service)
     assert await system.orders.accept_price(reference)
     assert await system.orders.accept_price(reference) is None
-    await system.tells()
-    assert system.ears.kinds() == [OrderNotification.PRICE_MOVED, OrderNotification.INVOICE, OrderNotification.CARD]
-    assert system.ears.shown() == [service.records["svc-1"].bolt11]
+    await system.deliver()
+    assert system.sender.kinds() == [OrderNotification.PRICE_MOVED, OrderNotification.INVOICE, OrderNotification.CARD]
+    assert system.sender.payment_requests() == [service.records["svc-1"].bolt11]
 
 
 async def test_an_accepted_order_is_followed_like_any_other(system: OrderSystem, service: FakeSettlement) -> None:
     reference = await held(system, service)
     await system.orders.accept_price(reference)
     service.becomes("svc-1", "LN_INVOICE_PAID")
-    await system.polls()
-    assert OrderNotification.PAID in system.ears.kinds()
+    await system.poll()
+    assert OrderNotification.PAID in system.sender.kinds()
 
 
 async def test_a_payment_right_after_a_late_acceptance_is_seen_quickly(
@@ -191,10 +191,10 @@ async def test_a_payment_right_after_a_late_acceptance_is_seen_quickly(
     system.clock.passes(hours=20)
     await system.orders.accept_price(reference)
     for _ in range(3):
-        await system.polls()
+        await system.poll()
     service.becomes("svc-1", "USDT_RECEIVED")
-    await system.polls()
-    assert OrderNotification.PAID in system.ears.kinds()
+    await system.poll()
+    assert OrderNotification.PAID in system.sender.kinds()
 
 
 async def test_a_declined_price_never_shows_its_invoice(system: OrderSystem, service: FakeSettlement) -> None:
@@ -202,8 +202,8 @@ async def test_a_declined_price_never_shows_its_invoice(system: OrderSystem, ser
     assert await system.orders.drop(reference)
     assert not await system.orders.drop(reference)
     assert await system.orders.accept_price(reference) is None
-    await system.polls()
-    assert system.ears.shown() == []
+    await system.poll()
+    assert system.sender.payment_requests() == []
     assert (await system.order(reference)).phase is Phase.ABANDONED
 
 
@@ -214,9 +214,9 @@ async def test_a_price_is_not_accepted_once_its_invoice_has_run_out(
     system.clock.passes(hours=1)
     assert await system.orders.accept_price(reference) is None
     await system.observer.close_offers()
-    await system.tells()
+    await system.deliver()
     assert (await system.order(reference)).phase is Phase.ABANDONED
-    assert system.ears.kinds() == [OrderNotification.PRICE_MOVED]
+    assert system.sender.kinds() == [OrderNotification.PRICE_MOVED]
     async with system.store.reading() as tx:
         assert await OrderRepository(tx).open_of_user(EMMA) == ()
 
@@ -236,7 +236,7 @@ async def test_an_offer_without_an_expiry_of_its_own_stands_for_a_day(
 
 async def test_a_held_order_is_not_looked_at(system: OrderSystem, service: FakeSettlement) -> None:
     await held(system, service)
-    await system.polls()
+    await system.poll()
     assert service.times("look_up") == 0
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, Phase
 from bot.orders.repository import OrderRepository
-from tests.orders.order_world import EMMA, OrderSystem, rules, seconds, unresolved
+from tests.orders.order_system import EMMA, OrderSystem, place_unresolved, rules, seconds
 from tests.settlement.builders import BRI
 from tests.settlement.fake_settlement import FakeSettlement
 
@@ -17,10 +17,10 @@ async def test_a_user_who_was_asked_still_gets_an_order_that_is_found_later(
     service.places.append("lost_after")
     service.listed = False
     order = await system.place()
-    await system.reconciles(after=61)
+    await system.reconcile(after=61)
     service.listed = True
-    await system.reconciles(after=61)
-    assert system.ears.kinds() == [
+    await system.reconcile(after=61)
+    assert system.sender.kinds() == [
         OrderNotification.CHECKING,
         OrderNotification.UNRESOLVED,
         OrderNotification.INVOICE,
@@ -34,26 +34,26 @@ async def test_a_user_who_was_asked_still_gets_an_order_that_is_found_later(
 async def test_trying_again_posts_once_however_often_it_is_tapped(
     system: OrderSystem, other_system: OrderSystem, service: FakeSettlement
 ) -> None:
-    lost = await unresolved(system, service)
+    lost = await place_unresolved(system, service)
     tries = await asyncio.gather(*(each.orders.try_again(lost.reference) for each in (system, other_system) * 5))
     await system.orders.submission.wait()
     await other_system.orders.submission.wait()
     again = [order for order in tries if order is not None]
     assert len(again) == 1
     assert (again[0].attempt, service.times("place")) == (2, 2)
-    await system.tells()
-    assert len(system.ears.shown()) == 1
+    await system.deliver()
+    assert len(system.sender.payment_requests()) == 1
     async with system.store.reading() as tx:
         events = await OrderRepository(tx).events(lost.reference)
     assert [event.note for event in events].count(EventNote.TRIED_AGAIN) == 1
 
 
 async def test_an_abandoned_intent_found_later_is_never_shown(system: OrderSystem, service: FakeSettlement) -> None:
-    lost = await unresolved(system, service, "lost_after")
+    lost = await place_unresolved(system, service, "lost_after")
     assert await system.orders.drop(lost.reference)
     for _ in range(10):
-        await system.reconciles(after=60)
-    assert system.ears.shown() == []
+        await system.reconcile(after=60)
+    assert system.sender.payment_requests() == []
     assert (await system.order(lost.reference)).phase is Phase.ABANDONED
 
 
@@ -64,16 +64,18 @@ async def test_the_answer_that_comes_after_the_user_tried_again_shows_no_second_
     first = await system.confirm(await system.draft())
     await asyncio.sleep(0)
     service.listed = False
-    await other_system.reconciles(after=61)
+    await other_system.reconcile(after=61)
     service.gate = None
     again = await other_system.orders.try_again(first.reference)
     assert again is not None
     await other_system.orders.submission.wait()
     held_back.set()
     await system.orders.submission.wait()
-    await system.tells()
-    await other_system.tells()
-    assert system.ears.shown() + other_system.ears.shown() == [service.records["svc-2"].bolt11]
+    await system.deliver()
+    await other_system.deliver()
+    assert system.sender.payment_requests() + other_system.sender.payment_requests() == [
+        service.records["svc-2"].bolt11
+    ]
     given_up = await system.order(first.reference)
     assert (given_up.phase, given_up.service_id) == (Phase.ABANDONED, "svc-1")
 
@@ -81,12 +83,12 @@ async def test_the_answer_that_comes_after_the_user_tried_again_shows_no_second_
 async def test_a_second_lost_attempt_does_not_take_the_first_ones_order(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    lost = await unresolved(system, service, "lost_after")
+    lost = await place_unresolved(system, service, "lost_after")
     service.places.append("lost_after")
     again = await system.orders.try_again(lost.reference)
     assert again is not None
     await system.orders.submission.wait()
-    await system.reconciles()
+    await system.reconcile()
     assert (await system.order(again.reference)).service_id == "svc-2"
 
 
@@ -99,14 +101,14 @@ async def test_a_request_that_another_process_may_still_have_under_way_is_not_as
     order = await posting.confirm(await posting.draft())
     await asyncio.sleep(0)
     for _ in range(16):
-        await watching.reconciles()
-    assert watching.ears.kinds() == [OrderNotification.CHECKING]
-    await watching.reconciles(after=3)
-    assert watching.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
+        await watching.reconcile()
+    assert watching.sender.kinds() == [OrderNotification.CHECKING]
+    await watching.reconcile(after=3)
+    assert watching.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
     assert (await posting.order(order.reference)).phase is Phase.UNRESOLVED
     service.gate.set()
-    await posting.leave()
-    await watching.leave()
+    await posting.close()
+    await watching.close()
 
 
 async def test_a_refusal_is_told_though_another_process_had_already_said_that_it_checks(
@@ -125,10 +127,10 @@ async def test_an_intent_left_by_a_crash_is_told_about_before_it_is_asked_about(
     service.gate, service.listed = asyncio.Event(), False
     await system.confirm(await system.draft())
     await asyncio.sleep(0)
-    await system.leave()
+    await system.close()
     for _ in range(31):
-        await other_system.reconciles()
-    assert other_system.ears.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
+        await other_system.reconcile()
+    assert other_system.sender.kinds() == [OrderNotification.CHECKING, OrderNotification.UNRESOLVED]
 
 
 async def test_a_bot_that_was_away_for_days_asks_about_what_it_left(
@@ -137,18 +139,18 @@ async def test_a_bot_that_was_away_for_days_asks_about_what_it_left(
     service.gate = asyncio.Event()
     order = await system.confirm(await system.draft())
     await asyncio.sleep(0)
-    await system.leave()
-    await other_system.reconciles(after=3 * 86_400)
-    assert other_system.ears.kinds() == [OrderNotification.UNRESOLVED]
-    await other_system.reconciles(after=86_400)
+    await system.close()
+    await other_system.reconcile(after=3 * 86_400)
+    assert other_system.sender.kinds() == [OrderNotification.UNRESOLVED]
+    await other_system.reconcile(after=86_400)
     assert (await other_system.order(order.reference)).phase is Phase.ABANDONED
 
 
 async def test_a_question_that_nobody_answers_is_closed_after_a_day(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
-    lost = await unresolved(system, service)
-    await system.reconciles(after=86_400)
+    lost = await place_unresolved(system, service)
+    await system.reconcile(after=86_400)
     assert (await system.order(lost.reference)).phase is Phase.ABANDONED
     assert await system.orders.try_again(lost.reference) is None
     async with system.store.reading() as tx:

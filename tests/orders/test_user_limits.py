@@ -16,7 +16,7 @@ from bot.orders.limits import Limits
 from bot.orders.order import Phase
 from bot.settlement.model import OrderReport
 from tests.harness.databases import new_database
-from tests.orders.order_world import EMMA, RULES, SARI, OrderSystem, rules, unresolved
+from tests.orders.order_system import EMMA, RULES, SARI, OrderSystem, place_unresolved, rules
 from tests.settlement.fake_settlement import FakeSettlement
 
 
@@ -46,7 +46,7 @@ async def test_one_order_too_many_is_refused_before_anything_is_asked_and_its_dr
     system.clock.passes(hours=1)
     placed = await system.confirm(kept)
     assert placed.phase is Phase.INTENDED
-    await system.leave()
+    await system.close()
 
 
 async def test_a_limit_is_foretold_by_the_review_and_at_the_beginning(file: str, service: FakeSettlement) -> None:
@@ -57,7 +57,7 @@ async def test_a_limit_is_foretold_by_the_review_and_at_the_beginning(file: str,
         with pytest.raises(Rejection, match=r"limits\.open"):
             await asked
     await system.orders.check_user(SARI)
-    await system.leave()
+    await system.close()
 
 
 async def test_a_paid_order_frees_its_place_and_goes_on_counting_towards_the_day(
@@ -65,11 +65,11 @@ async def test_a_paid_order_frees_its_place_and_goes_on_counting_towards_the_day
 ) -> None:
     system = with_limits(file, service, open_orders=1, idr_per_day=400_000)
     order = await system.place()
-    await system.observes(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
+    await system.apply_report(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
     rejection = await refused(system)
     assert (rejection.key, rejection.arguments["remaining"]) == ("amount.day_remaining", 150_000)
     await system.place(amount=Amount("IDR", 150_000))
-    await system.leave()
+    await system.close()
 
 
 @pytest.mark.parametrize("is_paid", [False, True])
@@ -83,7 +83,7 @@ async def test_a_deposit_counts_towards_the_day_while_it_can_be_paid_and_a_day_f
     assert order.expires_at is None
     system.clock.passes(hours=71)
     if is_paid:
-        await system.observes(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
+        await system.apply_report(order.reference, OrderReport(service_id="svc-1", state="COMPLETED"))
     system.clock.passes(hours=1)
     rejection = await refused(system)
     assert (rejection.key, rejection.arguments["remaining"]) == ("amount.day_remaining", 150_000)
@@ -91,7 +91,7 @@ async def test_a_deposit_counts_towards_the_day_while_it_can_be_paid_and_a_day_f
     assert rejection.arguments["again"] == counts_until
     system.clock.at = counts_until
     await system.place()
-    await system.leave()
+    await system.close()
 
 
 async def test_a_second_tap_on_the_last_order_that_was_possible_is_not_refused(
@@ -102,7 +102,7 @@ async def test_a_second_tap_on_the_last_order_that_was_possible_is_not_refused(
     first = await system.confirm(draft)
     assert (await system.confirm(draft)).reference == first.reference
     await system.orders.submission.wait()
-    await system.leave()
+    await system.close()
 
 
 async def test_an_order_that_the_service_turned_away_holds_no_place_but_was_an_attempt(
@@ -112,33 +112,33 @@ async def test_an_order_that_the_service_turned_away_holds_no_place_but_was_an_a
     service.places.append("never_reached")
     assert (await system.place()).phase is Phase.REFUSED
     order = await system.place()
-    await system.observes(order.reference, OrderReport(service_id="svc-1", state="FAILED"))
+    await system.apply_report(order.reference, OrderReport(service_id="svc-1", state="FAILED"))
     assert (await refused(system)).key == "limits.hour"
-    await system.leave()
+    await system.close()
 
 
 async def test_trying_again_takes_the_lost_orders_own_place(file: str, service: FakeSettlement) -> None:
     system = with_limits(file, service, open_orders=1, idr_per_day=250_000)
-    lost = await unresolved(system, service)
+    lost = await place_unresolved(system, service)
     again = await system.orders.try_again(lost.reference)
     assert again is not None
     await system.orders.submission.wait()
     assert (await system.order(again.reference)).phase is Phase.OPEN
-    await system.leave()
+    await system.close()
 
 
 async def test_where_trying_again_is_one_attempt_too_many_the_question_stays_open(
     file: str, service: FakeSettlement
 ) -> None:
     system = with_limits(file, service, orders_per_hour=1)
-    lost = await unresolved(system, service)
+    lost = await place_unresolved(system, service)
     with pytest.raises(Rejection, match=r"limits\.hour"):
         await system.orders.try_again(lost.reference)
     assert (await system.order(lost.reference)).phase is Phase.UNRESOLVED
     system.clock.passes(hours=1)
     assert await system.orders.try_again(lost.reference) is not None
     await system.orders.submission.wait()
-    await system.leave()
+    await system.close()
 
 
 async def test_a_moved_price_can_be_accepted_at_the_limit_for_its_order_holds_the_place(
@@ -149,15 +149,15 @@ async def test_a_moved_price_can_be_accepted_at_the_limit_for_its_order_holds_th
     held = await system.place()
     assert held.phase is Phase.NEEDS_CONFIRMATION
     assert await system.orders.accept_price(held.reference) is not None
-    await system.leave()
+    await system.close()
 
 
 async def test_two_devices_cannot_pass_together_where_there_is_room_for_one(file: str, service: FakeSettlement) -> None:
     first = with_limits(file, service, open_orders=3)
     second = with_limits(file, service, open_orders=3)
     await race(first, second)
-    await first.leave()
-    await second.leave()
+    await first.close()
+    await second.close()
 
 
 @pytest.fixture(scope="module")
@@ -171,8 +171,8 @@ async def test_two_processes_on_postgresql_cannot_pass_together(postgresql: str,
     first = with_limits(postgresql, service, open_orders=3)
     second = with_limits(postgresql, service, open_orders=3)
     await race(first, second)
-    await first.leave()
-    await second.leave()
+    await first.close()
+    await second.close()
 
 
 async def race(first: OrderSystem, second: OrderSystem) -> None:

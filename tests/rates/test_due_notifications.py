@@ -21,7 +21,7 @@ from bot.users.model import User
 from bot.users.repository import UserRepository
 from bot.users.service import UserService
 from tests.infra.builders import a_notification
-from tests.orders.order_world import EMMA, SARI, OrderSystem
+from tests.orders.order_system import EMMA, SARI, OrderSystem
 from tests.settlement.fake_settlement import BEGINNING, RATE
 
 MORNING = 8 * 60
@@ -50,7 +50,7 @@ class World:
 
     async def works(self) -> float:
         pause = await SubscriptionWorker(self.scheduler).tick()
-        await self.system.tells()
+        await self.system.deliver()
         return pause
 
     def goes_to(self, moment: datetime) -> None:
@@ -61,7 +61,7 @@ class World:
         return await self.scheduler.check(Quote(Decimal(rate), self.system.clock.now()))
 
     def heard(self, kind: str, user_id: int = EMMA) -> int:
-        return self.system.ears.kinds(user_id).count(kind)
+        return self.system.sender.kinds(user_id).count(kind)
 
 
 @pytest.fixture
@@ -132,10 +132,10 @@ async def test_a_crowd_is_told_a_few_at_a_time(world: World) -> None:
         async with world.system.sql.reading() as tx:
             queued.append(await OutboxRepository(tx).count_due("rate:", eight(1)))
     assert queued == [AT_ONCE] * 4
-    await world.system.tells()
+    await world.system.deliver()
     pauses = [await world.works() for _ in range(3)]
     assert pauses == [SOON_SECONDS, SOON_SECONDS, EVERY_SECONDS]
-    assert len(world.system.ears.heard) == AT_ONCE * 2 + 10
+    assert len(world.system.sender.sent) == AT_ONCE * 2 + 10
 
 
 async def test_a_message_about_money_in_the_same_chat_does_not_wait_behind_it(world: World) -> None:
@@ -172,7 +172,7 @@ async def test_one_who_stopped_hears_nothing_more(world: World) -> None:
     world.goes_to(eight(1))
     assert await world.quoted(RATE * 2) == 0
     await world.works()
-    assert world.system.ears.heard == []
+    assert world.system.sender.sent == []
 
 
 async def test_an_alert_rings_when_its_price_has_come_and_once(world: World) -> None:
@@ -218,7 +218,7 @@ async def test_many_alerts_ring_a_few_at_a_time_even_if_the_price_leaves_again(w
     assert await world.works() == SOON_SECONDS
     await world.quoted(RATE)
     await world.works()
-    assert len(world.system.ears.heard) == AT_ONCE * 2
+    assert len(world.system.sender.sent) == AT_ONCE * 2
 
 
 async def test_one_deleted_at_the_last_moment_does_not_ring(world: World) -> None:
@@ -258,7 +258,7 @@ async def test_the_first_wish_brings_quiet_nights_and_they_can_be_changed(world:
 async def test_whoever_cannot_be_reached_is_no_subscriber_any_more(world: World) -> None:
     user = await world.wakes()
     assert await world.subscribing.set_alert(user, ABOVE)
-    world.system.ears.outcomes[EMMA].append(Undeliverable("bot was blocked", whole_chat=True))
+    world.system.sender.outcomes[EMMA].append(Undeliverable("bot was blocked", whole_chat=True))
     world.goes_to(eight(1))
     await world.works()
     assert (await world.subscribing.get_updates(EMMA)).is_empty

@@ -22,8 +22,8 @@ from bot.rates.subscription_service import SubscriptionService
 from bot.settlement.model import Quote
 from bot.users.model import User
 from tests.infra.builders import a_notification
-from tests.infra.test_outbox_delivery import SlowEars
-from tests.orders.order_world import EMMA, OrderSystem
+from tests.infra.test_outbox_delivery import SlowSender
+from tests.orders.order_system import EMMA, OrderSystem
 from tests.rendering import context_for, renderers_for
 from tests.settlement.fake_settlement import BEGINNING, RATE
 from tests.texts import readable, says, text
@@ -49,7 +49,7 @@ class Phone:
         return self.outcome
 
 
-class Listening(SlowEars):
+class Listening(SlowSender):
     """Says when messages about money have come through."""
 
     def __init__(self, system: OrderSystem) -> None:
@@ -161,18 +161,18 @@ async def test_one_who_has_blocked_the_bot_is_out_of_reach(emma: Reader, told: d
 
 
 async def test_a_slow_crowd_of_them_holds_up_no_message_about_money(system: OrderSystem) -> None:
-    ears, now = Listening(system), system.clock.now()
-    delivery = OutboxDelivery(system.store, ears, system.clock)
+    sender, now = Listening(system), system.clock.now()
+    delivery = OutboxDelivery(system.store, sender, system.clock)
     crowd = range(1, OF_RATE_AT_ONCE * 4)
-    ears.gates = {chat_id: asyncio.Event() for chat_id in crowd}
+    sender.gates = {chat_id: asyncio.Event() for chat_id in crowd}
     async with system.sql.transaction() as tx:
         quote = DailyQuote(Quote(RATE, now), None)
         await OutboxRepository(tx).add([daily_quote(chat_id, now, quote, now) for chat_id in crowd])
         await OutboxRepository(tx).add([a_notification(chat_id=9_999, due_at=now, created_at=now)])
     await delivery.start_due()
     async with asyncio.timeout(TIMEOUT_SECONDS):
-        await ears.of_money.wait()
-    assert len(ears.heard) == 1
+        await sender.of_money.wait()
+    assert len(sender.sent) == 1
     await delivery.close(0)
 
 

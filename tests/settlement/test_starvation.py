@@ -14,7 +14,7 @@ from bot.settlement.model import OrderReport, SlowDown
 from bot.settlement.monitored import MonitoredSettlement
 from bot.settlement.steps import OrderStep
 from tests.orders.builders import an_order
-from tests.orders.order_world import OrderSystem
+from tests.orders.order_system import OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
 PER_SECOND = 10.0
@@ -72,8 +72,8 @@ async def test_five_who_pay_older_invoices_are_told_though_120_paid_orders_do_no
     for order in older:
         service.becomes(order.service_id or "", "LN_INVOICE_PAID")
     await polls_for(system, 15)
-    await system.tells()
-    assert [user for user in FIVE_PEOPLE if OrderNotification.PAID in system.ears.kinds(user)] == [*FIVE_PEOPLE]
+    await system.deliver()
+    assert [user for user in FIVE_PEOPLE if OrderNotification.PAID in system.sender.kinds(user)] == [*FIVE_PEOPLE]
 
 
 @pytest.mark.parametrize("how", ["page", "message"])
@@ -118,11 +118,11 @@ async def test_a_hundred_paid_orders_are_polled_half_as_often_until_the_list_sho
 ) -> None:
     await placed(system, range(4001, 4101), paid=True)
     with_budget(system)
-    await system.polls(after=4.9)
+    await system.poll(after=4.9)
     assert service.calls == []
-    await system.polls(after=0.2)
+    await system.poll(after=0.2)
     assert service.calls == [("newest", "")]
-    await system.polls(after=5)
+    await system.poll(after=5)
     assert service.calls == [("newest", "")] * 2
 
 
@@ -130,13 +130,13 @@ async def test_a_viewed_order_is_polled_at_the_usual_interval_though_its_own_is_
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     (order,) = await placed(system, (3001,))
-    await system.polls(after=3600 * 5)
+    await system.poll(after=3600 * 5)
     assert (await system.order(order.reference)).next_poll_at is not None
     service.becomes("svc-1", "LN_INVOICE_PAID")
-    await system.polls(after=5)
+    await system.poll(after=5)
     assert not (await system.order(order.reference)).is_paid
     system.viewed.page_viewed(order.reference)
-    await system.polls(after=1)
+    await system.poll(after=1)
     assert (await system.order(order.reference)).is_paid
 
 

@@ -20,7 +20,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.users.model import User
 from bot.users.readers import RenderContext
 from tests.infra.builders import as_stored
-from tests.orders.order_world import OSCAR, OrderSystem, rules
+from tests.orders.order_system import OSCAR, OrderSystem, rules
 from tests.rendering import context_for, renderers_for
 from tests.settlement.fake_settlement import FakeSettlement
 from tests.texts import label, readable, says, starts, text
@@ -48,13 +48,13 @@ class Chats:
 def chats(system: OrderSystem) -> Chats:
     """The house tells its alarms into these; Oscar reads English, Olga Indonesian."""
     chats = Chats()
-    others = system.ears.send
+    others = system.sender.send
 
     async def send(notification: StoredNotification) -> Any:
         renderers = alarms_in(chats, system, frozenset({OSCAR, OLGA}), notification)
         return await (renderers.send(notification) if notification.kind in renderers.kinds else others(notification))
 
-    system.ears.send = send  # type: ignore[method-assign]
+    system.sender.send = send  # type: ignore[method-assign]
     return chats
 
 
@@ -79,14 +79,14 @@ def system(file: str, service: FakeSettlement) -> OrderSystem:
 @pytest.fixture(autouse=True)
 async def _leaves(system: OrderSystem) -> Any:
     yield
-    await system.leave()
+    await system.close()
 
 
 async def fails_after_payment(system: OrderSystem) -> str:
     order = await system.place()
     for state in ("LN_INVOICE_PAID", "FAILED"):
         system.service.becomes("svc-1", state)
-        await system.polls()
+        await system.poll()
     return order.reference
 
 
@@ -106,8 +106,8 @@ async def test_the_other_operator_hears_that_it_is_seen_to_and_which_order_it_wa
     system: OrderSystem, chats: Chats
 ) -> None:
     reference = await fails_after_payment(system)
-    await system.watching.settle(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
-    await system.tells()
+    await system.monitor.settle(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
+    await system.deliver()
     assert len(chats.texts[OSCAR]) == 1
     assert starts(chats.texts[OLGA][-1], "alarm.settled", "id")
     assert reference in chats.texts[OLGA][-1]
@@ -116,11 +116,11 @@ async def test_the_other_operator_hears_that_it_is_seen_to_and_which_order_it_wa
 async def test_a_reminder_names_all_that_is_wrong_when_it_arrives(system: OrderSystem, chats: Chats) -> None:
     reference = await fails_after_payment(system)
     system.health.refused()
-    await system.tells()
+    await system.deliver()
     await system.alarms.remind()
     system.clock.passes(hours=2)
     assert await system.alarms.remind()
-    await system.tells()
+    await system.deliver()
     assert starts(chats.texts[OSCAR][-1], "alarm.still")
     assert reference in chats.texts[OSCAR][-1]
     assert says(chats.texts[OSCAR][-1], "alarm.key_refused")
@@ -134,8 +134,8 @@ async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sou
     await system.alarms.remind()
     system.clock.passes(hours=2)
     assert await system.alarms.remind()
-    await system.watching.settle(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
-    await system.tells()
+    await system.monitor.settle(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
+    await system.deliver()
     assert len(chats.texts[OSCAR]) == 1
     async with system.store.reading() as tx:
         assert await OutboxRepository(tx).next_due() is None

@@ -13,7 +13,7 @@ from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_subjects import AlarmSubjects
 from bot.staff.alarms import Alarms, Finding
 from bot.staff.notifications import AlarmNotification
-from tests.orders.order_world import OSCAR, REQUEST, OrderSystem
+from tests.orders.order_system import OSCAR, REQUEST, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 
 CALLS: list[Callable[[MonitoredSettlement], Awaitable[object]]] = [
@@ -34,25 +34,25 @@ def watched(system: OrderSystem) -> MonitoredSettlement:
 
 
 async def heard(system: OrderSystem) -> list[str]:
-    await system.tells()
-    return system.ears.kinds(OSCAR)
+    await system.deliver()
+    return system.sender.kinds(OSCAR)
 
 
 async def test_an_incident_is_told_once_and_its_end_once(system: OrderSystem) -> None:
     for _ in range(3):
         system.health.refused()
-        await system.tells()
+        await system.deliver()
     for _ in range(3):
         system.health.answered()
-        await system.tells()
-    assert system.ears.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
+        await system.deliver()
+    assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
 
 
 async def test_a_second_incident_is_told_anew_even_within_the_same_second(system: OrderSystem) -> None:
     system.health.refused()
-    await system.tells()
+    await system.deliver()
     system.health.answered()
-    await system.tells()
+    await system.deliver()
     system.clock.passes(milliseconds=1)
     system.health.refused()
     assert await heard(system) == [
@@ -79,7 +79,7 @@ async def test_a_restart_repeats_no_alarm_and_tells_its_end(
     assert await heard(again) == []
     again.health.answered()
     assert await heard(again) == [AlarmNotification.KEY_WORKS]
-    await again.leave()
+    await again.close()
 
 
 async def test_an_alarm_that_could_not_be_kept_is_raised_by_the_next_look(
@@ -92,15 +92,15 @@ async def test_an_alarm_that_could_not_be_kept_is_raised_by_the_next_look(
     with monkeypatch.context() as patched:
         patched.setattr(system.store, "transaction", away)
         with pytest.raises(StoreDown):
-            await system.watching.hear()
+            await system.monitor.hear()
     assert await heard(system) == [AlarmNotification.KEY_REFUSED]
 
 
 async def test_every_operator_hears_it(system: OrderSystem) -> None:
     alarms = Alarms(system.store, system.clock, frozenset({OSCAR, 2002}), subjects=AlarmSubjects())
     await alarms.take_in([REFUSED])
-    await system.tells()
-    assert {each.chat_id for each in system.ears.heard} == {OSCAR, 2002}
+    await system.deliver()
+    assert {each.chat_id for each in system.sender.sent} == {OSCAR, 2002}
 
 
 @pytest.mark.parametrize("call", CALLS)

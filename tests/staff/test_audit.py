@@ -16,7 +16,7 @@ from bot.staff.alarms import add_order_alarm
 from bot.staff.audit import PAGE_SIZE, AuditFile, AuditLog, record_audit
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.repository import AuditRepository
-from tests.orders.order_world import EMMA, OSCAR, OrderSystem
+from tests.orders.order_system import EMMA, OSCAR, OrderSystem
 from tests.users.stored_data import delete_user
 
 RINA = 3001
@@ -121,8 +121,8 @@ async def test_who_takes_orders_along_is_written_down_with_the_time_they_are_of(
 async def test_an_alarm_settled_by_hand_is_written_down_once_with_whom_it_concerns(system: OrderSystem) -> None:
     order = await system.place()
     await raises(system, order.reference)
-    assert await system.watching.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
-    assert not await system.watching.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
+    assert await system.monitor.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
+    assert not await system.monitor.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
     (entry,) = await all_of(system)
     assert entry.subject == f"alarm:order_failed:{order.reference}"
     assert (entry.actor_id, entry.user_id, entry.detail) == (OSCAR, EMMA, "settled")
@@ -136,7 +136,7 @@ async def test_what_cant_be_written_down_isnt_done(system: OrderSystem, monkeypa
     await raises(system, order.reference)
     monkeypatch.setattr(AuditRepository, "add", fails)
     with pytest.raises(StoreDown):
-        await system.watching.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
+        await system.monitor.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
     assert len(await system.alarms.open()) == 1
 
 

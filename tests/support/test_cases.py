@@ -17,7 +17,7 @@ from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
 from bot.users.model import pressed
 from bot.users.repository import record_user_event
-from tests.orders.order_world import EMMA, SARI, OrderSystem
+from tests.orders.order_system import EMMA, SARI, OrderSystem
 from tests.users.stored_data import delete_user
 
 ANOTHER = "lnbcrt1another"
@@ -25,7 +25,7 @@ ANOTHER = "lnbcrt1another"
 
 async def says(system: OrderSystem, order: Order, state: str, **more: object) -> Order:
     report = OrderReport(service_id=order.service_id or "", state=state, **more)  # type: ignore[arg-type]
-    seen = await system.observes(order.reference, report)
+    seen = await system.apply_report(order.reference, report)
     assert seen is not None
     return seen
 
@@ -47,7 +47,7 @@ async def test_a_case_holds_what_was_told_to_the_user_what_they_did_and_nothing_
             assert await TicketRepository(tx).add(ticket)
         await TicketRepository(tx).save(old.close(3001, CloseReason.SOLVED, now))
         await notify_user(tx, about, TicketNotification.OPENED, AboutTicket(about.reference), now)
-    await system.tells()
+    await system.deliver()
     case = await CaseReader(system.store).of_ticket(about)
     assert case.order is not None
     assert case.order.reference == mine.reference
@@ -91,14 +91,14 @@ async def test_a_payment_that_was_passed_unseen_has_its_time_all_the_same(system
 
 async def test_another_invoice_is_noted_once_and_never_shown(system: OrderSystem) -> None:
     order = await system.place()
-    await system.tells()
-    shown = system.ears.shown(EMMA)
+    await system.deliver()
+    shown = system.sender.payment_requests(EMMA)
     for _ in range(3):
         after = await says(system, order, "IDLE", bolt11=ANOTHER)
     await says(system, order, "ROUTE_SHOWN", bolt11=(order.bolt11 or "").upper())
-    await system.tells()
+    await system.deliver()
     assert after.bolt11 == order.bolt11
-    assert system.ears.shown(EMMA) == shown
+    assert system.sender.payment_requests(EMMA) == shown
     case = await CaseReader(system.store).of_order(order)
     assert [event.note for event in case.events].count(EventNote.INVOICE_REPLACED) == 1
     assert Anomaly.REPLACED in case.anomalies
@@ -116,7 +116,7 @@ async def test_another_address_for_tokens_is_noted_just_so(system: OrderSystem) 
 
 async def test_what_did_not_reach_the_user_is_unusual(system: OrderSystem) -> None:
     order = await system.place()
-    await system.tells()
+    await system.deliver()
     paid = await says(system, order, "LN_INVOICE_PAID")
     async with system.store.transaction() as tx:
         for notification in await OutboxRepository(tx).unsent_in(EMMA):
@@ -138,7 +138,7 @@ async def test_a_forgotten_users_order_is_a_case_of_nobody(system: OrderSystem) 
         )
         assert ended is not None
         await OutboxRepository(tx).add(order_notifications(ended, (OrderNotification.SENT,), system.clock.now()))
-    await system.tells()
+    await system.deliver()
     async with system.store.transaction() as tx:
         await delete_user(tx, EMMA)
     case = await CaseReader(system.store).of_order(await _current(system, order))

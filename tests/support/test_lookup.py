@@ -23,7 +23,7 @@ from bot.users.repository import UserRepository
 from bot.users.session_loader import SessionLoader
 from tests.infra.builders import an_infra
 from tests.orders.builders import an_order
-from tests.orders.order_world import EMMA, SARI
+from tests.orders.order_system import EMMA, SARI
 from tests.settlement.builders import BCA
 from tests.settlement.fake_settlement import FakeSettlement
 

@@ -22,7 +22,7 @@ from bot.support.reveal.repository import RevealRepository
 from bot.support.reveal.service import RevealService
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.orders.order_world import EMMA, NUMBER, OSCAR, OrderSystem
+from tests.orders.order_system import EMMA, NUMBER, OSCAR, OrderSystem
 from tests.settlement.fake_settlement import MovedClock
 from tests.users.stored_data import delete_user
 

@@ -9,7 +9,7 @@ from bot.support.saved_replies.model import MAX_COUNT
 from bot.support.saved_replies.service import SavedReplyService
 from bot.users.model import User
 from bot.users.repository import UserRepository
-from tests.orders.order_world import OrderSystem
+from tests.orders.order_system import OrderSystem
 
 RINA, BUDI = 3001, 3002
 

@@ -87,7 +87,7 @@ async def test_what_is_closed_reminds_nobody(system: TicketSystem) -> None:
     ticket, other = await system.open_ticket(), await system.open_ticket(SARI)
     await system.tickets.close(ticket.reference, RINA, CloseReason.SOLVED)
     assert await remind_after_time(system, reminders_of(system), hours=1) == 1
-    assert [each.subject for each in system.sender.heard if each.kind.startswith("ticket_waits")] == [
+    assert [each.subject for each in system.sender.sent if each.kind.startswith("ticket_waits")] == [
         f"ticket:{other.reference}"
     ]
 

@@ -19,7 +19,7 @@ from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.user_service import UserTicketService
 from bot.users.model import User, UserEvent
 from bot.users.repository import UserEventRepository, UserRepository
-from tests.orders.order_world import EMMA, SARI, OrderSystem, rules
+from tests.orders.order_system import EMMA, SARI, OrderSystem, rules
 from tests.settlement.fake_settlement import FakeSettlement
 
 RINA = 3001
@@ -37,7 +37,7 @@ class UserTicketSystem(OrderSystem):
     def user(self, user_id: int = EMMA) -> User:
         return User(id=user_id, created_at=self.clock.now())
 
-    async def close(self, ticket: Ticket) -> Ticket:
+    async def close_ticket(self, ticket: Ticket) -> Ticket:
         async with self.store.transaction() as tx:
             saved = await TicketRepository(tx).save(ticket.close(RINA, CloseReason.SOLVED, self.clock.now()))
         assert saved is not None
@@ -75,7 +75,7 @@ def system(file: str, service: FakeSettlement) -> UserTicketSystem:
 @pytest.fixture(autouse=True)
 async def _leaves(system: UserTicketSystem) -> Any:
     yield
-    await system.leave()
+    await system.close()
 
 
 async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(system: UserTicketSystem) -> None:
@@ -85,13 +85,13 @@ async def test_the_first_word_opens_a_ticket_and_the_next_are_added_to_it(system
     assert second.ticket.reference == first.ticket.reference
     assert (first.ticket.order_reference, first.ticket.cause) == ("R1", Cause.ASKED)
     assert await system.texts(first.ticket) == ["My money is gone", "Hello?"]
-    await system.tells()
-    assert [each.marked_kind for each in system.ears.heard] == [
+    await system.deliver()
+    assert [each.marked_kind for each in system.sender.sent] == [
         StaffNotification.NEW_CARD,
         f"{StaffNotification.ENTRY}:1",
         f"{StaffNotification.ENTRY}:2",
     ]
-    assert {each.chat_id for each in system.ears.heard} == {RINA}
+    assert {each.chat_id for each in system.sender.sent} == {RINA}
     assert await system.user_events("R1") == [UserEvent.ASKED, UserEvent.SAID]
 
 
@@ -137,8 +137,8 @@ async def test_a_word_after_an_answer_waits_for_the_next_one(system: UserTicketS
     system.clock.passes(minutes=5)
     taken = await system.tickets.write(system.user(), words("Thanks, but", 11), ticket.reference)
     assert taken.ticket.waiting_since == system.clock.now()
-    await system.tells()
-    assert system.ears.heard[-2].marked_kind == f"{StaffNotification.CARD}:{taken.ticket.version}"
+    await system.deliver()
+    assert system.sender.sent[-2].marked_kind == f"{StaffNotification.CARD}:{taken.ticket.version}"
     async with system.store.reading() as tx:
         notification = await OutboxRepository(tx).of_subject(f"ticket:{ticket.reference}")
     assert [each.payload for each in notification if (each.kind, each.mark) == (StaffNotification.ENTRY, "2")] == [
@@ -157,11 +157,11 @@ async def test_nobody_writes_into_anothers_ticket(system: UserTicketSystem, refe
 
 
 async def test_a_word_reopens_what_was_closed_lately_and_not_what_was_closed_long_ago(system: UserTicketSystem) -> None:
-    ticket = await system.close((await system.tickets.ask(system.user(), words("Help", 10))).ticket)
+    ticket = await system.close_ticket((await system.tickets.ask(system.user(), words("Help", 10))).ticket)
     system.clock.passes(days=6.9)
     taken = await system.tickets.write(system.user(), words("Still", 11), ticket.reference)
     assert (taken.event, taken.ticket.status, taken.ticket.claimed_by) == (UserEvent.REOPENED, TicketStatus.OPEN, RINA)
-    await system.close(await system.ticket(ticket.reference))
+    await system.close_ticket(await system.ticket(ticket.reference))
     system.clock.passes(days=7)
     with pytest.raises(Rejection, match=r"ticket\.closed_too_long_ago"):
         await system.tickets.write(system.user(), words("Still!", 12), ticket.reference)
@@ -169,7 +169,7 @@ async def test_a_word_reopens_what_was_closed_lately_and_not_what_was_closed_lon
 
 
 async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same(system: UserTicketSystem) -> None:
-    ticket = await system.close((await system.tickets.ask(system.user(), words("Help", 10), "R1")).ticket)
+    ticket = await system.close_ticket((await system.tickets.ask(system.user(), words("Help", 10), "R1")).ticket)
     other = (await system.tickets.ask(system.user(), words("Again", 11), "R1")).ticket
     taken = await system.tickets.write(system.user(), words("Here", 12), ticket.reference)
     assert (taken.ticket.reference, taken.event) == (other.reference, UserEvent.SAID)
@@ -180,10 +180,10 @@ async def test_a_closed_ticket_stays_closed_while_another_is_open_about_the_same
 
 async def test_a_failure_after_the_payment_opens_one_and_tells_both_sides(system: UserTicketSystem) -> None:
     order = await _paid(system)
-    await system.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
-    await system.tells()
-    assert TicketNotification.OPENED in system.ears.kinds(EMMA)
-    assert system.ears.kinds(RINA) == [StaffNotification.NEW_CARD]
+    await system.apply_report(order, OrderReport(service_id="svc-1", state="FAILED"))
+    await system.deliver()
+    assert TicketNotification.OPENED in system.sender.kinds(EMMA)
+    assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD]
     async with system.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
     assert (ticket.cause, ticket.user_id, ticket.waiting_since) == (Cause.FAILED, EMMA, system.clock.now())
@@ -194,13 +194,13 @@ async def test_what_is_stuck_and_fails_then_keeps_its_one_ticket(system: UserTic
     system.clock.passes(minutes=31)
     await system.poller.tick()
     await system.observer.mark_overdue()
-    await system.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
-    await system.tells()
+    await system.apply_report(order, OrderReport(service_id="svc-1", state="FAILED"))
+    await system.deliver()
     async with system.store.reading() as tx:
         (ticket,) = await TicketRepository(tx).of_order(order)
     assert ticket.cause is Cause.FAILED
-    assert system.ears.kinds(RINA) == [StaffNotification.NEW_CARD, StaffNotification.CARD, StaffNotification.STEP]
-    assert system.ears.kinds(EMMA).count(TicketNotification.OPENED) == 1
+    assert system.sender.kinds(RINA) == [StaffNotification.NEW_CARD, StaffNotification.CARD, StaffNotification.STEP]
+    assert system.sender.kinds(EMMA).count(TicketNotification.OPENED) == 1
 
 
 async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_again(system: UserTicketSystem) -> None:
@@ -208,7 +208,7 @@ async def test_who_has_asked_before_the_failure_keeps_their_ticket_and_it_waits_
     ticket = (await system.tickets.ask(system.user(), words("Where is it?", 10), order)).ticket
     async with system.store.transaction() as tx:
         await TicketRepository(tx).save(ticket.record_reply(RINA, system.clock.now()))
-    await system.observes(order, OrderReport(service_id="svc-1", state="FAILED"))
+    await system.apply_report(order, OrderReport(service_id="svc-1", state="FAILED"))
     after = await system.ticket(ticket.reference)
     assert (after.cause, after.waiting_since) == (Cause.ASKED, system.clock.now())
 
@@ -224,7 +224,7 @@ async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(sy
     ticket = (await system.tickets.ask(system.user(), words("Help", 10))).ticket
     with pytest.raises(Rejection, match=r"ticket\.still_open"):
         await system.tickets.rate(ticket, Rating.GOOD)
-    ticket = await system.tickets.rate(await system.close(ticket), Rating.GOOD)
+    ticket = await system.tickets.rate(await system.close_ticket(ticket), Rating.GOOD)
     assert await system.tickets.rate(ticket, Rating.GOOD) == ticket, "a second tap changes nothing"
     ticket = await system.tickets.rate(ticket, Rating.BAD)
     assert (await system.ticket(ticket.reference)).rating is Rating.BAD
@@ -232,7 +232,7 @@ async def test_the_last_word_about_the_help_counts_and_only_of_what_is_closed(sy
 
 
 async def test_reopening_keeps_who_held_it_and_forgets_the_rating(system: UserTicketSystem) -> None:
-    ticket = await system.close((await system.tickets.ask(system.user(), words("Help", 10))).ticket)
+    ticket = await system.close_ticket((await system.tickets.ask(system.user(), words("Help", 10))).ticket)
     ticket = await system.tickets.reopen(await system.tickets.rate(ticket, Rating.BAD))
     assert (ticket.is_open, ticket.rating, ticket.claimed_by, ticket.reopen_count) == (True, None, RINA, 1)
     with pytest.raises(Rejection, match=r"ticket\.open_already"):
@@ -242,6 +242,6 @@ async def test_reopening_keeps_who_held_it_and_forgets_the_rating(system: UserTi
 async def _paid(system: UserTicketSystem) -> str:
     order = await system.place()
     system.service.becomes("svc-1", "LN_INVOICE_PAID")
-    await system.polls()
-    system.ears.heard.clear()
+    await system.poll()
+    system.sender.sent.clear()
     return order.reference

@@ -17,7 +17,7 @@ from bot.support.tickets.entry_repository import TicketEntryRepository
 from bot.support.tickets.repository import TicketRepository
 from bot.support.tickets.staff_service import StaffTicketService
 from tests.infra.keys import VAULT
-from tests.orders.order_world import Ears
+from tests.orders.order_system import RecordingSender
 from tests.settlement.fake_settlement import MovedClock
 
 EMMA, SARI, OSCAR, RINA = 1001, 1002, 2001, 3001
@@ -32,7 +32,7 @@ class TicketSystem:
         self.staff_chat = StaffChat(group, frozenset({OSCAR, RINA}))
         self.tickets = StaffTicketService(self.store, clock, self.staff_chat)
         self.corrections = TicketCorrectionService(self.store, clock, self.staff_chat)
-        self.sender = Ears(clock)
+        self.sender = RecordingSender(clock)
         self.delivery = OutboxDelivery(
             self.store, self.sender, clock, after=chain(posts.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups())
         )
@@ -92,6 +92,6 @@ class TicketSystem:
         """Return the kinds of notification sent to a chat, with their marks."""
         return [
             each.marked_kind
-            for each in self.sender.heard
+            for each in self.sender.sent
             if each.chat_id == chat_id and each.marked_kind.startswith(kind)
         ]

@@ -13,7 +13,7 @@ from bot.orders.screens.privacy import OpenOrders
 from bot.users.model import User
 from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
-from tests.orders.order_world import EMMA, SARI, OrderSystem, unresolved
+from tests.orders.order_system import EMMA, SARI, OrderSystem, place_unresolved
 from tests.settlement.fake_settlement import FakeSettlement
 from tests.users.stored_data import USER_DATA
 
@@ -31,8 +31,8 @@ async def held(system: OrderSystem, service: FakeSettlement, **changes: Any) -> 
 
 async def all_told(*systems: OrderSystem) -> list[str]:
     for system in systems:
-        await system.tells()
-    return [paying for system in systems for paying in system.ears.shown()]
+        await system.deliver()
+    return [paying for system in systems for paying in system.sender.payment_requests()]
 
 
 @pytest.mark.parametrize("first", ["accept", "drop", "close"])
@@ -63,7 +63,7 @@ async def test_an_order_that_is_found_while_its_sender_tries_again_shows_one_inv
     service: FakeSettlement,
     tries_first: bool,  # noqa: FBT001
 ) -> None:
-    lost = await unresolved(system, service, "lost_after")
+    lost = await place_unresolved(system, service, "lost_after")
     system.clock.passes(seconds=60)
     both = [system.orders.try_again(lost.reference), other_system.reconciler.run_once()]
     await asyncio.gather(*(both if tries_first else reversed(both)))
@@ -81,10 +81,10 @@ async def test_a_deposit_whose_sender_is_still_asked_keeps_its_sum_from_others(
     asked = await held(system, service, amount=SAT, channel="cbbtc")
     other = await system.place(SARI, amount=SAT, channel="cbbtc")
     accepted = await system.orders.accept_price(asked.reference)
-    await system.tells()
+    await system.deliver()
     assert (other.phase, accepted and accepted.phase) == (Phase.ABANDONED, Phase.OPEN)
-    assert system.ears.kinds(SARI) == [OrderNotification.DEPOSIT_TAKEN]
-    assert len(system.ears.shown()) == 1
+    assert system.sender.kinds(SARI) == [OrderNotification.DEPOSIT_TAKEN]
+    assert len(system.sender.payment_requests()) == 1
 
 
 async def emma(system: OrderSystem) -> User:
@@ -99,14 +99,14 @@ async def in_phase(system: OrderSystem, service: FakeSettlement, phase: str) -> 
         case "held":
             return await held(system, service)
         case "unresolved":
-            return await unresolved(system, service)
+            return await place_unresolved(system, service)
         case "unknown":
             service.places.append("lost_after")
             service.listed = False
     order = await system.place()
     if phase == "paid":
         service.becomes(order.service_id or "", "LN_INVOICE_PAID", paid_at=system.clock.now())
-        await system.polls()
+        await system.poll()
     return order
 
 
@@ -115,7 +115,7 @@ async def test_nobody_is_deleted_in_the_middle_of_an_order(
     system: OrderSystem, service: FakeSettlement, phase: str
 ) -> None:
     order = await in_phase(system, service, phase)
-    await system.tells()
+    await system.deliver()
     privacy = PrivacyService(system.store, system.clock, 0, USER_DATA)
     user = await emma(system)
     waits = await privacy.delete(user)
@@ -128,14 +128,14 @@ async def test_nobody_is_deleted_in_the_middle_of_an_order(
     if phase == "paid":
         service.becomes(order.service_id or "", "COMPLETED")
     for _ in range(40):
-        await system.reconciles(after=3_600)
+        await system.reconcile(after=3_600)
         await system.observer.close_offers()
-        await system.polls(after=0)
+        await system.poll(after=0)
     assert await privacy.delete_as_requested(EMMA)
     left = await system.order(order.reference)
     assert not left.has_recipient
     if phase == "paid":
-        assert OrderNotification.SENT in system.ears.kinds()
+        assert OrderNotification.SENT in system.sender.kinds()
 
 
 async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing(
@@ -144,9 +144,9 @@ async def test_an_answer_after_the_sender_declined_and_was_deleted_shows_nothing
     service.gate, service.listed = asyncio.Event(), False
     order = await system.confirm(await system.draft())
     await asyncio.sleep(0)
-    await other_system.reconciles(after=61)
+    await other_system.reconcile(after=61)
     assert await other_system.orders.drop(order.reference)
-    await other_system.tells()
+    await other_system.deliver()
     privacy = PrivacyService(system.store, system.clock, 0, USER_DATA)
     user = await emma(system)
     assert (await privacy.delete(user)).is_empty

@@ -16,8 +16,8 @@ from bot.users.privacy import PrivacyService
 from bot.users.repository import UserRepository
 from tests.examples import kill_every
 from tests.infra.on_disk import found_in
-from tests.orders.crashing import Crash, Fuse, FusedEars, FusedStore
-from tests.orders.order_world import EMMA, NUMBER, Heard, OrderSystem
+from tests.orders.crashes import Crash, CrashCountdown, CrashingSender, CrashingStore
+from tests.orders.order_system import EMMA, NUMBER, OrderSystem, SentMessage
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
 from tests.users.stored_data import USER_DATA
 
@@ -30,14 +30,14 @@ class Departure:
 
     file: str
     service: FakeSettlement
-    heard: list[Heard] = field(default_factory=list)
+    sent: list[SentMessage] = field(default_factory=list)
 
-    def system(self, fuse: Fuse) -> OrderSystem:
+    def system(self, countdown: CrashCountdown) -> OrderSystem:
         return OrderSystem(
             self.file,
             self.service,
-            wrap=lambda store: FusedStore(store, fuse),
-            ears=FusedEars(self.service.clock, fuse, self.heard),
+            wrap=lambda store: CrashingStore(store, countdown),
+            sender=CrashingSender(self.service.clock, countdown, self.sent),
         )
 
     async def begins(self) -> None:
@@ -45,15 +45,15 @@ class Departure:
         async with system.store.transaction() as tx:
             await UserRepository(tx).save(User(id=EMMA, created_at=system.clock.now()))
         order = await system.place()
-        await system.tells()
+        await system.deliver()
         self.service.becomes(order.service_id or "", "LN_INVOICE_PAID")
-        await system.polls()
+        await system.poll()
         async with system.store.reading() as tx:
             emma = await UserRepository(tx).get(EMMA)
         assert emma is not None
         assert not (await PrivacyService(system.store, system.clock, 365, USER_DATA).delete(emma)).is_empty
         self.service.becomes(order.service_id or "", "COMPLETED")
-        await system.leave()
+        await system.close()
 
     async def goes_on(self, system: OrderSystem) -> None:
         privacy = PrivacyService(system.store, system.clock, 365, USER_DATA)
@@ -82,30 +82,30 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
     while True:
         path = tmp_path / f"{at}.db"
         shutil.copy(migrated_file, path)
-        leaving, fuse = Departure(f"sqlite:///{path}", FakeSettlement(MovedClock())), Fuse(at)
+        leaving, countdown = Departure(f"sqlite:///{path}", FakeSettlement(MovedClock())), CrashCountdown(at)
         await leaving.begins()
-        first = leaving.system(fuse)
+        first = leaving.system(countdown)
         with suppress(Crash):
             await leaving.goes_on(first)
         for task in list(first.delivery._under_way.values()):
             task.cancel()
         with suppress(Crash):
-            await first.leave()
-        second = leaving.system(Fuse(None))
+            await first.close()
+        second = leaving.system(CrashCountdown(None))
         await leaving.goes_on(second)
         await ends_well(leaving, second, f"killed at moment {at}")
-        await second.leave()
+        await second.close()
         assert found_in(path, [NUMBER]) == {}
-        if fuse.left:
+        if countdown.remaining:
             break
         at += kill_every()
     assert at > 8
 
 
 async def ends_well(leaving: Departure, system: OrderSystem, told_as: str) -> None:
-    kinds = [each.kind for each in leaving.heard]
+    kinds = [each.kind for each in leaving.sent]
     assert kinds.index(OrderNotification.SENT) < kinds.index(UserNotification.DATA_DELETED), told_as
-    farewells = [each.maybe_sent for each in leaving.heard if each.kind == UserNotification.DATA_DELETED]
+    farewells = [each.maybe_sent for each in leaving.sent if each.kind == UserNotification.DATA_DELETED]
     assert farewells in ([False], [False, True], [True]), told_as
     async with system.store.reading() as tx:
         assert await UserRepository(tx).get(EMMA) is None, told_as

@@ -1,8 +1,7 @@
 """An event loop that a test moves step by step.
 
-Nothing happens by itself: `idle` runs what can run now, and time passes only when the test moves its clock. So any
-number of tasks interleave in one order alone, and each run of a test is the same. A store has to answer within the
-step, too: see `tests/sqlite_in_the_loop.py`.
+`run_until_idle` runs all tasks that can run now. Time passes only when the test moves its clock. So each run of a test
+executes its tasks in the same order. A database has to answer within the step, too: see `tests/sqlite_in_the_loop.py`.
 """
 
 import asyncio
@@ -13,7 +12,7 @@ from tests.settlement.fake_settlement import BEGINNING, MovedClock
 
 T = TypeVar("T")
 QUIET_ROUNDS = 3
-"""After so many rounds in which nothing else was ready, nothing is: a timer that is due takes one to be seen."""
+"""The loop is idle after so many rounds without a ready task. A timer that is due needs one round to become ready."""
 
 
 class SteppedLoop(asyncio.SelectorEventLoop):
@@ -22,21 +21,21 @@ class SteppedLoop(asyncio.SelectorEventLoop):
     def __init__(self, clock: MovedClock) -> None:
         super().__init__()
         self._clock = clock
-        # A test looks at the tasks it cares for; what dies with its process is nobody's.
+        # A test checks the tasks that matter to it. Errors of a killed process's tasks don't matter.
         self.set_exception_handler(lambda *_: None)
-        self.moved = 0
-        """How often tasks were run that could change something: what was read stays true as long as it is the same."""
+        self.steps = 0
+        """How often tasks ran that can change something. What a test has read stays valid until the next step."""
 
     def time(self) -> float:
         return (self._clock.now() - BEGINNING).total_seconds()
 
-    def idle(self) -> None:
-        """Run until every task waits for something that only the test can bring about."""
-        self.moved += 1
+    def run_until_idle(self) -> None:
+        """Run until every task waits for the test."""
+        self.steps += 1
         self.run_until_complete(self._idle())
 
-    def does(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run `work`, which only reads, to its end."""
+    def run_reading(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run `work`, which only reads, and return its result."""
         return self.run_until_complete(work)
 
     async def _idle(self) -> None:

@@ -1,8 +1,7 @@
-"""The use cases on a real database, with a scripted service, a moved clock and a sender that records notifications.
+"""Orders on a real database, with a scripted service, a clock that tests move, and a sender that records messages.
 
-A second `OrderSystem` on the same file is another process, as far as the database can tell. A new one after `leave` is
-the bot after a crash. With the same `sql` it has no connection of the one before, but needn't compile each statement
-anew.
+A second `OrderSystem` on the same file acts as another process. A new one after `close` acts as the bot after a crash.
+Pass the same `sql` to share compiled statements. The new system still opens its own connections.
 """
 
 from collections import defaultdict, deque
@@ -51,32 +50,32 @@ RULES = Rules(network="bcrt", operator_ids=frozenset({OSCAR}))
 
 
 @dataclass(frozen=True)
-class Heard:
-    """One message that reached its chat. `paying` is the invoice or address that it showed."""
+class SentMessage:
+    """A message that was sent. `payment_request` is the invoice or deposit address in it."""
 
     chat_id: int
     kind: str
     subject: str
     maybe_sent: bool
-    paying: str | None = None
+    payment_request: str | None = None
     mark: str = ""
 
     @property
     def marked_kind(self) -> str:
-        """The kind with what tells it from others of its subject."""
+        """The kind, and the mark that distinguishes messages of one subject."""
         return f"{self.kind}:{self.mark}" if self.mark else self.kind
 
 
 @dataclass
-class Ears:
-    """A teller. `outcomes` scripts what comes of the next tellings in a chat; an exception is raised."""
+class RecordingSender:
+    """A sender that records messages. `outcomes` has the next results of each chat. Exceptions in it are raised."""
 
     clock: MovedClock
-    heard: list[Heard] = field(default_factory=list)
+    sent: list[SentMessage] = field(default_factory=list)
     outcomes: dict[int, deque[Sent | RetryLater | Undeliverable | Exception]] = field(
         default_factory=lambda: defaultdict(deque)
     )
-    messages: int = 0
+    message_count: int = 0
     store: Database | None = None
 
     async def send(self, notification: StoredNotification) -> Sent | RetryLater | Undeliverable:
@@ -85,35 +84,35 @@ class Ears:
             raise scripted
         if scripted is not None and not isinstance(scripted, Sent):
             return scripted
-        paying = None
+        payment_request = None
         if notification.kind == OrderNotification.INVOICE and self.store is not None:
             async with self.store.reading() as tx:
                 order = await OrderRepository(tx).get(str(notification.payload["reference"]))
             if order is None or not order.awaits_payment(self.clock.now()):
                 return Sent()
-            paying = order.bolt11 or (order.deposit.to_address if order.deposit else None)
-        self.messages += 1
-        self.heard.append(
-            Heard(
+            payment_request = order.bolt11 or (order.deposit.to_address if order.deposit else None)
+        self.message_count += 1
+        self.sent.append(
+            SentMessage(
                 notification.chat_id,
                 notification.kind,
                 notification.subject,
                 notification.maybe_sent,
-                paying,
+                payment_request,
                 notification.mark,
             )
         )
-        return scripted or Sent(self.messages)
+        return scripted or Sent(self.message_count)
 
     def kinds(self, chat_id: int = EMMA) -> list[str]:
-        return [heard.kind for heard in self.heard if heard.chat_id == chat_id]
+        return [message.kind for message in self.sent if message.chat_id == chat_id]
 
-    def shown(self, chat_id: int | None = None) -> list[str]:
-        return [each.paying for each in self.heard if each.paying and chat_id in {None, each.chat_id}]
+    def payment_requests(self, chat_id: int | None = None) -> list[str]:
+        return [each.payment_request for each in self.sent if each.payment_request and chat_id in {None, each.chat_id}]
 
 
 class OrderSystem:
-    """One process: every part of it that concerns orders."""
+    """The parts of one process that handle orders."""
 
     def __init__(
         self,
@@ -123,7 +122,7 @@ class OrderSystem:
         rules: Rules = RULES,
         wrap: Callable[[Database], Any] = lambda store: store,
         settlement: Any = None,
-        ears: Ears | None = None,
+        sender: RecordingSender | None = None,
         sql: Database | None = None,
     ) -> None:
         self.database, self.service, self.clock = database, service, service.clock
@@ -132,8 +131,8 @@ class OrderSystem:
         self.health = Health(self.clock, seconds(30))
         self.settlement: Settlement = MonitoredSettlement(settlement or service, self.health)
         self.viewed = ViewedOrders(self.clock)
-        self.ears = ears or Ears(self.clock)
-        self.ears.store = self.store
+        self.sender = sender or RecordingSender(self.clock)
+        self.sender.store = self.store
         self.catalogue = ServiceCatalogue(self.settlement, self.clock)
         self.drafts = Drafts(self.store, self.clock)
         self.orders = OrderService(
@@ -143,11 +142,11 @@ class OrderSystem:
         events.subscribe(OrderTicketListener(self.staff_chat))
         self.observer = Observer(self.orders, events)
         self.reconciler = Reconciler(self.orders, self.settlement)
-        self.delivery = OutboxDelivery(self.store, self.ears, self.clock, on_chat_unreachable=(end_subscription,))
+        self.delivery = OutboxDelivery(self.store, self.sender, self.clock, on_chat_unreachable=(end_subscription,))
         subjects = AlarmSubjects()
         subjects.add(ALARM_SUBJECTS)
         self.alarms = Alarms(self.store, self.clock, rules.operator_ids, subjects=subjects)
-        self.watching = Monitor(
+        self.monitor = Monitor(
             store=self.store, clock=self.clock, health=self.health, alarms=self.alarms, catalogue=self.catalogue
         )
         self.poller = Poller(
@@ -155,19 +154,19 @@ class OrderSystem:
             settlement=self.settlement,
             observer=self.observer,
             clock=self.clock,
-            budget=Budget(1000, clock=lambda: 0.0, sleep=_no_time),
+            budget=Budget(1000, clock=lambda: 0.0, sleep=_skip_sleep),
             viewed=self.viewed,
             interval=rules.poll_interval,
         )
-        self.watch = MonitorWorker(self.watching, self.poller, self.clock, seconds(60))
+        self.monitor_worker = MonitorWorker(self.monitor, self.poller, self.clock, seconds(60))
 
-    async def leave(self) -> None:
+    async def close(self) -> None:
         await self.orders.submission.close(0)
         await self.delivery.close(0)
         await self.sql.close()
 
     async def draft(self, chat_id: int = EMMA, **changes: Any) -> OrderDraft:
-        """A draft ready for its confirmation, with the quote that its review has shown."""
+        """Return a draft that is ready to confirm, with the quote that its review showed."""
         draft = await self.drafts.begin(chat_id, chat_id, 1)
         known: dict[str, Any] = {
             "step": Step.REVIEW,
@@ -182,13 +181,13 @@ class OrderSystem:
         return saved
 
     async def place(self, chat_id: int = EMMA, **changes: Any) -> Order:
-        """Place an order and wait for what comes of its request."""
+        """Place an order, and wait for the result of its request."""
         order = await self.confirm(await self.draft(chat_id, **changes))
         await self.orders.submission.wait()
         return await self.order(order.reference)
 
     async def confirm(self, draft: OrderDraft, phrase: str | None = None) -> Order:
-        """Place the order of a draft; doesn't wait for what comes of its request."""
+        """Place the order of a draft, without waiting for the result of its request."""
         return await place_draft(self.orders, draft, phrase)
 
     async def order(self, reference: str) -> Order:
@@ -198,34 +197,34 @@ class OrderSystem:
         return order
 
     async def all_orders(self, user_id: int = EMMA) -> tuple[Order, ...]:
-        """Newest first."""
+        """Return a user's orders, newest first."""
         async with self.sql.reading() as tx:
             return await OrderRepository(tx).of_user(user_id, limit=100)
 
-    async def tells(self) -> None:
-        """Tell all that is due now, and what that makes room for; the watch hears of the service at once."""
-        await self.watching.hear()
+    async def deliver(self) -> None:
+        """Send all due notifications, after the monitor has read the service's health."""
+        await self.monitor.hear()
         while await self.delivery.start_due():
             await self.delivery.wait_until_sent()
 
-    async def polls(self, *, after: float = 5) -> float:
-        """Let the polling interval pass, look once, and send the notifications."""
+    async def poll(self, *, after: float = 5) -> float:
+        """Poll once after `after` seconds, and send the notifications. Return the seconds until the next poll."""
         self.clock.passes(seconds=after)
         pause = await self.poller.tick()
-        await self.tells()
+        await self.deliver()
         return pause
 
-    async def observes(self, reference: str, report: OrderReport) -> Order | None:
-        """Take in a report that was asked for now."""
+    async def apply_report(self, reference: str, report: OrderReport) -> Order | None:
+        """Apply a report that was requested now."""
         return await self.observer.apply_report(reference, report, asked_at=self.clock.now())
 
-    async def reconciles(self, *, after: float = 2) -> None:
+    async def reconcile(self, *, after: float = 2) -> None:
         self.clock.passes(seconds=after)
         await self.reconciler.run_once()
-        await self.tells()
+        await self.deliver()
 
 
-async def _no_time(_: float) -> None:
+async def _skip_sleep(_: float) -> None:
     return
 
 
@@ -237,11 +236,11 @@ def seconds(number: float) -> timedelta:
     return timedelta(seconds=number)
 
 
-async def unresolved(system: OrderSystem, service: FakeSettlement, how: str = "lost_before") -> Order:
-    """An order that was not found in time: its person has been asked."""
+async def place_unresolved(system: OrderSystem, service: FakeSettlement, how: str = "lost_before") -> Order:
+    """Place an order that the service didn't list in time, so its user was asked what to do."""
     service.places.append(how)
     service.listed = False
     order = await system.place()
-    await system.reconciles(after=61)
+    await system.reconcile(after=61)
     service.listed = True
     return await system.order(order.reference)

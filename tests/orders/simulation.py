@@ -1,7 +1,7 @@
-"""Everything around the life of an order: the service that bots and agents share, Telegram's chats, and processes.
+"""The world around an order: the service that bots and agents share, Telegram's chats, and processes.
 
-The bots are the real parts (`order_world.OrderSystem`) with the real outbox; only the two wires are models. `Mortal`
-says what happens at each call.
+The bots are the real parts (`order_system.OrderSystem`) with the real outbox. The service and Telegram are models.
+`KillableProcess` says what goes wrong at each call.
 """
 
 import contextlib
@@ -52,17 +52,17 @@ from bot.staff.staff_chat import SupportContacts
 from bot.support.notifications.kinds import AboutEntry, TicketNotification
 from bot.users.notifications import DeletionMessage
 from bot.users.readers import Readers, RenderContext
-from tests.orders.killable import Fate, Hanging, Mortal, MortalStore
-from tests.orders.order_world import OrderSystem
+from tests.orders.faults import Fault, HangingCall, KillableProcess, KillableStore
+from tests.orders.order_system import OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
 from tests.texts import TRANSLATIONS
 
 T = TypeVar("T")
 INVOICE = re.compile(r"ln(?:bcrt|tb|bc)[0-9]+[munp]?1[02-9ac-hj-np-z]{50,}")
 TRANSFER = re.compile(r"ethereum:0x[0-9A-Fa-f]{40}@[0-9]+/transfer\?address=0x[0-9A-Fa-f]{40}&uint256=[0-9]+")
-AGENTS_REPEAT_WITHIN = timedelta(minutes=10)
+AGENT_REPEAT_WINDOW = timedelta(minutes=10)
 UNDELETABLE_AFTER = timedelta(hours=48)
-SLIPS = (
+ANOMALIES = (
     "amount",
     "network",
     "hash",
@@ -80,51 +80,53 @@ PATHS = {
     "cbbtc": ("ROUTE_SHOWN", "USDT_RECEIVED", "P2PM_ORDER_PLACED", "IDR_SETTLED", "COMPLETED"),
 }
 NOTIFICATION: ContextVar[tuple[StoredNotification, datetime] | None] = ContextVar("notification", default=None)
-"""What is being told, and since when."""
+"""The notification that is being sent, and when that began."""
 
 POSTING: ContextVar[str] = ContextVar("posting", default="")
 
 
 @dataclass
-class Truth:
-    """What the service alone knows of an order: whose request it was, and whether it was really paid."""
+class ActualOrder:
+    """What only the service knows of an order: who requested it, and when it was really paid."""
 
     request: OrderRequest
-    by: str
-    made_at: datetime
-    in_memory: bool = False
+    requested_by: str
+    created_at: datetime
+    is_unlisted: bool = False
     paid_at: datetime | None = None
 
 
 @dataclass
 class ServiceModel(FakeSettlement):
-    """The service for all who share its key. `slip` is what goes wrong with the next order that it creates."""
+    """The service of all programs with one key. `anomaly` is what goes wrong with the next order that it creates."""
 
-    truth: dict[str, Truth] = field(default_factory=dict)
+    actual_orders: dict[str, ActualOrder] = field(default_factory=dict)
     posts: list[str] = field(default_factory=list)
-    slip: str | None = None
+    anomaly: str | None = None
 
-    def creates(self, request: OrderRequest, by: str) -> Placed:
-        slip, self.slip = self.slip, None
+    def create(self, request: OrderRequest, requested_by: str) -> Placed:
+        anomaly, self.anomaly = self.anomaly, None
         factor = {"worse": "0.9", "slightly worse": "0.995", "better": "1.2", "slightly better": "1.005"}.get(
-            slip or "", "1"
+            anomaly or "", "1"
         )
         self.locked_rate = self.rate * Decimal(factor)
         other = replace(request, amount=replace(request.amount, value=request.amount.value * 2))
-        placed = self.make(other if slip == "amount" else request)
+        placed = self.make(other if anomaly == "amount" else request)
         self.locked_rate = None
-        self.truth[placed.service_id] = Truth(request, by, self.clock.now(), in_memory=slip == "memory")
-        changes = self._slipped(slip, placed)
+        self.actual_orders[placed.service_id] = ActualOrder(
+            request, requested_by, self.clock.now(), is_unlisted=anomaly == "memory"
+        )
+        changes = self._anomalous_fields(anomaly, placed)
         record = {name: changes[name] for name in ("bolt11", "deposit") if name in changes}
         self.records[placed.service_id] = replace(self.records[placed.service_id], **record)
         return replace(placed, **changes)
 
-    def _slipped(self, slip: str | None, placed: Placed) -> dict[str, Any]:
+    def _anomalous_fields(self, anomaly: str | None, placed: Placed) -> dict[str, Any]:
         if placed.deposit is not None:
             wrong = replace(placed.deposit, token_address="0x" + "12" * 20)
-            return {"deposit": wrong} if slip == "contract" else {}
+            return {"deposit": wrong} if anomaly == "contract" else {}
         invoice = str(placed.bolt11)
-        match slip:
+        match anomaly:
             case "network":
                 return {"bolt11": self.invoice(placed.sats, network="bc")}
             case "hash":
@@ -137,7 +139,7 @@ class ServiceModel(FakeSettlement):
         return {}
 
     def listing(self, limit: int = 100) -> Newest:
-        known = [report for report in self.records.values() if not self.truth[report.service_id].in_memory]
+        known = [report for report in self.records.values() if not self.actual_orders[report.service_id].is_unlisted]
         return Newest(tuple(reversed(known))[:limit] if self.listed else (), self.now())
 
     def report(self, service_id: str) -> OrderReport:
@@ -151,80 +153,80 @@ class ServiceModel(FakeSettlement):
             return False
         return record.bolt11 is None or self.clock.now() < bolt11.decode(record.bolt11).expires_at
 
-    def is_paid(self, service_id: str) -> None:
-        """The payer's money comes in."""
-        self.truth[service_id].paid_at = self.clock.now()
-        self.moves_on(service_id, 1)
+    def receive_payment(self, service_id: str) -> None:
+        """Receive the payment of an order."""
+        self.actual_orders[service_id].paid_at = self.clock.now()
+        self.advance(service_id, 1)
 
-    def moves_on(self, service_id: str, steps: int) -> None:
-        """Skip some states, or none, on the way."""
+    def advance(self, service_id: str, steps: int) -> None:
+        """Move a paid order on by some states. Zero moves nothing."""
         record = self.records[service_id]
         path = PATHS["lightning" if record.deposit is None else "cbbtc"]
-        if record.state in path[:-1] and self.truth[service_id].paid_at is not None:
+        if record.state in path[:-1] and self.actual_orders[service_id].paid_at is not None:
             state = path[min(path.index(record.state) + steps, len(path) - 1)]
             paid = {} if record.deposit is None else {"paid_at": None}
             self.becomes(service_id, state, **paid)
 
-    def gives_up(self, service_id: str) -> None:
-        """An order fails. A Lightning payment has left its time in the record; a deposit leaves none."""
-        record, truth = self.records[service_id], self.truth[service_id]
+    def fail_order(self, service_id: str) -> None:
+        """Let an order fail. The record keeps the time of a Lightning payment, but not of a deposit."""
+        record, actual_orders = self.records[service_id], self.actual_orders[service_id]
         if record.state not in {"COMPLETED", "FAILED"}:
-            paid_at = truth.paid_at if record.deposit is None else None
+            paid_at = actual_orders.paid_at if record.deposit is None else None
             self.records[service_id] = replace(record, state="FAILED", paid_at=paid_at)
 
 
-class Line:
-    """The service as one process reaches it (the port `Settlement`)."""
+class FaultySettlement:
+    """The service as one process calls it, with faults. It implements the port `Settlement`."""
 
-    def __init__(self, process: Mortal, service: ServiceModel) -> None:
+    def __init__(self, process: KillableProcess, service: ServiceModel) -> None:
         self._process, self._service = process, service
 
     async def quote(self) -> Quote:
-        return await self._reads("quote", lambda: Quote(self._service.rate, self._service.clock.now()))
+        return await self._read("quote", lambda: Quote(self._service.rate, self._service.clock.now()))
 
     async def payout_methods(self) -> Any:
-        return await self._reads("methods", lambda: self._service.methods)
+        return await self._read("methods", lambda: self._service.methods)
 
     async def deposit_channels(self) -> Any:
-        return await self._reads("rails", lambda: self._service.rails)
+        return await self._read("rails", lambda: self._service.rails)
 
     async def look_up(self, service_id: str) -> OrderReport:
-        return await self._reads("look", lambda: self._service.report(service_id))
+        return await self._read("look", lambda: self._service.report(service_id))
 
     async def newest(self, limit: int = 100) -> Newest:
         def listing() -> Newest:
             return self._service.listing(limit)
 
-        return await self._reads("list", listing, odd=lambda: Newest((), self._service.now()))
+        return await self._read("list", listing, odd=lambda: Newest((), self._service.now()))
 
     async def place(self, request: OrderRequest) -> Placed:
-        fate = await self._process.reaches("POST")
+        fault = await self._process.await_fault("POST")
         self._service.posts.append(POSTING.get())
-        if fate is Fate.FAILS:
+        if fault is Fault.FAIL:
             raise OutcomeUnknown
-        if fate is Fate.IS_ODD:
+        if fault is Fault.ODD_ANSWER:
             raise Refused("no")
-        placed = self._service.creates(request, POSTING.get())
-        if await self._process.reaches("POST answered") in {Fate.FAILS, Fate.IS_ODD}:
+        placed = self._service.create(request, POSTING.get())
+        if await self._process.await_fault("POST answered") in {Fault.FAIL, Fault.ODD_ANSWER}:
             raise OutcomeUnknown
         return placed
 
-    async def _reads(self, what: str, read: Callable[[], T], odd: Callable[[], T] | None = None) -> T:
-        fate = await self._process.reaches(what)
-        if fate is Fate.FAILS:
+    async def _read(self, what: str, read: Callable[[], T], odd: Callable[[], T] | None = None) -> T:
+        fault = await self._process.await_fault(what)
+        if fault is Fault.FAIL:
             raise ServiceDown
-        if fate is Fate.IS_ODD:
+        if fault is Fault.ODD_ANSWER:
             raise SlowDown(3)
         answer = read()
-        fate = await self._process.reaches(f"{what} answered")
-        if fate is Fate.FAILS:
+        fault = await self._process.await_fault(f"{what} answered")
+        if fault is Fault.FAIL:
             raise ServiceDown
-        return odd() if odd and fate is Fate.IS_ODD else answer
+        return odd() if odd and fault is Fault.ODD_ANSWER else answer
 
 
 @dataclass(eq=False)
 class Message:
-    """What stands in a chat, and as what it was `sent`. `is_known` where the bot has learnt its id."""
+    """A message in a chat. `sent_html` is its first text. `is_known` says whether the bot received its id."""
 
     id: int
     chat_id: int
@@ -234,115 +236,115 @@ class Message:
     notification: StoredNotification
     begun_at: datetime
     is_known: bool = False
-    is_gone: bool = False
+    is_deleted: bool = False
     versions: int = 1
-    sent: str = ""
+    sent_html: str = ""
 
     def __post_init__(self) -> None:
-        self.sent = self.html
+        self.sent_html = self.html
 
     @property
-    def notice(self) -> str:
+    def kind(self) -> str:
         return self.notification.kind
 
-    def pays(self) -> str | None:
-        """What somebody who looks at it would pay: an invoice, or the request of a transfer."""
+    def payment_request(self) -> str | None:
+        """Return the invoice or the transfer request in the text or the picture."""
         shown = f"{self.html} {(self.picture or b'').decode()}"
         found = TRANSFER.search(shown) or INVOICE.search(shown.lower())
         return found[0] if found else None
 
 
 @dataclass
-class Chats:
-    """Telegram."""
+class FakeTelegram:
+    """Telegram's chats, in memory."""
 
     clock: Any
     messages: list[Message] = field(default_factory=list)
-    refuses_pictures: bool = False
-    is_away: bool = False
-    refused: list[StoredNotification] = field(default_factory=list)
+    rejects_pictures: bool = False
+    is_down: bool = False
+    rejected: list[StoredNotification] = field(default_factory=list)
 
-    def about(self, subject: str, *notices_of: str) -> list[Message]:
-        return [each for each in self.messages if each.notification.subject == subject and each.notice in notices_of]
+    def messages_about(self, subject: str, *kinds: str) -> list[Message]:
+        return [each for each in self.messages if each.notification.subject == subject and each.kind in kinds]
 
 
-class Wire:
-    """Telegram as one process reaches it (what a teller uses of `Messenger`)."""
+class FaultyMessenger:
+    """Telegram as one process calls it, with faults: the methods of `Messenger` that senders use."""
 
     username = "kirim_bot"
 
-    def __init__(self, process: Mortal, chats: Chats) -> None:
-        self._process, self._chats = process, chats
+    def __init__(self, process: KillableProcess, telegram: FakeTelegram) -> None:
+        self._process, self._telegram = process, telegram
 
     async def send_text(self, chat_id: int, html: str, _: Any = (), **__: Any) -> Outcome:
-        return await self._sends(chat_id, html, None)
+        return await self._send(chat_id, html, None)
 
     async def send_photo(self, chat_id: int, photo: bytes, caption: str, _: Any = (), **__: Any) -> Outcome:
-        return await self._sends(chat_id, caption, photo)
+        return await self._send(chat_id, caption, photo)
 
     async def edit_text(self, chat_id: int, message_id: int, html: str, _: Any = (), **__: Any) -> Outcome:
-        return await self._edits(chat_id, message_id, html, None)
+        return await self._edit(chat_id, message_id, html, None)
 
     async def edit_caption(self, chat_id: int, message_id: int, html: str, _: Any = (), **__: Any) -> Outcome:
         message = self._message(chat_id, message_id)
         if message is None or message.picture is None:
             return Gone()
-        return await self._edits(chat_id, message_id, html, message.picture)
+        return await self._edit(chat_id, message_id, html, message.picture)
 
     async def edit_photo(
         self, chat_id: int, message_id: int, photo: bytes, html: str, _: Any = (), **__: Any
     ) -> Outcome:
-        return await self._edits(chat_id, message_id, html, photo)
+        return await self._edit(chat_id, message_id, html, photo)
 
     async def delete(self, chat_id: int, message_id: int, **_: Any) -> Outcome:
-        fate = await self._process.reaches("delete")
-        if fate is Fate.FAILS:
+        fault = await self._process.await_fault("delete")
+        if fault is Fault.FAIL:
             return TryLater(1)
         message = self._message(chat_id, message_id)
         if message is None:
             return Gone()
-        if fate is Fate.IS_ODD or self._chats.clock.now() - message.at > UNDELETABLE_AFTER:
+        if fault is Fault.ODD_ANSWER or self._telegram.clock.now() - message.at > UNDELETABLE_AFTER:
             return Gone(is_too_old=True)
-        message.is_gone = True
-        fate = await self._process.reaches("deleted")
-        return Delivered() if fate is Fate.GOES_ON else TryLater(3, maybe_sent=True)
+        message.is_deleted = True
+        fault = await self._process.await_fault("deleted")
+        return Delivered() if fault is Fault.NONE else TryLater(3, maybe_sent=True)
 
-    async def _sends(self, chat_id: int, html: str, picture: bytes | None) -> Outcome:
-        telling = NOTIFICATION.get()
-        assert telling is not None
-        notification, begun_at = telling
-        fate = await self._process.reaches("send")
-        if fate is Fate.FAILS or self._chats.is_away:
+    async def _send(self, chat_id: int, html: str, picture: bytes | None) -> Outcome:
+        sending = NOTIFICATION.get()
+        assert sending is not None
+        notification, begun_at = sending
+        fault = await self._process.await_fault("send")
+        if fault is Fault.FAIL or self._telegram.is_down:
             return TryLater(1)
-        if fate is Fate.IS_ODD or (picture is not None and self._chats.refuses_pictures):
+        if fault is Fault.ODD_ANSWER or (picture is not None and self._telegram.rejects_pictures):
             if picture is None:
-                self._chats.refused.append(notification)
-            return Invalid("it is refused")
-        number = len(self._chats.messages) + 1
-        message = Message(number, chat_id, html, picture, self._chats.clock.now(), notification, begun_at)
-        self._chats.messages.append(message)
-        if await self._process.reaches("sent") is not Fate.GOES_ON:
+                self._telegram.rejected.append(notification)
+            return Invalid("rejected")
+        number = len(self._telegram.messages) + 1
+        message = Message(number, chat_id, html, picture, self._telegram.clock.now(), notification, begun_at)
+        self._telegram.messages.append(message)
+        if await self._process.await_fault("sent") is not Fault.NONE:
             return TryLater(3, maybe_sent=True)
         message.is_known = True
         return Delivered(message.id)
 
-    async def _edits(self, chat_id: int, message_id: int, html: str, picture: bytes | None) -> Outcome:
-        if await self._process.reaches("edit") is not Fate.GOES_ON:
+    async def _edit(self, chat_id: int, message_id: int, html: str, picture: bytes | None) -> Outcome:
+        if await self._process.await_fault("edit") is not Fault.NONE:
             return TryLater(1)
         message = self._message(chat_id, message_id)
         if message is None:
             return Gone()
         message.html, message.picture, message.versions = html, picture, message.versions + 1
-        fate = await self._process.reaches("edited")
-        return Delivered(message.id) if fate is Fate.GOES_ON else TryLater(3, maybe_sent=True)
+        fault = await self._process.await_fault("edited")
+        return Delivered(message.id) if fault is Fault.NONE else TryLater(3, maybe_sent=True)
 
     def _message(self, chat_id: int, message_id: int) -> Message | None:
-        there = (each for each in self._chats.messages if each.id == message_id and each.chat_id == chat_id)
-        return next((each for each in there if not each.is_gone), None)
+        found = (each for each in self._telegram.messages if each.id == message_id and each.chat_id == chat_id)
+        return next((each for each in found if not each.is_deleted), None)
 
 
-class Renderer:
-    """The real renderers, and which notification each message is."""
+class TracingRenderer:
+    """The real renderers. They set `NOTIFICATION`, so that each message is assigned to its notification."""
 
     store: Any = None
 
@@ -355,21 +357,23 @@ class Renderer:
 
 
 class Bot(OrderSystem):
-    """One process of the bot, whole enough for the life of orders."""
+    """One process of the bot, with all parts that orders need."""
 
-    def __init__(self, mortal: Mortal, sql: Database, service: ServiceModel, chats: Chats, rules: Any) -> None:
-        self.mortal = mortal
+    def __init__(
+        self, process: KillableProcess, sql: Database, service: ServiceModel, telegram: FakeTelegram, rules: Any
+    ) -> None:
+        self.process = process
         super().__init__(
             "",
             service,
             rules=rules,
-            wrap=lambda store: MortalStore(store, self.mortal),
-            settlement=Line(self.mortal, service),
+            wrap=lambda store: KillableStore(store, self.process),
+            settlement=FaultySettlement(self.process, service),
             sql=sql,
         )
-        messenger: Any = Wire(self.mortal, chats)
+        messenger: Any = FaultyMessenger(self.process, telegram)
 
-        async def file_of_support(notification: Notification[AboutEntry], _: RenderContext) -> Any:
+        async def render_support_file(notification: Notification[AboutEntry], _: RenderContext) -> Any:
             return delivery_outcome(
                 await messenger.send_photo(notification.chat_id, b"a file", "from support", priority="talk")
             )
@@ -385,62 +389,62 @@ class Bot(OrderSystem):
             ).renderers(),
             OrderWarnings(rules.operator_ids).renderers(),
             AlarmMessages(subjects).renderers(),
-            {TicketNotification.REPLY: file_of_support},
+            {TicketNotification.REPLY: render_support_file},
         )
         after = hooks(rules.operator_ids)
-        self.delivery = OutboxDelivery(self.store, Renderer(renderers, self.clock), self.clock, after=after)
-        begin = self.orders.submission.submit
+        self.delivery = OutboxDelivery(self.store, TracingRenderer(renderers, self.clock), self.clock, after=after)
+        submit = self.orders.submission.submit
 
-        def noted(order: Any) -> None:
+        def submit_and_note(order: Any) -> None:
             token = POSTING.set(order.reference)
-            begin(order)
+            submit(order)
             POSTING.reset(token)
 
-        self.orders.submission.submit = noted  # type: ignore[method-assign]
+        self.orders.submission.submit = submit_and_note  # type: ignore[method-assign]
 
 
-class AgentLine:
-    """The service as the agents' tool server reaches it (what it uses of `SettlementClient`)."""
+class FaultySettlementClient:
+    """The service as the agents' tool server calls it, with faults: the methods of `SettlementClient` that it uses."""
 
-    def __init__(self, process: Mortal, service: ServiceModel) -> None:
+    def __init__(self, process: KillableProcess, service: ServiceModel) -> None:
         self._process, self._service = process, service
         self._sent: dict[str, tuple[int, datetime | None]] = {}
         self._count = 0
 
     async def quote(self) -> wire.Quote:
         now = self._service.clock.now()
-        return await self._reads("quote", lambda: wire.Quote(btc_idr=self._service.rate, fetched_at=now))
+        return await self._read("quote", lambda: wire.Quote(btc_idr=self._service.rate, fetched_at=now))
 
     async def payout_methods(self) -> wire.PayoutMethods:
         rows = tuple(
             wire.PayoutMethod(bank_code=m.code, bank_name=m.name, kind=m.kind, max_amount_transfer=m.cap)
             for m in self._service.methods
         )
-        return await self._reads("methods", lambda: wire.PayoutMethods(methods=rows))
+        return await self._read("methods", lambda: wire.PayoutMethods(methods=rows))
 
     async def order(self, order_id: str) -> wire.Order:
         def found() -> wire.Order:
             if order_id not in self._service.records:
                 raise errors.NotFound(404)
-            return _on_the_wire(self._service.records[order_id])
+            return _as_sent(self._service.records[order_id])
 
-        return await self._reads("look", found)
+        return await self._read("look", found)
 
     async def orders(self, limit: int) -> wire.OrderList:
         def listing() -> wire.OrderList:
             newest = self._service.listing(limit)
-            return wire.OrderList(orders=tuple(map(_on_the_wire, newest.reports)), fetched_at=newest.served_at)
+            return wire.OrderList(orders=tuple(map(_as_sent, newest.reports)), fetched_at=newest.served_at)
 
         begun = self._count
-        listed = await self._reads("list", listing)
-        if listed.orders and limit < MOST_LISTED:  # the server's own check of deposits tells its caller nothing
+        listed = await self._read("list", listing)
+        if listed.orders and limit < MOST_LISTED:  # its own check of deposits shows the agent nothing
             self._sent = {request: each for request, each in self._sent.items() if each[0] > begun}
         return listed
 
     def _may_exist(self, request: str) -> bool:
-        """Whether this process may have made the same order, and nobody has looked since."""
+        """Return whether this process may have created the same order, and no list was read since."""
         _, created_at = self._sent.get(request, (0, datetime.min.replace(tzinfo=UTC)))
-        return created_at is None or self._service.clock.now() - created_at < AGENTS_REPEAT_WITHIN
+        return created_at is None or self._service.clock.now() - created_at < AGENT_REPEAT_WINDOW
 
     async def create_order(self, body: wire.OrderInput) -> wire.CreatedOrder:
         method = next(m for m in self._service.methods if m.pair == (body.partner_bank_code, body.partner_bank_name))
@@ -451,17 +455,17 @@ class AgentLine:
             amount=Amount("SAT", body.sat_amount) if body.sat_amount else Amount("IDR", body.idr_amount or 0),
             channel=body.deposit_channel,
         )
-        fate = await self._process.reaches("POST")
+        fault = await self._process.await_fault("POST")
         self._service.posts.append(POSTING.get())
-        assert not self._may_exist(POSTING.get()), "an agent's order was posted twice, and nobody had looked"
-        if fate is Fate.IS_ODD:
+        assert not self._may_exist(POSTING.get()), "an agent's order was posted twice, and no list was read between"
+        if fault is Fault.ODD_ANSWER:
             raise errors.ValidationRejected(400)
         self._count += 1
         self._sent[POSTING.get()] = (self._count, None)
-        if fate is Fate.FAILS:
+        if fault is Fault.FAIL:
             raise errors.NoAnswer
-        placed = self._service.creates(request, POSTING.get())
-        if await self._process.reaches("POST answered") in {Fate.FAILS, Fate.IS_ODD}:
+        placed = self._service.create(request, POSTING.get())
+        if await self._process.await_fault("POST answered") in {Fault.FAIL, Fault.ODD_ANSWER}:
             raise errors.ServerError(500)
         self._sent[POSTING.get()] = (self._count, self._service.clock.now())
         deposit = placed.deposit
@@ -474,16 +478,16 @@ class AgentLine:
             deposit=deposit and wire.DepositInstructions(**asdict(deposit)),
         )
 
-    async def _reads(self, what: str, read: Callable[[], T]) -> T:
-        if await self._process.reaches(what) in {Fate.FAILS, Fate.IS_ODD}:
+    async def _read(self, what: str, read: Callable[[], T]) -> T:
+        if await self._process.await_fault(what) in {Fault.FAIL, Fault.ODD_ANSWER}:
             raise errors.ServerError(500)
         answer = read()
-        if await self._process.reaches(f"{what} answered") in {Fate.FAILS, Fate.IS_ODD}:
+        if await self._process.await_fault(f"{what} answered") in {Fault.FAIL, Fault.ODD_ANSWER}:
             raise errors.NoAnswer
         return answer
 
 
-def _on_the_wire(report: OrderReport) -> wire.Order:
+def _as_sent(report: OrderReport) -> wire.Order:
     deposit: Deposit | None = report.deposit
     return wire.Order(
         id=report.service_id,
@@ -505,28 +509,28 @@ def _on_the_wire(report: OrderReport) -> wire.Order:
 
 
 class Agent:
-    """The agents' tool server, one process of it."""
+    """One process of the agents' tool server."""
 
-    def __init__(self, service: ServiceModel, hanging: list[Hanging]) -> None:
-        self.mortal = Mortal("agent", hanging)
-        client: Any = AgentLine(self.mortal, service)
+    def __init__(self, service: ServiceModel, hanging_calls: list[HangingCall]) -> None:
+        self.process = KillableProcess("agent", hanging_calls)
+        client: Any = FaultySettlementClient(self.process, service)
         clock = service.clock
         self.service = AgentService(
             client,
             AgentRules(network="bcrt", requests_per_second=1000),
             clock=clock,
             seconds=lambda: clock.now().timestamp(),
-            sleep=_no_time,
+            sleep=_skip_sleep,
         )
 
 
-async def _no_time(_: float) -> None:
+async def _skip_sleep(_: float) -> None:
     return
 
 
 @contextlib.contextmanager
-def nothing_drawn() -> Iterator[None]:
-    """Pictures are their own contents, and references are counted: the same in each run."""
+def predictable_output() -> Iterator[None]:
+    """Replace pictures by their contents, and count references, so that each run gives the same output."""
     count = iter(range(10**6))
 
     async def payload(text: str) -> bytes:
