@@ -7,7 +7,7 @@ come the conversation, what is said outside one and other messages in groups; `F
 conversation has left; `LAST` explains presses of buttons that nobody knows.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -34,13 +34,6 @@ FORGETS, SUPPORT, FALLBACK, LAST = -10_100, -10_000, 10_000, 11_000
 GROUPS = {Phase.CORRECTIONS: -10_150, Phase.QUESTIONS: -9_000, Phase.FEATURES: 1_000, Phase.CONVERSATION: 5_000}
 """The first of PTB's groups of each phase. Each handler has a group of its own: one that declines hinders no other."""
 
-DAMAGED = {
-    "orders": "talk.order_unreadable",
-    "drafts": "draft.unreadable",
-    "recipients": "recipient.unreadable",
-}
-"""Table -> what a user reads whose row of it can't be read. Trying again doesn't help with these."""
-
 
 def register(application: Application, features: Sequence[Feature]) -> None:  # type: ignore[type-arg]
     """Put every handler in its place."""
@@ -50,7 +43,7 @@ def register(application: Application, features: Sequence[Feature]) -> None:  # 
     for group, handler in _in_phases(features):
         application.add_handler(handler, group=group)
     application.add_handler(CallbackQueryHandler(_unknown_press), group=LAST)
-    application.add_error_handler(_apologise)
+    application.add_error_handler(_error_handler(features))
 
 
 def _add_routes(application: Application, features: Sequence[Feature]) -> None:  # type: ignore[type-arg]
@@ -105,7 +98,7 @@ def processor(
         token = SESSION.set(session)
         try:
             if session.damage is not None:
-                await _tell_unreadable(session, session.damage)
+                await _report_unreadable(session, session.damage, {})
                 return
             await application.process_update(update)
             if session.failure is not None:
@@ -139,28 +132,33 @@ async def _unknown_press(update: Update, _: Context) -> None:
     await _explain(update)
 
 
-async def _apologise(_: object, context: Context) -> None:
-    """Something of ours broke: the user is told, the log gets the kind of error, and the chat goes on."""
-    error, session = context.error, SESSION.get(None)
-    if isinstance(error, RowUnreadable) and error.table in DAMAGED and session is not None:
-        await _tell_unreadable(session, error)
-        return
-    if isinstance(error, StoreDown) and session is not None:
-        # The queue tries the same update again; the user need not hear of it.
-        session.failure = error
-        return
-    # Without the exception's text, which may quote what a user wrote.
-    log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED) if error else [])
-    if session is not None:
-        await session.acknowledge()
-        await session.say(Screen(session.t("talk.broken")))
+def _error_handler(features: Sequence[Feature]) -> Callable[[object, Context], Coroutine[Any, Any, None]]:
+    texts = {table: key for feature in features for table, key in feature.unreadable_rows.items()}
+
+    async def apologise(_: object, context: Context) -> None:
+        """Report a failure: tell the user, log the kind of error, and let the chat go on."""
+        error, session = context.error, SESSION.get(None)
+        if isinstance(error, RowUnreadable) and error.table in texts and session is not None:
+            await _report_unreadable(session, error, texts)
+            return
+        if isinstance(error, StoreDown) and session is not None:
+            # The queue tries the same update again, so the user isn't told.
+            session.failure = error
+            return
+        # Without the exception's text, which may quote what a user wrote.
+        log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED) if error else [])
+        if session is not None:
+            await session.acknowledge()
+            await session.say(Screen(session.t("talk.broken")))
+
+    return apologise
 
 
-async def _tell_unreadable(session: Session, error: RowUnreadable) -> None:
-    """Say what is damaged."""
+async def _report_unreadable(session: Session, error: RowUnreadable, texts: Mapping[str, str]) -> None:
+    """Tell the user what can't be read. Trying again doesn't help."""
     log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED))
     await session.acknowledge()
     if error.is_of_draft:
         await session.report_damage()
     else:
-        await session.say(Screen(session.t(DAMAGED[error.table])))
+        await session.say(Screen(session.t(texts[error.table])))

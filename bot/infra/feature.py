@@ -98,6 +98,9 @@ class Feature:
     """Called in the transaction that gives a chat's notifications its new id."""
 
     workers: Sequence[Worker] = ()
+    unreadable_rows: Mapping[str, str] = field(default_factory=dict)
+    """Table -> the text for a user whose row of it can't be read. Trying again doesn't help with these."""
+
     close: Callable[[float], Awaitable[None]] | None = None
     """Finishes what may not wait for the next start, after the last update. It is given seconds for it, or none."""
 

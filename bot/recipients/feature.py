@@ -18,6 +18,7 @@ class Recipients:
         """Features above add the actions of buttons that lead to them."""
         self.feature = Feature(
             name="recipients",
+            unreadable_rows={"recipients": "recipient.unreadable"},
             user_data=USER_DATA,
             routes=(self.handlers.routes(),),
             answers=self.handlers.answers(),
