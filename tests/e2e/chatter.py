@@ -12,7 +12,7 @@ import httpx
 
 from tests.waiting import TIMEOUT_SECONDS
 
-NOTIFIED_WITHIN = 1.0
+CHANGED_WITHIN = 1.0
 """Somebody who waits is told at once when something happens in the chat; every so often they look all the same."""
 
 AT_ONCE = 4
@@ -58,7 +58,7 @@ class Chatter:
         deadline = time.monotonic() + TIMEOUT_SECONDS
         yield await self.messages()
         while time.monotonic() < deadline:
-            yield await self.messages(notified_after=self._seen_until or 0, notified_within=NOTIFIED_WITHIN)
+            yield await self.messages(changed_after=self._seen_until or 0, changed_within=CHANGED_WITHIN)
 
     async def says(self, text: str, *, reply_to: Json | None = None, topic: int | None = None) -> Json:
         """Write a message, perhaps in answer to another; what `sees` finds from here on is newer than this."""

@@ -183,14 +183,14 @@ async def test_who_waits_for_events_of_a_chat_gets_them_at_once_and_none_of_othe
         await server.says(EMMA, "before")
         path = f"/sandbox/chats/{EMMA}/messages"
         known = (await server.people.get(path)).json()["seq"]
-        waiting = asyncio.create_task(server.people.get(path, params={"news_after": known}))
+        waiting = asyncio.create_task(server.people.get(path, params={"changed_after": known}))
         await server.says(RINA, "elsewhere", SUPPORT_GROUP_ID)
         for _ in range(3):  # time for an answer that must not come
             await server.people.get(path)
         assert not waiting.done()
         await server.says(EMMA, "after")
         told = (await waiting).json()
-        nothing = await server.people.get(path, params={"news_after": told["seq"], "news_within": 0.05})
+        nothing = await server.people.get(path, params={"changed_after": told["seq"], "changed_within": 0.05})
     assert [message["text"] for message in told["messages"]] == ["before", "after"]
     assert nothing.json() == told
 

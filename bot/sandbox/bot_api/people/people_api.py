@@ -107,17 +107,17 @@ class PeopleApi:
     async def _messages(self, request: Request) -> Response:
         """Return messages after a message id, oldest first. Without `after`, return the newest `limit`.
 
-        `news_after` is the number (`seq`) of an event: answer when a later event has happened in the chat, or after
-        `news_within` seconds. `shown_after` is the number of an event: `shown` has each version of a message posted or
-        changed since, including versions that were replaced later.
+        `changed_after` is the number (`seq`) of an event: answer when a later event has happened in the chat, or after
+        `changed_within` seconds. `shown_after` is the number of an event: `shown` has each version of a message posted
+        or changed since, including versions that were replaced later.
         """
         chat_id = _number(request, "chat_id")
         if chat_id not in self._box.world.chats:
             raise PersonError(404, "no such chat")
         query = request.query_params
-        if "news_after" in query:
-            within = min(float(query.get("news_within") or KEEP_ALIVE_SECONDS), KEEP_ALIVE_SECONDS)
-            await self._new_messages(chat_id, int(query["news_after"]), within)
+        if "changed_after" in query:
+            within = min(float(query.get("changed_within") or KEEP_ALIVE_SECONDS), KEEP_ALIVE_SECONDS)
+            await self._new_messages(chat_id, int(query["changed_after"]), within)
         after, thread = int(query.get("after") or 0), query.get("thread_id")
         limit = min(int(query.get("limit") or 100), MAX_LISTED)
         found = [
