@@ -51,35 +51,7 @@ UNUSUAL_KEYS = frozenset(
     }
 )
 UNUSUAL_USER_EVENTS = frozenset({UserEvent.BLOCKED, UserEvent.CAME_BACK})
-KNOWN_NOTIFICATIONS = frozenset(
-    {
-        OrderNotification.CHECKING,
-        OrderNotification.UNRESOLVED,
-        OrderNotification.REFUSED,
-        OrderNotification.PRICE_MOVED,
-        OrderNotification.NOT_SHOWN,
-        OrderNotification.OUTSIDE_LIMITS,
-        OrderNotification.SUPERSEDED,
-        OrderNotification.DEPOSIT_TAKEN,
-        OrderNotification.RECIPIENT_MASKED,
-        OrderNotification.INVOICE,
-        OrderNotification.INVOICE_TEXT,
-        OrderNotification.CARD,
-        OrderNotification.CARD_EDIT,
-        OrderNotification.TAKE_DOWN,
-        OrderNotification.TAKE_DOWN_PICTURE,
-        OrderNotification.PAID,
-        OrderNotification.PAID_LATE,
-        OrderNotification.CONVERTING,
-        OrderNotification.SENDING,
-        OrderNotification.SENT,
-        OrderNotification.RECEIPT,
-        OrderNotification.FAILED,
-        OrderNotification.EXPIRED,
-        OrderNotification.STUCK,
-        *TicketNotification,
-    }
-)
+KNOWN_NOTIFICATIONS = frozenset({*OrderNotification, *TicketNotification})
 """The kinds of notifications that have a text. Others are shown by their name."""
 
 ROUTINE_KINDS = frozenset(
