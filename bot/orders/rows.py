@@ -13,14 +13,15 @@ from bot.settlement.steps import OrderStep
 
 NAMES = tuple(field.name for field in fields(Order))
 FOLLOWED = tuple(orders.c[name] for name in NAMES)
-"""The columns that polling needs."""
+"""The columns that polling reads."""
 
 COLUMNS = (*FOLLOWED, orders.c.payment_seal)
 """The columns that an order is read from, in this order."""
 
 READ = tuple(column.key for column in COLUMNS)
 
-UNFOLLOWED = {"number": "", "holder": None, "refusal": None, "bolt11": None, "deposit": None}
+UNFOLLOWED = {column.key: None if column.nullable else "" for column in FOLLOWED if column.info.get("personal")}
+"""What polling needs none of: all that is personal."""
 
 
 def to_row(order: Order, vault: Vault) -> dict[str, object]:
@@ -55,10 +56,10 @@ def to_order_without_next_poll(row: Sequence[Any], vault: Vault) -> Order | None
 
 
 def to_followed(row: Sequence[Any], vault: Vault) -> Order | None:
-    """Return the order of a row of `FOLLOWED` without what is sealed: following an order needs none of it.
+    """Return the order of a row of `FOLLOWED` without what is personal: polling an order needs none of it.
 
-    Nothing is opened and no digest is checked, so what it is paid with is left out too. None where a value is
-    malformed, which is noted.
+    Nothing is opened and no digest is checked. So what it is paid with, which is personal too, can't be taken from
+    here. None where a value is malformed, which is noted.
     """
     known: dict[str, Any] = dict(zip(NAMES, row, strict=True))
     return sealing.read_unopened(vault, orders, {**known, **UNFOLLOWED}, _order)
