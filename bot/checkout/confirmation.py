@@ -10,6 +10,7 @@ from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
 from bot.orders.placement.service import ConfirmationOutdated, OrderService, PlaceOrder
 from bot.rates.quote import Estimate
+from bot.settlement.model import OrderRequest
 
 
 async def review_draft(orders: OrderService, draft: OrderDraft) -> tuple[OrderDraft, Estimate]:
@@ -51,11 +52,13 @@ def _request_of(draft: OrderDraft, phrase: str | None) -> PlaceOrder:
         user_id=draft.user_id,
         chat_id=draft.chat_id,
         draft_id=draft.id,
-        method=draft.method,
-        number=draft.number,
-        holder=draft.holder,
-        amount=draft.amount,
-        channel=draft.channel,
+        wanted=OrderRequest(
+            method=draft.method,
+            number=draft.number,
+            holder=draft.holder,
+            amount=draft.amount,
+            channel=draft.channel,
+        ),
         quote=draft.quote,
         phrase=phrase,
     )

@@ -9,7 +9,8 @@ from enum import StrEnum
 from bot.core.money import Amount
 from bot.orders.notifications.kinds import OrderNotification
 from bot.payments.tokens import LIGHTNING
-from bot.settlement.model import Deposit, OrderReport, PayoutMethod
+from bot.rates.quote import Estimate
+from bot.settlement.model import Deposit, OrderReport, OrderRequest, PayoutMethod
 from bot.settlement.steps import COMPLETED, FAILED, TERMINAL_STATES, OrderStep, step_after
 
 REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -111,6 +112,17 @@ class Order:
     overdue_notified_at: datetime | None = None
     hold_reason: HoldReason | None = None
     payable_since: datetime | None = None  # since when its invoice or address may be shown
+
+    @property
+    def request(self) -> OrderRequest:
+        """What the service is asked for."""
+        return OrderRequest(
+            method=self.method,
+            number=self.number,
+            holder=self.holder,
+            amount=self.requested_amount,
+            channel=self.channel,
+        )
 
     @property
     def deposit_key(self) -> str | None:
@@ -263,6 +275,29 @@ STILL_TO_COME = frozenset(
     {OrderStatus.CHECKING, OrderStatus.UNRESOLVED, OrderStatus.NEEDS_CONFIRMATION, OrderStatus.WAITING}
 )
 """The order may still be paid, or shown to be paid."""
+
+
+def new_intent(
+    wanted: OrderRequest, worth: Estimate, *, user_id: int, chat_id: int, draft_id: str, now: datetime
+) -> Order:
+    """Return an order that the service isn't asked for yet. `worth` is what its user agreed to."""
+    return Order(
+        reference=new_reference(),
+        user_id=user_id,
+        chat_id=chat_id,
+        draft_id=draft_id,
+        attempt=1,
+        method=wanted.method,
+        number=wanted.number,
+        holder=wanted.holder,
+        requested_amount=wanted.amount,
+        channel=wanted.channel,
+        expected_sats=worth.sats,
+        expected_idr=worth.idr,
+        phase=Phase.INTENDED,
+        created_at=now,
+        page_token=new_page_token(),
+    )
 
 
 def open_for_payment(order: Order, now: datetime) -> Order:

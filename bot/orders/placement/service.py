@@ -17,7 +17,7 @@ from bot.orders import limits
 from bot.orders.deposits import list_counts
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_notifications
-from bot.orders.order import EventNote, Order, Phase, new_page_token, new_reference, open_for_payment
+from bot.orders.order import EventNote, Order, Phase, new_intent, new_page_token, new_reference, open_for_payment
 from bot.orders.placement.invoice_check import InvoiceCheck, payment_notifications, withhold
 from bot.orders.placement.matching import Seen, read_list
 from bot.orders.placement.results import ResultRecorder, is_like_anothers, is_superseded
@@ -29,7 +29,7 @@ from bot.rates.quote import Estimate, estimate
 from bot.recipients.model import Recipient
 from bot.recipients.service import remember
 from bot.settlement.catalogue import ServiceCatalogue
-from bot.settlement.model import PayoutMethod, Quote, ServiceDown, Settlement, SettlementFailure
+from bot.settlement.model import OrderRequest, PayoutMethod, Quote, ServiceDown, Settlement, SettlementFailure
 from bot.users.repository import UserRepository
 
 __all__ = ["ConfirmationOutdated", "MethodVanished", "OrderService", "PlaceOrder", "Rules"]
@@ -47,18 +47,14 @@ class ConfirmationOutdated(Exception):
 class PlaceOrder:
     """What a user has confirmed. `draft_id` names the confirmation: it places one order, however often it is repeated.
 
-    `amount` and `quote` are those of the review. `phrase` becomes the user's if they have none, because their first
-    invoice shows one.
+    The amount in `wanted` and `quote` are those of the review. `phrase` becomes the user's if they have none, because
+    their first invoice shows one.
     """
 
     user_id: int
     chat_id: int
     draft_id: str
-    method: PayoutMethod
-    number: str = field(repr=False)
-    holder: str | None = field(repr=False)
-    amount: Amount
-    channel: str
+    wanted: OrderRequest
     quote: Quote
     phrase: str | None = field(default=None, repr=False)
 
@@ -117,9 +113,17 @@ class OrderService:
             SettlementFailure: the live list can't be read.
             Nothing is saved then.
         """
-        current = await self._listed(request.method)
-        self.rules.check_limits(current, estimate(request.amount, request.quote))
-        order = self._intent(replace(request, method=current))
+        current = await self._listed(request.wanted.method)
+        worth = estimate(request.wanted.amount, request.quote)
+        self.rules.check_limits(current, worth)
+        order = new_intent(
+            replace(request.wanted, method=current),
+            worth,
+            user_id=request.user_id,
+            chat_id=request.chat_id,
+            draft_id=request.draft_id,
+            now=self.clock.now(),
+        )
         async with self.store.transaction() as tx:
             is_confirmed = await confirm(tx)
             if is_confirmed:
@@ -252,26 +256,6 @@ class OrderService:
             return {method.pair: method for method in await self.catalogue.methods()}
         except SettlementFailure:
             return {}
-
-    def _intent(self, request: PlaceOrder) -> Order:
-        worth = estimate(request.amount, request.quote)
-        return Order(
-            reference=new_reference(),
-            user_id=request.user_id,
-            chat_id=request.chat_id,
-            draft_id=request.draft_id,
-            attempt=1,
-            method=request.method,
-            number=request.number,
-            holder=request.holder,
-            requested_amount=request.amount,
-            channel=request.channel,
-            expected_sats=worth.sats,
-            expected_idr=worth.idr,
-            phase=Phase.INTENDED,
-            created_at=self.clock.now(),
-            page_token=new_page_token(),
-        )
 
     async def _check_user_limits(self, user_id: int, idr: int) -> None:
         """Raise `Rejection` if an order of `idr` rupiah would be more than the user may place now.

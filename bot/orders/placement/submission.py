@@ -19,7 +19,6 @@ from bot.orders.placement.results import ResultRecorder
 from bot.settlement.model import (
     KeyRefused,
     NotMade,
-    OrderRequest,
     OutcomeUnknown,
     Placed,
     Refused,
@@ -71,15 +70,8 @@ class OrderSubmission:
             log.error("order_result_not_saved", order=reference, error=type(error).__name__)
 
     async def _submit(self, order: Order) -> None:
-        request = OrderRequest(
-            method=order.method,
-            number=order.number,
-            holder=order.holder,
-            amount=order.requested_amount,
-            channel=order.channel,
-        )
         try:
-            placed = await self._settlement.place(request)
+            placed = await self._settlement.place(order.request)
         except OutcomeUnknown:
             await self._save(order, lambda: self._results.record_unknown(order.reference))
         except Refused as refusal:
