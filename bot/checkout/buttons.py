@@ -21,7 +21,9 @@ class DraftAction(StrEnum):
     RECIPIENT = "again"
     DESTINATION = "pick"
     NUMBER = "use"
-    NO_HOLDER = "skip"
+    SKIP = "skip"
+    """Leaves a question out that needs no answer."""
+
     AMOUNT = "sum"
     CHANNEL = "pay"
     EDIT = "edit"

@@ -22,7 +22,7 @@ ARROWS = {
 BUTTONS = {
     Step.DESTINATION: {DraftAction.PAGE, DraftAction.RECIPIENT, DraftAction.DESTINATION},
     Step.NUMBER: {DraftAction.NUMBER},
-    Step.HOLDER: {DraftAction.NO_HOLDER},
+    Step.HOLDER: {DraftAction.SKIP},
     Step.AMOUNT: {DraftAction.AMOUNT},
     Step.CHANNEL: {DraftAction.CHANNEL},
     Step.REVIEW: {DraftAction.EDIT, DraftAction.CONFIRM},

@@ -12,6 +12,6 @@ from bot.infra.telegram.ui.screen import Button, Screen
 
 def screen(t: Translator, draft: OrderDraft) -> Screen:
     """The question, with the cleaned number shown back."""
-    skip = Button(t.plain("holder.skip"), data=draft_data(draft, DraftAction.NO_HOLDER))
+    skip = Button(t.plain("holder.skip"), data=draft_data(draft, DraftAction.SKIP))
     known = replace(draft, holder=None)
     return Screen(t("holder.ask", recipient=format_recipient_line(t, known)), ((skip,), leave_row(t, draft)))

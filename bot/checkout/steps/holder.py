@@ -19,7 +19,7 @@ class HolderStep:
     @property
     def buttons(self) -> Mapping[DraftAction, Answer]:
         """Return who takes the answer of which button."""
-        return {DraftAction.NO_HOLDER: self._skip}
+        return {DraftAction.SKIP: self._skip}
 
     async def show(self, session: Session, draft: OrderDraft) -> Screen:
         """Return the question."""
