@@ -6,8 +6,15 @@ from bot import updates
 from bot.__main__ import cli
 from bot.app import declared_features
 from bot.infra.telegram.ui.callbacks import kinds
+from bot.infra.telegram.ui.router import Audience
+from bot.operations.command_menus import EVERYONES_COMMANDS, OPERATORS_COMMANDS, SUPPORT_COMMANDS
 
 FEATURES = declared_features()
+MENUS = {
+    Audience.EVERYONE: EVERYONES_COMMANDS,
+    Audience.OPERATORS: OPERATORS_COMMANDS,
+    Audience.SUPPORT: SUPPORT_COMMANDS,
+}
 
 
 def test_the_table_of_routes_can_be_printed() -> None:
@@ -22,6 +29,11 @@ def test_the_table_of_routes_can_be_printed() -> None:
 def test_no_route_is_declared_twice() -> None:
     names = [(route.name, route.audience) for route in updates.table(FEATURES)]
     assert len(names) == len(set(names))
+
+
+def test_every_command_is_in_the_menu_of_those_who_may_use_it() -> None:
+    commands = [route for route in updates.table(FEATURES) if route.name.startswith("/")]
+    assert [each.name for each in commands if each.name[1:] not in MENUS[each.audience]] == []
 
 
 def test_every_kind_of_button_has_a_handler() -> None:

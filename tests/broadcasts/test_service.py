@@ -15,6 +15,7 @@ from bot.broadcasts.notifications import BroadcastNotification, WaitingBroadcast
 from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.service import BroadcastRules, BroadcastService
 from bot.core.errors import Rejection
+from bot.core.locales import LOCALES
 from bot.core.zones import zone_of
 from bot.infra.db.database import Database
 from bot.infra.outbox.model import StoredNotification
@@ -192,7 +193,7 @@ async def test_a_rate_that_jumped_since_the_last_broadcast_must_be_confirmed_twi
 
 async def test_own_words_without_a_figure_need_no_rate(office: Office) -> None:
     office.service.reads.extend([OutOfReach()] * 2)
-    confirmed = await office.confirmed(texts={"en": "Hello", "id": "Halo"})
+    confirmed = await office.confirmed(texts=dict.fromkeys(LOCALES, "Hello"))
     assert (confirmed.is_rate, confirmed.quote) == (False, None)
     begun = await office.begins(confirmed)
     assert begun is not None

@@ -7,7 +7,7 @@ import pytest
 
 from bot.infra.db import migrate
 
-REVISION = "0002"
+REVISION = f"{int(migrate.head()) + 1:04}"
 MIGRATION = f'''
 """One more column."""
 
