@@ -77,7 +77,7 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
         await rina.says("/order", reply_to=card)
         page = await beside(rina, card, like("case.reference", reference=reference))
         await rina.says("/person", reply_to=card)
-        await beside(rina, page, f"{like('case.user', id=str(emma.id))}.*\n{like('lookup.known_since')}")
+        await beside(rina, page, f"{like('case.person', id=str(emma.id))}.*\n{like('lookup.known_since')}")
         await rina.says("/tickets")
         listed = await rina.sees(like("lookup.tickets.open", count=1))
         await shared_world.kill_bot()
