@@ -20,7 +20,8 @@ import httpx
 
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from tests.benchmarks.processes import Process, running
-from tests.e2e.world import Service, words_of
+from tests.e2e.chat_user import text_of
+from tests.e2e.system import ServiceControl
 from tests.infra.keys import ENCRYPTION_KEYS
 
 TIMEOUT_SECONDS = 90.0
@@ -60,7 +61,7 @@ class Sights:
             while True:
                 self.changed[chat_id].clear()
                 for sight in self.seen[chat_id]:
-                    if sight.at >= since and re.search(text, words_of(sight.message)):
+                    if sight.at >= since and re.search(text, text_of(sight.message)):
                         return sight
                 await self.changed[chat_id].wait()
 
@@ -73,7 +74,7 @@ class Stage:
     environment: dict[str, str]
     telegram: httpx.AsyncClient
     control: httpx.AsyncClient
-    service: Service
+    service: ServiceControl
     sights: Sights
 
     @property
@@ -138,7 +139,7 @@ async def stage(*, telegram_limits: bool = False) -> AsyncIterator[Stage]:
                 environment=environment,
                 telegram=telegram,
                 control=control,
-                service=Service(control),
+                service=ServiceControl(control),
                 sights=Sights(),
             )
             (await telegram.post("/sandbox/limits", json={"enforce": telegram_limits})).raise_for_status()

@@ -18,7 +18,7 @@ from bot.sandbox.bot_api.people.events import KEPT_EVENTS
 if TYPE_CHECKING:
     from bot.sandbox.bot_api.box import Sandbox
     from bot.sandbox.service.service import Service
-    from tests.e2e.world import World
+    from tests.e2e.system import System
 
 CHATS, MESSAGES, LINES = 8, 8, 60
 """How many of the last ones are shown: chats, messages of a chat, lines of a log."""
@@ -43,7 +43,7 @@ class Start:
 class Story:
     """What belongs to the test that runs now."""
 
-    worlds: "dict[World, Start]" = field(default_factory=dict)
+    systems: "dict[System, Start]" = field(default_factory=dict)
     closed: list[Section] = field(default_factory=list)
     logs: list[Path] = field(default_factory=list)
     """Of programs that the test has started itself."""
@@ -52,31 +52,31 @@ class Story:
     """By the sandbox, in this process."""
 
 
-_open: "list[World]" = []
+_open: "list[System]" = []
 _now = Story()
 
 
 def begins(logged: Sequence[Mapping[str, Any]]) -> None:
     """Note where all open worlds are: a test begins. `logged` is what the sandbox logs from now on."""
-    _now.worlds = {world: _start_of(world) for world in _open}
+    _now.systems = {system: _start_of(system) for system in _open}
     _now.closed, _now.logs, _now.logged = [], [], logged
 
 
-def opened(world: "World") -> None:
+def opened(system: "System") -> None:
     """Follow a world from now on."""
-    _open.append(world)
-    _now.worlds[world] = Start()
+    _open.append(system)
+    _now.systems[system] = Start()
 
 
-def failed(world: "World", error: BaseException) -> None:
+def failed(system: "System", error: BaseException) -> None:
     """Keep what a world shows, because it is about to be closed by the error that ends the test."""
-    _now.closed += _sections(world, _now.worlds.get(world, Start()), error)
+    _now.closed += _sections(system, _now.systems.get(system, Start()), error)
 
 
-def closed(world: "World") -> None:
+def closed(system: "System") -> None:
     """Stop following a world."""
-    _open.remove(world)
-    _now.worlds.pop(world, None)
+    _open.remove(system)
+    _now.systems.pop(system, None)
 
 
 def started_program(log: Path) -> None:
@@ -87,9 +87,9 @@ def started_program(log: Path) -> None:
 def sections(error: BaseException | None = None) -> list[Section]:
     """Return what to print below the error of the test that has just failed."""
     found = list(_now.closed)
-    for world, start in _now.worlds.items():
-        if _box(world).events.seq > start.event:
-            found += _sections(world, start, error)
+    for system, start in _now.systems.items():
+        if _box(system).events.seq > start.event:
+            found += _sections(system, start, error)
     for log in _now.logs:
         if log.exists():
             found.append((f"Log of {log.name}", "\n".join(_last(_log_lines(_read(log, 0)), LINES))))
@@ -98,27 +98,27 @@ def sections(error: BaseException | None = None) -> list[Section]:
     return [(title, text) for title, text in found if text]
 
 
-def _start_of(world: "World") -> Start:
-    box = _box(world)
-    log = world.log.stat().st_size if world.log.exists() else 0
-    return Start(box.events.seq, box.call_count, int(str(_service(world).requests.as_json()["total"])), log)
+def _start_of(system: "System") -> Start:
+    box = _box(system)
+    log = system.log.stat().st_size if system.log.exists() else 0
+    return Start(box.events.seq, box.call_count, int(str(_service(system).requests.as_json()["total"])), log)
 
 
-def _sections(world: "World", start: Start, error: BaseException | None) -> Iterator[Section]:
-    yield from _chats(_box(world), start, getattr(error, "chat_id", None))
-    yield "Bot's log", "\n".join(_last(_log_lines(_read(world.log, start.log)), LINES))
-    yield "Telegram's journal", "\n".join(_telegram(_box(world), start))
-    yield "Settlement service's journal", "\n".join(_settlement(_service(world), start))
+def _sections(system: "System", start: Start, error: BaseException | None) -> Iterator[Section]:
+    yield from _chats(_box(system), start, getattr(error, "chat_id", None))
+    yield "Bot's log", "\n".join(_last(_log_lines(_read(system.log, start.log)), LINES))
+    yield "Telegram's journal", "\n".join(_telegram(_box(system), start))
+    yield "Settlement service's journal", "\n".join(_settlement(_service(system), start))
 
 
-def _box(world: "World") -> "Sandbox":
-    app: Any = world.addresses.page_app
+def _box(system: "System") -> "Sandbox":
+    app: Any = system.addresses.page_app
     box: Sandbox = app.state.box
     return box
 
 
-def _service(world: "World") -> "Service":
-    app: Any = world.addresses.service_app
+def _service(system: "System") -> "Service":
+    app: Any = system.addresses.service_app
     service: Service = app.state.service
     return service
 

@@ -23,7 +23,7 @@ ROOT = Path(bot.__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ProgramResult:
     """How a program ended, and all that it said."""
 
     code: int
@@ -31,7 +31,9 @@ class Ended:
     err: str
 
 
-async def run(folder: Path, *arguments: str, environment: Mapping[str, str], cold: bool = False) -> Ended:
+async def run_program(
+    folder: Path, *arguments: str, environment: Mapping[str, str], cold: bool = False
+) -> ProgramResult:
     """Run a command of the bot to its end."""
     said, log = (_file(folder, arguments, name) for name in ("out", "err"))
     with said.open("wb") as out, log.open("wb") as err:
@@ -42,11 +44,11 @@ async def run(folder: Path, *arguments: str, environment: Mapping[str, str], col
         if process.returncode is None:
             process.kill()
             await process.wait()
-    return Ended(code, said.read_text(), log.read_text())
+    return ProgramResult(code, said.read_text(), log.read_text())
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningProgram:
     """A program that goes on, and the file that takes all it says."""
 
     process: asyncio.subprocess.Process | Child
@@ -70,16 +72,16 @@ class Running:
 
 
 @asynccontextmanager
-async def running(
+async def running_program(
     folder: Path, *arguments: str, environment: Mapping[str, str], cold: bool = False
-) -> AsyncIterator[Running]:
+) -> AsyncIterator[RunningProgram]:
     """Start a command of the bot; ended at the end of the block if it is still there, with whatever it has started."""
     log = _file(folder, arguments, "log")
     failure_report.started_program(log)
     with log.open("wb") as sink:
         process = await _start(folder, arguments, environment, sink, sink, cold=cold)
     try:
-        yield Running(process, log)
+        yield RunningProgram(process, log)
     finally:
         if process.returncode is None:
             process.terminate()
@@ -90,7 +92,7 @@ async def running(
                 await process.wait()
 
 
-def clean(environment: Mapping[str, str]) -> dict[str, str]:
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """These settings and no others; the program is found wherever it is started."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return {**kept, "PYTHONPATH": str(ROOT), **environment}
@@ -103,7 +105,7 @@ def _file(folder: Path, arguments: Sequence[str], name: str) -> Path:
 async def _start(
     folder: Path, arguments: Sequence[str], environment: Mapping[str, str], out: BinaryIO, err: BinaryIO, *, cold: bool
 ) -> asyncio.subprocess.Process | Child:
-    env = clean(environment)
+    env = clean_environment(environment)
     if not cold:
         return await launcher().start(arguments, environment=env, log=err.fileno(), stdout=out.fileno(), folder=folder)
     command = (sys.executable, "-m", "bot", *arguments)

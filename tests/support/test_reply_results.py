@@ -21,7 +21,7 @@ from bot.support.tickets.post_repository import TicketPostRepository
 from bot.users.model import User
 from bot.users.readers import Readers
 from bot.users.repository import UserRepository
-from tests.e2e.chatter import in_base64
+from tests.e2e.chat_user import as_base64
 from tests.infra.test_messenger_against_sandbox import messenger
 from tests.pictures import png
 from tests.rendering import PartialSender
@@ -31,7 +31,7 @@ from tests.support.ticket_system import EMMA, RINA, TicketSystem
 from tests.texts import TRANSLATIONS, says, text
 
 FILES: dict[str, dict[str, Any]] = {
-    "photo": {"picture": in_base64(png(40, 30))},
+    "photo": {"picture": as_base64(png(40, 30))},
     "document": {"file": {"name": "a.pdf", "content": "JVBE"}},
 }
 

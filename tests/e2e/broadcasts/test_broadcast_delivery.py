@@ -5,19 +5,20 @@ from functools import partial
 from pathlib import Path
 
 from bot.broadcasts.model import DeliveryStatus
-from tests.e2e.people import Newcomer, completes, taps_to_invoice
-from tests.e2e.readers import (
-    confirms,
-    listed,
-    reached,
-    report,
-    still_subscribed,
-    subscribers,
-    until_live_message_is_known,
-    until_reached,
+from tests.e2e.broadcasts.subscribers import (
+    add_confirmed_broadcast,
+    add_subscribers,
+    count_messages,
+    count_subscribed,
+    users_with_status,
+    wait_for_live_message,
+    wait_for_report,
+    wait_until_reached,
 )
-from tests.e2e.trouble import calls_of, held, killed_and_restarted
-from tests.e2e.world import Chatter, Json, words_of, world
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.faults import calls_of, hold_call, kill_and_restart
+from tests.e2e.orders.steps import complete_order, tap_to_invoice
+from tests.e2e.system import running_system
 from tests.texts import label, like, text
 from tests.waiting import TIMEOUT_SECONDS, found
 
@@ -29,43 +30,46 @@ LIVE = "|".join(like(f"delivery.{state}") for state in ("running", "resting", "p
 
 
 async def test_killed_in_the_middle_it_goes_on_by_itself_and_tells_nobody_twice_without_a_word(tmp_path: Path) -> None:
-    async with world(tmp_path) as kirim:
+    async with running_system(tmp_path) as kirim:
         await kirim.oscar.says("/start")
-        readers = await subscribers(kirim, READERS, blocked=BLOCKED)
-        lost, doubtful = (Chatter(kirim.telegram, reader) for reader in readers[READERS // 2 :][:2])
+        readers = await add_subscribers(kirim, READERS, blocked=BLOCKED)
+        lost, doubtful = (ChatUser(kirim.telegram, reader) for reader in readers[READERS // 2 :][:2])
         sends = calls_of(kirim, "sendMessage")
-        async with held(sends, lost), held(sends, doubtful, "delay_after"):
-            broadcast = await confirms(kirim)
-            await until_live_message_is_known(kirim, broadcast)
-        await killed_and_restarted(kirim)
-        ended = await report(kirim, broadcast)
-        told, unknown = await reached(kirim, readers), await listed(kirim, broadcast, DeliveryStatus.UNKNOWN)
+        async with hold_call(sends, lost), hold_call(sends, doubtful, "delay_after"):
+            broadcast = await add_confirmed_broadcast(kirim)
+            await wait_for_live_message(kirim, broadcast)
+        await kill_and_restart(kirim)
+        ended = await wait_for_report(kirim, broadcast)
+        told, unknown = (
+            await count_messages(kirim, readers),
+            await users_with_status(kirim, broadcast, DeliveryStatus.UNKNOWN),
+        )
         assert set(told.values()) == {1}
         assert {lost.id, doubtful.id} <= unknown
         assert lost.id not in told
         blocked = set(readers[:BLOCKED])
         assert set(readers) - told.keys() - blocked <= unknown, "nobody is left out but who is listed"
         assert ended["delivered"] + ended["blocked"] + len(unknown) == READERS
-        assert ended["blocked"] == BLOCKED == READERS - await still_subscribed(kirim)
+        assert ended["blocked"] == BLOCKED == READERS - await count_subscribed(kirim)
         live = await kirim.oscar.sees(FINISHED)
         assert await kirim.oscar.count(LIVE) == 1, "one live message, before and after the crash"
         await kirim.oscar.taps(label("delivery.do_again", count=len(unknown)), message=live)
         await kirim.oscar.sees(like("delivery.count_delivered", count=READERS - BLOCKED))
-        assert {*await reached(kirim, readers)} == set(readers) - blocked
+        assert {*await count_messages(kirim, readers)} == set(readers) - blocked
 
 
 async def test_a_storm_of_refusals_slows_the_broadcast_alone_and_operators_decide_once(tmp_path: Path) -> None:
-    async with world(tmp_path, OPERATOR_IDS="2001,3001") as kirim:
+    async with running_system(tmp_path, OPERATOR_IDS="2001,3001") as kirim:
         oscar, rina = kirim.oscar, kirim.rina
-        emma = Newcomer(kirim.telegram, 1001)
+        emma = ChatUser(kirim.telegram, 1001)
         await oscar.says("/start")
         await rina.says("/start")
-        _, order = await taps_to_invoice(kirim, emma)
-        readers = await subscribers(kirim, READERS)
+        _, order = await tap_to_invoice(kirim, emma)
+        readers = await add_subscribers(kirim, READERS)
         for reader in readers[40:43]:
             await kirim.telegram_fails("429", "sendMessage", chat_id=reader, retry_after=LONGER_THAN_ANYTHING_WAITS)
-        broadcast = await confirms(kirim)
-        await until_reached(kirim, readers, 20)
+        broadcast = await add_confirmed_broadcast(kirim)
+        await wait_until_reached(kirim, readers, 20)
         # Two operators at once: one has done it, and the other sees how it stands.
         live = await oscar.sees(UNDER_WAY)
         pause = f"bd:{broadcast.id}:pause"
@@ -79,14 +83,14 @@ async def test_a_storm_of_refusals_slows_the_broadcast_alone_and_operators_decid
         await found(kirim.calls, partial(are_refused, readers[40:43]), what="a refusal")
         await kirim.service.pays(order)
         await emma.sees(like("news.paid"))
-        await completes(kirim, order)
+        await complete_order(kirim, order)
         await emma.sees(like("news.sent_bank"))
         assert await oscar.count(FINISHED) == 0
         await kirim.stop_bot()
         await kirim.telegram_heals()
         await kirim.start_bot()
-        assert await report(kirim, broadcast) == {"delivered": READERS}
-        assert set((await reached(kirim, readers)).values()) == {1}
+        assert await wait_for_report(kirim, broadcast) == {"delivered": READERS}
+        assert set((await count_messages(kirim, readers)).values()) == {1}
         await oscar.sees(FINISHED)
         # Whoever is no operator gets nothing out of its buttons.
         stranger = await emma.presses((await emma.messages())[-1], f"bd:{broadcast.id}:show", force=True)
@@ -98,10 +102,10 @@ def are_refused(readers: Sequence[int], calls: Iterable[Json]) -> bool:
 
 
 async def test_what_was_previewed_arrives_with_its_picture_uploaded_once_for_each_language(tmp_path: Path) -> None:
-    async with world(tmp_path) as kirim:
+    async with running_system(tmp_path) as kirim:
         oscar = kirim.oscar
         await oscar.says("/start")
-        readers = await subscribers(kirim, 12)
+        readers = await add_subscribers(kirim, 12)
         await oscar.says("/broadcast")
         await oscar.sees(like("broadcast.no_picture"))
         await oscar.taps(label("broadcast.picture"))
@@ -112,7 +116,7 @@ async def test_what_was_previewed_arrives_with_its_picture_uploaded_once_for_eac
         previews = [each for each in await oscar.messages() if "photo" in each]
         await oscar.taps(text("broadcast.send", count=12), message=question)
         await oscar.sees(FINISHED)
-        got = [(await Newcomer(kirim.telegram, reader).messages())[-1] for reader in readers]
-        seen = {(words_of(each), each["photo"][-1]["file_id"]) for each in got}
+        got = [(await ChatUser(kirim.telegram, reader).messages())[-1] for reader in readers]
+        seen = {(text_of(each), each["photo"][-1]["file_id"]) for each in got}
         assert len(seen) == 2, "one text and one picture for each language"
-        assert {text for text, _ in seen} == {words_of(each) for each in previews}
+        assert {text for text, _ in seen} == {text_of(each) for each in previews}

@@ -6,8 +6,9 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.e2e.clocks import far_from_now
-from tests.e2e.world import Chatter, Json, World, words_of, world
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.local_times import hour_far_from_now
+from tests.e2e.system import System, running_system
 from tests.texts import in_any_language, label, like, name_of, says, starts, text
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -15,9 +16,9 @@ ENGLISH, INDONESIAN = name_of("en"), name_of("id")
 LISTED = like("broadcast.list_title")
 
 
-def subscribe(shared_world: World, *people: Chatter) -> None:
+def subscribe(shared_system: System, *people: ChatUser) -> None:
     """As if they had asked for rate updates."""
-    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+    with closing(sqlite3.connect(shared_system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         for user in people:
             database.execute(
                 "INSERT INTO subscriptions (user_id, subscribed_at) VALUES (?, '2026-01-01 00:00:00.000000')",
@@ -26,11 +27,11 @@ def subscribe(shared_world: World, *people: Chatter) -> None:
         database.commit()
 
 
-async def writes(shared_world: World, user: Chatter, html: str, **more: str) -> None:
+async def writes(shared_system: System, user: ChatUser, html: str, **more: str) -> None:
     """Write with the app's own formatting; maybe under a photo."""
     await user._remember()
     order = {"from": user.id, "html": html, **more}
-    (await shared_world.telegram.post(f"/sandbox/chats/{user.chat_id}/send", json=order)).raise_for_status()
+    (await shared_system.telegram.post(f"/sandbox/chats/{user.chat_id}/send", json=order)).raise_for_status()
 
 
 def data_of(message: Json, label: str) -> str:
@@ -39,48 +40,48 @@ def data_of(message: Json, label: str) -> str:
 
 
 async def test_a_broadcast_is_written_seen_confirmed_and_listed_by_operators_alone(tmp_path: Path) -> None:
-    async with world(tmp_path) as shared_world:
-        for user, language in ((shared_world.emma, "en"), (shared_world.sari, "id")):
+    async with running_system(tmp_path) as shared_system:
+        for user, language in ((shared_system.emma, "en"), (shared_system.sari, "id")):
             await user.says("/start")
             await user.sees(like("start.text", language))
-        subscribe(shared_world, shared_world.emma, shared_world.sari)
-        await is_nothing_to_others(shared_world)
-        draft = await is_written_with_its_formatting(shared_world)
-        await is_for_whom_is_chosen(shared_world)
-        await is_seen_exactly_and_confirmed_once(shared_world, draft)
-        await is_scheduled_by_the_operators_clock_and_called_off(shared_world)
-        await is_in_the_list(shared_world)
-        await has_a_picture_under_which_less_fits(shared_world)
+        subscribe(shared_system, shared_system.emma, shared_system.sari)
+        await is_nothing_to_others(shared_system)
+        draft = await is_written_with_its_formatting(shared_system)
+        await is_for_whom_is_chosen(shared_system)
+        await is_seen_exactly_and_confirmed_once(shared_system, draft)
+        await is_scheduled_by_the_operators_clock_and_called_off(shared_system)
+        await is_in_the_list(shared_system)
+        await has_a_picture_under_which_less_fits(shared_system)
 
 
-async def is_nothing_to_others(shared_world: World) -> None:
-    await shared_world.emma.says("/broadcast")
-    await shared_world.emma.sees(like("talk.unknown_command"))
-    assert await shared_world.emma.count(like("broadcast.compose")) == 0
-    message = (await shared_world.emma.messages())[-1]
-    await shared_world.emma.presses(message, "bc:list:0", force=True)
-    assert await shared_world.emma.count(LISTED) == 0
+async def is_nothing_to_others(shared_system: System) -> None:
+    await shared_system.emma.says("/broadcast")
+    await shared_system.emma.sees(like("talk.unknown_command"))
+    assert await shared_system.emma.count(like("broadcast.compose")) == 0
+    message = (await shared_system.emma.messages())[-1]
+    await shared_system.emma.presses(message, "bc:list:0", force=True)
+    assert await shared_system.emma.count(LISTED) == 0
 
 
-async def is_written_with_its_formatting(shared_world: World) -> Json:
-    oscar = shared_world.oscar
+async def is_written_with_its_formatting(shared_system: System) -> Json:
+    oscar = shared_system.oscar
     await oscar.says("/broadcast")
     draft = await oscar.sees(like("broadcast.compose"))
-    assert says(words_of(draft), "broadcast.says_rate", language=ENGLISH)
+    assert says(text_of(draft), "broadcast.says_rate", language=ENGLISH)
     await oscar.taps(label("broadcast.text_in", language=name_of("en")))
     await oscar.sees(rf"\{{sats_100k\}} {like('broadcast.variable.sats_100k')}")
-    await writes(shared_world, oscar, "now {rats}")
+    await writes(shared_system, oscar, "now {rats}")
     complaint = await oscar.sees(like("broadcast.unknown_variable", name="{rats}"))
-    assert "{rate}, {usdc}" in words_of(complaint)
-    await writes(shared_world, oscar, "<b>Hello</b> <i>{rate}</i> & <u>more</u> &lt; {time}")
+    assert "{rate}, {usdc}" in text_of(complaint)
+    await writes(shared_system, oscar, "<b>Hello</b> <i>{rate}</i> & <u>more</u> &lt; {time}")
     shown = await oscar.sees(like("broadcast.says_own", language=ENGLISH))
-    assert says(words_of(shown), "broadcast.says_rate", language=INDONESIAN)
+    assert says(text_of(shown), "broadcast.says_rate", language=INDONESIAN)
     await oscar.says("/broadcast")
     return await oscar.sees(like("broadcast.says_own", language=ENGLISH))
 
 
-async def is_for_whom_is_chosen(shared_world: World) -> None:
-    oscar = shared_world.oscar
+async def is_for_whom_is_chosen(shared_system: System) -> None:
+    oscar = shared_system.oscar
     await oscar.taps(label("broadcast.to"))
     await oscar.sees(like("broadcast.people", count=2))
     await oscar.taps(name_of("id"))
@@ -95,11 +96,11 @@ async def is_for_whom_is_chosen(shared_world: World) -> None:
     await oscar.sees(f"{like('broadcast.to.all')}, {like('broadcast.active', count=14)}")
 
 
-async def is_seen_exactly_and_confirmed_once(shared_world: World, draft: Json) -> None:
-    oscar = shared_world.oscar
+async def is_seen_exactly_and_confirmed_once(shared_system: System, draft: Json) -> None:
+    oscar = shared_system.oscar
     await oscar.taps(label("broadcast.preview"))
     question = await oscar.sees(like("broadcast.confirm"))
-    assert f"{text('broadcast.people', count=2)} ({ENGLISH} 1, {INDONESIAN} 1)" in words_of(question)
+    assert f"{text('broadcast.people', count=2)} ({ENGLISH} 1, {INDONESIAN} 1)" in text_of(question)
     preview = await oscar.sees("^Hello Rp[0-9,.]+ & more < ", anywhere=True)
     assert {"bold", "italic", "underline"} <= {entity["type"] for entity in preview["entities"]}
     await oscar.sees("^" + like("broadcast.default", "id"), anywhere=True)
@@ -112,8 +113,8 @@ async def is_seen_exactly_and_confirmed_once(shared_world: World, draft: Json) -
     assert await oscar.count(like("broadcast.discarded")) == 0
 
 
-async def is_scheduled_by_the_operators_clock_and_called_off(shared_world: World) -> None:
-    oscar = shared_world.oscar
+async def is_scheduled_by_the_operators_clock_and_called_off(shared_system: System) -> None:
+    oscar = shared_system.oscar
     await oscar.says("/broadcast")
     await oscar.sees(like("broadcast.compose"))
     await oscar.taps(label("broadcast.when"))
@@ -122,7 +123,7 @@ async def is_scheduled_by_the_operators_clock_and_called_off(shared_world: World
     await oscar.sees(like("broadcast.time_unread"))
     await oscar.taps(label("broadcast.daily_other"))
     await oscar.sees(like("broadcast.ask_daily"))
-    hour = far_from_now(6, 18)
+    hour = hour_far_from_now(6, 18)
     await oscar.says(f"{hour}:45")
     await oscar.sees(like("broadcast.daily_at", time=f"{hour:02}:45"))
     await oscar.taps(label("broadcast.preview"))
@@ -133,10 +134,10 @@ async def is_scheduled_by_the_operators_clock_and_called_off(shared_world: World
     await oscar.sees(like("broadcast.of_rate", sign="⏹", state=text("broadcast.state.stopped")))
 
 
-async def is_in_the_list(shared_world: World) -> None:
-    oscar = shared_world.oscar
+async def is_in_the_list(shared_system: System) -> None:
+    oscar = shared_system.oscar
     await oscar.says("/broadcasts")
-    listed = words_of(await oscar.sees(like("broadcast.list_title", total=2)))
+    listed = text_of(await oscar.sees(like("broadcast.list_title", total=2)))
     assert says(listed, "broadcast.fact.called_off")
     await oscar.taps("2")
     await oscar.sees(like("broadcast.fact.by", who="2001"))
@@ -146,8 +147,8 @@ async def is_in_the_list(shared_world: World) -> None:
     await oscar.sees(like("broadcast.discarded"))
 
 
-async def has_a_picture_under_which_less_fits(shared_world: World) -> None:
-    oscar = shared_world.oscar
+async def has_a_picture_under_which_less_fits(shared_system: System) -> None:
+    oscar = shared_system.oscar
     await oscar.says("/broadcast")
     await oscar.sees(like("broadcast.no_picture"))
     await oscar.taps(label("broadcast.picture"))
@@ -159,7 +160,7 @@ async def has_a_picture_under_which_less_fits(shared_world: World) -> None:
     await oscar.taps(label("broadcast.preview"))
     await oscar.sees(like("broadcast.confirm"))
     charts = [message for message in (await oscar.messages())[-5:] if "photo" in message]
-    english, indonesian = map(words_of, charts)
+    english, indonesian = map(text_of, charts)
     assert starts(english, "broadcast.default")
     assert starts(indonesian, "broadcast.default", "id")
     await oscar.taps(label("broadcast.change"))
@@ -167,9 +168,9 @@ async def has_a_picture_under_which_less_fits(shared_world: World) -> None:
     await oscar.taps(label("broadcast.text_in", language=name_of("en")))
     await oscar.sees(like("broadcast.ask_text", language=ENGLISH))
     photo = charts[0]["photo"][-1]["file_id"]
-    await writes(shared_world, oscar, "<b>" + "x" * 1010 + "</b> {rate}", photo=photo)
+    await writes(shared_system, oscar, "<b>" + "x" * 1010 + "</b> {rate}", photo=photo)
     await oscar.sees(like("broadcast.too_long_for_a_picture", limit=1024))
-    await writes(shared_world, oscar, "<b>Look</b> {rate}", photo=photo)
+    await writes(shared_system, oscar, "<b>Look</b> {rate}", photo=photo)
     await oscar.sees(like("broadcast.own_picture"))
     await oscar.taps(label("broadcast.preview"))
     await oscar.sees(like("broadcast.confirm"))
@@ -180,32 +181,32 @@ async def has_a_picture_under_which_less_fits(shared_world: World) -> None:
 
 
 async def test_a_rate_that_jumped_asks_every_operator_and_one_word_counts(tmp_path: Path) -> None:
-    async with world(tmp_path, OPERATOR_IDS="2001,1002") as shared_world:
-        for user in (shared_world.emma, shared_world.sari):
+    async with running_system(tmp_path, OPERATOR_IDS="2001,1002") as shared_system:
+        for user in (shared_system.emma, shared_system.sari):
             await user.says("/start")
             await user.sees(in_any_language("start.text"))
-        subscribe(shared_world, shared_world.emma)
-        await is_told_to_the_subscriber(shared_world)
-        await shared_world.service.keeps_its_quote(btc_idr=1_000_000_000)
-        await is_scheduled_with_the_new_rate_in_sight(shared_world)
-        come_true(shared_world)
-        await waits_for_one_of_both(shared_world)
+        subscribe(shared_system, shared_system.emma)
+        await is_told_to_the_subscriber(shared_system)
+        await shared_system.service.keeps_its_quote(btc_idr=1_000_000_000)
+        await is_scheduled_with_the_new_rate_in_sight(shared_system)
+        come_true(shared_system)
+        await waits_for_one_of_both(shared_system)
 
 
-async def is_told_to_the_subscriber(shared_world: World) -> None:
-    oscar = shared_world.oscar
+async def is_told_to_the_subscriber(shared_system: System) -> None:
+    oscar = shared_system.oscar
     await oscar.says("/broadcast")
     await oscar.sees(like("broadcast.compose"))
     await oscar.taps(label("broadcast.preview"))
     await oscar.sees(like("broadcast.confirm"))
     await oscar.taps(text("broadcast.send", count=1))
     await oscar.sees(like("broadcast.going"))
-    await shared_world.emma.sees(like("broadcast.default"))
+    await shared_system.emma.sees(like("broadcast.default"))
     await oscar.sees(like("delivery.done"))
 
 
-async def is_scheduled_with_the_new_rate_in_sight(shared_world: World) -> None:
-    oscar = shared_world.oscar
+async def is_scheduled_with_the_new_rate_in_sight(shared_system: System) -> None:
+    oscar = shared_system.oscar
     await oscar.says("/broadcast")
     await oscar.sees(like("broadcast.compose"))
     await oscar.taps(label("broadcast.when"))
@@ -222,29 +223,29 @@ async def is_scheduled_with_the_new_rate_in_sight(shared_world: World) -> None:
     await oscar.sees(like("broadcast.scheduled"))
 
 
-async def waits_for_one_of_both(shared_world: World) -> None:
-    oscar, sari = shared_world.oscar, shared_world.sari
+async def waits_for_one_of_both(shared_system: System) -> None:
+    oscar, sari = shared_system.oscar, shared_system.sari
     waiting = await oscar.sees(like("broadcast.waits.jumped"), anywhere=True)
     await sari.sees(like("broadcast.waits.jumped", "id"), anywhere=True)
     await sari.taps(label("broadcast.preview", "id"))
     await sari.sees(like("broadcast.confirm", "id"))
     await sari.taps(text("broadcast.send", "id", count=1))
-    warned = words_of(await sari.sees(like("broadcast.jumped_down", "id")))
+    warned = text_of(await sari.sees(like("broadcast.jumped_down", "id")))
     assert re.search(r"\b3[0-9,]+%", warned)
     assert re.search(r"\bRp1\.[56]", warned)
     await oscar.presses(waiting, data_of(waiting, label("broadcast.preview")), force=True)
     await oscar.sees(like("broadcast.state.waiting"))
     await sari.taps(text("broadcast.send_anyway", "id", count=1))
     await sari.sees(like("broadcast.going", "id"))
-    await shared_world.emma.sees("= Rp1,000,000,000", anywhere=True)
+    await shared_system.emma.sees("= Rp1,000,000,000", anywhere=True)
     await oscar.presses(waiting, data_of(waiting, label("broadcast.call_off")), force=True)
     await oscar.sees(like("broadcast.fact.by", who="1002"))
-    assert await shared_world.emma.count(like("broadcast.default")) == 2
+    assert await shared_system.emma.count(like("broadcast.default")) == 2
 
 
-def come_true(shared_world: World) -> None:
+def come_true(shared_system: System) -> None:
     """As if the time of what is scheduled had come."""
-    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+    with closing(sqlite3.connect(shared_system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
         database.execute("UPDATE broadcasts SET starts_at = ? WHERE status = 'scheduled'", (now,))
         database.commit()

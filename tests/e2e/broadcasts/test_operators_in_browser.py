@@ -8,28 +8,38 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.e2e.browsing import PHONE, Onlooker, last, opened, picture, says, shows, tap
-from tests.e2e.people import Newcomer, newcomer
-from tests.e2e.world import World, world
+from tests.e2e.chat_page import (
+    PHONE,
+    Viewer,
+    last_message,
+    open_page,
+    save_screenshot,
+    send_text,
+    show_chat,
+    tap_button,
+)
+from tests.e2e.chat_user import ChatUser
+from tests.e2e.new_users import new_user
+from tests.e2e.system import System, running_system
 from tests.texts import label, like, text
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 OSCAR = 2001
 OPERATORS = [
-    Onlooker("oscar-phone-en", OSCAR, PHONE),
-    Onlooker("oscar-phone-id", OSCAR, PHONE, dark=True, locale="id"),
+    Viewer("oscar-phone-en", OSCAR, PHONE),
+    Viewer("oscar-phone-id", OSCAR, PHONE, dark=True, locale="id"),
 ]
 
 
 @pytest.mark.parametrize("who", OPERATORS, ids=lambda who: who.name)
-async def test_an_operator_finds_everything_on_a_phone(who: Onlooker, browser: Browser, tmp_path: Path) -> None:
-    async with world(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim, opened(browser, kirim, who) as page:
-        readers = {locale: await newcomer(kirim, locale) for locale in ("en", "id")}
+async def test_an_operator_finds_everything_on_a_phone(who: Viewer, browser: Browser, tmp_path: Path) -> None:
+    async with running_system(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim, open_page(browser, kirim, who) as page:
+        readers = {locale: await new_user(kirim, locale) for locale in ("en", "id")}
         await subscribes(readers["en"], label("subscription.daily"), "06:00")
         await subscribes(readers["id"], label("subscription.daily", "id"), "06.00")
         await kirim.oscar.speaks(who.locale)
-        await shows(page, kirim, OSCAR)
+        await show_chat(page, kirim, OSCAR)
         pane = page.get_by_test_id(f"pane-{OSCAR}")
         await pane.get_by_test_id("start").click()
         await looks_at_the_rate(page, pane, who)
@@ -39,73 +49,73 @@ async def test_an_operator_finds_everything_on_a_phone(who: Onlooker, browser: B
         await hears_of_trouble(kirim, page, pane, who)
 
 
-async def subscribes(reader: Newcomer, daily: str, at: str) -> None:
+async def subscribes(reader: ChatUser, daily: str, at: str) -> None:
     await reader.says("/rate")
     await reader.taps(daily)
     await reader.taps(at)
     await reader.sees(at)
 
 
-async def looks_at_the_rate(page: Page, pane: Locator, who: Onlooker) -> None:
-    await says(pane, "/rate")
-    rate = last(pane, who.reads("rate.btc"))
+async def looks_at_the_rate(page: Page, pane: Locator, who: Viewer) -> None:
+    await send_text(pane, "/rate")
+    rate = last_message(pane, who.reads("rate.btc"))
     await expect(rate.get_by_test_id("photo")).to_be_visible()
-    await tap(pane, who.label("rate.button_week"))
+    await tap_button(pane, who.label("rate.button_week"))
     chosen = pane.get_by_test_id("inline-button").filter(has_text=f"· {who.label('rate.button_week')} ·")
     await expect(chosen.last).to_be_visible()
-    await picture(page, who, "01-rate")
+    await save_screenshot(page, who, "01-rate")
 
 
-async def wishes_to_be_told(page: Page, pane: Locator, who: Onlooker) -> None:
-    await tap(pane, who.label("subscription.alert"))
-    await expect(last(pane, who.reads("subscription.ask_alert"))).to_be_visible()
-    await picture(page, who, "02-alert")
-    await tap(pane, "+5")
+async def wishes_to_be_told(page: Page, pane: Locator, who: Viewer) -> None:
+    await tap_button(pane, who.label("subscription.alert"))
+    await expect(last_message(pane, who.reads("subscription.ask_alert"))).to_be_visible()
+    await save_screenshot(page, who, "02-alert")
+    await tap_button(pane, "+5")
     once = who.label("subscription.once")
-    await tap(pane, once)
-    await expect(last(pane, who.reads("subscription.alert_set"))).to_be_visible()
-    await picture(page, who, "03-alert-set")
+    await tap_button(pane, once)
+    await expect(last_message(pane, who.reads("subscription.alert_set"))).to_be_visible()
+    await save_screenshot(page, who, "03-alert-set")
 
 
-async def broadcasts(page: Page, pane: Locator, who: Onlooker, readers: dict[str, Newcomer]) -> None:
-    await says(pane, "/broadcast")
-    await picture(page, who, "04-broadcast")
-    await tap(pane, who.label("broadcast.picture"))
-    await tap(pane, who.label("broadcast.chart.day"))
-    await tap(pane, who.label("broadcast.preview"))
-    await expect(last(pane, who.reads("broadcast.confirm"))).to_be_visible()
-    await picture(page, who, "05-preview")
-    await tap(pane, text("broadcast.send", who.locale, count=3))
-    await expect(last(pane, who.reads("delivery.done"))).to_be_visible()
-    await picture(page, who, "06-report")
+async def broadcasts(page: Page, pane: Locator, who: Viewer, readers: dict[str, ChatUser]) -> None:
+    await send_text(pane, "/broadcast")
+    await save_screenshot(page, who, "04-broadcast")
+    await tap_button(pane, who.label("broadcast.picture"))
+    await tap_button(pane, who.label("broadcast.chart.day"))
+    await tap_button(pane, who.label("broadcast.preview"))
+    await expect(last_message(pane, who.reads("broadcast.confirm"))).to_be_visible()
+    await save_screenshot(page, who, "05-preview")
+    await tap_button(pane, text("broadcast.send", who.locale, count=3))
+    await expect(last_message(pane, who.reads("delivery.done"))).to_be_visible()
+    await save_screenshot(page, who, "06-report")
     for locale, reader in readers.items():
         rate = like("broadcast.default", locale)
         told = await reader.sees(rate, anywhere=True)
         assert told["photo"]
         assert await reader.count(rate) == 1
-    await says(pane, "/broadcasts")
-    await picture(page, who, "07-broadcasts")
+    await send_text(pane, "/broadcasts")
+    await save_screenshot(page, who, "07-broadcasts")
 
 
-async def sees_the_figures(page: Page, pane: Locator, who: Onlooker) -> None:
-    await says(pane, "/stats")
-    await expect(last(pane, who.reads("figures.head"))).to_be_visible()
-    await picture(page, who, "08-stats")
-    await says(pane, "/export")
+async def sees_the_figures(page: Page, pane: Locator, who: Viewer) -> None:
+    await send_text(pane, "/stats")
+    await expect(last_message(pane, who.reads("figures.head"))).to_be_visible()
+    await save_screenshot(page, who, "08-stats")
+    await send_text(pane, "/export")
     # The figures above have a button of the same name.
-    await expect(last(pane, who.reads("export.ask"))).to_be_visible()
-    await tap(pane, who.label("export.week"))
-    await expect(last(pane, who.reads("export.none"))).to_be_visible()
-    await picture(page, who, "09-export")
+    await expect(last_message(pane, who.reads("export.ask"))).to_be_visible()
+    await tap_button(pane, who.label("export.week"))
+    await expect(last_message(pane, who.reads("export.none"))).to_be_visible()
+    await save_screenshot(page, who, "09-export")
 
 
-async def hears_of_trouble(kirim: World, page: Page, pane: Locator, who: Onlooker) -> None:
-    await says(pane, "/status")
-    await expect(last(pane, who.reads("alarm.glance"))).to_be_visible()
-    await picture(page, who, "10-status")
+async def hears_of_trouble(kirim: System, page: Page, pane: Locator, who: Viewer) -> None:
+    await send_text(pane, "/status")
+    await expect(last_message(pane, who.reads("alarm.glance"))).to_be_visible()
+    await save_screenshot(page, who, "10-status")
     await kirim.service.fails_with("401", method="GET", path="/v1/quote")
-    await expect(last(pane, who.reads("news.staff_key_refused"))).to_be_visible()
-    await picture(page, who, "11-alarm")
+    await expect(last_message(pane, who.reads("news.staff_key_refused"))).to_be_visible()
+    await save_screenshot(page, who, "11-alarm")
     await kirim.service.heals()
-    await expect(last(pane, who.reads("news.staff_key_works"))).to_be_visible()
-    await picture(page, who, "12-over")
+    await expect(last_message(pane, who.reads("news.staff_key_works"))).to_be_visible()
+    await save_screenshot(page, who, "12-over")

@@ -5,8 +5,10 @@ import re
 
 import pytest
 
-from tests.e2e.people import Newcomer, newcomer, reviewed
-from tests.e2e.world import World
+from tests.e2e.chat_user import ChatUser
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import review_pattern
+from tests.e2e.system import System
 from tests.texts import label, like, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -17,9 +19,9 @@ def wide(text: str) -> str:
     return "".join(chr(ord(character) + 0xFEE0) for character in text)
 
 
-async def at_number(shared_world: World, bank: str) -> Newcomer:
+async def at_number(shared_system: System, bank: str) -> ChatUser:
     """Somebody who has chosen a destination."""
-    user = await newcomer(shared_world)
+    user = await new_user(shared_system)
     await user.says("/send")
     await user.sees(like("destination.ask"))
     await user.says(bank)
@@ -27,9 +29,9 @@ async def at_number(shared_world: World, bank: str) -> Newcomer:
     return user
 
 
-async def at_amount(shared_world: World, bank: str = "bca", number: str = "1234567890") -> Newcomer:
+async def at_amount(shared_system: System, bank: str = "bca", number: str = "1234567890") -> ChatUser:
     """Somebody who is asked how much."""
-    user = await at_number(shared_world, bank)
+    user = await at_number(shared_system, bank)
     await user.says(number)
     await user.sees(like("holder.ask"))
     await user.taps(label("holder.skip"))
@@ -37,7 +39,7 @@ async def at_amount(shared_world: World, bank: str = "bca", number: str = "12345
     return user
 
 
-async def test_a_typed_name_finds_the_right_destination(shared_world: World) -> None:
+async def test_a_typed_name_finds_the_right_destination(shared_system: System) -> None:
     typed = {
         "bca": r"^BCA · BANK CENTRAL ASIA\n",
         "mandri": r"^Mandiri · BANK MANDIRI\n",
@@ -48,7 +50,7 @@ async def test_a_typed_name_finds_the_right_destination(shared_world: World) -> 
     }
 
     async def finds(query: str, shown: str) -> None:
-        user = await newcomer(shared_world)
+        user = await new_user(shared_system)
         await user.says("/send")
         await user.sees(like("destination.ask"))
         await user.says(query)
@@ -57,9 +59,9 @@ async def test_a_typed_name_finds_the_right_destination(shared_world: World) -> 
     await asyncio.gather(*(finds(query, shown) for query, shown in typed.items()))
 
 
-async def test_several_hits_are_offered_and_unknown_names_asked_again(shared_world: World) -> None:
+async def test_several_hits_are_offered_and_unknown_names_asked_again(shared_system: System) -> None:
     async def several() -> None:
-        user = await newcomer(shared_world)
+        user = await new_user(shared_system)
         await user.says("/send")
         await user.sees(like("destination.ask"))
         await user.says("syariah")
@@ -71,21 +73,21 @@ async def test_several_hits_are_offered_and_unknown_names_asked_again(shared_wor
         await user.sees(like("number.ask_bank"))
 
     async def unknown() -> None:
-        user = await newcomer(shared_world)
+        user = await new_user(shared_system)
         await user.says("/send")
         await user.sees(like("destination.ask"))
         await user.says("<b>xyzzy</b> & \u202eco")
         await user.sees(f"{like('destination.unknown', query='<b>xyzzy</b> & co')}\n\n{like('destination.ask')}")
 
     async def in_pictures() -> None:
-        user = await newcomer(shared_world)
+        user = await new_user(shared_system)
         await user.says("/send")
         await user.sees(like("destination.ask"))
         await user.says("🏦" * 2048)
         await user.sees(f"{like('destination.unknown', query=re.compile('🏦+…'))}\n\n{like('destination.ask')}")
 
     async def leafs() -> None:
-        user = await newcomer(shared_world)
+        user = await new_user(shared_system)
         await user.says("/send")
         await user.sees(like("destination.ask"))
         assert f"● {label('destination.kind.bank')}" in await user.buttons()
@@ -102,9 +104,9 @@ async def test_several_hits_are_offered_and_unknown_names_asked_again(shared_wor
     await asyncio.gather(several(), unknown(), in_pictures(), leafs())
 
 
-async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(shared_world: World) -> None:
+async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(shared_system: System) -> None:
     async def answered(bank: str, number: str, shown: str) -> None:
-        user = await at_number(shared_world, bank)
+        user = await at_number(shared_system, bank)
         await user.says(number)
         await user.sees(shown)
 
@@ -112,7 +114,7 @@ async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(share
         return text("number.unusual_length", method="BCA", expected=10, actual=actual)
 
     async def doubted() -> None:
-        user = await at_number(shared_world, "bca")
+        user = await at_number(shared_system, "bca")
         await user.says("123-456 789")
         await user.sees(like("number.doubt", name="BCA", number="123456789", remark=odd(9)))
         await user.says("123 456 78")
@@ -140,9 +142,9 @@ async def test_numbers_are_cleaned_and_shown_back_and_doubts_are_questions(share
     )
 
 
-async def test_a_holders_name_is_welcome_and_never_required(shared_world: World) -> None:
+async def test_a_holders_name_is_welcome_and_never_required(shared_system: System) -> None:
     async def named(typed: str, shown: str) -> None:
-        user = await at_number(shared_world, "bca")
+        user = await at_number(shared_system, "bca")
         await user.says("1234567890")
         await user.sees(like("holder.ask"))
         await user.says(typed)
@@ -157,14 +159,14 @@ async def test_a_holders_name_is_welcome_and_never_required(shared_world: World)
     )
 
 
-async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_world: World) -> None:
+async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_system: System) -> None:
     async def sure(typed: str, shown: str | re.Pattern[str]) -> None:
-        user = await at_amount(shared_world)
+        user = await at_amount(shared_system)
         await user.says(typed)
-        await user.sees(reviewed(amount=shown))
+        await user.sees(review_pattern(amount=shown))
 
     async def doubtful(typed: str, *readings: str) -> None:
-        user = await at_amount(shared_world)
+        user = await at_amount(shared_system)
         await user.says(typed)
         await user.sees(like("amount.which", text=typed))
         assert (await user.buttons())[: len(readings)] == list(readings)
@@ -191,14 +193,14 @@ async def test_an_amount_is_read_as_it_is_meant_or_asked_back(shared_world: Worl
     )
 
 
-async def test_amounts_that_do_not_fit_are_refused_with_the_one_that_would(shared_world: World) -> None:
+async def test_amounts_that_do_not_fit_are_refused_with_the_one_that_would(shared_system: System) -> None:
     async def refused(typed: str, shown: str, bank: str = "bca", number: str = "1234567890") -> None:
-        user = await at_amount(shared_world, bank, number)
+        user = await at_amount(shared_system, bank, number)
         await user.says(typed)
         await user.sees(f"{shown}\n\n{like('amount.ask')}")
 
     async def chosen() -> None:
-        user = await at_amount(shared_world)
+        user = await at_amount(shared_system)
         await user.says("1.500")
         await user.sees(like("amount.which", text="1.500"))
         await user.taps("Rp1,500,000")

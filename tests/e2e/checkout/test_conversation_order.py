@@ -7,18 +7,11 @@ from pathlib import Path
 import pytest
 
 from bot.infra.i18n import LOCALES
-from tests.e2e.people import (
-    Newcomer,
-    completes,
-    expires,
-    newcomer,
-    order_of,
-    reviewed,
-    row_of,
-    taps_to_invoice,
-    taps_to_review,
-)
-from tests.e2e.world import Chatter, Json, World, world
+from tests.e2e.bot_database import expire_order, row_of
+from tests.e2e.chat_user import ChatUser, Json
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import complete_order, order_of, review_pattern, tap_to_invoice, tap_to_review
+from tests.e2e.system import System, running_system
 from tests.pictures import qr_texts
 from tests.texts import label, like, says, starts, text
 
@@ -35,41 +28,41 @@ PRICES = like(
 )
 
 
-async def test_an_order_is_followed_to_its_end_in_the_language_of_its_reader(shared_world: World) -> None:
-    await asyncio.gather(follows_by_status(shared_world), sends_in_indonesian(shared_world))
+async def test_an_order_is_followed_to_its_end_in_the_language_of_its_reader(shared_system: System) -> None:
+    await asyncio.gather(follows_by_status(shared_system), sends_in_indonesian(shared_system))
 
 
-async def follows_by_status(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def follows_by_status(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/status")
     await emma.sees(like("status.none"))
-    _, order = await taps_to_invoice(shared_world, emma)
+    _, order = await tap_to_invoice(shared_system, emma)
     picture = next(message for message in await emma.messages() if message.get("photo"))
     assert scanned(await emma.scans(picture)) == f"LIGHTNING:{order['invoiceBolt11'].upper()}"
     assert order["invoiceBolt11"] in picture["caption"]
     assert says(picture["caption"], "pay.lightning", sats=f"{order['satAmount']:,} sats")
     assert {"type": "code", "length": len(order["invoiceBolt11"])}.items() <= picture["caption_entities"][-1].items()
-    reference = row_of(shared_world, order)["reference"]
+    reference = row_of(shared_system, order)["reference"]
     await emma.says("/status")
     await emma.sees(f"Rp500,000 → BCA ••••7890 · {reference}\n{like('status.created')}")
     await emma.taps(label("status.open", reference=reference))
     card = await emma.sees(f"⏳ {like('step.payment')}")
     await emma.sees_times(1, like("step.created"))  # the card has moved to the end of the chat
-    await shared_world.service.pays(order)
+    await shared_system.service.pays(order)
     await emma.sees(like("news.paid"))
     await emma.sees_times(0, "lnbcrt")
     for state, step in (("LN_SWAP_PENDING", "step.converting"), ("IDR_SETTLED", "step.sending")):
-        await shared_world.service.does("advance", orderId=order["id"], state=state)
+        await shared_system.service.does("advance", orderId=order["id"], state=state)
         await emma.sees(f"⏳ {like(step)}", anywhere=True)
-    await completes(shared_world, order)
+    await complete_order(shared_system, order)
     await emma.sees(like("news.sent_bank"), anywhere=True)
     final = await emma.finds(card)
     assert final is not None
     assert f"✅ {text('step.sent')}" in final["text"]
 
 
-async def sends_in_indonesian(shared_world: World) -> None:
-    sari = await newcomer(shared_world, "id")
+async def sends_in_indonesian(shared_system: System) -> None:
+    sari = await new_user(shared_system, "id")
     await sari.says("/send")
     await sari.sees(like("destination.ask", "id"))
     await sari.says("dana")
@@ -79,25 +72,25 @@ async def sends_in_indonesian(shared_world: World) -> None:
     await sari.says("Budi")
     await sari.sees(like("amount.ask", "id"))
     await sari.says("150rb")
-    await sari.sees(reviewed("id", amount="Rp150.000", holder="Budi"))
+    await sari.sees(review_pattern("id", amount="Rp150.000", holder="Budi"))
     await sari.taps(label("review.confirm", "id"))
     await sari.sees(like("card.pay_before", "id", at=re.compile(".* WIB")))
-    order = await order_of(shared_world, sari)
+    order = await order_of(shared_system, sari)
     assert order["idrAmount"] == 150_000
-    await shared_world.service.pays(order)
+    await shared_system.service.pays(order)
     await sari.sees(like("news.paid", "id"))
-    await completes(shared_world, order)
+    await complete_order(shared_system, order)
     await sari.sees(like("news.sent_ewallet", "id"), anywhere=True)
 
 
-async def test_a_worse_price_is_asked_about_before_anything_is_shown(shared_world: World) -> None:
-    await shared_world.service.does("settings", lockedPricePercent=5)
-    await asyncio.gather(accepts(shared_world), declines(shared_world))
+async def test_a_worse_price_is_asked_about_before_anything_is_shown(shared_system: System) -> None:
+    await shared_system.service.does("settings", lockedPricePercent=5)
+    await asyncio.gather(accepts(shared_system), declines(shared_system))
 
 
-async def accepts(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
-    await taps_to_review(emma)
+async def accepts(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await tap_to_review(emma)
     await emma.taps(label("review.confirm"))
     asked = await emma.sees(like("news.price_moved"))
     prices = re.search(PRICES, asked["text"])
@@ -115,9 +108,9 @@ async def accepts(shared_world: World) -> None:
     await emma.sees(like("card.pay_before"))
 
 
-async def declines(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
-    await taps_to_review(emma)
+async def declines(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await tap_to_review(emma)
     await emma.taps(label("review.confirm"))
     asked = await emma.sees(like("news.price_moved"))
     _, accept = await emma.button(label("button.accept_price"))
@@ -132,16 +125,16 @@ async def declines(shared_world: World) -> None:
 
 async def test_an_expired_invoice_is_taken_down_and_one_tap_asks_for_a_new_quote(tmp_path: Path) -> None:
     # The live service never fails an order for not being paid.
-    async with world(tmp_path, "live") as live:
+    async with running_system(tmp_path, "live") as live:
         await live.service.does("settings", lockedPricePercent=0.5)
-        emma, sari = await newcomer(live), await newcomer(live)
-        (card, order), (_, late) = await taps_to_invoice(live, emma), await taps_to_invoice(live, sari)
+        emma, sari = await new_user(live), await new_user(live)
+        (card, order), (_, late) = await tap_to_invoice(live, emma), await tap_to_invoice(live, sari)
         await live.service.does("settings", lockedPricePercent=0)
-        await asyncio.gather(expires(live, order), expires(live, late))
+        await asyncio.gather(expire_order(live, order), expire_order(live, late))
         await asyncio.gather(quotes_anew(emma, card, order), pays_late(live, sari, late))
 
 
-async def quotes_anew(emma: Newcomer, card: Json, order: Json) -> None:
+async def quotes_anew(emma: ChatUser, card: Json, order: Json) -> None:
     await emma.sees(like("news.expired"), anywhere=True)
     await emma.sees_times(0, "lnbcrt")
     changed = await emma.finds(card)
@@ -150,13 +143,13 @@ async def quotes_anew(emma: Newcomer, card: Json, order: Json) -> None:
     await emma.taps(label("button.requote"))
     some = re.compile("[0-9,]+ sats")
     less = like("requote.costs_less", after=some, before=f"{order['satAmount']:,} sats", difference=some)
-    same = reviewed(amount="Rp500,000", bank="BCA · BANK CENTRAL ASIA", number="1234567890")
+    same = review_pattern(amount="Rp500,000", bank="BCA · BANK CENTRAL ASIA", number="1234567890")
     await emma.sees(f"{less}\n\n{same}")
     await emma.taps(label("review.confirm"))
     await emma.sees("lnbcrt")
 
 
-async def pays_late(live: World, sari: Newcomer, order: Json) -> None:
+async def pays_late(live: System, sari: ChatUser, order: Json) -> None:
     expired = await sari.sees(like("news.expired"), anywhere=True)
     _, anew = await sari.button(label("button.requote"))
     await live.service.pays(order, late=True)
@@ -164,25 +157,25 @@ async def pays_late(live: World, sari: Newcomer, order: Json) -> None:
     await sari.sees(f"✅ {like('step.paid')}", anywhere=True)
     assert starts((await sari.presses(expired, anew, force=True))["text"], "stale.order")
     await sari.sees(f"✅ {like('step.paid')}")
-    await completes(live, order)
+    await complete_order(live, order)
     await sari.sees(like("news.sent_bank"), anywhere=True)
 
 
-async def test_a_failure_says_whether_money_left_and_leads_to_a_user(shared_world: World) -> None:
-    rina = Chatter(shared_world.telegram, 3001)
+async def test_a_failure_says_whether_money_left_and_leads_to_a_user(shared_system: System) -> None:
+    rina = ChatUser(shared_system.telegram, 3001)
     await rina.says("/start")
-    emma, sari = await newcomer(shared_world), await newcomer(shared_world, "id")
+    emma, sari = await new_user(shared_system), await new_user(shared_system, "id")
     await sari.says("/start")
     await sari.taps(label("language.other", "id", name=LOCALES["en"].name))
-    (_, unpaid), (_, paid) = await taps_to_invoice(shared_world, emma), await taps_to_invoice(shared_world, sari)
+    (_, unpaid), (_, paid) = await tap_to_invoice(shared_system, emma), await tap_to_invoice(shared_system, sari)
     await sari.says("/language")
     await sari.taps("Bahasa Indonesia")
-    await shared_world.service.does("fail", orderId=unpaid["id"])
+    await shared_system.service.does("fail", orderId=unpaid["id"])
     await emma.sees(like("news.failed_unpaid"))
     await emma.sees_times(0, "lnbcrt")
-    await shared_world.service.pays(paid)
+    await shared_system.service.pays(paid)
     await sari.sees(like("news.paid", "id"), anywhere=True)
-    await shared_world.service.does("fail", orderId=paid["id"])
+    await shared_system.service.does("fail", orderId=paid["id"])
     failed = await sari.sees(like("news.failed_paid", "id"))
     heading, why = like("ticket.heading", "id", ticket=TICKET), like("ticket.by_itself_failed", "id")
     await sari.sees(f"{heading}(?s:.*)BCA ••••7890(?s:.*){why}", anywhere=True)
@@ -192,20 +185,20 @@ async def test_a_failure_says_whether_money_left_and_leads_to_a_user(shared_worl
     await sari.sees(like("ticket.added", "id", ticket=TICKET))
 
 
-async def test_what_the_service_refuses_or_falsifies_is_never_to_be_paid(shared_world: World) -> None:
-    oscar = Chatter(shared_world.telegram, 2001)
+async def test_what_the_service_refuses_or_falsifies_is_never_to_be_paid(shared_system: System) -> None:
+    oscar = ChatUser(shared_system.telegram, 2001)
     await oscar.says("/start")
-    emma, sari = await newcomer(shared_world), await newcomer(shared_world)
-    await taps_to_review(emma)
-    await shared_world.service.fails_with("400", error="<b>closed</b> & gone for today", times=1)
+    emma, sari = await new_user(shared_system), await new_user(shared_system)
+    await tap_to_review(emma)
+    await shared_system.service.fails_with("400", error="<b>closed</b> & gone for today", times=1)
     await emma.taps(label("review.confirm"))
     await emma.sees(like("news.refused_because", reason="<b>closed</b> & gone for today"))
     await emma.taps(label("button.back_to_review"))
     await emma.sees(like("review.title"))
     await emma.taps(label("review.confirm"))
     await emma.sees(like("card.pay_before"))
-    await taps_to_review(sari)
-    await shared_world.service.does("settings", wrongInvoice="amount")
+    await tap_to_review(sari)
+    await shared_system.service.does("settings", wrongInvoice="amount")
     await sari.taps(label("review.confirm"))
     await sari.sees(like("news.not_shown"))
     warned = await oscar.sees(like("news.staff_bad_invoice"))

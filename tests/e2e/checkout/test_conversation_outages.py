@@ -5,22 +5,25 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.people import Newcomer, bot_knows, newcomer, reviewed, taps_to_invoice, taps_to_review
-from tests.e2e.world import World, world
+from tests.e2e.bot_database import wait_for_row
+from tests.e2e.chat_user import ChatUser
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import review_pattern, tap_to_invoice, tap_to_review
+from tests.e2e.system import System, running_system
 from tests.texts import label, like
 
 METHODS, QUOTE, RAILS = "/v1/payout/methods", "/v1/quote", "/v1/deposit/rails"
 
 
 @pytest.fixture
-async def slow_poller(tmp_path: Path) -> AsyncIterator[World]:
+async def slow_poller(tmp_path: Path) -> AsyncIterator[System]:
     """A world whose bot looks at orders so seldom that only a user's tap brings a notification; nothing is cached."""
-    async with world(tmp_path, POLL_INTERVAL_SECONDS="300") as made:
+    async with running_system(tmp_path, POLL_INTERVAL_SECONDS="300") as made:
         yield made
 
 
-async def test_an_outage_costs_nobody_an_answer(slow_poller: World) -> None:
-    service, emma = slow_poller.service, await newcomer(slow_poller)
+async def test_an_outage_costs_nobody_an_answer(slow_poller: System) -> None:
+    service, emma = slow_poller.service, await new_user(slow_poller)
     await service.fails_with("empty_list", method="GET", path=METHODS)
     await emma.says("/send")
     await emma.sees(like("destination.none"))
@@ -42,15 +45,15 @@ async def test_an_outage_costs_nobody_an_answer(slow_poller: World) -> None:
     await service.heals()
     await service.fails_with("html", method="GET", path=RAILS)
     await emma.taps(label("draft.continue"))
-    await emma.sees(reviewed(amount="Rp500,000"))
+    await emma.sees(review_pattern(amount="Rp500,000"))
     assert label("review.edit.channel") not in await emma.buttons()  # Lightning needs no rails
     await service.heals()
     await vanishes_and_comes_back(slow_poller, emma)
 
 
-async def vanishes_and_comes_back(shared_world: World, emma: Newcomer) -> None:
+async def vanishes_and_comes_back(shared_system: System, emma: ChatUser) -> None:
     """The chosen destination goes, and then the whole list, just before the confirmation."""
-    await shared_world.service.forgets_method("014")
+    await shared_system.service.forgets_method("014")
     await emma.taps(label("review.confirm"))
     await emma.sees(f"{like('destination.vanished', name='BCA')}\n\n{like('destination.ask')}")
     await emma.says("mandiri")
@@ -59,21 +62,21 @@ async def vanishes_and_comes_back(shared_world: World, emma: Newcomer) -> None:
     await emma.sees(like("holder.ask"))
     await emma.taps(label("holder.skip"))
     await emma.sees(like("review.figures", amount="Rp500,000", bank="Mandiri · BANK MANDIRI"))
-    await shared_world.service.fails_with("empty_list", method="GET", path=METHODS)
+    await shared_system.service.fails_with("empty_list", method="GET", path=METHODS)
     await emma.taps(label("review.confirm"))
     await emma.sees(like("service.down"))
-    assert await shared_world.service.orders() == []
-    await shared_world.service.heals()
+    assert await shared_system.service.orders() == []
+    await shared_system.service.heals()
     await emma.taps(label("button.try_again"))
     await emma.sees(like("review.title"))
     await emma.taps(label("review.confirm"))
     await emma.sees(like("card.pay_before"))
-    assert len(await shared_world.service.orders()) == 1
+    assert len(await shared_system.service.orders()) == 1
 
 
-async def test_one_can_ask_how_an_order_stands_and_rails_may_go(slow_poller: World) -> None:
-    service, emma = slow_poller.service, await newcomer(slow_poller)
-    card, order = await taps_to_invoice(slow_poller, emma)
+async def test_one_can_ask_how_an_order_stands_and_rails_may_go(slow_poller: System) -> None:
+    service, emma = slow_poller.service, await new_user(slow_poller)
+    card, order = await tap_to_invoice(slow_poller, emma)
     await service.fails_with("503", method="GET", path="/v1/offramp/orders")
     assert (await emma.taps(label("button.refresh"), message=card))["text"] == label("card.looking")
     await emma.sees(f"{like('card.cannot_look')}(?s:.*)⏳ {like('step.payment')}")
@@ -82,12 +85,12 @@ async def test_one_can_ask_how_an_order_stands_and_rails_may_go(slow_poller: Wor
     await emma.taps(label("button.refresh"), message=card)
     await emma.sees(f"✅ {like('step.paid')}")
     await emma.sees(like("news.paid"), anywhere=True)
-    await bot_knows(slow_poller, order, is_paid=1)
+    await wait_for_row(slow_poller, order, is_paid=1)
 
 
 async def test_without_rails_only_lightning_is_offered(tmp_path: Path) -> None:
-    async with world(tmp_path, POLL_INTERVAL_SECONDS="300") as made:
+    async with running_system(tmp_path, POLL_INTERVAL_SECONDS="300") as made:
         await made.service.does("settings", configured=False)
-        emma = await newcomer(made)
-        await taps_to_review(emma)
+        emma = await new_user(made)
+        await tap_to_review(emma)
         assert label("review.edit.channel") not in await emma.buttons()

@@ -6,20 +6,22 @@ import re
 import pytest
 
 from bot.recipients.formatting import group_digits
-from tests.e2e.people import completes, let_drafts_lapse, newcomer, reviewed, taps_to_invoice, taps_to_review
-from tests.e2e.world import World
+from tests.e2e.bot_database import expire_drafts
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import complete_order, review_pattern, tap_to_invoice, tap_to_review
+from tests.e2e.system import System
 from tests.texts import label, like, says, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def test_every_line_can_be_changed_and_every_question_left(shared_world: World) -> None:
-    await asyncio.gather(changes_every_line(shared_world), goes_back_and_leaves(shared_world))
+async def test_every_line_can_be_changed_and_every_question_left(shared_system: System) -> None:
+    await asyncio.gather(changes_every_line(shared_system), goes_back_and_leaves(shared_system))
 
 
-async def changes_every_line(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
-    await taps_to_review(emma)
+async def changes_every_line(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await tap_to_review(emma)
     review = await emma.sees(like("review.title"), anywhere=True)
     figures = like(
         "review.figures",
@@ -38,7 +40,7 @@ async def changes_every_line(shared_world: World) -> None:
     await emma.sees(like("amount.ask"))
     await emma.says("25k sat")
     about = re.compile(like("review.about", amount=re.compile("Rp[0-9,]+")))
-    await emma.sees(reviewed(amount=about, pay="25,000 sats", channel=label("channel.lightning")))
+    await emma.sees(review_pattern(amount=about, pay="25,000 sats", channel=label("channel.lightning")))
     await emma.taps(label("review.edit.holder"))
     await emma.sees(like("holder.ask"))
     await emma.says("Budi Santoso")
@@ -46,13 +48,13 @@ async def changes_every_line(shared_world: World) -> None:
     await emma.taps(label("review.edit.number"))
     await emma.sees(like("number.ask_bank"))
     await emma.taps(label("button.back"))
-    await emma.sees(reviewed(number="1234567890", holder="Budi Santoso"))
+    await emma.sees(review_pattern(number="1234567890", holder="Budi Santoso"))
     await emma.taps(label("review.edit.number"))
     await emma.sees(like("number.ask_bank"))
     await emma.says("0987654321")
     await emma.sees(like("holder.ask", recipient="BCA · 0987654321"))  # another number is another person's
     await emma.taps(label("holder.skip"))
-    await emma.sees(reviewed(number="0987654321", holder=text("review.no_holder")))
+    await emma.sees(review_pattern(number="0987654321", holder=text("review.no_holder")))
     await emma.taps(label("review.edit.method"))
     await emma.sees(like("destination.ask"))
     await emma.says("gopay")
@@ -65,8 +67,8 @@ async def changes_every_line(shared_world: World) -> None:
     await emma.sees(like("draft.cancelled"))
 
 
-async def goes_back_and_leaves(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def goes_back_and_leaves(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
     assert label("button.back") not in await emma.buttons()
@@ -84,10 +86,10 @@ async def goes_back_and_leaves(shared_world: World) -> None:
     await emma.sees(like("draft.cancelled"))
 
 
-async def test_what_is_no_answer_is_explained_and_the_question_asked_again(shared_world: World) -> None:
+async def test_what_is_no_answer_is_explained_and_the_question_asked_again(shared_system: System) -> None:
     async def at_the_review() -> None:
-        emma = await newcomer(shared_world)
-        await taps_to_review(emma)
+        emma = await new_user(shared_system)
+        await tap_to_review(emma)
         await emma.says("yes please")
         await emma.sees(f"{like('review.press')}\n\n{like('review.title')}")
         await emma.says("🙈" * 2048)
@@ -100,7 +102,7 @@ async def test_what_is_no_answer_is_explained_and_the_question_asked_again(share
         await emma.sees(like("review.title"))
 
     async def with_a_sticker() -> None:
-        sari = await newcomer(shared_world, "id")
+        sari = await new_user(shared_system, "id")
         await sari.sends_a_sticker()
         await sari.sees(like("start.text", "id"))
         await sari.taps(label("button.send", "id"))
@@ -111,9 +113,9 @@ async def test_what_is_no_answer_is_explained_and_the_question_asked_again(share
     await asyncio.gather(at_the_review(), with_a_sticker())
 
 
-async def test_a_second_tap_on_confirm_places_no_second_order(shared_world: World) -> None:
-    emma, number = await newcomer(shared_world), "7731002201"
-    await taps_to_review(emma, number=number)
+async def test_a_second_tap_on_confirm_places_no_second_order(shared_system: System) -> None:
+    emma, number = await new_user(shared_system), "7731002201"
+    await tap_to_review(emma, number=number)
     review, confirm = await emma.button(label("review.confirm"))
     taps = await asyncio.gather(*(emma.presses(review, confirm, force=True) for _ in range(4)))
     assert {tap["text"] for tap in taps} == {"", label("stale.placed")}
@@ -123,19 +125,21 @@ async def test_a_second_tap_on_confirm_places_no_second_order(shared_world: Worl
     assert says(settled["text"], "review.confirmed")
     assert group_digits(number) in settled["text"]
     assert "reply_markup" not in settled
-    assert len(await shared_world.service.orders(number)) == 1
+    assert len(await shared_system.service.orders(number)) == 1
     assert await emma.count(like("card.pay_before")) == 1
     assert await emma.count("lnbcrt") == 1
 
 
-async def test_old_buttons_explain_themselves_and_offer_the_way_on(shared_world: World) -> None:
+async def test_old_buttons_explain_themselves_and_offer_the_way_on(shared_system: System) -> None:
     await asyncio.gather(
-        of_questions_and_cancelled_drafts(shared_world), of_placed_orders(shared_world), of_a_quiet_draft(shared_world)
+        of_questions_and_cancelled_drafts(shared_system),
+        of_placed_orders(shared_system),
+        of_a_quiet_draft(shared_system),
     )
 
 
-async def of_questions_and_cancelled_drafts(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def of_questions_and_cancelled_drafts(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
     first, gopay = await emma.button(label("button.cancel"))
@@ -161,13 +165,13 @@ async def of_questions_and_cancelled_drafts(shared_world: World) -> None:
         await emma.sees(like("destination.ask"))
 
 
-async def of_placed_orders(shared_world: World) -> None:
-    emma, sari = await newcomer(shared_world), await newcomer(shared_world, "id")
+async def of_placed_orders(shared_system: System) -> None:
+    emma, sari = await new_user(shared_system), await new_user(shared_system, "id")
     await emma.says("/send")
     question = await emma.sees(like("destination.ask"))
     _, cancel = await emma.button(label("button.cancel"))
     await emma.says("/cancel")
-    await taps_to_review(emma)
+    await tap_to_review(emma)
     _, edit = await emma.button(label("review.edit.amount"))
     await emma.taps(label("review.confirm"))
     card = await emma.sees(like("card.pay_before"))
@@ -186,11 +190,11 @@ async def of_placed_orders(shared_world: World) -> None:
     await emma.sees(like("stale.cancelled"))
 
 
-async def of_a_quiet_draft(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
-    await taps_to_review(emma)
+async def of_a_quiet_draft(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await tap_to_review(emma)
     old, amount = await emma.button(label("review.edit.amount"))
-    let_drafts_lapse(shared_world, emma)
+    expire_drafts(shared_system, emma)
     notice = await emma.sees(f"Rp500,000 → BCA ••••7890\n\n{like('draft.expired')}")
     await emma.presses(old, amount, force=True)
     await emma.sees(like("draft.expired"))
@@ -202,20 +206,20 @@ async def of_a_quiet_draft(shared_world: World) -> None:
     await emma.sees(like("card.pay_before"))
 
 
-async def test_notifications_of_an_order_leave_a_draft_alone_and_are_not_replaced(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
-    _, order = await taps_to_invoice(shared_world, emma)
+async def test_notifications_of_an_order_leave_a_draft_alone_and_are_not_replaced(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    _, order = await tap_to_invoice(shared_system, emma)
     await emma.says("/send")
     await emma.sees(like("destination.ask_again"))
     await emma.says("ovo")
     await emma.sees(like("number.ask_ewallet"))
-    await shared_world.service.pays(order)
+    await shared_system.service.pays(order)
     await emma.sees(like("news.paid"))
     await emma.says("081234567890")
     await emma.sees(like("holder.ask"))
-    await completes(shared_world, order)
+    await complete_order(shared_system, order)
     sent = await emma.sees(like("news.sent_bank"))
     before = await emma.finds(sent)
     await emma.taps(label("button.resend"), message=sent)
-    await emma.sees(f"^{like('draft.replaced')}\n.+\n\n{reviewed(number='1234567890')}")
+    await emma.sees(f"^{like('draft.replaced')}\n.+\n\n{review_pattern(number='1234567890')}")
     assert await emma.finds(sent) == before

@@ -5,9 +5,12 @@ import re
 import pytest
 
 from bot.infra.i18n import LOCALES
-from tests.e2e.people import bot_knows, completes, could_not_be_told, newcomer, taps_to_invoice, taps_to_review
-from tests.e2e.trouble import is_at_rest
-from tests.e2e.world import Chatter, World
+from tests.e2e.bot_database import wait_for_row, wait_until_undeliverable
+from tests.e2e.chat_user import ChatUser
+from tests.e2e.faults import wait_until_idle
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import complete_order, tap_to_invoice, tap_to_review
+from tests.e2e.system import System
 from tests.texts import label, like, text
 from tests.waiting import found
 
@@ -16,7 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 GROUP = -1_002_000_000_001
 
 
-async def test_start_says_what_this_is_in_the_language_of_the_app(shared_world: World) -> None:
+async def test_start_says_what_this_is_in_the_language_of_the_app(shared_system: System) -> None:
     begins = {
         "en": "en",
         "id": "id",
@@ -25,7 +28,7 @@ async def test_start_says_what_this_is_in_the_language_of_the_app(shared_world: 
         None: "id",
     }
     for language, locale in begins.items():
-        user = await newcomer(shared_world, language)
+        user = await new_user(shared_system, language)
         await user.says("/start")
         shown = await user.sees(like("start.text", locale))
         assert len(shown["text"].split("\n\n")[0].splitlines()) == 3
@@ -35,8 +38,8 @@ async def test_start_says_what_this_is_in_the_language_of_the_app(shared_world: 
     await user.sees(like("start.text"))
 
 
-async def test_the_language_is_changed_in_one_tap_and_the_question_is_asked_again_in_it(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def test_the_language_is_changed_in_one_tap_and_the_question_is_asked_again_in_it(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/start")
     await emma.taps(label("language.other", name=LOCALES["id"].name))
     await emma.sees(like("start.text", "id"))
@@ -60,8 +63,8 @@ async def test_the_language_is_changed_in_one_tap_and_the_question_is_asked_agai
     await emma.sees(like("card.pay_before"))
 
 
-async def test_commands_in_the_middle_of_a_draft_lead_back_into_it(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def test_commands_in_the_middle_of_a_draft_lead_back_into_it(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
     await emma.says("mandri")
@@ -82,13 +85,13 @@ async def test_commands_in_the_middle_of_a_draft_lead_back_into_it(shared_world:
         assert label("button.send") not in await emma.buttons()
     await emma.taps(label("draft.continue"))
     await emma.sees(like("number.ask_bank"))
-    await is_at_rest(shared_world)
+    await wait_until_idle(shared_system)
     with_buttons = [message for message in await emma.messages() if message.get("reply_markup")]
     assert len(with_buttons) == 1  # the questions before have none any more
 
 
-async def test_send_in_the_middle_of_a_draft_asks_whether_to_continue(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def test_send_in_the_middle_of_a_draft_asks_whether_to_continue(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/start")
     welcome = await emma.sees(like("start.text"))
     _, new = await emma.button(label("button.send"))
@@ -110,8 +113,8 @@ async def test_send_in_the_middle_of_a_draft_asks_whether_to_continue(shared_wor
     await emma.sees(like("draft.nothing_to_cancel"))
 
 
-async def test_the_command_list_speaks_both_languages(shared_world: World) -> None:
-    commands = (await shared_world.telegram.get("/sandbox/state")).json()["commands"]
+async def test_the_command_list_speaks_both_languages(shared_system: System) -> None:
+    commands = (await shared_system.telegram.get("/sandbox/state")).json()["commands"]
     listed = str({scope: each for scope, each in commands.items() if not scope.startswith("chat:")})
     for words in (text(f"command.{name}", locale) for name in ("send", "rate", "language") for locale in LOCALES):
         assert words in listed
@@ -132,17 +135,17 @@ async def test_the_command_list_speaks_both_languages(shared_world: World) -> No
     }
 
 
-async def test_an_empty_chat_says_what_the_bot_does_in_both_languages(shared_world: World) -> None:
+async def test_an_empty_chat_says_what_the_bot_does_in_both_languages(shared_system: System) -> None:
     async def described() -> dict[str, str]:
-        state: dict[str, dict[str, str]] = (await shared_world.telegram.get("/sandbox/state")).json()
+        state: dict[str, dict[str, str]] = (await shared_system.telegram.get("/sandbox/state")).json()
         return state["descriptions"]
 
     told = await found(described, lambda each: len(each) == 3, what="the descriptions")
     assert told == {code: text("about.description", code or "id") for code in ("en", "id", "")}
 
 
-async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/help")
     await emma.sees(like("help.text"))
     pages = {"cost": like("help.cost"), "time": text("help.time"), "lightning": text("help.lightning")}
@@ -152,7 +155,7 @@ async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(
         await emma.taps(label("button.back"))
         await emma.sees(like("help.text"))
     before = len(await emma.messages())
-    await taps_to_review(emma)
+    await tap_to_review(emma)
     review = await emma.sees(like("review.title"))
     await emma.taps(label("button.help_lightning"))
     await emma.sees(re.escape(text("help.lightning")))
@@ -164,35 +167,35 @@ async def test_help_explains_in_its_place_and_lightning_beside_the_first_review(
     assert label("button.help_lightning") not in await emma.buttons()
 
 
-async def test_in_a_group_the_bot_offers_the_private_chat_and_is_quiet_otherwise(shared_world: World) -> None:
-    oscar = Chatter(shared_world.telegram, 2001, GROUP)
+async def test_in_a_group_the_bot_offers_the_private_chat_and_is_quiet_otherwise(shared_system: System) -> None:
+    oscar = ChatUser(shared_system.telegram, 2001, GROUP)
     await oscar.says("/send@kirim_sandbox_bot 500rb bca 1234567890")
     offer = await oscar.sees(like("group.text"))
     button = offer["reply_markup"]["inline_keyboard"][0][0]
     assert button["url"].startswith("https://t.me/kirim_sandbox_bot")
-    rina = Chatter(shared_world.telegram, 3001, GROUP)
+    rina = ChatUser(shared_system.telegram, 3001, GROUP)
     await rina.says("/status")
     await rina.sees(like("group.text", "id"))
     unheard = [await rina.says("/status@another_bot"), await rina.says("lunch?")]
     await oscar.says("/rate")
     await oscar.sees(like("group.text"))
-    await is_at_rest(shared_world)
+    await wait_until_idle(shared_system)
     ids = {message["message_id"] for message in unheard}
     answers = [message.get("reply_to_message", {}).get("message_id") for message in await rina.messages()]
     assert ids.isdisjoint(answers)
 
 
-async def test_who_comes_back_after_blocking_hears_what_happened(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
-    _, order = await taps_to_invoice(shared_world, emma)
+async def test_who_comes_back_after_blocking_hears_what_happened(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    _, order = await tap_to_invoice(shared_system, emma)
     await emma.blocks()
-    await shared_world.service.pays(order)
-    await completes(shared_world, order)
-    sari = await newcomer(shared_world, "id")
+    await shared_system.service.pays(order)
+    await complete_order(shared_system, order)
+    sari = await new_user(shared_system, "id")
     await sari.says("/start")  # others are served meanwhile
     await sari.sees(like("start.text", "id"))
-    await bot_knows(shared_world, order, state="COMPLETED")
-    await could_not_be_told(shared_world, emma)  # who unblocks sooner is told the usual way
+    await wait_for_row(shared_system, order, state="COMPLETED")
+    await wait_until_undeliverable(shared_system, emma)  # who unblocks sooner is told the usual way
     await emma.blocks(blocked=False)
     card = await emma.sees(like("talk.meanwhile"))
     assert f"✅ {text('step.sent')}" in card["text"]

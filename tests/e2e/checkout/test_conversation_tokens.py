@@ -5,8 +5,10 @@ import re
 
 import pytest
 
-from tests.e2e.people import Newcomer, newcomer, order_of, taps_to_review
-from tests.e2e.world import Chatter, Json, World
+from tests.e2e.chat_user import ChatUser, Json
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import order_of, tap_to_review
+from tests.e2e.system import System
 from tests.pictures import qr_texts
 from tests.texts import label, like, says
 
@@ -19,17 +21,17 @@ DEPOSIT = like(
 )
 
 
-async def test_a_deposit_is_shown_as_a_whole_transfer_and_as_its_parts(shared_world: World) -> None:
+async def test_a_deposit_is_shown_as_a_whole_transfer_and_as_its_parts(shared_system: System) -> None:
     await asyncio.gather(
-        pays_with(shared_world, label("channel.cbbtc"), "cbBTC", "Base", CBBTC, 8453, 1),
-        pays_with(shared_world, label("channel.btcb"), "BTCB", "BNB Chain", BTCB, 56, 10**10),
+        pays_with(shared_system, label("channel.cbbtc"), "cbBTC", "Base", CBBTC, 8453, 1),
+        pays_with(shared_system, label("channel.btcb"), "BTCB", "BNB Chain", BTCB, 56, 10**10),
     )
 
 
 async def pays_with(  # noqa: PLR0917  each a fact of the token
-    shared_world: World, channel: str, symbol: str, network: str, contract: str, chain: int, units_a_sat: int
+    shared_system: System, channel: str, symbol: str, network: str, contract: str, chain: int, units_a_sat: int
 ) -> None:
-    emma = await newcomer(shared_world)
+    emma = await new_user(shared_system)
     await chooses(emma, channel)
     await emma.taps(label("review.confirm_deposit"))
     shown = await emma.sees(like("pay.deposit"))
@@ -43,27 +45,27 @@ async def pays_with(  # noqa: PLR0917  each a fact of the token
     copies = [button["copy_text"]["text"] for row in shown["reply_markup"]["inline_keyboard"] for button in row]
     assert copies == [to, amount]
     await emma.sees(like("card.pay_before"), anywhere=True)
-    order = await order_of(shared_world, emma)
+    order = await order_of(shared_system, emma)
     assert (order["satAmount"], order["depositChainId"]) == (sats, chain)
-    await shared_world.service.pays(order)
+    await shared_system.service.pays(order)
     await emma.sees(like("news.paid"))
     await emma.sees_times(0, like("pay.deposit"))
 
 
-async def test_tokens_of_another_contract_are_never_shown_and_staff_hear_of_it(shared_world: World) -> None:
-    oscar, emma = Chatter(shared_world.telegram, 2001), await newcomer(shared_world)
+async def test_tokens_of_another_contract_are_never_shown_and_staff_hear_of_it(shared_system: System) -> None:
+    oscar, emma = ChatUser(shared_system.telegram, 2001), await new_user(shared_system)
     await oscar.says("/start")
     await chooses(emma, label("channel.cbbtc"))
-    await shared_world.service.does("settings", wrongDeposit="contract")
+    await shared_system.service.does("settings", wrongDeposit="contract")
     await emma.taps(label("review.confirm_deposit"))
     await emma.sees(like("news.not_shown"))
     await oscar.sees(like("news.staff_bad_invoice"))
     assert await emma.count(like("pay.deposit")) == 0
 
 
-async def chooses(user: Newcomer, channel: str) -> None:
+async def chooses(user: ChatUser, channel: str) -> None:
     """On to a review with this way to pay."""
-    await taps_to_review(user)
+    await tap_to_review(user)
     await user.taps(label("review.edit.channel"))
     await user.sees(like("channel.ask"))
     assert f"● {label('channel.lightning')}" in await user.buttons()

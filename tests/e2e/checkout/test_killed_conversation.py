@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.recipients.formatting import group_digits
-from tests.e2e.crowd import Sender, newcomer
-from tests.e2e.steps import goes_through, reaches_invoice
-from tests.e2e.trouble import calls_of, held, invoices_in, killed_and_restarted, posts
-from tests.e2e.world import World
+from tests.e2e.faults import calls_of, count_posts, hold_call, invoices_in, kill_and_restart
+from tests.e2e.new_users import Sender, new_sender
+from tests.e2e.orders.steps import complete_order, type_to_invoice
+from tests.e2e.system import System
 from tests.texts import label, like
 from tests.waiting import until
 
@@ -45,17 +45,17 @@ WAY = [
 """Every question of the conversation, answered by text or by button, an edit from the review included."""
 
 
-async def test_kill_9_before_and_after_each_answer_is_sent_lets_everybody_go_on_where_they_were(kirim: World) -> None:
-    untold, told = await newcomer(kirim), await newcomer(kirim)
+async def test_kill_9_before_and_after_each_answer_is_sent_lets_everybody_go_on_where_they_were(kirim: System) -> None:
+    untold, told = await new_sender(kirim), await new_sender(kirim)
     for move in WAY:
         answers = calls_of(kirim, "sendMessage" if move.says else "editMessageText")
         async with AsyncExitStack() as air:
-            await air.enter_async_context(held(answers, untold.chat, "delay"))
-            await air.enter_async_context(held(answers, told.chat, "delay_after"))
+            await air.enter_async_context(hold_call(answers, untold.chat, "delay"))
+            await air.enter_async_context(hold_call(answers, told.chat, "delay_after"))
             await move.make(untold)
             await move.make(told)
         before = await answers.count()
-        await killed_and_restarted(kirim)
+        await kill_and_restart(kirim)
         await until(partial(answers.are_more_than, before + 1), what="both answers")
         await untold.chat.sees(move.sees)
         await told.chat.sees(move.sees)
@@ -63,37 +63,37 @@ async def test_kill_9_before_and_after_each_answer_is_sent_lets_everybody_go_on_
         # What may have arrived is asked once more; what surely did not is asked once.
         assert max([await sender.chat.count(move.sees) for move in WAY if move.says]) == most
         await finishes(kirim, sender)
-    assert await posts(kirim) == len(await kirim.service.orders()) == 2
+    assert await count_posts(kirim) == len(await kirim.service.orders()) == 2
 
 
-async def test_kill_9_before_an_update_is_acknowledged_or_a_press_answered_repeats_nothing(kirim: World) -> None:
-    sender = await newcomer(kirim)
+async def test_kill_9_before_an_update_is_acknowledged_or_a_press_answered_repeats_nothing(kirim: System) -> None:
+    sender = await new_sender(kirim)
     for move in WAY:
-        async with held(calls_of(kirim, "answerCallbackQuery" if move.taps else "getUpdates")):
+        async with hold_call(calls_of(kirim, "answerCallbackQuery" if move.taps else "getUpdates")):
             await move.make(sender)
-        await killed_and_restarted(kirim)
+        await kill_and_restart(kirim)
         await sender.chat.sees(move.sees)
     await finishes(kirim, sender)
-    assert await posts(kirim) == len(await kirim.service.orders()) == 1
+    assert await count_posts(kirim) == len(await kirim.service.orders()) == 1
 
 
-async def test_kill_9_while_sending_again_is_one_draft_that_says_the_difference(kirim: World) -> None:
-    sender = await newcomer(kirim)
-    await reaches_invoice(kirim, sender.chat, number=sender.number)
+async def test_kill_9_while_sending_again_is_one_draft_that_says_the_difference(kirim: System) -> None:
+    sender = await new_sender(kirim)
+    await type_to_invoice(kirim, sender.chat, number=sender.number)
     order = await sender.has_order()
     await kirim.service.pays(order)
-    await goes_through(kirim, order)
+    await complete_order(kirim, order)
     sent = await sender.chat.sees(like("news.sent_bank"), anywhere=True)
     for fault, times in (("delay", 1), ("delay_after", 2)):
         before = await sender.chat.count(AGAIN)
-        async with held(calls_of(kirim, "sendMessage"), sender.chat, fault):
+        async with hold_call(calls_of(kirim, "sendMessage"), sender.chat, fault):
             await sender.chat.taps(label("button.resend"), message=sent, wait=0)
-        await killed_and_restarted(kirim)
+        await kill_and_restart(kirim)
         await until(partial(_shows, sender, before + times), what="the review")
         await sender.chat.taps(label("button.cancel"))
         await sender.chat.sees(like("draft.cancelled"))
     assert await sender.chat.count(like("draft.replaced")) == 0
-    assert await posts(kirim) == 1
+    assert await count_posts(kirim) == 1
 
 
 COMPARED = "|".join(like(f"requote.{how}") for how in ("same", "costs_less", "costs_more"))
@@ -104,7 +104,7 @@ async def _shows(sender: Sender, times: int) -> bool:
     return await sender.chat.count(AGAIN) == times
 
 
-async def finishes(world: World, sender: Sender) -> None:
+async def finishes(system: System, sender: Sender) -> None:
     """Everything that was said before all those kills is in the review, and in the order."""
     review = await sender.chat.sees(like("review.title"), anywhere=True)
     given = ("Rp150,000", "BCA", group_digits(NUMBER), "Budi Santoso", label("channel.lightning"))
@@ -112,4 +112,4 @@ async def finishes(world: World, sender: Sender) -> None:
     await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(like("card.pay_before"))
     assert len(await invoices_in(sender.chat)) == 1
-    assert {order["idrAmount"] for order in await world.service.orders()} == {150_000}
+    assert {order["idrAmount"] for order in await system.service.orders()} == {150_000}

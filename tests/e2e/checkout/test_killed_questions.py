@@ -2,13 +2,13 @@
 
 import re
 
-from tests.e2e.people import newcomer
-from tests.e2e.world import World
+from tests.e2e.new_users import new_user
+from tests.e2e.system import System
 from tests.texts import label, like
 
 
-async def test_a_question_outlives_the_bot(kirim: World) -> None:
-    emma = await newcomer(kirim)
+async def test_a_question_outlives_the_bot(kirim: System) -> None:
+    emma = await new_user(kirim)
     await emma.says("/settings")
     await emma.taps(label("settings.zone"))
     await emma.taps(label("zone.other"))

@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 import pytest_asyncio
 
-from tests.e2e.talks import Case, a_case
-from tests.e2e.trouble import calls_of, held, killed_and_restarted
-from tests.e2e.world import Chatter, World, words_of, world
+from tests.e2e.chat_user import ChatUser, text_of
+from tests.e2e.faults import calls_of, hold_call, kill_and_restart
+from tests.e2e.support.tickets import OpenTicket, open_ticket
+from tests.e2e.system import System, running_system
 from tests.texts import label, like, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -18,32 +19,32 @@ BEFORE_AND_AFTER = pytest.mark.parametrize(("fault", "times"), [("delay", 1), ("
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
     """Rina works in private, where nothing waits for a group's pace."""
-    async with world(tmp_path_factory.mktemp("killed"), SUPPORT_CHAT_ID="0") as made:
+    async with running_system(tmp_path_factory.mktemp("killed"), SUPPORT_CHAT_ID="0") as made:
         await made.rina.speaks("en")
         await made.rina.says("/start")
         yield made
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def case(quiet: World) -> Case:
-    found = await a_case(quiet, group=None)
+async def case(quiet: System) -> OpenTicket:
+    found = await open_ticket(quiet, group=None)
     await found.user.sees(like("ticket.heading", ticket=found.reference), anywhere=True)
     return found
 
 
 async def killed_while(
-    case: Case, method: str, chat: Chatter, fault: str, cause: Callable[[], Awaitable[object]]
+    case: OpenTicket, method: str, chat: ChatUser, fault: str, cause: Callable[[], Awaitable[object]]
 ) -> None:
     """Kill the bot while a call hangs before Telegram, or just after it was carried out."""
-    async with held(calls_of(case.world, method), chat, fault):
+    async with hold_call(calls_of(case.system, method), chat, fault):
         await cause()
-    await killed_and_restarted(case.world)
+    await kill_and_restart(case.system)
 
 
 @BEFORE_AND_AFTER
-async def test_an_answer_arrives_once_more_than_it_was_interrupted(case: Case, fault: str, times: int) -> None:
+async def test_an_answer_arrives_once_more_than_it_was_interrupted(case: OpenTicket, fault: str, times: int) -> None:
     said = await case.rina.says("Let me look", reply_to=case.head)
     await case.rina.sees_reaction(said, "👌")
     answers: list[dict[str, object]] = []
@@ -59,7 +60,7 @@ async def test_an_answer_arrives_once_more_than_it_was_interrupted(case: Case, f
 
 
 @BEFORE_AND_AFTER
-async def test_a_user_s_words_reach_support_whatever_is_interrupted(case: Case, fault: str, times: int) -> None:
+async def test_a_user_s_words_reach_support_whatever_is_interrupted(case: OpenTicket, fault: str, times: int) -> None:
     said = await case.answers("What do you see?")
     got = await case.user.sees("What do you see")
     await case.rina.sees_reaction(said, "👌")
@@ -74,7 +75,7 @@ async def test_a_user_s_words_reach_support_whatever_is_interrupted(case: Case, 
 
 @pytest.mark.parametrize("fault", ["delay", "delay_after"])
 async def test_what_became_of_an_answer_is_told_after_a_restart_and_the_answer_not_again(
-    case: Case, fault: str
+    case: OpenTicket, fault: str
 ) -> None:
     answers: list[dict[str, object]] = []
 
@@ -87,7 +88,7 @@ async def test_what_became_of_an_answer_is_told_after_a_restart_and_the_answer_n
 
 
 @pytest.mark.parametrize("fault", ["delay", "delay_after"])
-async def test_an_answer_that_is_being_taken_back_is_gone_after_a_restart(case: Case, fault: str) -> None:
+async def test_an_answer_that_is_being_taken_back_is_gone_after_a_restart(case: OpenTicket, fault: str) -> None:
     said = await case.answers("For somebody else")
     await case.user.sees("For somebody else")
     await case.rina.sees_reaction(said, "👌")
@@ -101,28 +102,28 @@ async def test_an_answer_that_is_being_taken_back_is_gone_after_a_restart(case: 
     assert await case.user.count(like("ticket.taken_back")) == 1
 
 
-async def test_a_press_that_is_met_again_after_a_restart_closes_once(case: Case) -> None:
+async def test_a_press_that_is_met_again_after_a_restart_closes_once(case: OpenTicket) -> None:
     await case.presses(label("staff_ticket.close"))
     question = await case.in_topic(like("staff.closing", ticket=case.reference))
 
     async def close() -> None:
         await case.rina.taps(label("staff.close.solved"), message=question, wait=0)
 
-    async with held(calls_of(case.world, "answerCallbackQuery")):
+    async with hold_call(calls_of(case.system, "answerCallbackQuery")):
         await close()
-    await killed_and_restarted(case.world)
+    await kill_and_restart(case.system)
     await case.user.sees(f"{case.reference}(.|\n)*{like('ticket.closed_at')}", anywhere=True)
     again = await case.answers("One more thing")
     await case.in_topic(like("staff.not_passed_on", why=text("ticket.closed")))
-    assert [words_of(message) for message in await case.user.messages() if "One more" in words_of(message)] == []
+    assert [text_of(message) for message in await case.user.messages() if "One more" in text_of(message)] == []
     assert await case.rina.reaction(again) == ""
 
 
-async def test_a_former_supporter_s_replies_corrections_and_commands_change_nothing(case: Case) -> None:
+async def test_a_former_supporter_s_replies_corrections_and_commands_change_nothing(case: OpenTicket) -> None:
     said = await case.answers("As it was")
     got = await case.user.sees("As it was")
     await case.rina.sees_reaction(said, "👌")
-    await killed_and_restarted(case.world, SUPPORT_IDS="2001")
+    await kill_and_restart(case.system, SUPPORT_IDS="2001")
     try:
         await case.rina.edits(said, "As it was never meant")
         await case.rina.says("/unsend", reply_to=said)
@@ -130,6 +131,6 @@ async def test_a_former_supporter_s_replies_corrections_and_commands_change_noth
         await case.answers("From nobody")
         await case.in_topic(like("staff.not_passed_on", why=text("staff.refusal.stranger")))
     finally:
-        await killed_and_restarted(case.world, SUPPORT_IDS="3001")
-    assert await case.got() == [words_of(got)]
+        await kill_and_restart(case.system, SUPPORT_IDS="3001")
+    assert await case.got() == [text_of(got)]
     assert await case.rina.count(like("staff.noted")) == 0

@@ -5,9 +5,11 @@ import re
 
 import pytest
 
-from tests.e2e.people import WHERE, Newcomer, newcomer, reviewed
+from tests.e2e.chat_user import ChatUser
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import DESTINATION_QUESTION, review_pattern
 from tests.e2e.recipients.test_recipients import has_sent, is_called, its_bank_was
-from tests.e2e.world import World
+from tests.e2e.system import System
 from tests.texts import label, like, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -17,27 +19,27 @@ UNNAMED = text("review.no_holder")
 
 
 def whole(holder: str) -> str:
-    return reviewed("en", amount="Rp500,000", holder=holder, **BCA)
+    return review_pattern("en", amount="Rp500,000", holder=holder, **BCA)
 
 
 def understood(parts: str) -> str:
     return like("oneline.understood", parts=parts)
 
 
-async def says(shared_world: World, *lines: str) -> Newcomer:
+async def says(shared_system: System, *lines: str) -> ChatUser:
     """Somebody new who writes this."""
-    user = await newcomer(shared_world)
+    user = await new_user(shared_system)
     for line in lines:
         await user.says(line)
     return user
 
 
-async def test_a_whole_line_goes_straight_to_the_review_whatever_the_order_of_its_parts(shared_world: World) -> None:
+async def test_a_whole_line_goes_straight_to_the_review_whatever_the_order_of_its_parts(shared_system: System) -> None:
     async def goes_to_review(line: str, holder: str) -> None:
-        user = await says(shared_world, line)
+        user = await says(shared_system, line)
         await user.sees(whole(holder))
 
-    before = len(await shared_world.service.orders())
+    before = len(await shared_system.service.orders())
     await asyncio.gather(
         goes_to_review("/send 500rb bca 1234567890 Budi", "Budi"),
         goes_to_review("/send Budi Santoso, 123-456 7890 BCA Rp500.000", "Budi Santoso"),
@@ -46,13 +48,13 @@ async def test_a_whole_line_goes_straight_to_the_review_whatever_the_order_of_it
         goes_to_review("500rb bca 1234567890 Budi", "Budi"),
         goes_to_review("bca 1234567890 500.000", UNNAMED),
     )
-    assert len(await shared_world.service.orders()) == before  # nothing is placed without the review's button
+    assert len(await shared_system.service.orders()) == before  # nothing is placed without the review's button
 
 
-async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_said_back(shared_world: World) -> None:
-    async def asked(line: str, *paragraphs: str) -> Newcomer:
+async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_said_back(shared_system: System) -> None:
+    async def asked(line: str, *paragraphs: str) -> ChatUser:
         """Wait for an answer of these paragraphs; the last can go on."""
-        user = await says(shared_world, f"/send {line}")
+        user = await says(shared_system, f"/send {line}")
         await user.sees("^" + "\n\n".join(paragraphs))
         return user
 
@@ -65,14 +67,14 @@ async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_sai
         twice = like("amount.which", text="1.500")
         user = await asked("1.500 bca 1234567890", understood("BCA · 1234567890"), twice)
         await user.taps("Rp1,500,000")
-        await user.sees(reviewed("en", amount="Rp1,500,000", **BCA))
+        await user.sees(review_pattern("en", amount="Rp1,500,000", **BCA))
 
     async def number_is_doubtful() -> None:
         doubt = like("number.doubt", name="BCA", number="123456789")
         user = await asked("500rb bca 123456789 Budi", understood("Rp500,000 · BCA · 123456789 · Budi"), doubt)
         assert await user.count(like("number.unusual_length", actual=9)) == 1
         await user.taps(label("number.use_it"))
-        await user.sees(reviewed(number="123456789", holder="Budi"))
+        await user.sees(review_pattern(number="123456789", holder="Budi"))
 
     async def destination_is_missing() -> None:
         known = understood("Rp500,000 · 1234567890 · Budi")
@@ -116,8 +118,8 @@ async def test_what_is_missing_or_doubtful_is_asked_with_what_was_understood_sai
     )
 
 
-async def test_a_line_is_taken_where_the_destination_is_asked_for(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def test_a_line_is_taken_where_the_destination_is_asked_for(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
     await emma.says("bca 1234567890 Budi 500rb")
@@ -125,11 +127,13 @@ async def test_a_line_is_taken_where_the_destination_is_asked_for(shared_world: 
     await emma.taps(label("review.edit.method"))
     await emma.sees(like("destination.ask"))
     await emma.says("mandiri 1234567890123")
-    await emma.sees(reviewed(amount="Rp500,000", bank="Mandiri · BANK MANDIRI", number="1234567890123", holder=UNNAMED))
+    await emma.sees(
+        review_pattern(amount="Rp500,000", bank="Mandiri · BANK MANDIRI", number="1234567890123", holder=UNNAMED)
+    )
 
 
-async def test_a_line_takes_the_place_of_an_unfinished_order_and_says_so(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def test_a_line_takes_the_place_of_an_unfinished_order_and_says_so(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
     await emma.says("gopay")
@@ -138,13 +142,13 @@ async def test_a_line_takes_the_place_of_an_unfinished_order_and_says_so(shared_
     await emma.sees(f"^{like('draft.replaced')}\n\n{whole('Budi')}")
 
 
-async def test_what_is_no_order_starts_none(shared_world: World) -> None:
+async def test_what_is_no_order_starts_none(shared_system: System) -> None:
     async def greeted(line: str) -> None:
-        user = await says(shared_world, line)
+        user = await says(shared_system, line)
         await user.sees("^" + like("start.text"))
 
     async def edited() -> None:
-        user = await newcomer(shared_world)
+        user = await new_user(shared_system)
         message = await user.says("thanks")
         await user.sees(like("start.text"))
         await user.edits(message, "500rb bca 1234567890")
@@ -161,9 +165,9 @@ async def test_what_is_no_order_starts_none(shared_world: World) -> None:
     )
 
 
-async def test_a_saved_name_stands_for_bank_number_and_holder(shared_world: World) -> None:
-    async def with_ibu() -> Newcomer:
-        user = await has_sent(shared_world)
+async def test_a_saved_name_stands_for_bank_number_and_holder(shared_system: System) -> None:
+    async def with_ibu() -> ChatUser:
+        user = await has_sent(shared_system)
         await is_called(user, "Budi Santoso", "Ibu")
         return user
 
@@ -182,8 +186,11 @@ async def test_a_saved_name_stands_for_bank_number_and_holder(shared_world: Worl
         emma = await with_ibu()
         await emma.says("/send 500rb ib")
         await emma.sees(f"^{understood('Rp500,000')}\n\n{like('destination.several', query='ib')}")
-        await its_bank_was(shared_world, emma, "BANK OF YORE")
+        await its_bank_was(shared_system, emma, "BANK OF YORE")
         await emma.says("/send 500rb ibu")
-        await emma.sees(f"{understood('Rp500,000')}\n{like('recipient.vanished', name='BANK OF YORE')}\n\n(?:{WHERE})")
+        await emma.sees(
+            f"{understood('Rp500,000')}\n{like('recipient.vanished', name='BANK OF YORE')}\n\n"
+            f"(?:{DESTINATION_QUESTION})"
+        )
 
     await asyncio.gather(said_whole(), said_in_part())

@@ -9,35 +9,38 @@ from contextlib import closing
 import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.people import Newcomer, newcomer, row_of, taps_to_invoice
-from tests.e2e.world import Chatter, Json, World, words_of
+from tests.e2e.bot_database import row_of
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import tap_to_invoice
+from tests.e2e.system import System
 from tests.texts import label, like, text
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
 TITLE = f"{like('audit.title')}|{like('audit.title_of')}"
 
 
-async def reveals(shared_world: World, reason: str) -> tuple[Newcomer, str]:
+async def reveals(shared_system: System, reason: str) -> tuple[ChatUser, str]:
     """Rina has seen the recipient of somebody's order, with a reason of her own."""
-    emma = await newcomer(shared_world)
-    _, order = await taps_to_invoice(shared_world, emma)
-    reference = str(row_of(shared_world, order)["reference"])
-    await shared_world.rina.speaks("en")
-    await shared_world.rina.says("/start")
-    under = await shared_world.rina.sees(like("start.text"))
-    await shared_world.rina.presses(under, f"rv:{reference}:ask", force=True)
-    await shared_world.rina.taps(
-        label("reveal.other"), message=await shared_world.rina.sees(f"{reference}(.|\n)*{like('reveal.ask')}")
+    emma = await new_user(shared_system)
+    _, order = await tap_to_invoice(shared_system, emma)
+    reference = str(row_of(shared_system, order)["reference"])
+    await shared_system.rina.speaks("en")
+    await shared_system.rina.says("/start")
+    under = await shared_system.rina.sees(like("start.text"))
+    await shared_system.rina.presses(under, f"rv:{reference}:ask", force=True)
+    await shared_system.rina.taps(
+        label("reveal.other"), message=await shared_system.rina.sees(f"{reference}(.|\n)*{like('reveal.ask')}")
     )
-    await shared_world.rina.sees(like("reveal.type"))
-    await shared_world.rina.says(reason)
+    await shared_system.rina.sees(like("reveal.type"))
+    await shared_system.rina.says(reason)
     shown = like("reveal.shown", line=re.compile(f".*{reference}.*"))
-    await shared_world.rina.taps(label("reveal.hide"), message=await shared_world.rina.sees(shown))
-    await shared_world.rina.sees(like("reveal.masked"))
+    await shared_system.rina.taps(label("reveal.hide"), message=await shared_system.rina.sees(shown))
+    await shared_system.rina.sees(like("reveal.masked"))
     return emma, reference
 
 
-def about(reference: str, user: Chatter, reason: str) -> str:
+def about(reference: str, user: ChatUser, reason: str) -> str:
     """What the trail says of a recipient that was seen."""
     revealed = text("audit.revealed", subject=text("audit.of_order", name=reference))
     return text("audit.why", said=text("audit.about", said=revealed, user=str(user.id)), detail=reason)
@@ -48,21 +51,21 @@ def took(subject: str, locale: str = "en") -> str:
     return text("audit.why", locale, said=text("audit.exported", locale, subject=subject), detail="20")
 
 
-async def rows_of(user: Chatter, message: Json) -> list[dict[str, str]]:
+async def rows_of(user: ChatUser, message: Json) -> list[dict[str, str]]:
     answer = await user._http.get(f"/sandbox/files/{message['document']['file_id']}")
     return list(csv.DictReader(io.StringIO(answer.raise_for_status().content.decode(), newline="")))
 
 
 @session_loop
-async def test_an_operator_reads_who_saw_what_and_why_and_takes_it_along(shared_world: World) -> None:
-    oscar = Newcomer(shared_world.telegram, shared_world.oscar.id)
+async def test_an_operator_reads_who_saw_what_and_why_and_takes_it_along(shared_system: System) -> None:
+    oscar = ChatUser(shared_system.telegram, shared_system.oscar.id)
     await oscar.speaks("en")
-    emma, reference = await reveals(shared_world, "the bank wants to know")
+    emma, reference = await reveals(shared_system, "the bank wants to know")
     await oscar.says("/audit")
     said = about(reference, emma, "the bank wants to know")
-    assert f"{shared_world.rina.id}\n{said}" in words_of(await oscar.sees(TITLE))
-    await oscar.taps(label("audit.only", actor=str(shared_world.rina.id)))
-    assert said in words_of(await oscar.sees(like("audit.title_of", actor=str(shared_world.rina.id))))
+    assert f"{shared_system.rina.id}\n{said}" in text_of(await oscar.sees(TITLE))
+    await oscar.taps(label("audit.only", actor=str(shared_system.rina.id)))
+    assert said in text_of(await oscar.sees(like("audit.title_of", actor=str(shared_system.rina.id))))
     await oscar.taps(label("audit.everybody"))
     await oscar.sees(TITLE)
     await oscar.taps(label("audit.export"))
@@ -71,55 +74,55 @@ async def test_an_operator_reads_who_saw_what_and_why_and_takes_it_along(shared_
     document = await oscar.sees(like("audit.caption"))
     assert document["document"]["file_name"].startswith("kirim-audit-")
     (row,) = [each for each in await rows_of(oscar, document) if each["subject"] == f"order:{reference}"]
-    assert (row["actor_id"], row["action"], row["person_id"]) == (str(shared_world.rina.id), "revealed", str(emma.id))
+    assert (row["actor_id"], row["action"], row["person_id"]) == (str(shared_system.rina.id), "revealed", str(emma.id))
     assert row["detail"] == "the bank wants to know"
     await oscar.says(f"/audit {oscar.id}")
-    assert f"{oscar.id}\n{took(text('audit.of_trail'))}" in words_of(await oscar.sees(TITLE))
+    assert f"{oscar.id}\n{took(text('audit.of_trail'))}" in text_of(await oscar.sees(TITLE))
 
 
 @session_loop
-async def test_what_operators_do_themselves_is_written_down_too_in_indonesian(shared_world: World) -> None:
-    oscar = Newcomer(shared_world.telegram, shared_world.oscar.id)
-    await taps_to_invoice(shared_world, await newcomer(shared_world))
+async def test_what_operators_do_themselves_is_written_down_too_in_indonesian(shared_system: System) -> None:
+    oscar = ChatUser(shared_system.telegram, shared_system.oscar.id)
+    await tap_to_invoice(shared_system, await new_user(shared_system))
     await oscar.speaks("id")
     await oscar.says("/export 3 hari")
     await oscar.sees(like("export.caption", "id"))
     await oscar.says(f"/audit {oscar.id}")
-    trail_of_oscar = words_of(await oscar.sees(like("audit.title_of", "id", actor=str(oscar.id))))
+    trail_of_oscar = text_of(await oscar.sees(like("audit.title_of", "id", actor=str(oscar.id))))
     assert took(text("audit.of_orders", "id"), "id") in trail_of_oscar
     await oscar.speaks("en")
 
 
 @session_loop
-async def test_pages_turn(shared_world: World) -> None:
-    await taps_to_invoice(shared_world, await newcomer(shared_world))
-    await shared_world.oscar.speaks("en")
+async def test_pages_turn(shared_system: System) -> None:
+    await tap_to_invoice(shared_system, await new_user(shared_system))
+    await shared_system.oscar.speaks("en")
     for _ in range(9):
-        await shared_world.oscar.says("/export 300 days")
-        await shared_world.oscar.sees(like("export.caption"))
-    await shared_world.oscar.says("/audit")
-    newest = await shared_world.oscar.sees(TITLE)
-    await shared_world.oscar.taps(label("audit.older"), message=newest)
-    older = await shared_world.oscar.sees(TITLE)
+        await shared_system.oscar.says("/export 300 days")
+        await shared_system.oscar.sees(like("export.caption"))
+    await shared_system.oscar.says("/audit")
+    newest = await shared_system.oscar.sees(TITLE)
+    await shared_system.oscar.taps(label("audit.older"), message=newest)
+    older = await shared_system.oscar.sees(TITLE)
     assert older["message_id"] == newest["message_id"]
-    assert words_of(older) != words_of(newest)
-    await shared_world.oscar.taps(label("audit.newest"), message=older)
-    assert words_of(await shared_world.oscar.sees(TITLE)) == words_of(newest)
+    assert text_of(older) != text_of(newest)
+    await shared_system.oscar.taps(label("audit.newest"), message=older)
+    assert text_of(await shared_system.oscar.sees(TITLE)) == text_of(newest)
 
 
 @session_loop
-async def test_nobody_but_an_operator_in_private_reads_it(shared_world: World) -> None:
-    emma, reference = await reveals(shared_world, "compare with the slip")
-    await shared_world.oscar.speaks("en")
-    for user in (emma, shared_world.rina):
+async def test_nobody_but_an_operator_in_private_reads_it(shared_system: System) -> None:
+    emma, reference = await reveals(shared_system, "compare with the slip")
+    await shared_system.oscar.speaks("en")
+    for user in (emma, shared_system.rina):
         await user.says("/audit")
         await user.sees(like("talk.unknown_command"))
         await user.says("/start")
         under = await user.sees(like("start.text"))
-        for button in ("au:page::", f"au:page::{shared_world.rina.id}", "au:export", "au:csv:day", "au:nothing"):
+        for button in ("au:page::", f"au:page::{shared_system.rina.id}", "au:export", "au:csv:day", "au:nothing"):
             assert (await user.presses(under, button, force=True))["text"]
         assert await user.count(TITLE) == 0
-    group = Chatter(shared_world.telegram, shared_world.oscar.id, SUPPORT_GROUP_ID)
+    group = ChatUser(shared_system.telegram, shared_system.oscar.id, SUPPORT_GROUP_ID)
     under = await group.says("/audit")
     for button in ("au:page::", "au:export", "au:csv:day"):
         assert (await group.presses(under, button, force=True))["text"]
@@ -127,20 +130,20 @@ async def test_nobody_but_an_operator_in_private_reads_it(shared_world: World) -
 
 
 @session_loop
-async def test_no_button_of_the_trail_changes_it_and_made_up_ones_find_nothing(shared_world: World) -> None:
-    await reveals(shared_world, "the bank asks again")
-    await shared_world.oscar.speaks("en")
-    await shared_world.oscar.says("/audit")
-    under = await shared_world.oscar.sees(TITLE)
-    before = trail(shared_world)
+async def test_no_button_of_the_trail_changes_it_and_made_up_ones_find_nothing(shared_system: System) -> None:
+    await reveals(shared_system, "the bank asks again")
+    await shared_system.oscar.speaks("en")
+    await shared_system.oscar.says("/audit")
+    under = await shared_system.oscar.sees(TITLE)
+    before = trail(shared_system)
     for button in ("au:page:zzz:", "au:page:x' OR 1=1:", "au:delete:1", "au:csv:century", f"au:page:{'9' * 40}:1"):
-        assert (await shared_world.oscar.presses(under, button, force=True))["text"]
+        assert (await shared_system.oscar.presses(under, button, force=True))["text"]
     for typed in ("/audit ' OR 1=1", f"/audit {'9' * 30}", "/audit delete"):
-        await shared_world.oscar.says(typed)
-        await shared_world.oscar.sees(TITLE)
-    assert trail(shared_world) == before
+        await shared_system.oscar.says(typed)
+        await shared_system.oscar.sees(TITLE)
+    assert trail(shared_system) == before
 
 
-def trail(shared_world: World) -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(shared_world.state / "kirim.db")) as database:
+def trail(shared_system: System) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(shared_system.state / "kirim.db")) as database:
         return database.execute("SELECT * FROM audit ORDER BY id").fetchall()

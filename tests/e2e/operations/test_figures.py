@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.clocks import JAKARTA, here
-from tests.e2e.people import Newcomer, bot_knows, completes, newcomer, row_of, taps_to_invoice
-from tests.e2e.steps import reaches_invoice
-from tests.e2e.world import Json, World, words_of, world
+from tests.e2e.bot_database import row_of, wait_for_row
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.local_times import JAKARTA, now_in_jakarta
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import complete_order, tap_to_invoice, type_to_invoice
+from tests.e2e.system import System, running_system
 from tests.texts import label, like, says, text
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
 
 
-async def table_of(user: Newcomer, message: Json) -> tuple[str, list[dict[str, str]]]:
+async def table_of(user: ChatUser, message: Json) -> tuple[str, list[dict[str, str]]]:
     """A document's name and its rows."""
     answer = await user._http.get(f"/sandbox/files/{message['document']['file_id']}")
     content = answer.raise_for_status().content.decode()
@@ -36,29 +38,29 @@ def number_in(shown: str, pattern: str) -> int:
     return int(re.sub(r"\D", "", match["number"]))
 
 
-async def asks_for_figures(oscar: Newcomer) -> tuple[Json, Json]:
+async def asks_for_figures(oscar: ChatUser) -> tuple[Json, Json]:
     """The picture, and what the service tells."""
     await oscar.says("/stats")
     picture = await oscar.sees(like("figures.head", period=text("figures.week")))
     return picture, await oscar.sees(like("platform.head"))
 
 
-async def test_an_operator_sees_what_was_ordered_paid_and_sent_and_takes_it_along(kirim: World) -> None:
+async def test_an_operator_sees_what_was_ordered_paid_and_sent_and_takes_it_along(kirim: System) -> None:
     # In a world of its own: what other stories have left behind is counted at any time.
-    oscar, emma = Newcomer(kirim.telegram, kirim.oscar.id), await newcomer(kirim)
+    oscar, emma = ChatUser(kirim.telegram, kirim.oscar.id), await new_user(kirim)
     await oscar.speaks("en")
     before, service = await asks_for_figures(oscar)
-    assert not any(re.search(figure, words_of(before)) for figure in (ORDERS, VOLUME))
+    assert not any(re.search(figure, text_of(before)) for figure in (ORDERS, VOLUME))
     assert f"{text('platform.rails')}\n• {text('platform.bitcoin_onchain')}" in service["text"]
-    _, order = await taps_to_invoice(kirim, emma)
+    _, order = await tap_to_invoice(kirim, emma)
     await kirim.service.pays(order)
     await emma.sees(like("news.paid"), anywhere=True)
-    await completes(kirim, order)
-    await bot_knows(kirim, order, phase="done")
+    await complete_order(kirim, order)
+    await wait_for_row(kirim, order, phase="done")
     after, service = await asks_for_figures(oscar)
     assert after["photo"]
-    shown = words_of(after)
-    assert number_in(shown, PEOPLE) == number_in(words_of(before), PEOPLE) + 1
+    shown = text_of(after)
+    assert number_in(shown, PEOPLE) == number_in(text_of(before), PEOPLE) + 1
     assert (number_in(shown, ORDERS), number_in(shown, VOLUME)) == (1, 500_000)
     assert says(service["text"], "platform.figure", name=text("platform.total_orders"))
     await oscar.taps(label("figures.button_day"), message=after)
@@ -68,7 +70,7 @@ async def test_an_operator_sees_what_was_ordered_paid_and_sent_and_takes_it_alon
     await oscar.taps(label("figures.button_export"), message=day)
     await oscar.sees(like("export.ask"))
     ordered = datetime.fromisoformat(str(row_of(kirim, order)["created_at"])).replace(tzinfo=UTC).astimezone(JAKARTA)
-    month = label("export.this_month" if ordered.month == here().month else "export.last_month")
+    month = label("export.this_month" if ordered.month == now_in_jakarta().month else "export.last_month")
     await oscar.taps(month)
     document = await oscar.sees(like("export.caption"))
     name, (row,) = await table_of(oscar, document)
@@ -81,10 +83,10 @@ async def test_an_operator_sees_what_was_ordered_paid_and_sent_and_takes_it_alon
 
 
 @session_loop
-async def test_a_time_is_typed_and_the_service_may_be_away(shared_world: World) -> None:
-    oscar, emma = Newcomer(shared_world.telegram, shared_world.oscar.id), await newcomer(shared_world)
+async def test_a_time_is_typed_and_the_service_may_be_away(shared_system: System) -> None:
+    oscar, emma = ChatUser(shared_system.telegram, shared_system.oscar.id), await new_user(shared_system)
     await oscar.speaks("id")
-    await reaches_invoice(shared_world, emma)
+    await type_to_invoice(shared_system, emma)
     await oscar.says("/export")
     await oscar.sees(like("export.ask", "id"))
     await oscar.says("kapan saja")
@@ -94,7 +96,7 @@ async def test_a_time_is_typed_and_the_service_may_be_away(shared_world: World) 
     await oscar.says("/export 3 hari")
     document = await oscar.sees(like("export.caption", "id"))
     assert (await table_of(oscar, document))[1]
-    await shared_world.service.fails_with("html", method="GET", path="/v1/platform/stats", times=None)
+    await shared_system.service.fails_with("html", method="GET", path="/v1/platform/stats", times=None)
     await oscar.says("/stats")
     await oscar.sees(like("figures.head", "id", period=text("figures.week", "id")))
     told = await oscar.sees(like("platform.no_stats", "id"))
@@ -102,7 +104,7 @@ async def test_a_time_is_typed_and_the_service_may_be_away(shared_world: World) 
 
 
 async def test_what_the_live_service_tells_without_rails(tmp_path: Path) -> None:
-    async with world(tmp_path, "live") as live:
+    async with running_system(tmp_path, "live") as live:
         oscar = live.oscar
         await oscar.speaks("id")
         await live.service.does("settings", configured=False)
@@ -118,8 +120,8 @@ async def test_what_the_live_service_tells_without_rails(tmp_path: Path) -> None
 
 
 @session_loop
-async def test_whoever_is_no_operator_meets_an_unknown_command_and_an_old_button(shared_world: World) -> None:
-    emma, oscar = await newcomer(shared_world), Newcomer(shared_world.telegram, shared_world.oscar.id)
+async def test_whoever_is_no_operator_meets_an_unknown_command_and_an_old_button(shared_system: System) -> None:
+    emma, oscar = await new_user(shared_system), ChatUser(shared_system.telegram, shared_system.oscar.id)
     await emma.says("/start")
     greeting = await emma.sees(like("start.text"))
     for command in ("/stats", "/export", "/export 2026"):
@@ -136,7 +138,7 @@ async def test_whoever_is_no_operator_meets_an_unknown_command_and_an_old_button
         assert (await oscar.presses(asking, button, force=True))["text"]
 
 
-async def test_whoever_was_an_operator_when_a_question_was_asked_isnt_one_when_it_is_answered(kirim: World) -> None:
+async def test_whoever_was_an_operator_when_a_question_was_asked_isnt_one_when_it_is_answered(kirim: System) -> None:
     await kirim.oscar.speaks("en")
     await kirim.oscar.says("/export")
     await kirim.oscar.sees(like("export.ask"))

@@ -9,10 +9,21 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.e2e.browsing import PHONE, Onlooker, last, opened, pays_in_the_wallet, picture, says, shows, tap
-from tests.e2e.pages import page_settings, scan
-from tests.e2e.people import bot_knows, completes, expires
-from tests.e2e.world import World, world
+from tests.e2e.bot_database import expire_order, wait_for_row
+from tests.e2e.chat_page import (
+    PHONE,
+    Viewer,
+    last_message,
+    open_page,
+    pay_in_wallet,
+    save_screenshot,
+    send_text,
+    show_chat,
+    tap_button,
+)
+from tests.e2e.orders.payment_pages import page_settings, scan_qr_code
+from tests.e2e.orders.steps import complete_order
+from tests.e2e.system import System, running_system
 from tests.infra.on_disk import found_in
 from tests.pictures import qr_texts
 from tests.waiting import found
@@ -21,21 +32,24 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 NUMBER = "8620557913"
 SENDERS = [
-    Onlooker("emma-phone-around", 1001, PHONE),
-    Onlooker("sari-phone-around", 1002, PHONE, dark=True, locale="id"),
+    Viewer("emma-phone-around", 1001, PHONE),
+    Viewer("sari-phone-around", 1002, PHONE, dark=True, locale="id"),
 ]
 
 
 @pytest.mark.parametrize("who", SENDERS, ids=lambda who: who.name)
-async def test_a_sender_finds_everything_around_a_payment(who: Onlooker, browser: Browser, tmp_path: Path) -> None:
-    async with world(tmp_path, "documented", **page_settings()) as kirim, opened(browser, kirim, who) as page:
+async def test_a_sender_finds_everything_around_a_payment(who: Viewer, browser: Browser, tmp_path: Path) -> None:
+    async with (
+        running_system(tmp_path, "documented", **page_settings()) as kirim,
+        open_page(browser, kirim, who) as page,
+    ):
         pane = page.get_by_test_id(f"pane-{who.user}")
-        await shows(page, kirim, who.user)
+        await show_chat(page, kirim, who.user)
         phrase = await chooses_a_phrase(page, pane, who)
         await orders_in_one_line(page, pane, who, phrase)
         order = await pays_beside_the_page(kirim, page, pane, who)
-        await completes(kirim, order)
-        await expect(last(pane, who.reads("news.sent_bank"))).to_be_visible()
+        await complete_order(kirim, order)
+        await expect(last_message(pane, who.reads("news.sent_bank"))).to_be_visible()
         await gets_a_receipt(page, pane, who, phrase)
         await looks_back_and_sends_again(page, pane, who)
         await names_the_recipient(page, pane, who)
@@ -46,55 +60,55 @@ async def test_a_sender_finds_everything_around_a_payment(who: Onlooker, browser
         assert found_in(kirim.state / "telegram.db", [NUMBER]), "the search finds what is there"
 
 
-async def chooses_a_phrase(page: Page, pane: Locator, who: Onlooker) -> str:
+async def chooses_a_phrase(page: Page, pane: Locator, who: Viewer) -> str:
     await pane.get_by_test_id("start").click()
-    offer = last(pane, who.reads("start.phrase"))
+    offer = last_message(pane, who.reads("start.phrase"))
     await expect(offer).to_be_visible()
     phrase = await offer.locator("b, strong").filter(has_text=re.compile(r"^\w+ \w+ \w+\??$")).first.inner_text()
-    await picture(page, who, "01-start")
-    await tap(pane, who.label("phrase.use"))
-    await expect(last(pane, who.reads("phrase.kept", phrase=phrase))).to_be_visible()
-    await picture(page, who, "02-phrase")
+    await save_screenshot(page, who, "01-start")
+    await tap_button(pane, who.label("phrase.use"))
+    await expect(last_message(pane, who.reads("phrase.kept", phrase=phrase))).to_be_visible()
+    await save_screenshot(page, who, "02-phrase")
     return phrase
 
 
-async def orders_in_one_line(page: Page, pane: Locator, who: Onlooker, phrase: str) -> None:
-    await says(pane, f"500rb bca {NUMBER} Budi Santoso")
-    await expect(last(pane, who.reads("review.title"))).to_be_visible()
-    await picture(page, who, "03-one-line")
-    await tap(pane, who.label("review.confirm"))
+async def orders_in_one_line(page: Page, pane: Locator, who: Viewer, phrase: str) -> None:
+    await send_text(pane, f"500rb bca {NUMBER} Budi Santoso")
+    await expect(last_message(pane, who.reads("review.title"))).to_be_visible()
+    await save_screenshot(page, who, "03-one-line")
+    await tap_button(pane, who.label("review.confirm"))
     await expect(pane.get_by_test_id("photo")).to_be_visible()
-    await expect(last(pane, "lnbcrt")).to_contain_text(phrase)
-    await picture(page, who, "04-invoice")
+    await expect(last_message(pane, "lnbcrt")).to_contain_text(phrase)
+    await save_screenshot(page, who, "04-invoice")
 
 
-async def pays_beside_the_page(kirim: World, page: Page, pane: Locator, who: Onlooker) -> dict[str, object]:
+async def pays_beside_the_page(kirim: System, page: Page, pane: Locator, who: Viewer) -> dict[str, object]:
     """The page stands open on the phone while the wallet pays, and follows by itself."""
     async with page.context.expect_page() as opening:
-        await tap(pane, who.label("pay.page"))
+        await tap_button(pane, who.label("pay.page"))
     wallet_page = await opening.value
     await expect(wallet_page.locator('main[data-state="waiting"]')).to_be_visible()
     await expect(wallet_page.locator("h1")).to_have_text(who.label("page.waiting"))
     [order] = await kirim.service.orders()
-    assert await scan(wallet_page) == [f"LIGHTNING:{order['invoiceBolt11'].upper()}"]
-    await picture(wallet_page, who, "05-page")
+    assert await scan_qr_code(wallet_page) == [f"LIGHTNING:{order['invoiceBolt11'].upper()}"]
+    await save_screenshot(wallet_page, who, "05-page")
     shown = await wallet_page.locator("main").inner_text()
     assert [fact for fact in (NUMBER, NUMBER[-4:], "Budi", "BCA") if fact in shown] == []
     await page.bring_to_front()
-    await pays_in_the_wallet(page, who)
+    await pay_in_wallet(page, who)
     await wallet_page.bring_to_front()
     await expect(wallet_page.locator("h1")).to_have_text(who.label("page.paid"))
-    await picture(wallet_page, who, "06-page-paid")
+    await save_screenshot(wallet_page, who, "06-page-paid")
     await wallet_page.close()
     return order
 
 
-async def gets_a_receipt(page: Page, pane: Locator, who: Onlooker, phrase: str) -> None:
-    receipt = last(pane, who.reads("receipt.caption"))
+async def gets_a_receipt(page: Page, pane: Locator, who: Viewer, phrase: str) -> None:
+    receipt = last_message(pane, who.reads("receipt.caption"))
     await expect(receipt.get_by_test_id("photo")).to_be_visible()
-    await expect(last(pane, who.reads("news.sent_bank"))).to_contain_text(phrase)
+    await expect(last_message(pane, who.reads("news.sent_bank"))).to_contain_text(phrase)
     await expect(receipt).not_to_contain_text(phrase)
-    await picture(page, who, "07-receipt")
+    await save_screenshot(page, who, "07-receipt")
     address = await receipt.get_by_test_id("photo").get_attribute("src")
     assert address is not None
     drawn = await page.evaluate(
@@ -108,76 +122,76 @@ async def gets_a_receipt(page: Page, pane: Locator, who: Onlooker, phrase: str) 
     code = re.search(r"([0-9A-Z]{4}-){2}[0-9A-Z]{4}", await receipt.inner_text())
     assert code is not None
     assert link.endswith(f"?start=v_{code[0].replace('-', '')}")
-    await says(pane, f"/verify {code[0].lower()}")
-    await expect(last(pane, who.reads("verify.true"))).to_contain_text("500")
-    await picture(page, who, "08-verified")
+    await send_text(pane, f"/verify {code[0].lower()}")
+    await expect(last_message(pane, who.reads("verify.true"))).to_contain_text("500")
+    await save_screenshot(page, who, "08-verified")
     wrong = code[0][:-1] + ("2" if code[0][-1] != "2" else "3")
-    await says(pane, f"/verify {wrong}")
+    await send_text(pane, f"/verify {wrong}")
     await expect(pane.get_by_test_id("message").last).to_contain_text(who.reads("verify.false"))
 
 
-async def looks_back_and_sends_again(page: Page, pane: Locator, who: Onlooker) -> None:
-    await says(pane, "/orders")
-    listed = last(pane, who.reads("history.title"))
+async def looks_back_and_sends_again(page: Page, pane: Locator, who: Viewer) -> None:
+    await send_text(pane, "/orders")
+    listed = last_message(pane, who.reads("history.title"))
     await expect(listed).to_be_visible()
-    await picture(page, who, "09-orders")
+    await save_screenshot(page, who, "09-orders")
     await listed.get_by_test_id("inline-button").first.click()
     await expect(pane.get_by_test_id("inline-button").filter(has_text=who.label("button.receipt")).last).to_be_visible()
-    await picture(page, who, "10-order")
-    await tap(pane, who.label("button.resend"))
-    await expect(last(pane, who.reads("review.title"))).to_be_visible()
-    await expect(last(pane, who.reads("review.title"))).to_contain_text("Budi Santoso")
-    await picture(page, who, "11-send-again")
-    await tap(pane, who.label("button.cancel"))
+    await save_screenshot(page, who, "10-order")
+    await tap_button(pane, who.label("button.resend"))
+    await expect(last_message(pane, who.reads("review.title"))).to_be_visible()
+    await expect(last_message(pane, who.reads("review.title"))).to_contain_text("Budi Santoso")
+    await save_screenshot(page, who, "11-send-again")
+    await tap_button(pane, who.label("button.cancel"))
 
 
-async def names_the_recipient(page: Page, pane: Locator, who: Onlooker) -> None:
-    await says(pane, "/recipients")
-    listed = last(pane, who.reads("recipients.ask"))
+async def names_the_recipient(page: Page, pane: Locator, who: Viewer) -> None:
+    await send_text(pane, "/recipients")
+    listed = last_message(pane, who.reads("recipients.ask"))
     await expect(listed).to_be_visible()
     await listed.get_by_test_id("inline-button").first.click()
-    await tap(pane, who.label("recipient.name"))
-    await says(pane, "Ibu")
-    await expect(last(pane, NUMBER)).to_contain_text("Ibu")
-    await picture(page, who, "12-recipient")
-    await says(pane, "/send")
+    await tap_button(pane, who.label("recipient.name"))
+    await send_text(pane, "Ibu")
+    await expect(last_message(pane, NUMBER)).to_contain_text("Ibu")
+    await save_screenshot(page, who, "12-recipient")
+    await send_text(pane, "/send")
     await expect(pane.get_by_test_id("inline-button").filter(has_text="Ibu · BCA").last).to_be_visible()
-    await picture(page, who, "13-recents")
+    await save_screenshot(page, who, "13-recents")
 
 
-async def settles_things(page: Page, pane: Locator, who: Onlooker) -> None:
-    await says(pane, "/settings")
-    await expect(last(pane, who.reads("settings.text"))).to_be_visible()
-    await picture(page, who, "14-settings")
-    await tap(pane, who.label("settings.notices"))
-    await expect(last(pane, who.reads("notices.text"))).to_be_visible()
-    await picture(page, who, "15-notices")
+async def settles_things(page: Page, pane: Locator, who: Viewer) -> None:
+    await send_text(pane, "/settings")
+    await expect(last_message(pane, who.reads("settings.text"))).to_be_visible()
+    await save_screenshot(page, who, "14-settings")
+    await tap_button(pane, who.label("settings.notices"))
+    await expect(last_message(pane, who.reads("notices.text"))).to_be_visible()
+    await save_screenshot(page, who, "15-notices")
 
 
-async def lets_an_invoice_expire(kirim: World, page: Page, pane: Locator, who: Onlooker) -> None:
-    await says(pane, "150rb ibu")
-    await expect(last(pane, who.reads("review.title"))).to_be_visible()
+async def lets_an_invoice_expire(kirim: System, page: Page, pane: Locator, who: Viewer) -> None:
+    await send_text(pane, "150rb ibu")
+    await expect(last_message(pane, who.reads("review.title"))).to_be_visible()
     already = len(await kirim.service.orders())
-    await tap(pane, who.label("review.confirm"))
+    await tap_button(pane, who.label("review.confirm"))
     orders = await found(kirim.service.orders, lambda made: len(made) > already, what="an order")
-    await bot_knows(kirim, orders[0], phase="open")
-    await expires(kirim, orders[0])
+    await wait_for_row(kirim, orders[0], phase="open")
+    await expire_order(kirim, orders[0])
     # Until the service has ended it, a deletion has to wait for it.
-    await bot_knows(kirim, orders[0], state="FAILED")
+    await wait_for_row(kirim, orders[0], state="FAILED")
     requote = pane.get_by_test_id("inline-button").filter(has_text=who.label("button.requote"))
     await expect(requote.last).to_be_visible()
-    await picture(page, who, "16-expired")
+    await save_screenshot(page, who, "16-expired")
     await requote.last.click()
-    await expect(last(pane, who.reads("review.title"))).to_be_visible()
-    await picture(page, who, "17-new-quote")
+    await expect(last_message(pane, who.reads("review.title"))).to_be_visible()
+    await save_screenshot(page, who, "17-new-quote")
 
 
-async def leaves(page: Page, pane: Locator, who: Onlooker) -> None:
-    await says(pane, "/privacy")
-    await expect(last(pane, who.reads("privacy.text"))).to_be_visible()
-    await picture(page, who, "18-privacy")
-    await tap(pane, who.label("privacy.delete"))
-    await picture(page, who, "19-sure")
-    await tap(pane, who.label("privacy.yes"))
-    await expect(last(pane, who.reads("privacy.deleted"))).to_be_visible()
-    await picture(page, who, "20-deleted")
+async def leaves(page: Page, pane: Locator, who: Viewer) -> None:
+    await send_text(pane, "/privacy")
+    await expect(last_message(pane, who.reads("privacy.text"))).to_be_visible()
+    await save_screenshot(page, who, "18-privacy")
+    await tap_button(pane, who.label("privacy.delete"))
+    await save_screenshot(page, who, "19-sure")
+    await tap_button(pane, who.label("privacy.yes"))
+    await expect(last_message(pane, who.reads("privacy.deleted"))).to_be_visible()
+    await save_screenshot(page, who, "20-deleted")

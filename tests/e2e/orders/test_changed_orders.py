@@ -6,9 +6,10 @@ from contextlib import closing
 from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
 from bot.orders.repository import OrderRepository
 from bot.support.tickets.repository import TicketRepository
-from tests.e2e.looking_up import books
-from tests.e2e.people import newcomer, taps_to_invoice, taps_to_review
-from tests.e2e.world import World
+from tests.e2e.bot_database import open_transaction
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import tap_to_invoice, tap_to_review
+from tests.e2e.system import System
 from tests.support.builders import a_ticket
 from tests.texts import label, like
 from tests.times import NOW
@@ -17,25 +18,25 @@ from tests.waiting import TIMEOUT_SECONDS, until
 TO_A_THIEF = "UPDATE orders SET bolt11 = 'lnbc of a thief' WHERE service_id = ?"
 
 
-def changes(kirim: World, statement: str, *values: object) -> None:
+def changes(kirim: System, statement: str, *values: object) -> None:
     """What somebody does who can write to the database and has no key."""
     with closing(sqlite3.connect(kirim.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         assert database.execute(statement, values).rowcount == 1
         database.commit()
 
 
-async def test_who_looks_at_an_order_that_was_changed_reads_not_to_pay_it(kirim: World) -> None:
-    emma = await newcomer(kirim)
-    card, order = await taps_to_invoice(kirim, emma)
+async def test_who_looks_at_an_order_that_was_changed_reads_not_to_pay_it(kirim: System) -> None:
+    emma = await new_user(kirim)
+    card, order = await tap_to_invoice(kirim, emma)
     changes(kirim, TO_A_THIEF, order["id"])
     await emma.taps(label("button.refresh"), message=card)
     await emma.sees(like("talk.order_unreadable"))
 
 
-async def test_a_changed_order_keeps_nobody_from_help_or_from_what_follows_a_missed_message(kirim: World) -> None:
-    emma = await newcomer(kirim)
-    _, order = await taps_to_invoice(kirim, emma)
-    async with books(kirim) as tx:
+async def test_a_changed_order_keeps_nobody_from_help_or_from_what_follows_a_missed_message(kirim: System) -> None:
+    emma = await new_user(kirim)
+    _, order = await tap_to_invoice(kirim, emma)
+    async with open_transaction(kirim) as tx:
         ours = (await OrderRepository(tx).by_service_id([order["id"]]))[order["id"]].reference
         assert await TicketRepository(tx).add(a_ticket(user_id=emma.id, order_reference=ours))
         await MissedOrderRepository(tx).save(MissedOrder(user_id=emma.id, reference=ours, at=NOW))
@@ -44,25 +45,25 @@ async def test_a_changed_order_keeps_nobody_from_help_or_from_what_follows_a_mis
     await emma.sees(like("help.text"))
 
     async def is_forgiven() -> bool:
-        async with books(kirim) as tx:
+        async with open_transaction(kirim) as tx:
             return await MissedOrderRepository(tx).of_user(emma.id) == ()
 
     await until(is_forgiven)
 
 
-async def test_who_confirms_a_draft_that_was_changed_since_its_review_orders_nothing(kirim: World) -> None:
-    emma = await newcomer(kirim)
-    await taps_to_review(emma)
+async def test_who_confirms_a_draft_that_was_changed_since_its_review_orders_nothing(kirim: System) -> None:
+    emma = await new_user(kirim)
+    await tap_to_review(emma)
     changes(kirim, "UPDATE drafts SET method = json_set(method, '$.name', 'BANK BRI') WHERE chat_id = ?", emma.id)
     await emma.taps(label("review.confirm"))
     await emma.sees(like("draft.unreadable"))
-    await taps_to_review(emma)
-    async with books(kirim) as tx:
+    await tap_to_review(emma)
+    async with open_transaction(kirim) as tx:
         assert await OrderRepository(tx).of_user(emma.id) == ()
 
 
-async def test_a_recipient_that_was_changed_is_not_sent_to(kirim: World) -> None:
-    emma = await newcomer(kirim)
+async def test_a_recipient_that_was_changed_is_not_sent_to(kirim: System) -> None:
+    emma = await new_user(kirim)
     await emma.says("/send 500rb bca 1234567890 Budi Santoso")
     await emma.sees(like("review.title"))
     await emma.taps(label("review.confirm"))

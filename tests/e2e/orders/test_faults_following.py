@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.e2e.crowd import Sender, crowd_at_review, newcomer_at_review
-from tests.e2e.trouble import ORDERS, good_weather, is_at_rest
-from tests.e2e.world import Chatter, World, world
+from tests.e2e.chat_user import ChatUser
+from tests.e2e.faults import ORDERS, clear_faults, wait_until_idle
+from tests.e2e.new_users import Sender, new_sender_at_review, new_senders_at_review
+from tests.e2e.system import System, running_system
 from tests.texts import label, like
 from tests.waiting import until
 
@@ -26,9 +27,9 @@ REFUSED, TAKEN = like("news.staff_key_refused"), like("news.staff_key_works")
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def senders(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[list[Sender]]:
     """Persons with an invoice in front of them, all in one world."""
-    async with world(tmp_path_factory.mktemp("kirim")) as made:
+    async with running_system(tmp_path_factory.mktemp("kirim")) as made:
         await made.oscar.says("/start")
-        ready = await crowd_at_review(made, 4)
+        ready = await new_senders_at_review(made, 4)
         await asyncio.gather(*(sender.chat.taps(label("review.confirm"), wait=0) for sender in ready))
         await asyncio.gather(*(sender.chat.sees(SHOWN) for sender in ready))
         yield ready
@@ -38,38 +39,38 @@ async def senders(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[lis
 async def sender(senders: list[Sender]) -> AsyncIterator[Sender]:
     chosen = senders.pop()
     yield chosen
-    await good_weather(chosen.world)
+    await clear_faults(chosen.system)
 
 
 async def pays(sender: Sender) -> None:
-    await sender.world.service.pays((await sender.orders())[0])
+    await sender.system.service.pays((await sender.orders())[0])
 
 
 async def test_whatever_the_service_answers_meanwhile_a_payment_is_told_once(sender: Sender) -> None:
     for fault in ("drop_before", "500_before", "html", "truncated", "503", "404"):
-        await sender.world.service.fails_with(fault, method="GET", times=1)
-    await sender.world.service.fails_with("empty_list", method="GET", times=3)
+        await sender.system.service.fails_with(fault, method="GET", times=1)
+    await sender.system.service.fails_with("empty_list", method="GET", times=3)
     await pays(sender)
-    await until(partial(are_used_up, sender.world), what="all of those answers")
-    await sender.world.service.heals()
+    await until(partial(are_used_up, sender.system), what="all of those answers")
+    await sender.system.service.heals()
     await sender.chat.sees(PAID, anywhere=True)
     assert await sender.chat.count(PAID) == 1
 
 
 async def test_an_order_passed_in_leaps_tells_the_last_of_its_steps(sender: Sender) -> None:
-    await sender.world.service.fails_with("503", method="GET")
+    await sender.system.service.fails_with("503", method="GET")
     await pays(sender)
     order = (await sender.orders())[0]
-    await sender.world.service.does("advance", orderId=order["id"], state="COMPLETED")
-    await sender.world.service.heals()
+    await sender.system.service.does("advance", orderId=order["id"], state="COMPLETED")
+    await sender.system.service.heals()
     await sender.chat.sees(like("news.sent_bank"), anywhere=True)
     assert await sender.chat.count(PAID) == 0
 
 
 async def test_a_request_for_fewer_requests_is_honoured_to_the_second(tmp_path: Path) -> None:
     # With one order alone no other request is on its way when one is refused.
-    async with world(tmp_path) as made:
-        sender = await newcomer_at_review(made)
+    async with running_system(tmp_path) as made:
+        sender = await new_sender_at_review(made)
         await sender.chat.taps(label("review.confirm"))
         await sender.chat.sees(SHOWN)
         await made.service.fails_with("429", method="GET", path=ORDERS, times=1, retryAfter=3)
@@ -83,34 +84,34 @@ async def test_a_request_for_fewer_requests_is_honoured_to_the_second(tmp_path: 
 
 
 async def test_a_failing_check_of_the_key_is_an_outage_and_no_refusal_of_the_key(sender: Sender) -> None:
-    known, refusals = await outages(sender.world), await sender.world.oscar.count(REFUSED)
-    await sender.world.service.does("settings", keyCheckDown=True)
-    await until(partial(has_more_outages, sender.world, known), what="a failing check")
-    await sender.world.service.does("settings", keyCheckDown=False)
+    known, refusals = await outages(sender.system), await sender.system.oscar.count(REFUSED)
+    await sender.system.service.does("settings", keyCheckDown=True)
+    await until(partial(has_more_outages, sender.system, known), what="a failing check")
+    await sender.system.service.does("settings", keyCheckDown=False)
     await pays(sender)
     await sender.chat.sees(PAID, anywhere=True)
-    assert await sender.world.oscar.count(REFUSED) == refusals
+    assert await sender.system.oscar.count(REFUSED) == refusals
 
 
 async def test_a_key_that_is_refused_for_a_while_is_told_to_operators_once_and_so_is_its_end(sender: Sender) -> None:
-    oscar = sender.world.oscar
-    await sender.world.service.fails_with("401", method="GET", path="/v1")
+    oscar = sender.system.oscar
+    await sender.system.service.fails_with("401", method="GET", path="/v1")
     await until(partial(reads, oscar, REFUSED), what="the alarm")
     # A bot that asks as often as it may leaves no such gap: the next request follows within a tenth of a second.
-    await until(partial(has_rested, sender.world), what="a rest after a refusal")
+    await until(partial(has_rested, sender.system), what="a rest after a refusal")
     await pays(sender)
     await sender.chat.taps(label("button.refresh"))
     await sender.chat.sees(like("card.cannot_look"))
-    await sender.world.service.heals()
+    await sender.system.service.heals()
     await sender.chat.sees(PAID, anywhere=True)
     await until(partial(reads, oscar, TAKEN), what="the end of the alarm")
     assert (await oscar.count(REFUSED), await oscar.count(TAKEN)) == (1, 1)
 
 
 async def test_a_revoked_key_is_told_to_operators_at_once_and_its_service_not_hammered(tmp_path: Path) -> None:
-    async with world(tmp_path) as made:
+    async with running_system(tmp_path) as made:
         await made.oscar.says("/start")
-        sender = await newcomer_at_review(made)
+        sender = await new_sender_at_review(made)
         await made.service.does("keys/revoke", keyId="pk_live_sandbox")
         await sender.chat.taps(label("review.confirm"))
         await sender.chat.sees(like("service.down"), anywhere=True)
@@ -118,32 +119,32 @@ async def test_a_revoked_key_is_told_to_operators_at_once_and_its_service_not_ha
         # Each press may ask again. It is no new incident.
         await sender.chat.taps(label("button.try_again"))
         await sender.chat.taps(label("review.confirm"), wait=0)
-        await is_at_rest(made)
+        await wait_until_idle(made)
         assert (await made.oscar.count(REFUSED), await made.oscar.count(TAKEN)) == (1, 0)
         assert await sender.orders() == []
         assert await made.stop_bot() == 0
 
 
-async def are_used_up(made: World) -> bool:
+async def are_used_up(made: System) -> bool:
     faults = (await made.control.get("/control/faults")).json()["faults"]
     return all(fault["times"] == 0 for fault in faults if fault["times"] is not None)
 
 
-async def reads(user: Chatter, text: str) -> bool:
+async def reads(user: ChatUser, text: str) -> bool:
     return await user.count(text) > 0
 
 
-async def has_rested(made: World) -> bool:
+async def has_rested(made: System) -> bool:
     """Whether the service was left alone for a second between two requests that it refused."""
     recent = [request for request in (await made.service.requests())["recent"] if request["path"].startswith(ORDERS)]
     times = [datetime.fromisoformat(request["time"]) for request in recent if request["status"] == 401]
     return any(later - earlier >= timedelta(seconds=0.9) for later, earlier in pairwise(times))
 
 
-async def outages(made: World) -> int:
+async def outages(made: System) -> int:
     statuses: dict[str, int] = (await made.service.requests())["statuses"]
     return statuses.get("503", 0)
 
 
-async def has_more_outages(made: World, known: int) -> bool:
+async def has_more_outages(made: System, known: int) -> bool:
     return await outages(made) > known

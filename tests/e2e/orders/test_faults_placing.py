@@ -7,9 +7,10 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from tests.e2e.crowd import Sender, crowd_at_review
-from tests.e2e.trouble import good_weather, invoices_in, posts, says_that_the_found_order_is_theirs
-from tests.e2e.world import Chatter, Json, world
+from tests.e2e.chat_user import ChatUser, Json
+from tests.e2e.faults import clear_faults, confirm_found_order, count_posts, invoices_in
+from tests.e2e.new_users import Sender, new_senders_at_review
+from tests.e2e.system import running_system
 from tests.texts import label, like
 from tests.waiting import until
 
@@ -27,11 +28,11 @@ async def ready(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[
     """For each profile of the service a world, and in it persons who need only to confirm."""
     folder = tmp_path_factory.mktemp("worlds")
     async with (
-        world(folder / "documented", "documented", RECONCILE_SECONDS="1") as documented,
-        world(folder / "live", "live", RECONCILE_SECONDS="1") as live,
+        running_system(folder / "documented", "documented", RECONCILE_SECONDS="1") as documented,
+        running_system(folder / "live", "live", RECONCILE_SECONDS="1") as live,
     ):
         await asyncio.gather(documented.oscar.says("/start"), live.oscar.says("/start"))
-        crowds = await asyncio.gather(crowd_at_review(documented, 24), crowd_at_review(live, 4))
+        crowds = await asyncio.gather(new_senders_at_review(documented, 24), new_senders_at_review(live, 4))
         yield dict(zip(("documented", "live"), crowds, strict=True))
 
 
@@ -40,11 +41,11 @@ async def sender(ready: dict[str, list[Sender]], request: pytest.FixtureRequest)
     """Somebody who needs only to confirm; good weather afterwards."""
     chosen = ready[request.param].pop()
     yield chosen
-    await good_weather(chosen.world)
-    await chosen.world.service.does(
+    await clear_faults(chosen.system)
+    await chosen.system.service.does(
         "settings", lockedPricePercent=0, wrongInvoice=None, wrongDeposit=None, databaseDown=False, clockSkewSeconds=0
     )
-    await chosen.world.service.lists_all_methods()
+    await chosen.system.service.lists_all_methods()
 
 
 def each_profile(name: str, documented: Sequence[str], live: Sequence[str]) -> pytest.MarkDecorator:
@@ -71,41 +72,41 @@ async def is_shown_nothing(sender: Sender, *, orders: int = 0) -> None:
 async def test_an_order_whose_answer_was_lost_is_found_and_shown_once(
     sender: Sender, fault: str, request: pytest.FixtureRequest
 ) -> None:
-    before = await posts(sender.world)
-    await sender.world.service.fails_with(fault, times=1)
+    before = await count_posts(sender.system)
+    await sender.system.service.fails_with(fault, times=1)
     await sender.chat.taps(label("review.confirm"))
     # That it is looked for is only told if it isn't found before.
     if request.node.callspec.params["sender"] == "documented":
-        await says_that_the_found_order_is_theirs(sender.chat)
+        await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
-    assert await posts(sender.world) == before + 1
+    assert await count_posts(sender.system) == before + 1
 
 
 @pytest.mark.parametrize("fault", ["drop_before", "503"])
 async def test_whether_an_order_exists_that_is_not_found_is_the_users_to_decide(sender: Sender, fault: str) -> None:
-    before = await posts(sender.world)
-    await sender.world.service.fails_with(fault, times=1)
+    before = await count_posts(sender.system)
+    await sender.system.service.fails_with(fault, times=1)
     await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(CHECKING, anywhere=True)
     question = await sender.chat.sees(ASKED, anywhere=True)
     await is_shown_nothing(sender)
-    assert await posts(sender.world) == before + 1
+    assert await count_posts(sender.system) == before + 1
     await sender.chat.taps(label("button.try_again"), message=question)
     await is_shown_one_invoice(sender)
-    assert await posts(sender.world) == before + 2
+    assert await count_posts(sender.system) == before + 2
 
 
 async def test_an_empty_list_proves_nothing_and_the_order_is_adopted_once_the_list_shows_it(sender: Sender) -> None:
-    before = await posts(sender.world)
-    await sender.world.service.fails_with("drop_after", times=1)
-    await sender.world.service.fails_with("empty_list", method="GET")
+    before = await count_posts(sender.system)
+    await sender.system.service.fails_with("drop_after", times=1)
+    await sender.system.service.fails_with("empty_list", method="GET")
     await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(ASKED, anywhere=True)
     await is_shown_nothing(sender, orders=1)
-    await sender.world.service.heals()
-    await says_that_the_found_order_is_theirs(sender.chat)
+    await sender.system.service.heals()
+    await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
-    assert await posts(sender.world) == before + 1
+    assert await count_posts(sender.system) == before + 1
 
 
 @pytest.mark.parametrize(
@@ -118,97 +119,97 @@ async def test_an_empty_list_proves_nothing_and_the_order_is_adopted_once_the_li
 async def test_a_refused_order_is_told_at_once_and_not_tried_again(
     sender: Sender, fault: str, more: Json, told: str
 ) -> None:
-    before = await posts(sender.world)
-    await sender.world.service.fails_with(fault, times=1, method="POST", **more)
+    before = await count_posts(sender.system)
+    await sender.system.service.fails_with(fault, times=1, method="POST", **more)
     await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(told, anywhere=True)
     await is_shown_nothing(sender)
-    assert await posts(sender.world) == before + 1
+    assert await count_posts(sender.system) == before + 1
 
 
 @pytest.mark.parametrize("skew", [-600, 600])
 async def test_an_order_is_found_though_the_services_clock_is_ten_minutes_off(sender: Sender, skew: int) -> None:
-    await sender.world.service.does("settings", clockSkewSeconds=skew)
-    await sender.world.service.fails_with("drop_after", times=1)
+    await sender.system.service.does("settings", clockSkewSeconds=skew)
+    await sender.system.service.fails_with("drop_after", times=1)
     await sender.chat.taps(label("review.confirm"))
-    await says_that_the_found_order_is_theirs(sender.chat)
+    await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
 
 
 @live_only
 async def test_an_order_made_during_the_services_outage_is_followed_by_its_id_alone(sender: Sender) -> None:
-    await sender.world.service.does("settings", databaseDown=True)
+    await sender.system.service.does("settings", databaseDown=True)
     await sender.chat.taps(label("review.confirm"))
     await is_shown_one_invoice(sender)
     (order,) = await sender.orders()
     assert order["id"].startswith("mem_")
-    await sender.world.service.does("settings", databaseDown=False)
-    await sender.world.service.pays(order)
+    await sender.system.service.does("settings", databaseDown=False)
+    await sender.system.service.pays(order)
     await sender.chat.sees(like("news.paid"))
 
 
 @live_only
 async def test_an_unanswered_order_that_no_list_will_ever_show_is_asked_about(sender: Sender) -> None:
-    before = await posts(sender.world)
-    await sender.world.service.does("settings", databaseDown=True)
-    await sender.world.service.fails_with("drop_after", times=1)
+    before = await count_posts(sender.system)
+    await sender.system.service.does("settings", databaseDown=True)
+    await sender.system.service.fails_with("drop_after", times=1)
     await sender.chat.taps(label("review.confirm"))
     question = await sender.chat.sees(ASKED, anywhere=True)
     await is_shown_nothing(sender, orders=1)
-    await sender.world.service.does("settings", databaseDown=False)
+    await sender.system.service.does("settings", databaseDown=False)
     await sender.chat.taps(label("button.try_again"), message=question)
     await sender.chat.sees(SHOWN)
     assert len(await invoices_in(sender.chat)) == 1
-    assert await posts(sender.world) == before + 2
+    assert await count_posts(sender.system) == before + 2
 
 
 async def test_a_destination_that_vanished_before_confirming_is_told_and_asked_for_again(sender: Sender) -> None:
-    before = await posts(sender.world)
-    await sender.world.service.forgets_method(BCA)
+    before = await count_posts(sender.system)
+    await sender.system.service.forgets_method(BCA)
     await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(like("destination.vanished"), anywhere=True)
     await is_shown_nothing(sender)
-    assert await posts(sender.world) == before
+    assert await count_posts(sender.system) == before
     await sender.chat.says("bni")
     await sender.chat.sees(like("number.ask_bank"))
-    await sender.world.service.lists_all_methods()
+    await sender.system.service.lists_all_methods()
     await sender.chat.says(sender.number)
     await sender.chat.sees(like("holder.ask"))
     await sender.chat.taps(label("holder.skip"))
     await sender.chat.sees(like("review.title"))
     await sender.chat.taps(label("review.confirm"))  # from here on the bot has the whole list again
     await is_shown_one_invoice(sender)
-    assert await posts(sender.world) == before + 1
+    assert await count_posts(sender.system) == before + 1
 
 
 async def test_a_price_that_moved_is_asked_about_before_the_invoice_is_shown(sender: Sender) -> None:
-    before = await posts(sender.world)
-    await sender.world.service.does("settings", lockedPricePercent=5)
+    before = await count_posts(sender.system)
+    await sender.system.service.does("settings", lockedPricePercent=5)
     await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(like("news.price_moved"), anywhere=True)
     await is_shown_nothing(sender, orders=1)
     await sender.chat.taps(label("button.accept_price"))
     await is_shown_one_invoice(sender)
-    assert await posts(sender.world) == before + 1
+    assert await count_posts(sender.system) == before + 1
 
 
 async def test_a_deposit_whose_price_moved_is_shown_only_after_the_list_of_orders_was_read(sender: Sender) -> None:
-    await sender.world.service.does("settings", lockedPricePercent=5)
+    await sender.system.service.does("settings", lockedPricePercent=5)
     await sender.chat.taps(label("review.edit.channel"))
     await sender.chat.taps(label("channel.cbbtc"))
     await sender.chat.taps(label("review.confirm_deposit"))
     await sender.chat.sees(like("news.price_moved"), anywhere=True)
-    await sender.world.service.fails_with("empty_list", method="GET")
+    await sender.system.service.fails_with("empty_list", method="GET")
     await sender.chat.taps(label("button.accept_price"))
     await sender.chat.sees(like("order.cannot_compare"))
     assert await sender.chat.count(like("pay.deposit")) == 0
-    await sender.world.service.heals()
+    await sender.system.service.heals()
     await sender.chat.taps(label("button.accept_price"))
     await sender.chat.sees(like("pay.deposit"), anywhere=True)
 
 
 async def test_an_order_whose_price_moved_too_far_for_the_user_is_put_aside_and_never_shown(sender: Sender) -> None:
-    await sender.world.service.does("settings", lockedPricePercent=5)
+    await sender.system.service.does("settings", lockedPricePercent=5)
     await sender.chat.taps(label("review.confirm"))
     moved = await sender.chat.sees(like("news.price_moved"), anywhere=True)
     accept = moved["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
@@ -220,7 +221,7 @@ async def test_an_order_whose_price_moved_too_far_for_the_user_is_put_aside_and_
 
 
 async def test_a_price_that_hardly_moved_needs_no_question(sender: Sender) -> None:
-    await sender.world.service.does("settings", lockedPricePercent=0.5)
+    await sender.system.service.does("settings", lockedPricePercent=0.5)
     await sender.chat.taps(label("review.confirm"))
     await is_shown_one_invoice(sender)
 
@@ -229,20 +230,20 @@ async def test_a_price_that_hardly_moved_needs_no_question(sender: Sender) -> No
 async def test_an_invoice_that_is_not_what_was_agreed_is_never_shown_and_staff_hear_of_it(
     sender: Sender, wrong: str
 ) -> None:
-    before, oscar = await posts(sender.world), sender.world.oscar
+    before, oscar = await count_posts(sender.system), sender.system.oscar
     warnings = await oscar.count(WARNING)
-    await sender.world.service.does("settings", wrongInvoice=wrong)
+    await sender.system.service.does("settings", wrongInvoice=wrong)
     await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(like("news.not_shown"), anywhere=True)
     await is_shown_nothing(sender, orders=1)
-    assert await posts(sender.world) == before + 1
+    assert await count_posts(sender.system) == before + 1
     await until(partial(has_more, oscar, warnings), what="the warning")
     assert await oscar.count(sender.number) == 0
 
 
 @pytest.mark.parametrize("wrong", ["contract", "chain", "decimals"])
 async def test_deposit_instructions_for_another_token_are_never_shown(sender: Sender, wrong: str) -> None:
-    await sender.world.service.does("settings", wrongDeposit=wrong)
+    await sender.system.service.does("settings", wrongDeposit=wrong)
     await sender.chat.taps(label("review.edit.channel"))
     await sender.chat.taps(label("channel.cbbtc"))
     await sender.chat.taps(label("review.confirm_deposit"))
@@ -255,17 +256,17 @@ async def test_deposit_instructions_for_another_token_are_never_shown(sender: Se
 async def test_while_the_service_is_away_the_answers_are_kept_and_the_order_is_placed_afterwards(
     sender: Sender, fault: str, more: Json
 ) -> None:
-    before = await posts(sender.world)
-    await sender.world.service.fails_with(fault, method="GET", path="/v1", **more)
+    before = await count_posts(sender.system)
+    await sender.system.service.fails_with(fault, method="GET", path="/v1", **more)
     await sender.chat.taps(label("review.confirm"), wait=0)
     await sender.chat.sees(like("service.down"), anywhere=True)
-    assert await posts(sender.world) == before
-    await sender.world.service.heals()
+    assert await count_posts(sender.system) == before
+    await sender.system.service.heals()
     await sender.chat.taps(label("button.try_again"))
     await sender.chat.sees(like("review.title"))
     await sender.chat.taps(label("review.confirm"))
     await is_shown_one_invoice(sender)
 
 
-async def has_more(user: Chatter, known: int) -> bool:
+async def has_more(user: ChatUser, known: int) -> bool:
     return await user.count(WARNING) > known

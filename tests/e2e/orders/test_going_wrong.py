@@ -6,10 +6,13 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from tests.e2e.clocks import WHEN
-from tests.e2e.people import Newcomer, bot_knows, newcomer, taps_to_invoice
-from tests.e2e.trouble import assert_repeats_say_so, calls_of, good_weather, held
-from tests.e2e.world import Json, World, words_of, world
+from tests.e2e.bot_database import wait_for_row
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.faults import assert_copies_are_marked, calls_of, clear_faults, hold_call
+from tests.e2e.local_times import TIME
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import tap_to_invoice
+from tests.e2e.system import System, running_system
 from tests.texts import label, like, says
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -19,23 +22,23 @@ SETTINGS = {"STUCK_SECONDS": "2", "SUPPORT_CONTACT": "@kirim_help"}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    async with world(tmp_path_factory.mktemp("wrong"), **SETTINGS) as made:
+async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
+    async with running_system(tmp_path_factory.mktemp("wrong"), **SETTINGS) as made:
         for staff in (made.oscar, made.rina):
             await staff.speaks("en")
             await staff.says("/start")
         yield made
 
 
-async def test_a_payment_that_goes_no_further_is_told_once_and_its_end_comes_as_usual(kirim: World) -> None:
-    emma = await newcomer(kirim)
+async def test_a_payment_that_goes_no_further_is_told_once_and_its_end_comes_as_usual(kirim: System) -> None:
+    emma = await new_user(kirim)
     order, reference = await paid(kirim, emma)
-    told = await emma.sees(like("news.stuck", paid=re.compile("[0-9,]+ sats"), at=WHEN))
-    assert says(words_of(told), "news.staff_know")
+    told = await emma.sees(like("news.stuck", paid=re.compile("[0-9,]+ sats"), at=TIME))
+    assert says(text_of(told), "news.staff_know")
     assert await emma.labels_of(told) == [label("button.help")]
     await emma.sees(like("card.stuck"), anywhere=True)
     note = await kirim.oscar.sees(staff_note("stuck", reference), anywhere=True)
-    assert "1234567890" not in words_of(note)
+    assert "1234567890" not in text_of(note)
     await asks_for_a_person(kirim, emma, told, reference)
     await kirim.service.does("advance", orderId=order["id"], state="COMPLETED")
     await emma.sees(like("news.sent_bank"), anywhere=True)
@@ -43,24 +46,24 @@ async def test_a_payment_that_goes_no_further_is_told_once_and_its_end_comes_as_
     assert await kirim.oscar.count(staff_note("stuck", reference)) == 1
 
 
-async def asks_for_a_person(kirim: World, emma: Newcomer, told: Json, reference: str) -> None:
+async def asks_for_a_person(kirim: System, emma: ChatUser, told: Json, reference: str) -> None:
     opened = await emma.sees(like("ticket.by_itself_stuck"), anywhere=True)
-    ticket = re.findall("T-[0-9A-Z]{5}", words_of(opened))[0]
+    ticket = re.findall("T-[0-9A-Z]{5}", text_of(opened))[0]
     await emma.taps(label("button.help"), message=told)
     question = await emma.sees(like("ticket.write_more", ticket=ticket))
-    assert says(words_of(question), "help.contact_too", contact="@kirim_help", reference=reference)
+    assert says(text_of(question), "help.contact_too", contact="@kirim_help", reference=reference)
     links = [entity.get("url") for entity in question["entities"] if entity["type"] == "text_link"]
     assert links == ["https://t.me/kirim_help"]
     await emma.says("Where is it?")
     await emma.sees(like("ticket.added", ticket=ticket))
-    assert "1234567890" not in str(await Newcomer(kirim.telegram, kirim.rina.id).reads(last=50))
+    assert "1234567890" not in str(await ChatUser(kirim.telegram, kirim.rina.id).reads(last=50))
 
 
 async def test_a_failure_after_the_payment_is_told_by_itself_to_sender_and_staff_in_their_languages(
-    kirim: World,
+    kirim: System,
 ) -> None:
-    budi = await newcomer(kirim)
-    card, order = await taps_to_invoice(kirim, budi)
+    budi = await new_user(kirim)
+    card, order = await tap_to_invoice(kirim, budi)
     reference = reference_of(card)
     await budi.speaks("id")
     await budi.says("/status")
@@ -71,47 +74,47 @@ async def test_a_failure_after_the_payment_is_told_by_itself_to_sender_and_staff
     await kirim.service.does("fail", orderId=order["id"])
     await kirim.service.heals()
     told = await budi.sees(like("news.failed_paid", "id"), anywhere=True)
-    assert says(words_of(told), "news.staff_know", "id")
+    assert says(text_of(told), "news.staff_know", "id")
     assert await budi.labels_of(told) == [label("button.help", "id")]
     await kirim.oscar.sees(staff_note("failed", reference), anywhere=True)
     assert await kirim.oscar.count(staff_note("stuck", reference)) == 0
 
 
-async def test_killed_while_it_tells_the_bot_repeats_what_may_not_have_arrived_and_no_more(kirim: World) -> None:
-    sari = await newcomer(kirim)
-    async with held(calls_of(kirim, "sendMessage"), kirim.oscar):
+async def test_killed_while_it_tells_the_bot_repeats_what_may_not_have_arrived_and_no_more(kirim: System) -> None:
+    sari = await new_user(kirim)
+    async with hold_call(calls_of(kirim, "sendMessage"), kirim.oscar):
         _, reference = await paid(kirim, sari)
     await kirim.kill_bot()
-    await good_weather(kirim)
+    await clear_faults(kirim)
     await kirim.start_bot()
     await kirim.oscar.sees(staff_note("stuck", reference), anywhere=True)
     await sari.sees(STUCK, anywhere=True)
     assert await kirim.oscar.count(staff_note("stuck", reference)) == 1
     # Hers may have been on its way, too: then it comes once more, and says that it may be a repetition.
-    told = [words_of(message) for message in await sari.messages() if re.search(STUCK, words_of(message))]
-    assert_repeats_say_so(told, kills=1)
+    told = [text_of(message) for message in await sari.messages() if re.search(STUCK, text_of(message))]
+    assert_copies_are_marked(told, kills=1)
 
 
-async def test_where_there_are_no_staff_the_contact_is_named(kirim: World) -> None:
+async def test_where_there_are_no_staff_the_contact_is_named(kirim: System) -> None:
     async with kirim.another_bot(OPERATOR_IDS="", SUPPORT_IDS="", SUPPORT_CONTACT="help@kirim.example"):
-        nina = await newcomer(kirim)
+        nina = await new_user(kirim)
         _, reference = await paid(kirim, nina)
         told = await nina.sees(STUCK)
-        assert says(words_of(told), "news.ask_a_person")
+        assert says(text_of(told), "news.ask_a_person")
         await nina.taps(label("button.help"), message=told)
         await nina.sees(like("help.contact", contact="help@kirim.example", reference=reference))
 
 
-async def paid(kirim: World, user: Newcomer) -> tuple[Json, str]:
+async def paid(kirim: System, user: ChatUser) -> tuple[Json, str]:
     """An order that is paid and then hangs at the service."""
-    card, order = await taps_to_invoice(kirim, user)
+    card, order = await tap_to_invoice(kirim, user)
     await kirim.service.pays(order)
-    await bot_knows(kirim, order, is_paid=1)
+    await wait_for_row(kirim, order, is_paid=1)
     return order, reference_of(card)
 
 
 def reference_of(card: Json) -> str:
-    heading = re.search(like("card.reference", reference=re.compile(r"(?P<reference>\w+)")), words_of(card))
+    heading = re.search(like("card.reference", reference=re.compile(r"(?P<reference>\w+)")), text_of(card))
     assert heading is not None
     return heading["reference"]
 

@@ -16,9 +16,12 @@ from bot.orders.order import Order, Phase, new_reference
 from bot.orders.repository import OrderRepository
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import OrderStep
-from tests.e2e.clocks import DAY, is_today
-from tests.e2e.people import WHERE, Newcomer, bot_knows, completes, newcomer, reviewed, row_of, taps_to_invoice
-from tests.e2e.world import Json, World, words_of
+from tests.e2e.bot_database import row_of, wait_for_row
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.local_times import DAY, is_today
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import DESTINATION_QUESTION, complete_order, review_pattern, tap_to_invoice
+from tests.e2e.system import System
 from tests.orders.builders import an_order
 from tests.texts import in_any_language, label, like, starts, text
 
@@ -28,11 +31,11 @@ BCA = PayoutMethod("014", "BANK CENTRAL ASIA", "bank", None)
 SENT: Mapping[str, Any] = {"phase": Phase.DONE, "state": "COMPLETED", "step": OrderStep.SENT}
 
 
-async def has_ordered(world: World, user: Newcomer, *orders: Mapping[str, Any]) -> list[Order]:
+async def has_ordered(system: System, user: ChatUser, *orders: Mapping[str, Any]) -> list[Order]:
     """Orders of another day, an hour apart, written down as the bot would have: one a mapping, oldest first."""
     days_ago = datetime.now(UTC) - timedelta(days=3)
-    keys = [base64.urlsafe_b64decode(key) for key in world.environment["ENCRYPTION_KEYS"].split(",")]
-    store = Database(world.environment["DATABASE_URL"], Vault(keys))
+    keys = [base64.urlsafe_b64decode(key) for key in system.environment["ENCRYPTION_KEYS"].split(",")]
+    store = Database(system.environment["DATABASE_URL"], Vault(keys))
     made = []
     try:
         async with store.transaction() as tx:
@@ -59,23 +62,23 @@ def at_a_time(key: str) -> str:
     return day + like("timeline.line", at=re.compile(r"\d\d:\d\d WIB"), what=text(key))
 
 
-async def asks_for_orders(user: Newcomer) -> Json:
+async def asks_for_orders(user: ChatUser) -> Json:
     """The newest page."""
     await user.says("/orders")
     return await user.sees(in_any_language("history.title"))
 
 
-async def opens(user: Newcomer, reference: str) -> Json:
+async def opens(user: ChatUser, reference: str) -> Json:
     """An order's page, from the list that has it."""
     await user.taps(reference)
     return await user.sees(like("order_page.reference", reference=reference))
 
 
-async def test_all_orders_can_be_leafed_through_while_others_arrive(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def test_all_orders_can_be_leafed_through_while_others_arrive(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/orders")
     await emma.sees(like("history.none"))
-    orders = await has_ordered(shared_world, emma, *({"number": f"55500000{n:02}"} for n in range(13)))
+    orders = await has_ordered(shared_system, emma, *({"number": f"55500000{n:02}"} for n in range(13)))
     newest_first = [order.reference for order in reversed(orders)]
     first = await asks_for_orders(emma)
     assert references(first) == newest_first[:6]
@@ -89,7 +92,7 @@ async def test_all_orders_can_be_leafed_through_while_others_arrive(shared_world
         state=text("status.sent"),
     )
     assert re.search(entry, first["text"])
-    await has_ordered(shared_world, emma, {"created_at": datetime.now(UTC)})
+    await has_ordered(shared_system, emma, {"created_at": datetime.now(UTC)})
     await emma.taps(label("history.older"))
     second = await emma.sees("••••0006")
     assert second["message_id"] == first["message_id"]
@@ -108,10 +111,10 @@ async def test_all_orders_can_be_leafed_through_while_others_arrive(shared_world
         assert references(newest)[1:] == newest_first[:5]
 
 
-async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
-    card, order = await taps_to_invoice(shared_world, emma)
-    row = row_of(shared_world, order)
+async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    card, order = await tap_to_invoice(shared_system, emma)
+    row = row_of(shared_system, order)
     reference, created_at = str(row["reference"]), datetime.fromisoformat(str(row["created_at"])).replace(tzinfo=UTC)
     await emma.says("/status")
     await emma.sees(like("status.created"))
@@ -119,7 +122,7 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shar
     entry = {"amount": "Rp500,000", "destination": "BCA ••••7890", "reference": reference}
     day = re.compile(f"{re.escape(text('time.today'))}|{DAY}")
     listed = await emma.sees(like("history.entry", "en", mark="⏳", state=text("status.created"), day=day, **entry))
-    assert text("time.today") in words_of(listed) or not is_today(created_at)
+    assert text("time.today") in text_of(listed) or not is_today(created_at)
     page = await opens(emma, reference)
     price = text("order_page.price", sats=f"{order['satAmount']:,} sats", channel=label("channel.lightning"))
     assert f"{price}\n{text('order_page.rate', rate='Rp')}" in page["text"]
@@ -129,14 +132,14 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shar
     assert payable["text"] == label("again.open")
     card = await emma.sees(f"⏳ {like('step.payment')}")
     assert await emma.count(like("review.title")) == 0
-    await shared_world.service.pays(order)
+    await shared_system.service.pays(order)
     paid = await emma.sees(like("news.paid"), anywhere=True)
     await emma.taps(label("button.refresh"), message=page)
     heading = like("order_page.heading", mark="⏳", state=text("status.paid"))
     await emma.sees(f"{heading}(?s:.*){like('order_page.paid')}(?s:.*){at_a_time('step.paid')}\n")
-    await completes(shared_world, order)
+    await complete_order(shared_system, order)
     sent = await emma.sees(like("news.sent_bank"), anywhere=True)
-    await bot_knows(shared_world, order, phase="done")
+    await wait_for_row(shared_system, order, phase="done")
     for message in (card, paid, sent):
         now, known = await emma.finds(message), {each["message_id"] for each in await emma.messages()}
         await emma.presses(message, f"o:{reference}:page", force=True)
@@ -148,30 +151,30 @@ async def test_a_page_follows_its_order_and_never_writes_over_what_was_told(shar
 def is_page(message: Json, known: set[int]) -> bool:
     """Whether this is the page of an order that was sent, and none of the messages known."""
     page = f"✅ {like('status.sent')}\n(?s:.*){at_a_time('step.sent')}\n\n{like('card.sent_bank')}"
-    return message["message_id"] not in known and re.search(page, words_of(message)) is not None
+    return message["message_id"] not in known and re.search(page, text_of(message)) is not None
 
 
-async def test_one_tap_sends_to_the_same_recipient_again(shared_world: World) -> None:
+async def test_one_tap_sends_to_the_same_recipient_again(shared_system: System) -> None:
     await asyncio.gather(
-        from_its_notification(shared_world),
-        from_history_with_another_draft_open(shared_world),
-        at_a_gone_bank(shared_world),
+        from_its_notification(shared_system),
+        from_history_with_another_draft_open(shared_system),
+        at_a_gone_bank(shared_system),
     )
 
 
-async def from_its_notification(shared_world: World) -> None:
-    emma, number = await newcomer(shared_world), "7731002202"
-    _, order = await taps_to_invoice(shared_world, emma, number=number)
-    await shared_world.service.pays(order)
-    await completes(shared_world, order)
+async def from_its_notification(shared_system: System) -> None:
+    emma, number = await new_user(shared_system), "7731002202"
+    _, order = await tap_to_invoice(shared_system, emma, number=number)
+    await shared_system.service.pays(order)
+    await complete_order(shared_system, order)
     sent = await emma.sees(like("news.sent_bank"), anywhere=True)
     _, again = await emma.button(label("button.resend"))
     await asyncio.gather(*(emma.presses(sent, again) for _ in range(3)))
-    review = await emma.sees(reviewed(amount="Rp500,000", bank="BCA · BANK CENTRAL ASIA", number=number))
+    review = await emma.sees(review_pattern(amount="Rp500,000", bank="BCA · BANK CENTRAL ASIA", number=number))
     assert any(starts(review["text"], f"requote.{how}") for how in ("same", "costs_less", "costs_more"))
     assert await emma.count(like("review.title")) == 1
     assert await emma.count(like("draft.replaced")) == 0
-    reference = str(row_of(shared_world, order)["reference"])
+    reference = str(row_of(shared_system, order)["reference"])
     await asks_for_orders(emma)
     page = await opens(emma, reference)  # which takes the review's buttons away
     # On the page: a tap elsewhere within some seconds of the first is taken for a second one.
@@ -180,13 +183,13 @@ async def from_its_notification(shared_world: World) -> None:
     assert await emma.count(like("draft.replaced")) == 0
     await emma.taps(label("review.confirm"), message=review)
     await emma.sees(like("card.pay_before"))
-    assert len(await shared_world.service.orders(number)) == 2
+    assert len(await shared_system.service.orders(number)) == 2
     assert await emma.finds(sent) is not None
 
 
-async def from_history_with_another_draft_open(shared_world: World) -> None:
-    sari = await newcomer(shared_world, "id")
-    [old] = await has_ordered(shared_world, sari, {"expected_sats": 1})
+async def from_history_with_another_draft_open(shared_system: System) -> None:
+    sari = await new_user(shared_system, "id")
+    [old] = await has_ordered(shared_system, sari, {"expected_sats": 1})
     await sari.says("/send")
     await sari.sees(like("destination.ask", "id"))
     await sari.says("ovo")
@@ -201,27 +204,27 @@ async def from_history_with_another_draft_open(shared_world: World) -> None:
     assert (said, title) == (text("draft.replaced", "id"), "")
     some = re.compile("[0-9.]+ sats")
     assert re.fullmatch(like("requote.costs_more", "id", after=some, before="1 sats", difference=some), difference)
-    assert re.search(reviewed("id", number="8620123456", holder="SARI DEWI"), review["text"])
+    assert re.search(review_pattern("id", number="8620123456", holder="SARI DEWI"), review["text"])
 
 
-async def at_a_gone_bank(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
-    [old] = await has_ordered(shared_world, emma, {"method": PayoutMethod("999", "BANK <b>GONE</b>", "bank", None)})
+async def at_a_gone_bank(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    [old] = await has_ordered(shared_system, emma, {"method": PayoutMethod("999", "BANK <b>GONE</b>", "bank", None)})
     list_of_one = await asks_for_orders(emma)
     await emma.presses(list_of_one, f"o:{old.reference}:resend", force=True)
-    await emma.sees(f"^{like('again.vanished', name='BANK <b>GONE</b>')}\n\n(?:{WHERE})")
+    await emma.sees(f"^{like('again.vanished', name='BANK <b>GONE</b>')}\n\n(?:{DESTINATION_QUESTION})")
     await emma.taps("BCA")
     await emma.sees(like("number.ask_bank"))
     await emma.says("1234567890")
     await emma.sees(like("holder.ask"))
     await emma.taps(label("holder.skip"))
-    await emma.sees(reviewed(amount="Rp250,000", bank="BCA · BANK CENTRAL ASIA"))
+    await emma.sees(review_pattern(amount="Rp250,000", bank="BCA · BANK CENTRAL ASIA"))
 
 
-async def test_what_cant_be_sent_again_says_why(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def test_what_cant_be_sent_again_says_why(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     forgotten, undecided = await has_ordered(
-        shared_world,
+        shared_system,
         emma,
         {"number": "", "holder": None},
         {"phase": Phase.ABANDONED, "state": "", "step": OrderStep.CREATED, "paid_at": None, "ended_at": None},
@@ -239,10 +242,10 @@ async def test_what_cant_be_sent_again_says_why(shared_world: World) -> None:
     await emma.sees(like("review.title"))
 
 
-async def test_a_strangers_buttons_show_nothing_of_an_order(shared_world: World) -> None:
-    emma, sari = await newcomer(shared_world), await newcomer(shared_world, "id")
-    [order] = await has_ordered(shared_world, emma, {})
-    await has_ordered(shared_world, sari, {"number": "7770001111"})
+async def test_a_strangers_buttons_show_nothing_of_an_order(shared_system: System) -> None:
+    emma, sari = await new_user(shared_system), await new_user(shared_system, "id")
+    [order] = await has_ordered(shared_system, emma, {})
+    await has_ordered(shared_system, sari, {"number": "7770001111"})
     mine = await asks_for_orders(sari)
     for action in ("page", "refresh", "list", "resend", "requote"):
         alien = await sari.presses(mine, f"o:{order.reference}:{action}", force=True)

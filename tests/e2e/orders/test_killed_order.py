@@ -9,19 +9,20 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from tests.e2e.crowd import Sender, newcomer, newcomer_at_review
-from tests.e2e.trouble import (
+from tests.e2e.chat_user import Json, text_of
+from tests.e2e.faults import (
     ORDERS,
     calls_of,
-    good_weather,
-    held,
+    clear_faults,
+    confirm_found_order,
+    count_posts,
+    hold_call,
+    hold_service,
     invoices_in,
-    killed_and_restarted,
-    posts,
-    says_that_the_found_order_is_theirs,
-    service_held,
+    kill_and_restart,
 )
-from tests.e2e.world import Json, World, words_of, world
+from tests.e2e.new_users import Sender, new_sender, new_sender_at_review
+from tests.e2e.system import System, running_system
 from tests.texts import label, like, says
 from tests.waiting import until
 
@@ -33,26 +34,26 @@ ASKED = like("news.unresolved")
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
 async def waiting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sender]:
     """Somebody whose bot was killed during a request that came to nothing."""
-    async with world(tmp_path_factory.mktemp("waiting"), "live", RECONCILE_SECONDS="2") as made:
-        sender = await newcomer_at_review(made)
-        async with service_held(made):
+    async with running_system(tmp_path_factory.mktemp("waiting"), "live", RECONCILE_SECONDS="2") as made:
+        sender = await new_sender_at_review(made)
+        async with hold_service(made):
             await sender.chat.taps(label("review.confirm"), wait=0)
-        await killed_and_restarted(made)
+        await kill_and_restart(made)
         yield sender
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
     """One world for the other tests: its persons tell them apart."""
-    async with world(tmp_path_factory.mktemp("kirim"), RECONCILE_SECONDS="2") as made:
+    async with running_system(tmp_path_factory.mktemp("kirim"), RECONCILE_SECONDS="2") as made:
         yield made
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def sender(lasting: World) -> Sender:
+async def sender(lasting: System) -> Sender:
     """Somebody who needs only to confirm."""
-    await good_weather(lasting)
-    return await newcomer_at_review(lasting)
+    await clear_faults(lasting)
+    return await new_sender_at_review(lasting)
 
 
 async def is_shown_one_invoice(sender: Sender, *, orders: int = 1) -> None:
@@ -66,94 +67,94 @@ async def is_shown_one_invoice(sender: Sender, *, orders: int = 1) -> None:
 
 
 async def test_an_order_that_was_made_before_the_kill_is_found_and_paid_as_if_nothing_had_been(
-    lasting: World, sender: Sender
+    lasting: System, sender: Sender
 ) -> None:
-    asked = await posts(lasting)
-    async with service_held(lasting, "delay_after"):
+    asked = await count_posts(lasting)
+    async with hold_service(lasting, "delay_after"):
         await sender.chat.taps(label("review.confirm"), wait=0)
     order = await sender.has_order()
-    await killed_and_restarted(lasting)
-    await says_that_the_found_order_is_theirs(sender.chat)
+    await kill_and_restart(lasting)
+    await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
     await lasting.service.pays(order)
     await sender.chat.sees(like("news.paid"))
     # The request that was held is only counted once it is answered, which it never was.
-    assert await posts(lasting) == asked
+    assert await count_posts(lasting) == asked
 
 
-async def test_an_order_that_the_service_makes_after_the_restart_is_adopted(lasting: World, sender: Sender) -> None:
-    async with service_held(lasting):
+async def test_an_order_that_the_service_makes_after_the_restart_is_adopted(lasting: System, sender: Sender) -> None:
+    async with hold_service(lasting):
         await sender.chat.taps(label("review.confirm"), wait=0)
-    await killed_and_restarted(lasting)
+    await kill_and_restart(lasting)
     assert await sender.orders() == []
     await made_late(sender)
-    await says_that_the_found_order_is_theirs(sender.chat)
+    await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
 
 
-async def test_two_kills_in_a_row_make_no_second_order(lasting: World, sender: Sender) -> None:
-    async with service_held(lasting, "delay_after"):
+async def test_two_kills_in_a_row_make_no_second_order(lasting: System, sender: Sender) -> None:
+    async with hold_service(lasting, "delay_after"):
         await sender.chat.taps(label("review.confirm"), wait=0)
     await lasting.kill_bot()
-    await good_weather(lasting)
-    async with service_held(lasting, method="GET", path=ORDERS):
+    await clear_faults(lasting)
+    async with hold_service(lasting, method="GET", path=ORDERS):
         await lasting.start_bot()
-    await killed_and_restarted(lasting)
-    await says_that_the_found_order_is_theirs(sender.chat)
+    await kill_and_restart(lasting)
+    await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
 
 
 @pytest.mark.parametrize("fault", ["delay", "delay_after"])
 async def test_kill_9_while_the_confirmation_is_being_shown_places_one_order(
-    lasting: World, sender: Sender, fault: str
+    lasting: System, sender: Sender, fault: str
 ) -> None:
-    async with held(calls_of(lasting, "editMessageText"), sender.chat, fault):
+    async with hold_call(calls_of(lasting, "editMessageText"), sender.chat, fault):
         await sender.chat.taps(label("review.confirm"), wait=0)
-    await killed_and_restarted(lasting)
+    await kill_and_restart(lasting)
     # The kill can fall before the request or before its answer. Only an order without an answer is asked about.
     seen = await sender.chat.sees(f"{like('card.pay_before')}|{like('news.recipient_masked')}", anywhere=True)
-    if says(words_of(seen), "news.recipient_masked"):
-        await says_that_the_found_order_is_theirs(sender.chat)
+    if says(text_of(seen), "news.recipient_masked"):
+        await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
 
 
-async def test_a_second_confirmation_after_the_kill_places_no_second_order(lasting: World, sender: Sender) -> None:
+async def test_a_second_confirmation_after_the_kill_places_no_second_order(lasting: System, sender: Sender) -> None:
     review = await sender.chat.sees(like("review.title"), anywhere=True)
     confirm = button(review)
-    async with service_held(lasting, "delay_after"):
+    async with hold_service(lasting, "delay_after"):
         await sender.chat.taps(label("review.confirm"), wait=0)
     await lasting.kill_bot()
-    await good_weather(lasting)
+    await clear_faults(lasting)
     await sender.chat.presses(review, confirm, wait=0, force=True)
     await lasting.start_bot()
-    await says_that_the_found_order_is_theirs(sender.chat)
+    await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
 
 
-async def test_kill_9_with_twenty_updates_of_several_users_in_the_queue_loses_none(lasting: World) -> None:
-    await good_weather(lasting)
-    senders = [await newcomer(lasting) for _ in range(5)]
+async def test_kill_9_with_twenty_updates_of_several_users_in_the_queue_loses_none(lasting: System) -> None:
+    await clear_faults(lasting)
+    senders = [await new_sender(lasting) for _ in range(5)]
     await lasting.telegram_fails("delay", "sendMessage", seconds=300)
     for said in ("/send", "bca", "", "Budi Santoso"):
         for sender in senders:
             await sender.chat.says(said or sender.number)
     await until(lambda: all_received(lasting), what="the receipt of all updates")
-    await killed_and_restarted(lasting)
+    await kill_and_restart(lasting)
     for sender in senders:
         await sender.chat.sees(like("amount.ask"))
-        told = [words_of(message) for message in await sender.chat.messages()][4:]
+        told = [text_of(message) for message in await sender.chat.messages()][4:]
         asked = ("destination.ask", "number.ask_bank", "holder.ask", "amount.ask")
         assert [says(words, question) for words, question in zip(told, asked, strict=True)] == [True] * 4
 
 
 async def test_an_order_that_is_made_after_the_question_is_adopted_and_the_question_settled(
-    lasting: World, sender: Sender
+    lasting: System, sender: Sender
 ) -> None:
     await lasting.service.fails_with("500_before", times=1)
     await sender.chat.taps(label("review.confirm"), wait=0)
     question = await sender.chat.sees(ASKED, anywhere=True)
     await made_late(sender)
-    await says_that_the_found_order_is_theirs(sender.chat)
+    await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
     # The button still stands there. It must not make a second one.
     await sender.chat.presses(question, button(question), force=True)
@@ -162,7 +163,7 @@ async def test_an_order_that_is_made_after_the_question_is_adopted_and_the_quest
 
 
 async def test_after_a_second_try_the_first_order_is_never_shown_even_if_it_is_made_late(
-    lasting: World, sender: Sender
+    lasting: System, sender: Sender
 ) -> None:
     await lasting.service.fails_with("500_before", times=1)
     await sender.chat.taps(label("review.confirm"), wait=0)
@@ -170,7 +171,7 @@ async def test_after_a_second_try_the_first_order_is_never_shown_even_if_it_is_m
     await sender.chat.taps(label("button.try_again"), message=question)
     await is_shown_one_invoice(sender)
     await made_late(sender)
-    await killed_and_restarted(lasting)
+    await kill_and_restart(lasting)
     await sender.chat.says("/status")
     await sender.chat.sees(like("status.title"))
     await is_shown_one_invoice(sender, orders=2)
@@ -187,7 +188,7 @@ async def test_whoever_has_no_order_after_a_kill_is_asked_and_only_they_try_agai
 
 async def made_late(sender: Sender) -> None:
     """The service makes, long after it was asked, what the bot has asked it for."""
-    key = sender.world.environment["SERVICE_API_KEY"]
+    key = sender.system.environment["SERVICE_API_KEY"]
     wish = {
         "idrAmount": 500_000,
         "depositChannel": "lightning",
@@ -195,7 +196,7 @@ async def made_late(sender: Sender) -> None:
         "partnerBankName": "BANK CENTRAL ASIA",
         "recipientDetails": sender.number,
     }
-    answer = await sender.world.control.post(ORDERS, json=wish, headers={"x-api-key": key})
+    answer = await sender.system.control.post(ORDERS, json=wish, headers={"x-api-key": key})
     answer.raise_for_status()
 
 
@@ -205,7 +206,7 @@ def button(message: Json) -> str:
     return data
 
 
-async def all_received(kirim: World) -> bool:
+async def all_received(kirim: System) -> bool:
     """Whether Telegram has nothing left that the bot hasn't acknowledged."""
     token = kirim.environment["TELEGRAM_BOT_TOKEN"]
     answer = await kirim.telegram.get(f"/bot{token}/getWebhookInfo")

@@ -9,10 +9,12 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from tests.e2e.clocks import here, minutes_between
-from tests.e2e.people import WHERE, Newcomer, newcomer, order_of
-from tests.e2e.trouble import is_at_rest
-from tests.e2e.world import Json, World, words_of, world
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.faults import wait_until_idle
+from tests.e2e.local_times import minutes_between, now_in_jakarta
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import DESTINATION_QUESTION, order_of
+from tests.e2e.system import System, running_system
 from tests.texts import label, like, says
 from tests.waiting import until
 
@@ -23,21 +25,21 @@ FLOOD = like("limits.messages", count=re.compile(r"\d+"))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    async with world(tmp_path_factory.mktemp("limits"), **LIMITS) as made:
+async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
+    async with running_system(tmp_path_factory.mktemp("limits"), **LIMITS) as made:
         yield made
 
 
-async def test_one_order_too_many_waits_with_its_draft_until_it_is_possible(kirim: World) -> None:
-    emma, since = await newcomer(kirim), here()
+async def test_one_order_too_many_waits_with_its_draft_until_it_is_possible(kirim: System) -> None:
+    emma, since = await new_user(kirim), now_in_jakarta()
     first = await ordered(kirim, emma, "Rp50,000")
     await emma.says("/send")
     warned = await emma.sees(like("limits.foretold"))
-    assert re.search(WHERE, words_of(warned))
+    assert re.search(DESTINATION_QUESTION, text_of(warned))
     await goes_to_amount(emma)
     await emma.taps("Rp50,000")
     refused = await emma.sees(like("limits.open", count=1))
-    assert_is_told(words_of(refused), since, in_=timedelta(hours=1))
+    assert_is_told(text_of(refused), since, in_=timedelta(hours=1))
     offered = [label("button.try_again"), label("button.back"), label("button.cancel")]
     assert await emma.labels_of(refused) == offered
     await kirim.service.pays(first)
@@ -49,19 +51,19 @@ async def test_one_order_too_many_waits_with_its_draft_until_it_is_possible(kiri
     await emma.speaks("id")
     await emma.says("/send")
     seen = await emma.sees(like("limits.foretold", "id"))
-    assert_is_told(words_of(seen), since, in_=timedelta(hours=1))
+    assert_is_told(text_of(seen), since, in_=timedelta(hours=1))
 
 
-async def test_the_day_is_told_with_what_would_be_fine_now_and_that_goes_through(kirim: World) -> None:
-    sari, since = await newcomer(kirim), here()
+async def test_the_day_is_told_with_what_would_be_fine_now_and_that_goes_through(kirim: System) -> None:
+    sari, since = await new_user(kirim), now_in_jakarta()
     await kirim.service.pays(await ordered(kirim, sari, "Rp1,000,000"))
     await sari.sees(like("news.paid"), anywhere=True)
     await sari.says("/send")
-    await sari.sees(WHERE)
+    await sari.sees(DESTINATION_QUESTION)
     await goes_to_amount(sari)
     await sari.says("500rb")
     told = await sari.sees(like("amount.day_remaining", remaining=200_000))
-    assert_is_told(words_of(told), since, in_=timedelta(days=1), with_day=True)
+    assert_is_told(text_of(told), since, in_=timedelta(days=1), with_day=True)
     await sari.says("2jt")
     await sari.sees(like("amount.above_day", remaining=200_000))
     await sari.taps("Rp200,000")
@@ -70,9 +72,9 @@ async def test_the_day_is_told_with_what_would_be_fine_now_and_that_goes_through
     await sari.sees(like("card.pay_before"))
 
 
-async def test_a_flood_is_told_once_and_is_none_where_the_bot_was_away(kirim: World) -> None:
+async def test_a_flood_is_told_once_and_is_none_where_the_bot_was_away(kirim: System) -> None:
     await kirim.kill_bot()
-    sabar, rusuh, tenang = await newcomer(kirim), await newcomer(kirim), await newcomer(kirim)
+    sabar, rusuh, tenang = await new_user(kirim), await new_user(kirim), await new_user(kirim)
     for _ in range(7):
         last = await sabar.says("/status")
     # Telegram's times are whole seconds: the bot is to begin in a later one, to which the message doesn't belong.
@@ -85,7 +87,7 @@ async def test_a_flood_is_told_once_and_is_none_where_the_bot_was_away(kirim: Wo
         await tenang.says("/status")
         await tenang.sees(like("status.none"))
         await sabar.sees_times(7, like("status.none"))
-        await is_at_rest(kirim)
+        await wait_until_idle(kirim)
         assert [await user.count(FLOOD) for user in (sabar, rusuh, tenang)] == [0, 1, 0]
         assert await rusuh.count(like("start.text")) == 4
 
@@ -94,23 +96,23 @@ async def is_before(second: int) -> bool:
     return second < int(time.time())
 
 
-async def ordered(world: World, user: Newcomer, amount: str) -> Json:
+async def ordered(system: System, user: ChatUser, amount: str) -> Json:
     """An order with its invoice in front of the person, as the service knows it."""
     await user.says("/send")
-    await user.sees(WHERE)
+    await user.sees(DESTINATION_QUESTION)
     await goes_to_amount(user)
     await user.taps(amount)
     await user.sees(like("review.title"))
     await user.taps(label("review.confirm"))
     await user.sees(like("card.pay_before"))
-    return await order_of(world, user)
+    return await order_of(system, user)
 
 
-async def goes_to_amount(user: Newcomer) -> None:
+async def goes_to_amount(user: ChatUser) -> None:
     """By buttons; who has sent before finds the recipient as the first of them."""
     await user.taps("BCA")
     seen = await user.sees(f"{like('number.ask_bank')}|{like('amount.ask')}")
-    if not says(words_of(seen), "amount.ask"):
+    if not says(text_of(seen), "amount.ask"):
         await user.says("1234567890")
         await user.sees(like("holder.ask"))
         await user.taps(label("holder.skip"))
@@ -119,7 +121,7 @@ async def goes_to_amount(user: Newcomer) -> None:
 
 def assert_is_told(text: str, since: datetime, *, in_: timedelta, with_day: bool = False) -> None:
     """The text names the minute, in the person's zone, that comes `in_` after what they did between `since` and now."""
-    possible = minutes_between(since + in_, here() + in_)
+    possible = minutes_between(since + in_, now_in_jakarta() + in_)
     assert any(f"{at:%H:%M} WIB" in text.replace(".", ":") for at in possible), text
     if with_day:
         assert any(f"{at.day} {at:%b %Y}" in text for at in possible), text

@@ -1,15 +1,15 @@
 """The main job: a person sends rupiah from a chat, pays, and watches them being sent."""
 
-from tests.e2e.steps import goes_through, reaches_invoice
-from tests.e2e.world import World
+from tests.e2e.orders.steps import complete_order, type_to_invoice
+from tests.e2e.system import System
 from tests.texts import like, says
 
 
-async def test_emma_sends_rupiah_and_sees_them_sent(either: World) -> None:
-    card, order = await reaches_invoice(either, either.emma)
+async def test_emma_sends_rupiah_and_sees_them_sent(either: System) -> None:
+    card, order = await type_to_invoice(either, either.emma)
     await either.service.pays(order)
     await either.emma.sees(like("news.paid"))
-    await goes_through(either, order)
+    await complete_order(either, order)
     await either.emma.sees(like("news.sent_bank"))
     final = next(m for m in await either.emma.messages() if m["message_id"] == card["message_id"])
     assert says(final["text"], "card.sent_bank")

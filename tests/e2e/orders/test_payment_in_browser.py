@@ -9,25 +9,25 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.e2e.browsing import (
+from tests.e2e.chat_page import (
     DESKTOP,
     PHONE,
-    Onlooker,
-    last,
-    opened,
-    pays_in_the_wallet,
-    picture,
-    says,
-    shows,
-    tap,
+    Viewer,
+    last_message,
+    open_page,
+    pay_in_wallet,
+    save_screenshot,
+    send_text,
+    show_chat,
+    tap_button,
 )
-from tests.e2e.world import world
+from tests.e2e.system import running_system
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Story(Onlooker):
+class Story(Viewer):
     """Who pays, with which service."""
 
     profile: str
@@ -43,17 +43,17 @@ STORIES = [
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
 async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, browser: Browser, tmp_path: Path) -> None:
-    async with world(tmp_path, story.profile) as kirim, opened(browser, kirim, story) as page:
+    async with running_system(tmp_path, story.profile) as kirim, open_page(browser, kirim, story) as page:
         pane = page.get_by_test_id(f"pane-{story.user}")
         if story.screen == PHONE:
-            await shows(page, kirim, story.user)
+            await show_chat(page, kirim, story.user)
         await walks_to_the_invoice(page, pane, story)
-        await pays_in_the_wallet(page, story)
-        await expect(last(pane, story.reads("news.paid"))).to_be_visible()
-        await picture(page, story, "paid")
+        await pay_in_wallet(page, story)
+        await expect(last_message(pane, story.reads("news.paid"))).to_be_visible()
+        await save_screenshot(page, story, "paid")
         await kirim.service.does("settings", speedSeconds=0.1)
-        await expect(last(pane, story.reads("news.sent_bank"))).to_be_visible()
-        await picture(page, story, "sent")
+        await expect(last_message(pane, story.reads("news.sent_bank"))).to_be_visible()
+        await save_screenshot(page, story, "sent")
         [order] = await kirim.service.orders()
         assert order["state"] == "COMPLETED"
         assert order["idrAmount"] == 500_000
@@ -61,13 +61,13 @@ async def test_a_newcomer_sends_rupiah_through_the_page(story: Story, browser: B
 
 async def walks_to_the_invoice(page: Page, pane: Locator, story: Story) -> None:
     await pane.get_by_test_id("start").click()
-    await tap(pane, story.label("button.send"))
+    await tap_button(pane, story.label("button.send"))
     for answer in ("bca", "1234567890"):
-        await says(pane, answer)
-    await tap(pane, story.label("holder.skip"))
-    await says(pane, "500rb")
-    await expect(last(pane, story.reads("review.title"))).to_be_visible()
-    await picture(page, story, "review")
-    await tap(pane, story.label("review.confirm"))
+        await send_text(pane, answer)
+    await tap_button(pane, story.label("holder.skip"))
+    await send_text(pane, "500rb")
+    await expect(last_message(pane, story.reads("review.title"))).to_be_visible()
+    await save_screenshot(page, story, "review")
+    await tap_button(pane, story.label("review.confirm"))
     await expect(pane.get_by_test_id("photo")).to_be_visible()
-    await picture(page, story, "invoice")
+    await save_screenshot(page, story, "invoice")

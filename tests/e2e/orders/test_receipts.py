@@ -8,10 +8,12 @@ from contextlib import closing
 import pytest
 
 from bot.orders.receipts.codes import ALPHABET
-from tests.e2e.clocks import WHEN
-from tests.e2e.people import Newcomer, completes, newcomer, order_of, reviewed, taps_to_review
-from tests.e2e.trouble import calls_of, good_weather, held
-from tests.e2e.world import Chatter, Json, World, words_of
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.faults import calls_of, clear_faults, hold_call
+from tests.e2e.local_times import TIME
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import complete_order, order_of, review_pattern, tap_to_review
+from tests.e2e.system import System
 from tests.pictures import qr_texts
 from tests.texts import label, like, says
 from tests.waiting import TIMEOUT_SECONDS
@@ -22,34 +24,34 @@ CODE = re.compile(r"[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}")
 TOLD = like("news.sent_bank")
 CAPTION = like("receipt.caption")
 TRUE, FALSE = like("verify.true", amount="Rp500,000"), like("verify.false")
-REFUSED = like("verify.too_many", again=WHEN)
+REFUSED = like("verify.too_many", again=TIME)
 WRONG = "K7QM-2XPA-9RTW"
 AGAIN = like("news.again")
 
 
-async def orders(world: World, user: Newcomer, *, holder: str | None = None) -> Json:
+async def orders(system: System, user: ChatUser, *, holder: str | None = None) -> Json:
     """To the invoice; the service's order."""
-    await taps_to_review(user)
+    await tap_to_review(user)
     if holder:
         await user.taps(label("review.edit.holder"))
         await user.sees(like("holder.ask"))
         await user.says(holder)
-        await user.sees(reviewed(holder=holder))
+        await user.sees(review_pattern(holder=holder))
     await user.taps(label("review.confirm"))
     await user.sees(like("card.pay_before"))
-    return await order_of(world, user)
+    return await order_of(system, user)
 
 
-async def is_sent(world: World, user: Newcomer, **answers: str) -> Json:
+async def is_sent(system: System, user: ChatUser, **answers: str) -> Json:
     """A whole payment; the message with its receipt."""
-    order = await orders(world, user, **answers)
-    await world.service.pays(order)
-    await completes(world, order)
+    order = await orders(system, user, **answers)
+    await system.service.pays(order)
+    await complete_order(system, order)
     return await user.sees(CAPTION)
 
 
 def code_on(receipt: Json) -> str:
-    found = CODE.search(words_of(receipt))
+    found = CODE.search(text_of(receipt))
     assert found, receipt
     return found[0]
 
@@ -59,17 +61,17 @@ def changed(code: str) -> str:
     return code[:-1] + ALPHABET[(ALPHABET.index(code[-1]) + 1) % len(ALPHABET)]
 
 
-async def in_a_group(shared_world: World, *members: Newcomer) -> list[Chatter]:
+async def in_a_group(shared_system: System, *members: ChatUser) -> list[ChatUser]:
     """The same persons in a group of theirs, with the bot."""
     wanted = {"title": "Family", "members": [member.id for member in members], "bot": "member"}
-    group = (await shared_world.telegram.post("/sandbox/chats", json=wanted)).raise_for_status().json()
-    return [Chatter(shared_world.telegram, member.id, group["id"]) for member in members]
+    group = (await shared_system.telegram.post("/sandbox/chats", json=wanted)).raise_for_status().json()
+    return [ChatUser(shared_system.telegram, member.id, group["id"]) for member in members]
 
 
 @session
-async def test_a_whole_payment_ends_with_one_picture_that_proves_itself(shared_world: World) -> None:
-    emma, sari = await asyncio.gather(newcomer(shared_world), newcomer(shared_world, "id"))
-    receipt = await is_sent(shared_world, emma, holder="Budi Santoso")
+async def test_a_whole_payment_ends_with_one_picture_that_proves_itself(shared_system: System) -> None:
+    emma, sari = await asyncio.gather(new_user(shared_system), new_user(shared_system, "id"))
+    receipt = await is_sent(shared_system, emma, holder="Budi Santoso")
     code = code_on(receipt)
     assert receipt["sandbox"]["silent"]
     sent = await emma.sees(TOLD, anywhere=True)
@@ -88,30 +90,30 @@ async def test_a_whole_payment_ends_with_one_picture_that_proves_itself(shared_w
     assert says(told["text"], "verify.compare", "id")
     assert "567890" not in str(told)
     await emma.sees_times(1, CAPTION)
-    assert code not in shared_world.log.read_text()
-    assert code.replace("-", "") not in shared_world.log.read_text()
+    assert code not in shared_system.log.read_text()
+    assert code.replace("-", "") not in shared_system.log.read_text()
 
 
 @session
-async def test_whoever_was_shown_a_receipt_can_have_it_verified(shared_world: World) -> None:
-    code = code_on(await is_sent(shared_world, await newcomer(shared_world)))
+async def test_whoever_was_shown_a_receipt_can_have_it_verified(shared_system: System) -> None:
+    code = code_on(await is_sent(shared_system, await new_user(shared_system)))
     await asyncio.gather(
-        verified_however_one_comes_by_it(shared_world, code),
-        everybody_in_a_group_is_answered_and_offered_nothing(shared_world, code),
-        who_tries_codes_out_is_stopped_wherever_they_try(shared_world, code),
+        verified_however_one_comes_by_it(shared_system, code),
+        everybody_in_a_group_is_answered_and_offered_nothing(shared_system, code),
+        who_tries_codes_out_is_stopped_wherever_they_try(shared_system, code),
     )
 
 
 @session
-async def test_the_picture_is_shown_when_it_is_wished_for(shared_world: World) -> None:
+async def test_the_picture_is_shown_when_it_is_wished_for(shared_system: System) -> None:
     await asyncio.gather(
-        comes_again_when_asked_for_and_once_for_a_double_tap(shared_world),
-        not_sent_unasked_to_whom_leaves_the_end_to_the_card(shared_world),
+        comes_again_when_asked_for_and_once_for_a_double_tap(shared_system),
+        not_sent_unasked_to_whom_leaves_the_end_to_the_card(shared_system),
     )
 
 
-async def verified_however_one_comes_by_it(shared_world: World, code: str) -> None:
-    sari = await newcomer(shared_world)
+async def verified_however_one_comes_by_it(shared_system: System, code: str) -> None:
+    sari = await new_user(shared_system)
     await sari.says(f"/verify {code.lower().replace('-', ' ')}")
     await sari.sees(TRUE)
     await sari.says(code)
@@ -137,9 +139,9 @@ async def verified_however_one_comes_by_it(shared_world: World, code: str) -> No
     await sari.sees(like("number.ask_bank"))
 
 
-async def everybody_in_a_group_is_answered_and_offered_nothing(shared_world: World, code: str) -> None:
-    emma, sari = await asyncio.gather(newcomer(shared_world), newcomer(shared_world, "id"))
-    emma_there, sari_there = await in_a_group(shared_world, emma, sari)
+async def everybody_in_a_group_is_answered_and_offered_nothing(shared_system: System, code: str) -> None:
+    emma, sari = await asyncio.gather(new_user(shared_system), new_user(shared_system, "id"))
+    emma_there, sari_there = await in_a_group(shared_system, emma, sari)
     question = await emma_there.says(f"/verify@kirim_sandbox_bot {code}")
     told = await emma_there.sees(TRUE)
     assert told["reply_to_message"]["message_id"] == question["message_id"]
@@ -155,9 +157,9 @@ async def everybody_in_a_group_is_answered_and_offered_nothing(shared_world: Wor
     assert len(await emma_there.messages()) == before + 3
 
 
-async def who_tries_codes_out_is_stopped_wherever_they_try(shared_world: World, code: str) -> None:
-    emma, sari = await asyncio.gather(newcomer(shared_world), newcomer(shared_world))
-    (sari_there,) = await in_a_group(shared_world, sari)
+async def who_tries_codes_out_is_stopped_wherever_they_try(shared_system: System, code: str) -> None:
+    emma, sari = await asyncio.gather(new_user(shared_system), new_user(shared_system))
+    (sari_there,) = await in_a_group(shared_system, sari)
     for _ in range(5):
         await sari.says(f"/verify {WRONG}")
         await sari_there.says(f"/verify {WRONG}")
@@ -173,14 +175,14 @@ async def who_tries_codes_out_is_stopped_wherever_they_try(shared_world: World, 
     await emma.sees(TRUE)
 
 
-async def comes_again_when_asked_for_and_once_for_a_double_tap(shared_world: World) -> None:
-    emma, sari = await asyncio.gather(newcomer(shared_world), newcomer(shared_world))
-    order = await orders(shared_world, emma)
+async def comes_again_when_asked_for_and_once_for_a_double_tap(shared_system: System) -> None:
+    emma, sari = await asyncio.gather(new_user(shared_system), new_user(shared_system))
+    order = await orders(shared_system, emma)
     card, refresh = await emma.button(label("button.refresh"))
     button = refresh.replace("look", "receipt")
     assert (await emma.presses(card, button, force=True))["text"] == label("receipt.not_yet")
-    await shared_world.service.pays(order)
-    await completes(shared_world, order)
+    await shared_system.service.pays(order)
+    await complete_order(shared_system, order)
     receipt = await emma.sees(CAPTION)
     assert label("button.receipt") in await emma.labels_of(card)
     first, second = await asyncio.gather(emma.presses(card, button), emma.presses(card, button))
@@ -193,17 +195,17 @@ async def comes_again_when_asked_for_and_once_for_a_double_tap(shared_world: Wor
     assert (await sari.presses(welcome, button, force=True))["text"] == label("stale.not_yours")
     assert await sari.count(CAPTION) == 0
     await emma.taps(label("button.resend"), message=again)
-    await emma.sees(reviewed(number="1234567890"))
+    await emma.sees(review_pattern(number="1234567890"))
 
 
-async def not_sent_unasked_to_whom_leaves_the_end_to_the_card(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
-    order = await orders(shared_world, emma)
-    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+async def not_sent_unasked_to_whom_leaves_the_end_to_the_card(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    order = await orders(shared_system, emma)
+    with closing(sqlite3.connect(shared_system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         database.execute("UPDATE users SET notification_preferences = ? WHERE id = ?", ('{"sent": "card"}', emma.id))
         database.commit()
-    await shared_world.service.pays(order)
-    await completes(shared_world, order)
+    await shared_system.service.pays(order)
+    await complete_order(shared_system, order)
     await emma.sees(f"✅ {like('step.sent')}")
     await emma.taps(label("button.receipt"))
     await emma.sees(CAPTION)
@@ -211,23 +213,23 @@ async def not_sent_unasked_to_whom_leaves_the_end_to_the_card(shared_world: Worl
     assert await emma.count(CAPTION) == 1
 
 
-async def test_a_kill_around_the_picture_leaves_one_receipt_with_one_code(kirim: World) -> None:
-    lost, doubled = await asyncio.gather(newcomer(kirim), newcomer(kirim))
+async def test_a_kill_around_the_picture_leaves_one_receipt_with_one_code(kirim: System) -> None:
+    lost, doubled = await asyncio.gather(new_user(kirim), new_user(kirim))
     placed = [await orders(kirim, user) for user in (lost, doubled)]
     pictures = calls_of(kirim, "sendPhoto")
-    async with held(pictures, lost), held(pictures, doubled, "delay_after"):
+    async with hold_call(pictures, lost), hold_call(pictures, doubled, "delay_after"):
         for order in placed:
             await kirim.service.pays(order)
-            await completes(kirim, order)
+            await complete_order(kirim, order)
     await kirim.kill_bot()
     before = codes_of(kirim)
     assert await lost.count(TOLD) == 1
     assert await lost.count(CAPTION) == 0
-    await good_weather(kirim)
+    await clear_faults(kirim)
     await kirim.start_bot()
     for user, times in ((lost, 1), (doubled, 2)):
         await user.sees(f"{CAPTION}(.|\n)*{AGAIN}", anywhere=True)
-        receipts = [message for message in await user.messages() if re.search(CAPTION, words_of(message))]
+        receipts = [message for message in await user.messages() if re.search(CAPTION, text_of(message))]
         assert len(receipts) == times
         assert len({code_on(receipt) for receipt in receipts}) == 1
         await user.says(f"/verify {code_on(receipts[-1])}")
@@ -236,7 +238,7 @@ async def test_a_kill_around_the_picture_leaves_one_receipt_with_one_code(kirim:
     assert len(before) == 2
 
 
-def codes_of(world: World) -> list[str]:
+def codes_of(system: System) -> list[str]:
     """The hashes of all codes there are."""
-    with closing(sqlite3.connect(world.state / "kirim.db")) as database:
+    with closing(sqlite3.connect(system.state / "kirim.db")) as database:
         return [row[0] for row in database.execute("SELECT code_hash FROM receipts ORDER BY reference")]

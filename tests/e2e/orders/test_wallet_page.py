@@ -16,10 +16,12 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from bot.infra.i18n import LOCALES
-from tests.e2e.pages import TOKEN, Phone, page_address, page_settings, phone, scan
-from tests.e2e.people import completes, expires, newcomer, order_of, taps_to_invoice, taps_to_review
-from tests.e2e.programs import run, running
-from tests.e2e.world import World, world
+from tests.e2e.bot_database import expire_order
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.payment_pages import TOKEN, Phone, open_phone, page_address, page_settings, scan_qr_code
+from tests.e2e.orders.steps import complete_order, order_of, tap_to_invoice, tap_to_review
+from tests.e2e.programs import run_program, running_program
+from tests.e2e.system import System, running_system
 from tests.texts import ANYTHING, TRANSLATIONS, label, like, text
 from tests.waiting import found
 
@@ -37,13 +39,13 @@ Pictures = Path(os.environ["SCREENSHOTS"]) if os.environ.get("SCREENSHOTS") else
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    async with world(tmp_path_factory.mktemp("pages"), **page_settings(), **RUN_BY) as made:
+async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
+    async with running_system(tmp_path_factory.mktemp("pages"), **page_settings(), **RUN_BY) as made:
         yield made
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def paged(lasting: World) -> World:
+async def paged(lasting: System) -> System:
     """A world whose bot serves pages, also where a story before has ended it."""
     if lasting.bot is None or lasting.bot.returncode is not None:
         await lasting.start_bot()
@@ -61,13 +63,13 @@ async def fits_the_screen(shown: Phone) -> None:
 
 
 @pytest.mark.browser
-async def test_a_payment_is_made_and_followed_on_its_page_in_both_languages(paged: World, browser: Browser) -> None:
-    emma = await newcomer(paged)
-    _, order = await taps_to_invoice(paged, emma)
+async def test_a_payment_is_made_and_followed_on_its_page_in_both_languages(paged: System, browser: Browser) -> None:
+    emma = await new_user(paged)
+    _, order = await tap_to_invoice(paged, emma)
     address = await page_address(emma)
     assert address is not None
     assert TOKEN.search(address)
-    async with phone(browser) as english, phone(browser, dark=True) as indonesian:
+    async with open_phone(browser) as english, open_phone(browser, dark=True) as indonesian:
         both = {"en": english, "id": indonesian}
         for locale, shown in both.items():
             await shown.page.goto(address.replace("l=en", f"l={locale}"))
@@ -78,7 +80,7 @@ async def test_a_payment_is_made_and_followed_on_its_page_in_both_languages(page
             await shown.sees("paid")
             await says(shown, locale, "paid")
             assert order["invoiceBolt11"][:40] not in (await shown.source()).lower()
-        await completes(paged, order)
+        await complete_order(paged, order)
         for locale, shown in both.items():
             await shown.sees("sent")
             await says(shown, locale, "sent")
@@ -106,7 +108,7 @@ def in_minutes(minutes: int) -> str:
 async def can_be_paid(shown: Phone, invoice: str) -> None:
     """By a camera, by a tap, by the clipboard; and for how long is counted."""
     await fits_the_screen(shown)
-    assert await scan(shown.page) == [f"LIGHTNING:{invoice.upper()}"]
+    assert await scan_qr_code(shown.page) == [f"LIGHTNING:{invoice.upper()}"]
     await expect(shown.page.locator("a.primary")).to_have_attribute("href", f"lightning:{invoice}")
     await expect(shown.page.locator("#left")).to_have_text(re.compile(r"5\d:\d\d"))
     await shown.page.locator("[data-copies=invoice]").click()
@@ -114,18 +116,18 @@ async def can_be_paid(shown: Phone, invoice: str) -> None:
 
 
 @pytest.mark.browser
-async def test_a_page_without_scripts_says_the_same_and_leads_into_the_wallet(paged: World, browser: Browser) -> None:
-    emma = await newcomer(paged)
-    _, order = await taps_to_invoice(paged, emma)
+async def test_a_page_without_scripts_says_the_same_and_leads_into_the_wallet(paged: System, browser: Browser) -> None:
+    emma = await new_user(paged)
+    _, order = await tap_to_invoice(paged, emma)
     address = await page_address(emma)
     assert address is not None
-    async with phone(browser, scripts=False) as shown:
+    async with open_phone(browser, scripts=False) as shown:
         await shown.page.goto(address)
         await expect(shown.page.locator("h1")).to_have_text(label("page.waiting"))
         await expect(shown.page.locator("#left")).to_have_text(one_of([in_minutes(59), in_minutes(60)]))
         await expect(shown.page.locator("#invoice")).to_have_text(order["invoiceBolt11"])
         await expect(shown.page.locator("button")).to_be_hidden()
-        assert await scan(shown.page) == [f"LIGHTNING:{order['invoiceBolt11'].upper()}"]
+        assert await scan_qr_code(shown.page) == [f"LIGHTNING:{order['invoiceBolt11'].upper()}"]
         await shown.page.get_by_role("link", name=LOCALES["id"].name).click()
         await expect(shown.page.locator("h1")).to_have_text(label("page.waiting", "id"))
         await paged.service.pays(order)
@@ -136,12 +138,12 @@ async def test_a_page_without_scripts_says_the_same_and_leads_into_the_wallet(pa
 
 
 @pytest.mark.browser
-async def test_an_invoice_that_expires_leaves_the_page_by_itself(paged: World, browser: Browser) -> None:
-    emma = await newcomer(paged)
-    _, order = await taps_to_invoice(paged, emma)
+async def test_an_invoice_that_expires_leaves_the_page_by_itself(paged: System, browser: Browser) -> None:
+    emma = await new_user(paged)
+    _, order = await tap_to_invoice(paged, emma)
     address = await page_address(emma)
     assert address is not None
-    async with phone(browser) as shown:
+    async with open_phone(browser) as shown:
         # Not the browser driver's own clock: on a busy machine it was seen to wait for the empty page without end.
         await shown.page.add_init_script(MOVABLE_CLOCK)
         # No answer reaches the page from the start, not even one to its first request: it counts down alone.
@@ -157,7 +159,7 @@ async def test_an_invoice_that_expires_leaves_the_page_by_itself(paged: World, b
         await expect(shown.page.locator("h1")).to_have_text(label("page.expired"))
         # Nor does it come back when the server answers again. The server may keep a state for a second, and the order
         # was changed behind its back, so wait for its answer first.
-        await expires(paged, order)
+        await expire_order(paged, order)
         async with httpx.AsyncClient() as other:
             state = address.replace("?", "/state?")
             await found(lambda: _state(other, state), "expired".__eq__, what="the server says that it has expired")
@@ -180,9 +182,9 @@ async def _state(client: httpx.AsyncClient, address: str) -> str:
 
 
 @pytest.mark.browser
-async def test_a_deposit_is_paid_from_its_page(paged: World, browser: Browser) -> None:
-    emma = await newcomer(paged)
-    await taps_to_review(emma)
+async def test_a_deposit_is_paid_from_its_page(paged: System, browser: Browser) -> None:
+    emma = await new_user(paged)
+    await tap_to_review(emma)
     await emma.taps(label("review.edit.channel"))
     await emma.sees(like("channel.ask"))
     await emma.taps(label("channel.btcb"))
@@ -192,12 +194,12 @@ async def test_a_deposit_is_paid_from_its_page(paged: World, browser: Browser) -
     shown_in_chat = await emma.sees(like("pay.deposit"))
     address = await page_address(emma)
     assert address is not None
-    async with phone(browser) as shown:
+    async with open_phone(browser) as shown:
         await shown.page.goto(address)
         await fits_the_screen(shown)
         await picture(shown, "en-deposit")
         link = await shown.page.locator("a.primary").get_attribute("href")
-        assert await scan(shown.page) == [link]
+        assert await scan_qr_code(shown.page) == [link]
         for part in ("amount", "address", "contract"):
             assert await shown.page.locator(f"#{part}").inner_text() in shown_in_chat["caption"]
         await shown.page.locator("[data-copies=address]").click()
@@ -211,15 +213,15 @@ async def test_a_deposit_is_paid_from_its_page(paged: World, browser: Browser) -
         assert copied not in await shown.source()
 
 
-async def test_help_privacy_and_the_page_say_who_runs_the_bot_and_link_the_terms(paged: World) -> None:
-    emma = await newcomer(paged)
+async def test_help_privacy_and_the_page_say_who_runs_the_bot_and_link_the_terms(paged: System) -> None:
+    emma = await new_user(paged)
     for command, begins in (("/help", "help.text"), ("/privacy", "privacy.text")):
         await emma.says(command)
         shown = await emma.sees(like(begins))
         assert shown["text"].endswith(f"{text('provider.name', name=RUN_BY['OPERATOR_NAME'])} · Terms · Privacy policy")
         links = {entity["url"] for entity in shown["entities"] if entity["type"] == "text_link"}
         assert links == {RUN_BY["TERMS_URL"], RUN_BY["PRIVACY_URL"]}
-    await taps_to_invoice(paged, emma)
+    await tap_to_invoice(paged, emma)
     address = await page_address(emma)
     async with httpx.AsyncClient() as browser:
         foot = (await browser.get(str(address))).text.partition("<footer>")[2]
@@ -229,9 +231,9 @@ async def test_help_privacy_and_the_page_say_who_runs_the_bot_and_link_the_terms
 
 async def test_without_a_public_address_no_invoice_has_a_button(tmp_path: Path) -> None:
     settings = page_settings()
-    async with world(tmp_path, HTTP_PORT=settings["HTTP_PORT"]) as made:
-        emma = await newcomer(made)
-        await taps_to_invoice(made, emma)
+    async with running_system(tmp_path, HTTP_PORT=settings["HTTP_PORT"]) as made:
+        emma = await new_user(made)
+        await tap_to_invoice(made, emma)
         assert await page_address(emma) is None
         async with httpx.AsyncClient(base_url=settings["PUBLIC_URL"]) as other:
             assert (await other.get("/healthz")).json() == {"status": "ok", "database": True, "workers": True}
@@ -242,18 +244,18 @@ async def test_without_a_public_address_no_invoice_has_a_button(tmp_path: Path) 
             assert await made.stop_bot() == 0
 
 
-async def test_a_port_that_is_taken_ends_the_start_with_one_line(paged: World, tmp_path: Path) -> None:
+async def test_a_port_that_is_taken_ends_the_start_with_one_line(paged: System, tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path / 'other.db'}"
-    ended = await run(tmp_path, "run", environment={**paged.environment, "DATABASE_URL": database})
+    ended = await run_program(tmp_path, "run", environment={**paged.environment, "DATABASE_URL": database})
     assert ended.code == 2
     said = [line for line in ended.err.splitlines() if not line.startswith("{")]
     where = f"127.0.0.1 port {paged.environment['HTTP_PORT']}"
     assert said == [f"Kirim can't open its web port (HTTP_HOST, HTTP_PORT): {where}: Address already in use"]
 
 
-async def test_no_address_of_a_page_is_in_the_log(paged: World) -> None:
-    emma = await newcomer(paged)
-    await taps_to_invoice(paged, emma)
+async def test_no_address_of_a_page_is_in_the_log(paged: System) -> None:
+    emma = await new_user(paged)
+    await tap_to_invoice(paged, emma)
     address = await page_address(emma)
     assert address is not None
     assert TOKEN.search(address)
@@ -264,12 +266,12 @@ async def test_no_address_of_a_page_is_in_the_log(paged: World) -> None:
     assert not re.search(r"/p/[A-Za-z0-9_-]{32}", said)
 
 
-async def test_whoever_takes_over_serves_the_pages(paged: World, tmp_path: Path) -> None:
-    emma = await newcomer(paged)
-    await taps_to_invoice(paged, emma)
+async def test_whoever_takes_over_serves_the_pages(paged: System, tmp_path: Path) -> None:
+    emma = await new_user(paged)
+    await tap_to_invoice(paged, emma)
     address = await page_address(emma)
     assert address is not None
-    second_bot = running(tmp_path, "run", environment=paged.environment)
+    second_bot = running_program(tmp_path, "run", environment=paged.environment)
     async with second_bot as second, httpx.AsyncClient() as other:
         await second.says('"standby_started"')
         assert (await other.get(address)).status_code == 200

@@ -18,8 +18,8 @@ from mcp import MCPError
 from mcp_types import CallToolResult
 
 from bot.sandbox.run import SandboxOptions, servers
-from tests.e2e.agent_programs import TOKEN, ToolServer, environment, tool_server
-from tests.e2e.programs import ROOT, run
+from tests.e2e.processes.tool_server import TOKEN, ToolServer, running_tool_server, tool_settings
+from tests.e2e.programs import ROOT, run_program
 from tests.ports import free_port
 from tests.waiting import found
 
@@ -42,7 +42,7 @@ async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a machine has one loopback address only")
 async def test_every_variable_of_http_is_kept_to(tmp_path: Path, service: str) -> None:
     port, other = free_port(), free_port()
-    settings = environment(
+    settings = tool_settings(
         service,
         SERVICE_MCP_HOST="127.0.0.2",
         SERVICE_MCP_PORT=str(other),
@@ -52,7 +52,7 @@ async def test_every_variable_of_http_is_kept_to(tmp_path: Path, service: str) -
         SERVICE_MCP_NAME="Rupiah of a test",
         SERVICE_MCP_LOG_LEVEL="DEBUG",
     )
-    async with tool_server(tmp_path, settings, host="127.0.0.2", port=port) as tools:
+    async with running_tool_server(tmp_path, settings, host="127.0.0.2", port=port) as tools:
         assert (await tools.browser.get("/healthz")).json()["name"] == "Rupiah of a test"
         assert (await tools.browser.get("/healthz", headers={"host": "tools.example:443"})).status_code == 200
         assert (await tools.browser.get("/healthz", headers={"host": "kirim.example"})).status_code == 403
@@ -66,7 +66,7 @@ async def test_every_variable_of_http_is_kept_to(tmp_path: Path, service: str) -
 
 
 async def test_a_quiet_server_says_nothing_of_what_it_refuses(tmp_path: Path, service: str) -> None:
-    async with tool_server(tmp_path, environment(service, SERVICE_MCP_LOG_LEVEL="warn")) as tools:
+    async with running_tool_server(tmp_path, tool_settings(service, SERVICE_MCP_LOG_LEVEL="warn")) as tools:
         assert (await _soon(tools.browser)).status_code == 401
         await tools.program.ends_on(signal.SIGTERM)
         assert tools.program.log.read_text() == ""
@@ -97,13 +97,13 @@ async def test_settings_that_dont_do_end_the_start_and_are_named_at_once(tmp_pat
     }
     for ended, named in zip(
         await asyncio.gather(
-            run(tmp_path, "mcp", environment=environment(service) | bad),
-            run(
+            run_program(tmp_path, "mcp", environment=tool_settings(service) | bad),
+            run_program(
                 tmp_path,
                 "mcp",
-                environment=environment(service, SERVICE_MCP_HTTP_TOKEN="", SERVICE_MCP_ALLOWED_HOSTS=" , "),
+                environment=tool_settings(service, SERVICE_MCP_HTTP_TOKEN="", SERVICE_MCP_ALLOWED_HOSTS=" , "),
             ),
-            run(tmp_path, "mcp", environment=environment(service, SERVICE_MCP_TRANSPORT="carrier-pigeon")),
+            run_program(tmp_path, "mcp", environment=tool_settings(service, SERVICE_MCP_TRANSPORT="carrier-pigeon")),
         ),
         (set(bad), {"SERVICE_MCP_HTTP_TOKEN", "SERVICE_MCP_ALLOWED_HOSTS"}, {"SERVICE_MCP_TRANSPORT"}),
         strict=True,
@@ -116,7 +116,7 @@ async def test_settings_that_dont_do_end_the_start_and_are_named_at_once(tmp_pat
 async def test_a_port_that_is_taken_ends_the_start_with_one_line(tmp_path: Path, service: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        ended = await run(tmp_path, "mcp", environment=environment(service, PORT=str(port)))
+        ended = await run_program(tmp_path, "mcp", environment=tool_settings(service, PORT=str(port)))
     assert ended.code == 2
     assert ended.err.splitlines()[-1] == (
         "Kirim can't open its port (SERVICE_MCP_HOST, SERVICE_MCP_PORT, PORT): "
@@ -126,14 +126,14 @@ async def test_a_port_that_is_taken_ends_the_start_with_one_line(tmp_path: Path,
 
 
 async def test_a_host_that_isnt_ours_ends_the_start_likewise(tmp_path: Path, service: str) -> None:
-    ended = await run(tmp_path, "mcp", environment=environment(service, SERVICE_MCP_HOST="203.0.113.9"))
+    ended = await run_program(tmp_path, "mcp", environment=tool_settings(service, SERVICE_MCP_HOST="203.0.113.9"))
     assert ended.code == 2
     assert "203.0.113.9 port 3333: " in ended.err
     assert "Traceback" not in ended.err
 
 
 async def test_it_ends_within_seconds_whoever_is_connected_or_waits(tmp_path: Path, service: str) -> None:
-    started = tool_server(tmp_path, environment(service), cold=True)
+    started = running_tool_server(tmp_path, tool_settings(service), cold=True)
     async with started as tools, tools.client("legacy") as client, AsyncExitStack() as connected:
         order = await _order(client)
         _, silent = await asyncio.open_connection("127.0.0.1", int(tools.address.rpartition(":")[2]))
@@ -155,10 +155,10 @@ async def test_the_health_check_of_the_containers_asks_as_it_must(
     written = (ROOT / "compose.yaml").read_text(encoding="utf-8").split("kirim-mcp")[1]
     kind, python, *arguments = json.loads(re.findall(r"test: (\[.*\])", written)[0])
     assert (kind, python) == ("CMD", "python")
-    settings = environment(service, SERVICE_MCP_PORT=str(free_port()), SERVICE_MCP_ALLOWED_HOSTS=hosts or "")
+    settings = tool_settings(service, SERVICE_MCP_PORT=str(free_port()), SERVICE_MCP_ALLOWED_HOSTS=hosts or "")
     async with AsyncExitStack() as stack:
         if hosts is not None:
-            await stack.enter_async_context(tool_server(tmp_path, settings))
+            await stack.enter_async_context(running_tool_server(tmp_path, settings))
         check = await asyncio.create_subprocess_exec(
             sys.executable, *arguments, env=settings, stderr=asyncio.subprocess.DEVNULL
         )
@@ -167,10 +167,13 @@ async def test_the_health_check_of_the_containers_asks_as_it_must(
 
 async def test_a_client_goes_on_after_a_kill_and_a_restart(tmp_path: Path, service: str) -> None:
     port = free_port()
-    async with tool_server(tmp_path, environment(service), port=port) as tools, tools.client("legacy") as client:
+    async with (
+        running_tool_server(tmp_path, tool_settings(service), port=port) as tools,
+        tools.client("legacy") as client,
+    ):
         order = await _order(client)
         await tools.program.ends_on(signal.SIGKILL)
-        async with tool_server(tmp_path, environment(service), port=port):
+        async with running_tool_server(tmp_path, tool_settings(service), port=port):
             result = await client.call_tool("get_offramp_order", {"orderId": order["orderId"]})
             assert isinstance(result, CallToolResult)
             assert (result.structured_content or {})["id"] == order["orderId"]
@@ -185,8 +188,8 @@ async def _order(client: Any, amount: int = 123_456) -> dict[str, Any]:
 
 
 async def test_no_log_names_a_recipient_whatever_went_wrong(tmp_path: Path, service: str) -> None:
-    settings = environment(service, SERVICE_MCP_LOG_LEVEL="debug", SERVICE_MCP_RATE_LIMIT_PER_MINUTE="1000")
-    async with tool_server(tmp_path, settings) as tools:
+    settings = tool_settings(service, SERVICE_MCP_LOG_LEVEL="debug", SERVICE_MCP_RATE_LIMIT_PER_MINUTE="1000")
+    async with running_tool_server(tmp_path, settings) as tools:
         # Different amounts in each mode: the tools reject the same order a second time.
         for mode, amount in (("legacy", 123_456), ("2026-07-28", 123_457)):
             async with tools.client(mode) as client:

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from bot.infra.db import migrate
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
-from tests.e2e.programs import run, running
+from tests.e2e.programs import run_program, running_program
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -41,7 +41,7 @@ async def test_all_missing_and_bad_settings_are_named_at_once_and_no_secret_is_t
         "OPERATOR_IDS": "1001,emma",
     }
     for ended in await asyncio.gather(
-        *(run(tmp_path, command, environment=bad, cold=True) for command in ("run", "check"))
+        *(run_program(tmp_path, command, environment=bad, cold=True) for command in ("run", "check"))
     ):
         assert ended.code == 2
         said = ended.out + ended.err
@@ -53,7 +53,7 @@ async def test_all_missing_and_bad_settings_are_named_at_once_and_no_secret_is_t
 async def test_a_token_that_telegram_refuses_ends_the_bot_with_code_2(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    ended = await run(tmp_path, "run", environment=environment | {"TELEGRAM_BOT_TOKEN": UNKNOWN_TOKEN})
+    ended = await run_program(tmp_path, "run", environment=environment | {"TELEGRAM_BOT_TOKEN": UNKNOWN_TOKEN})
     assert ended.code == 2
     assert "bot_token_rejected" in ended.err
     assert UNKNOWN_TOKEN.partition(":")[2] not in ended.err
@@ -64,7 +64,7 @@ async def test_a_database_that_is_away_is_told_in_one_line_without_its_password(
 ) -> None:
     away = environment | {"DATABASE_URL": "postgresql://kirim:hunter2@127.0.0.1:9/kirim"}
     started, checked = await asyncio.gather(
-        run(tmp_path, "run", environment=away), run(tmp_path, "check", environment=away)
+        run_program(tmp_path, "run", environment=away), run_program(tmp_path, "check", environment=away)
     )
     assert (started.code, checked.code) == (1, 1)
     assert "DATABASE_URL" in started.err
@@ -81,13 +81,14 @@ async def test_migrating_twice_is_the_same_as_once_and_everything_is_found_to_wo
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
     (tmp_path / ".env").write_text("".join(f"{name}={value}\n" for name, value in environment.items()))
-    first = await run(tmp_path, "migrate", environment={})
-    again = await run(tmp_path, "migrate", environment={})
+    first = await run_program(tmp_path, "migrate", environment={})
+    again = await run_program(tmp_path, "migrate", environment={})
     assert (first.code, again.code) == (0, 0)
     assert migrate.head() in first.out
     assert first.out == again.out
     brief, whole = await asyncio.gather(
-        run(tmp_path, "check", environment={}, cold=True), run(tmp_path, "check", "--verbose", environment={})
+        run_program(tmp_path, "check", environment={}, cold=True),
+        run_program(tmp_path, "check", "--verbose", environment={}),
     )
     assert (brief.code, whole.code) == (0, 0)
     results, settings, last = whole.out.splitlines()[:4], whole.out.splitlines()[4:-1], whole.out.splitlines()[-1]
@@ -107,8 +108,10 @@ async def test_check_tells_what_is_wrong_each_by_itself_and_changes_nothing(
 ) -> None:
     wrong = {"TELEGRAM_BOT_TOKEN": UNKNOWN_TOKEN, "SERVICE_API_KEY": UNKNOWN_KEY}
     ended, away = await asyncio.gather(
-        run(tmp_path, "check", environment=environment | wrong),
-        run(tmp_path, "check", environment=environment | {"TELEGRAM_API_URL": NOWHERE, "SERVICE_BASE_URL": NOWHERE}),
+        run_program(tmp_path, "check", environment=environment | wrong),
+        run_program(
+            tmp_path, "check", environment=environment | {"TELEGRAM_API_URL": NOWHERE, "SERVICE_BASE_URL": NOWHERE}
+        ),
     )
     assert (ended.code, away.code) == (1, 1)
     assert "FAILS database" in ended.out
@@ -129,7 +132,7 @@ async def test_check_tells_what_is_wrong_each_by_itself_and_changes_nothing(
 async def test_a_key_command_that_cannot_be_done_ends_with_code_1_and_one_line(tmp_path: Path) -> None:
     state = ("--state", str(tmp_path))
     for wrong in (("issue", "A B"), ("revoke", "pk_live_none"), ("rotate", "pk_live_none")):
-        ended = await run(tmp_path, "keys", *wrong, *state, environment={}, cold=True)
+        ended = await run_program(tmp_path, "keys", *wrong, *state, environment={}, cold=True)
         assert ended.code == 1
         assert len(ended.err.splitlines()) == 1, wrong
         assert "Nothing was changed" in ended.err
@@ -140,6 +143,6 @@ async def test_a_bot_that_cannot_reach_telegram_keeps_trying_and_ends_when_it_is
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
     away = {"TELEGRAM_API_URL": NOWHERE, "LOG_FORMAT": "json"}
-    async with running(tmp_path, "run", environment=environment | away, cold=True) as bot:
+    async with running_program(tmp_path, "run", environment=environment | away, cold=True) as bot:
         await bot.says("telegram_unreachable")
         assert await bot.ends_on(signal.SIGTERM) == 0

@@ -7,17 +7,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.e2e.crowd import Sender, crowd_at_review
-from tests.e2e.programs import running
-from tests.e2e.trouble import (
-    calls_of,
-    good_weather,
-    held,
-    invoices_in,
-    says_that_the_found_order_is_theirs,
-    service_held,
-)
-from tests.e2e.world import World, world
+from tests.e2e.faults import calls_of, clear_faults, confirm_found_order, hold_call, hold_service, invoices_in
+from tests.e2e.new_users import Sender, new_senders_at_review
+from tests.e2e.programs import running_program
+from tests.e2e.system import System, running_system
 from tests.texts import label, like
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -27,25 +20,25 @@ AGAIN = like("news.again")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    async with world(tmp_path_factory.mktemp("kirim")) as made:
+async def lasting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
+    async with running_system(tmp_path_factory.mktemp("kirim")) as made:
         yield made
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def ready(lasting: World) -> list[Sender]:
-    return await crowd_at_review(lasting, 7)
+async def ready(lasting: System) -> list[Sender]:
+    return await new_senders_at_review(lasting, 7)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def sender(lasting: World, ready: list[Sender]) -> AsyncIterator[Sender]:
+async def sender(lasting: System, ready: list[Sender]) -> AsyncIterator[Sender]:
     yield ready.pop()
-    await good_weather(lasting)
+    await clear_faults(lasting)
 
 
-async def ends_well(made: World) -> None:
+async def ends_well(made: System) -> None:
     assert await made.stop_bot() == 0
-    await good_weather(made)
+    await clear_faults(made)
 
 
 async def is_shown_one_invoice(sender: Sender) -> None:
@@ -53,26 +46,26 @@ async def is_shown_one_invoice(sender: Sender) -> None:
     assert len(await invoices_in(sender.chat)) == len(await sender.orders()) == 1
 
 
-async def test_sigterm_in_the_middle_of_a_long_poll(lasting: World, sender: Sender) -> None:
+async def test_sigterm_in_the_middle_of_a_long_poll(lasting: System, sender: Sender) -> None:
     await ends_well(lasting)
     await sender.chat.says("/status")
     await lasting.start_bot()
     await sender.chat.sees(like("status.none"))
 
 
-async def test_sigterm_while_an_order_is_being_placed(lasting: World, sender: Sender) -> None:
-    async with service_held(lasting, "delay_after"):
+async def test_sigterm_while_an_order_is_being_placed(lasting: System, sender: Sender) -> None:
+    async with hold_service(lasting, "delay_after"):
         await sender.chat.taps(label("review.confirm"), wait=0)
     await sender.has_order()
     await ends_well(lasting)
     await lasting.start_bot()
-    await says_that_the_found_order_is_theirs(sender.chat)
+    await confirm_found_order(sender.chat)
     await is_shown_one_invoice(sender)
 
 
 @pytest.mark.parametrize("method", ["sendPhoto", "sendMessage"])
-async def test_sigterm_while_a_notification_is_being_sent(lasting: World, sender: Sender, method: str) -> None:
-    async with held(calls_of(lasting, method), sender.chat):
+async def test_sigterm_while_a_notification_is_being_sent(lasting: System, sender: Sender, method: str) -> None:
+    async with hold_call(calls_of(lasting, method), sender.chat):
         await sender.chat.taps(label("review.confirm"), wait=0)
     await ends_well(lasting)
     await lasting.start_bot()
@@ -80,40 +73,40 @@ async def test_sigterm_while_a_notification_is_being_sent(lasting: World, sender
     assert await sender.chat.count(AGAIN) == 1
 
 
-async def test_sigterm_while_a_question_is_being_asked(lasting: World, sender: Sender) -> None:
-    async with held(calls_of(lasting, "editMessageText"), sender.chat):
+async def test_sigterm_while_a_question_is_being_asked(lasting: System, sender: Sender) -> None:
+    async with hold_call(calls_of(lasting, "editMessageText"), sender.chat):
         await sender.chat.taps(label("review.edit.amount"), wait=0)
     await ends_well(lasting)
     await lasting.start_bot()
     await sender.chat.sees(like("amount.ask"))
 
 
-async def test_sigterm_while_the_service_is_asked_for_a_quote(lasting: World, sender: Sender) -> None:
-    async with service_held(lasting, method="GET", path="/v1/payout/methods"):
+async def test_sigterm_while_the_service_is_asked_for_a_quote(lasting: System, sender: Sender) -> None:
+    async with hold_service(lasting, method="GET", path="/v1/payout/methods"):
         await sender.chat.taps(label("review.confirm"), wait=0)
     await ends_well(lasting)
     await lasting.start_bot()
     await is_shown_one_invoice(sender)
 
 
-async def test_sigterm_while_telegram_does_not_answer_the_first_call(lasting: World) -> None:
+async def test_sigterm_while_telegram_does_not_answer_the_first_call(lasting: System) -> None:
     await ends_well(lasting)
-    async with held(calls_of(lasting, "getMe")):
+    async with hold_call(calls_of(lasting, "getMe")):
         # It can't say that it runs, so it is started here and not by the world.
-        started = running(lasting.state, "run", environment=lasting.environment)
+        started = running_program(lasting.state, "run", environment=lasting.environment)
         bot = await started.__aenter__()
         await bot.says('"process_started"')
     code = await bot.ends_on(signal.SIGTERM)
     await started.__aexit__(None, None, None)
-    await good_weather(lasting)
+    await clear_faults(lasting)
     await lasting.start_bot()
     assert code == 0
 
 
 async def test_a_second_bot_stands_by_answers_nobody_and_takes_over_when_the_first_is_killed(
-    lasting: World, sender: Sender, tmp_path: Path
+    lasting: System, sender: Sender, tmp_path: Path
 ) -> None:
-    async with running(tmp_path, "run", environment=lasting.environment) as second:
+    async with running_program(tmp_path, "run", environment=lasting.environment) as second:
         await second.says('"standby_started"')
         await sender.chat.taps(label("review.edit.amount"))
         await sender.chat.sees(like("amount.ask"))
@@ -126,7 +119,7 @@ async def test_a_second_bot_stands_by_answers_nobody_and_takes_over_when_the_fir
         await is_shown_one_invoice(sender)
         assert await sender.chat.count(like("review.figures", amount="Rp250,000")) == 1
         # A third one that is to stand by is ended like any other.
-        async with running(tmp_path, "run", environment=lasting.environment) as third:
+        async with running_program(tmp_path, "run", environment=lasting.environment) as third:
             await third.says('"standby_started"')
             assert await third.ends_on(signal.SIGINT) == 0
         assert await second.ends_on(signal.SIGTERM) == 0

@@ -1,16 +1,17 @@
 """The report of a failed test: what its users saw and what the bot and the service did, from its own beginning."""
 
 from tests.e2e import failure_report
-from tests.e2e.chatter import NotSeen
-from tests.e2e.people import newcomer, taps_to_invoice
-from tests.e2e.world import World
+from tests.e2e.chat_user import NotSeen
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import tap_to_invoice
+from tests.e2e.system import System
 from tests.texts import label, like
 from tests.waiting import until
 
 
-async def test_it_shows_the_chats_with_their_buttons_the_log_and_the_journals(kirim: World) -> None:
-    emma = await newcomer(kirim)
-    _, order = await taps_to_invoice(kirim, emma)
+async def test_it_shows_the_chats_with_their_buttons_the_log_and_the_journals(kirim: System) -> None:
+    emma = await new_user(kirim)
+    _, order = await tap_to_invoice(kirim, emma)
     shown = dict(failure_report.sections())
     (chat,) = (text for title, text in shown.items() if title.startswith(f"Chat {emma.id} "))
     assert f"[{label('button.refresh')} → o:" in chat
@@ -22,8 +23,8 @@ async def test_it_shows_the_chats_with_their_buttons_the_log_and_the_journals(ki
     assert "sendPhoto 1" in shown["Telegram's journal"]
 
 
-async def test_it_begins_where_the_test_does_and_with_the_chat_in_which_it_waited(kirim: World) -> None:
-    emma, sari = await newcomer(kirim), await newcomer(kirim)
+async def test_it_begins_where_the_test_does_and_with_the_chat_in_which_it_waited(kirim: System) -> None:
+    emma, sari = await new_user(kirim), await new_user(kirim)
     await emma.says("/start")
     await emma.sees(like("start.text"))
     failure_report.begins(())

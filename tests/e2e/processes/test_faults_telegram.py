@@ -9,10 +9,11 @@ import pytest_asyncio
 
 from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
 from bot.orders.repository import OrderRepository
-from tests.e2e.crowd import Sender, crowd_at_review
-from tests.e2e.looking_up import books
-from tests.e2e.trouble import good_weather, invoices_in
-from tests.e2e.world import Json, World, world
+from tests.e2e.bot_database import open_transaction
+from tests.e2e.chat_user import Json
+from tests.e2e.faults import clear_faults, invoices_in
+from tests.e2e.new_users import Sender, new_senders_at_review
+from tests.e2e.system import System, running_system
 from tests.texts import label, like, says
 from tests.waiting import until
 
@@ -24,18 +25,18 @@ FAILURES = {"500": 1, "html": 1, "drop_before": 1, "drop_after": 2, "429": 1}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def telegram(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    async with world(tmp_path_factory.mktemp("kirim")) as made:
+async def telegram(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
+    async with running_system(tmp_path_factory.mktemp("kirim")) as made:
         yield made
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def ready(telegram: World) -> list[Sender]:
-    return await crowd_at_review(telegram, len(FAILURES) + 12)
+async def ready(telegram: System) -> list[Sender]:
+    return await new_senders_at_review(telegram, len(FAILURES) + 12)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
-async def waiting(telegram: World, ready: list[Sender]) -> dict[str, Sender]:
+async def waiting(telegram: System, ready: list[Sender]) -> dict[str, Sender]:
     """For each failure somebody whose invoice meets it. What may have arrived is repeated after a while."""
     senders = {fault: ready.pop() for fault in FAILURES}
     for fault, sender in senders.items():
@@ -47,42 +48,42 @@ async def waiting(telegram: World, ready: list[Sender]) -> dict[str, Sender]:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def sender(telegram: World, ready: list[Sender]) -> AsyncIterator[Sender]:
+async def sender(telegram: System, ready: list[Sender]) -> AsyncIterator[Sender]:
     yield ready.pop()
-    await good_weather(telegram)
+    await clear_faults(telegram)
 
 
 @pytest.mark.parametrize("fault", ["html", "drop_after", "429"])
 async def test_a_question_that_could_not_be_sent_is_asked_again_by_itself(sender: Sender, fault: str) -> None:
     where: Json = {"chat_id": sender.chat.id, "times": 1, "retry_after": 1}
-    await sender.world.telegram_fails(fault, "editMessageText", **where)
+    await sender.system.telegram_fails(fault, "editMessageText", **where)
     await sender.chat.taps(label("review.edit.amount"))
     await sender.chat.sees(like("amount.ask"))
-    await sender.world.telegram_fails(fault, "sendMessage", **where)
+    await sender.system.telegram_fails(fault, "sendMessage", **where)
     await sender.chat.says("250rb")
     await sender.chat.sees(like("review.figures", amount="Rp250,000"))
 
 
 async def test_a_press_whose_answer_was_lost_is_carried_out_all_the_same(sender: Sender) -> None:
-    await sender.world.telegram_fails("500", "answerCallbackQuery", times=1)
+    await sender.system.telegram_fails("500", "answerCallbackQuery", times=1)
     await sender.chat.taps(label("review.edit.amount"), wait=0)
     await sender.chat.sees(like("amount.ask"))
 
 
 @pytest.mark.parametrize("fault", ["500", "drop_after", "429"])
 async def test_polls_that_fail_lose_no_update(sender: Sender, fault: str) -> None:
-    await sender.world.telegram_fails(fault, "getUpdates", times=2, retry_after=1)
+    await sender.system.telegram_fails(fault, "getUpdates", times=2, retry_after=1)
     await sender.chat.taps(label("review.edit.amount"), wait=0)
     await sender.chat.sees(like("amount.ask"))
     # The poll after the one that brought the press fails, and the next.
     await sender.chat.says("250rb")
     await sender.chat.sees(like("review.figures", amount="Rp250,000"))
-    assert await are_used_up(sender.world)
+    assert await are_used_up(sender.system)
     assert await sender.chat.count(like("review.figures", amount="Rp250,000")) == 1
 
 
 async def test_one_who_has_blocked_the_bot_disturbs_nobody_else_and_may_come_back(
-    telegram: World, sender: Sender, ready: list[Sender]
+    telegram: System, sender: Sender, ready: list[Sender]
 ) -> None:
     other = ready.pop()
     for each in (sender, other):
@@ -100,7 +101,7 @@ async def test_one_who_has_blocked_the_bot_disturbs_nobody_else_and_may_come_bac
 async def test_who_missed_a_message_about_an_order_sees_the_order_at_their_next_visit_once(sender: Sender) -> None:
     await sender.chat.taps(label("review.confirm"))
     await sender.chat.sees(SHOWN, anywhere=True)
-    async with books(sender.world) as tx:
+    async with open_transaction(sender.system) as tx:
         (order,) = await OrderRepository(tx).of_user(sender.chat.id)
         await MissedOrderRepository(tx).save(
             MissedOrder(user_id=sender.chat.id, reference=order.reference, at=order.created_at)
@@ -115,23 +116,23 @@ async def test_who_missed_a_message_about_an_order_sees_the_order_at_their_next_
 async def test_a_card_that_was_deleted_is_replaced_by_a_new_one_that_lives_on(sender: Sender) -> None:
     await sender.chat.taps(label("review.confirm"))
     card = await sender.chat.sees(SHOWN, anywhere=True)
-    await deleted(sender.world, card)
+    await deleted(sender.system, card)
     order = (await sender.orders())[0]
-    await sender.world.service.pays(order)
+    await sender.system.service.pays(order)
     anew = await sender.chat.sees(like("card.paid"), anywhere=True)
     assert anew["message_id"] != card["message_id"]
-    await sender.world.service.does("advance", orderId=order["id"], state="COMPLETED")
+    await sender.system.service.does("advance", orderId=order["id"], state="COMPLETED")
     last = await sender.chat.sees(like("card.sent_bank"), anywhere=True)
     assert last["message_id"] == anew["message_id"]
 
 
 async def test_a_second_poller_only_makes_the_bot_wait(sender: Sender) -> None:
-    await until(partial(second_poller_is_noticed, sender.world), what="the log of a second poller")
+    await until(partial(second_poller_is_noticed, sender.system), what="the log of a second poller")
     await sender.chat.taps(label("review.edit.amount"), wait=0)
     await sender.chat.sees(like("amount.ask"))
 
 
-async def second_poller_is_noticed(made: World) -> bool:
+async def second_poller_is_noticed(made: System) -> bool:
     """Poll beside the bot. Of two polls the later ends the earlier, which can be either; updates end none."""
     token = made.environment["TELEGRAM_BOT_TOKEN"]
     await made.telegram.get(f"/bot{token}/getUpdates", params={"timeout": 1})
@@ -150,13 +151,13 @@ async def test_an_invoice_that_may_have_arrived_is_repeated_and_says_so_and_no_o
         assert len(await invoices_in(sender.chat)) == len(await sender.orders()) == 1
 
 
-async def deleted(made: World, message: Json) -> None:
+async def deleted(made: System, message: Json) -> None:
     """Take a message away behind the bot's back."""
     token = made.environment["TELEGRAM_BOT_TOKEN"]
     where = {"chat_id": message["chat"]["id"], "message_id": message["message_id"]}
     (await made.telegram.post(f"/bot{token}/deleteMessage", json=where)).raise_for_status()
 
 
-async def are_used_up(made: World) -> bool:
+async def are_used_up(made: System) -> bool:
     faults = (await made.telegram.get("/sandbox/faults")).json()["faults"]
     return all(fault["times"] == 0 for fault in faults)

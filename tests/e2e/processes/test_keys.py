@@ -14,7 +14,7 @@ from bot.infra.db.vault import new_key
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
-from tests.e2e.programs import Ended, run, running
+from tests.e2e.programs import ProgramResult, run_program, running_program
 from tests.infra.on_disk import found_in
 from tests.orders.builders import an_order
 
@@ -43,7 +43,7 @@ def with_keys(environment: dict[str, str], *keys: str) -> dict[str, str]:
 
 async def runs_once(folder: Path, environment: dict[str, str]) -> None:
     """The bot is started and ended."""
-    async with running(folder, "run", environment=environment) as bot:
+    async with running_program(folder, "run", environment=environment) as bot:
         await bot.says('"bot_started"')
         assert await bot.ends_on(signal.SIGTERM) == 0
 
@@ -57,7 +57,7 @@ async def writes_orders(environment: dict[str, str], count: int) -> None:
     await store.close()
 
 
-def says_one_line_about_the_keys(ended: Ended) -> bool:
+def says_one_line_about_the_keys(ended: ProgramResult) -> bool:
     said = ended.err.splitlines()
     return [line for line in said if "ENCRYPTION_KEYS" in line] != [] and "Traceback" not in ended.err
 
@@ -68,7 +68,7 @@ async def test_keys_that_do_not_fit_end_every_command_with_code_2_and_one_clear_
     await runs_once(tmp_path, environment)
     wrong = with_keys(environment, NEW)
     started, checked, rotated = await asyncio.gather(
-        *(run(tmp_path, command, environment=wrong) for command in ("run", "check", "rotate-keys"))
+        *(run_program(tmp_path, command, environment=wrong) for command in ("run", "check", "rotate-keys"))
     )
     assert (started.code, checked.code, rotated.code) == (2, 2, 2)
     assert says_one_line_about_the_keys(started)
@@ -81,20 +81,20 @@ async def test_keys_are_changed_beside_a_running_bot_and_the_older_one_is_droppe
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
     both = with_keys(environment, NEW, OLD)
-    async with running(tmp_path, "run", environment=environment) as old_bot:
+    async with running_program(tmp_path, "run", environment=environment) as old_bot:
         await old_bot.says('"bot_started"')
         await writes_orders(environment, 250)
-        early = await run(tmp_path, "rotate-keys", environment=both)
+        early = await run_program(tmp_path, "rotate-keys", environment=both)
         assert early.code == 1
         assert "Restart it" in early.out
         assert "You can remove the older keys" not in early.out
         assert await old_bot.ends_on(signal.SIGTERM) == 0
-    async with running(tmp_path, "run", environment=both) as bot:
+    async with running_program(tmp_path, "run", environment=both) as bot:
         await bot.says('"bot_started"')
-        waiting = await run(tmp_path, "check", environment=both)
+        waiting = await run_program(tmp_path, "check", environment=both)
         assert waiting.code == 0
         assert "250 of 250 encrypted rows (100%) use an older key. Run: python -m bot rotate-keys" in waiting.out
-        rotated = await run(tmp_path, "rotate-keys", environment=both)
+        rotated = await run_program(tmp_path, "rotate-keys", environment=both)
         assert rotated.code == 0
         assert "orders: 200 of 250" in rotated.out
         assert "orders: 250 of 250" in rotated.out
@@ -102,7 +102,7 @@ async def test_keys_are_changed_beside_a_running_bot_and_the_older_one_is_droppe
         assert await bot.ends_on(signal.SIGTERM) == 0
     alone = with_keys(environment, NEW)
     await runs_once(tmp_path, alone)
-    checked = await run(tmp_path, "check", environment=alone)
+    checked = await run_program(tmp_path, "check", environment=alone)
     assert "all 250 encrypted rows use the first key" in checked.out
-    assert (await run(tmp_path, "run", environment=environment)).code == 2
+    assert (await run_program(tmp_path, "run", environment=environment)).code == 2
     assert found_in(tmp_path / "kirim.db", [NUMBER]) == {}

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from tests.e2e.crowd import Sender, newcomer
-from tests.e2e.steps import goes_through
-from tests.e2e.trouble import good_weather, killed_and_restarted, says_that_the_found_order_is_theirs
-from tests.e2e.world import World, world
+from tests.e2e.faults import clear_faults, confirm_found_order, kill_and_restart
+from tests.e2e.new_users import Sender, new_sender
+from tests.e2e.orders.steps import complete_order
+from tests.e2e.system import System, running_system
 from tests.texts import label, like
 
 HOLDER = "Wulandari Kusumaningrum"
@@ -16,24 +16,24 @@ SHOWN = like("card.pay_before")
 async def test_a_run_with_every_kind_of_failure_leaves_no_personal_data_and_no_secret_in_the_log(
     tmp_path: Path,
 ) -> None:
-    async with world(tmp_path, LOG_LEVEL="debug") as kirim:
-        sender = await newcomer(kirim)
+    async with running_system(tmp_path, LOG_LEVEL="debug") as kirim:
+        sender = await new_sender(kirim)
         await reaches_review(sender)
         await kirim.telegram_fails("html", "editMessageText", times=1)
         await kirim.telegram_fails("500", "getUpdates", times=1)
         await kirim.telegram_fails("429", "sendPhoto", times=1, retry_after=1)
         await kirim.service.fails_with("500_after", times=1, error=f"no {sender.number} of {HOLDER}")
         await sender.chat.taps(label("review.confirm"), wait=0)
-        await says_that_the_found_order_is_theirs(sender.chat)
+        await confirm_found_order(sender.chat)
         await sender.chat.sees(SHOWN, anywhere=True)
-        await killed_and_restarted(kirim)
+        await kill_and_restart(kirim)
         order = (await sender.orders())[0]
         await kirim.service.fails_with("truncated", method="GET", times=1)
         await kirim.service.pays(order)
         await sender.chat.sees(like("news.paid"), anywhere=True)
-        await goes_through(kirim, order)
+        await complete_order(kirim, order)
         await sender.chat.sees(like("news.sent_bank"), anywhere=True)
-        await good_weather(kirim)
+        await clear_faults(kirim)
         assert await kirim.stop_bot() == 0
         assert_private(kirim, sender, order["invoiceBolt11"])
 
@@ -50,7 +50,7 @@ async def reaches_review(sender: Sender) -> None:
         await sender.chat.sees(seen)
 
 
-def assert_private(kirim: World, sender: Sender, invoice: str) -> None:
+def assert_private(kirim: System, sender: Sender, invoice: str) -> None:
     said = kirim.log.read_text()
     token, key = kirim.environment["TELEGRAM_BOT_TOKEN"], kirim.environment["SERVICE_API_KEY"]
     secrets = [token.partition(":")[2], key.partition(".")[2]]

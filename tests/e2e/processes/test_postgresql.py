@@ -6,17 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.crowd import newcomer_at_review
-from tests.e2e.programs import running
-from tests.e2e.steps import goes_through
-from tests.e2e.trouble import (
-    invoices_in,
-    killed_and_restarted,
-    posts,
-    says_that_the_found_order_is_theirs,
-    service_held,
-)
-from tests.e2e.world import World, world
+from tests.e2e.faults import confirm_found_order, count_posts, hold_service, invoices_in, kill_and_restart
+from tests.e2e.new_users import new_sender_at_review
+from tests.e2e.orders.steps import complete_order
+from tests.e2e.programs import running_program
+from tests.e2e.system import System, running_system
 from tests.harness.databases import new_database
 from tests.texts import label, like, says
 
@@ -28,32 +22,32 @@ def database(postgresql_server: str) -> Iterator[str]:
 
 
 @pytest.fixture
-async def kirim(tmp_path: Path, database: str) -> AsyncIterator[World]:
-    async with world(tmp_path, DATABASE_URL=database) as made:
+async def kirim(tmp_path: Path, database: str) -> AsyncIterator[System]:
+    async with running_system(tmp_path, DATABASE_URL=database) as made:
         yield made
 
 
 async def test_rupiah_are_sent_on_postgresql_through_a_kill_and_a_change_of_process(
-    kirim: World, tmp_path: Path
+    kirim: System, tmp_path: Path
 ) -> None:
-    sender = await newcomer_at_review(kirim)
-    async with service_held(kirim, "delay_after"):
+    sender = await new_sender_at_review(kirim)
+    async with hold_service(kirim, "delay_after"):
         await sender.chat.taps(label("review.confirm"), wait=0)
     order = await sender.has_order()
-    await killed_and_restarted(kirim)
-    await says_that_the_found_order_is_theirs(sender.chat)
+    await kill_and_restart(kirim)
+    await confirm_found_order(sender.chat)
     card = await sender.chat.sees(like("card.pay_before"), anywhere=True)
     assert await invoices_in(sender.chat) == {order["invoiceBolt11"]}
-    async with running(tmp_path, "run", environment=kirim.environment) as second:
+    async with running_program(tmp_path, "run", environment=kirim.environment) as second:
         await second.says('"standby_started"')
         await kirim.service.pays(order)
         await kirim.kill_bot()
         await second.says('"bot_started"')
         await sender.chat.sees(like("news.paid"), anywhere=True)
-        await goes_through(kirim, order)
+        await complete_order(kirim, order)
         await sender.chat.sees(like("news.sent_bank"), anywhere=True)
         final = next(m for m in await sender.chat.messages() if m["message_id"] == card["message_id"])
         assert says(final["text"], "card.sent_bank")
         assert await second.ends_on(signal.SIGTERM) == 0
     assert len(await sender.orders()) == 1
-    assert await posts(kirim) <= 1
+    assert await count_posts(kirim) <= 1

@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import psutil  # type: ignore[import-untyped]  # it has no stubs of its own
 
-from tests.e2e.programs import Running, run, running
-from tests.e2e.world import Chatter
+from tests.e2e.chat_user import ChatUser
+from tests.e2e.programs import RunningProgram, run_program, running_program
 from tests.ports import free_port
 from tests.texts import like
 from tests.waiting import TIMEOUT_SECONDS, until
@@ -23,22 +23,22 @@ ADDRESS = re.compile(r"^\s+(http://\S+)$", re.MULTILINE)
 
 
 @asynccontextmanager
-async def sandbox(folder: Path, *more: str, cold: bool = False) -> AsyncIterator[tuple[Running, Chatter]]:
+async def sandbox(folder: Path, *more: str, cold: bool = False) -> AsyncIterator[tuple[RunningProgram, ChatUser]]:
     """Yield a sandbox that has printed its address, and its user Emma. Its bot always starts cold."""
     arguments = (*ARGUMENTS, "--wallet-port", str(free_port()), *more)
-    async with running(folder, *arguments, environment={}, cold=cold) as program:
+    async with running_program(folder, *arguments, environment={}, cold=cold) as program:
         (address,) = ADDRESS.findall(await program.says("Open this in a browser:\n\n      http://127.0.0.1:"))
         async with httpx.AsyncClient(base_url=address, timeout=TIMEOUT_SECONDS) as http:
-            yield program, Chatter(http, 1001)
+            yield program, ChatUser(http, 1001)
 
 
-async def settings_told(program: Running) -> dict[str, str]:
+async def settings_told(program: RunningProgram) -> dict[str, str]:
     """Return the settings that a sandbox without a bot prints for your own bot."""
     said = await program.says("python -m bot run")
     return dict(re.findall(r"^\s+([A-Z_]+)=(\S+) \\$", said, re.MULTILINE))
 
 
-def children(program: Running) -> list[psutil.Process]:
+def children(program: RunningProgram) -> list[psutil.Process]:
     found: list[psutil.Process] = psutil.Process(program.process.pid).children(recursive=True)
     return found
 
@@ -47,11 +47,11 @@ async def is_gone(child: psutil.Process) -> bool:
     return not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
 
 
-async def has_another_child(program: Running, known: int) -> bool:
+async def has_another_child(program: RunningProgram, known: int) -> bool:
     return any(child.pid != known for child in children(program))
 
 
-async def ends_clean(program: Running, sent: signal.Signals) -> None:
+async def ends_clean(program: RunningProgram, sent: signal.Signals) -> None:
     """Stop it, with code 0 and nothing left behind."""
     left = children(program)
     assert await program.ends_on(sent) == 0
@@ -76,7 +76,7 @@ async def test_the_sandbox_restarts_a_killed_bot_keeps_its_state_and_forgets_it_
         await ends_clean(program, signal.SIGTERM)
     async with sandbox(tmp_path, "--fresh", "--without-bot") as (program, emma):
         assert await emma.messages() == []
-        async with running(tmp_path, "run", environment=await settings_told(program)):
+        async with running_program(tmp_path, "run", environment=await settings_told(program)):
             await emma.says("/status")
             await emma.sees(like("status.none"))
         await ends_clean(program, signal.SIGTERM)
@@ -90,13 +90,13 @@ async def test_a_sandbox_that_is_ended_at_once_ends_at_once(tmp_path: Path) -> N
 
 async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path) -> None:
     arguments = (*ARGUMENTS, "--wallet-port", str(free_port()), "--without-bot", "--profile", "live")
-    async with running(tmp_path, *arguments, environment={}) as program:
+    async with running_program(tmp_path, *arguments, environment={}) as program:
         settings = await settings_told(program)
         assert children(program) == []
-        async with running(tmp_path, "run", environment=settings | {"LOG_FORMAT": "json"}) as bot:
+        async with running_program(tmp_path, "run", environment=settings | {"LOG_FORMAT": "json"}) as bot:
             await bot.says('"bot_started"')
             async with httpx.AsyncClient(base_url=settings["TELEGRAM_API_URL"], timeout=TIMEOUT_SECONDS) as http:
-                emma = Chatter(http, 1001)
+                emma = ChatUser(http, 1001)
                 await emma.says("/start")
                 await emma.sees(like("start.text"))
                 assert (await http.get(f"{settings['PUBLIC_URL']}/healthz")).status_code == 200
@@ -106,13 +106,13 @@ async def test_without_its_bot_the_sandbox_says_how_to_start_one(tmp_path: Path)
 async def test_a_port_that_is_taken_ends_the_sandbox_with_a_word_about_it(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
-    async with running(tmp_path, *ARGUMENTS, "--without-bot", environment={}) as first:
+    async with running_program(tmp_path, *ARGUMENTS, "--without-bot", environment={}) as first:
         said = await first.says("python -m bot run")
         page, service = re.findall(r"(?:TELEGRAM_API_URL|SERVICE_BASE_URL)=\S+:(\d+)", said)
         with socket.create_server(("127.0.0.1", 0)) as another:
             wallet = str(another.getsockname()[1])
             options = {"--port": page, "--service-port": service, "--wallet-port": wallet}
-            tries = [run(other, *ARGUMENTS, *taken, environment={}) for taken in options.items()]
+            tries = [run_program(other, *ARGUMENTS, *taken, environment={}) for taken in options.items()]
             every = await asyncio.gather(*tries)
         for ended in every:
             assert ended.code not in {0, None}

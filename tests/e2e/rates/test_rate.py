@@ -2,21 +2,22 @@
 
 from pathlib import Path
 
-from tests.e2e.people import Newcomer, newcomer
-from tests.e2e.world import World, words_of, world
+from tests.e2e.chat_user import ChatUser, text_of
+from tests.e2e.new_users import new_user
+from tests.e2e.system import System, running_system
 from tests.texts import label, like
 
 DAY, WEEK, MONTH = label("rate.button_day"), label("rate.button_week"), label("rate.button_month")
 
 
 async def test_the_rate_is_a_picture_whose_period_changes_in_place(tmp_path: Path) -> None:
-    async with world(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim:
+    async with running_system(tmp_path, QUOTE_RECORD_SECONDS="10") as kirim:
         await kirim.service.keeps_its_quote()
-        emma, sari = await newcomer(kirim), await newcomer(kirim, "id")
+        emma, sari = await new_user(kirim), await new_user(kirim, "id")
         await emma.says("/rate")
         day = await emma.sees(like("rate.btc", rate="Rp"))
         assert day["photo"]
-        assert "Rp100,000 ≈" in words_of(day)
+        assert "Rp100,000 ≈" in text_of(day)
         assert (await emma.buttons())[:3] == [f"· {DAY} ·", WEEK, MONTH]
         await emma.taps(MONTH)
         month = await emma.sees(like("rate.btc", rate="Rp"))
@@ -27,11 +28,11 @@ async def test_the_rate_is_a_picture_whose_period_changes_in_place(tmp_path: Pat
         again = await emma.sees(like("rate.btc", rate="Rp"))
         assert again["photo"][-1]["file_id"] == day["photo"][-1]["file_id"]  # sent by its id
         await sari.says("/rate")
-        assert "Rp100.000 ≈" in words_of(await sari.sees(like("rate.btc", "id", rate="Rp")))
+        assert "Rp100.000 ≈" in text_of(await sari.sees(like("rate.btc", "id", rate="Rp")))
         await what_cannot_be_had(kirim, emma)
 
 
-async def what_cannot_be_had(kirim: World, emma: Newcomer) -> None:
+async def what_cannot_be_had(kirim: System, emma: ChatUser) -> None:
     """Nothing is taken away from who looks at a picture while the service is down."""
     await kirim.kill_bot()
     await kirim.service.fails_with("503", method="GET", path="/v1/quote")

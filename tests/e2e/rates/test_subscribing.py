@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.clocks import far_from_now, here
-from tests.e2e.people import Newcomer, newcomer
-from tests.e2e.trouble import calls_of, held, killed_and_restarted
-from tests.e2e.world import Json, World, words_of, world
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.faults import calls_of, hold_call, kill_and_restart
+from tests.e2e.local_times import hour_far_from_now, now_in_jakarta
+from tests.e2e.new_users import new_user
+from tests.e2e.system import System, running_system
 from tests.texts import label, like, says, text
 from tests.waiting import TIMEOUT_SECONDS, found
 
@@ -38,64 +39,64 @@ def daily_at(time_of_day: str, locale: str = "en") -> str:
     return like("subscription.text", locale, daily=text("subscription.each_day", locale, time=time_of_day))
 
 
-def executed(shared_world: World, statement: str, *values: object) -> list[tuple[object, ...]]:
+def executed(shared_system: System, statement: str, *values: object) -> list[tuple[object, ...]]:
     """What the bot has written down, or what time has made of it."""
-    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+    with closing(sqlite3.connect(shared_system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         rows = database.execute(statement, values).fetchall()
         database.commit()
     return rows
 
 
-def daily_falls_due(shared_world: World, user: Newcomer, *, ago: timedelta = timedelta()) -> None:
+def daily_falls_due(shared_system: System, user: ChatUser, *, ago: timedelta = timedelta()) -> None:
     due = (datetime.now(UTC) - ago).strftime("%Y-%m-%d %H:%M:%S.%f")
-    executed(shared_world, "UPDATE subscriptions SET next_daily_at = ? WHERE user_id = ?", due, user.id)
+    executed(shared_system, "UPDATE subscriptions SET next_daily_at = ? WHERE user_id = ?", due, user.id)
 
 
-def price_comes(shared_world: World, user: Newcomer) -> None:
+def price_comes(shared_system: System, user: ChatUser) -> None:
     """The bot has recorded the price that this person's alert waits for."""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
-    (rate,) = executed(shared_world, "SELECT threshold FROM rate_alerts WHERE user_id = ? AND is_above", user.id)[0]
-    executed(shared_world, "INSERT INTO quotes (fetched_at, btc_idr, source) VALUES (?, ?, 'test')", now, rate)
+    (rate,) = executed(shared_system, "SELECT threshold FROM rate_alerts WHERE user_id = ? AND is_above", user.id)[0]
+    executed(shared_system, "INSERT INTO quotes (fetched_at, btc_idr, source) VALUES (?, ?, 'test')", now, rate)
 
 
-def updates_of(shared_world: World, user: Newcomer) -> tuple[int, int]:
+def updates_of(shared_system: System, user: ChatUser) -> tuple[int, int]:
     """Subscriptions and alerts."""
-    (subscribed,) = executed(shared_world, "SELECT count(*) FROM subscriptions WHERE user_id = ?", user.id)[0]
-    (alerts,) = executed(shared_world, "SELECT count(*) FROM rate_alerts WHERE user_id = ?", user.id)[0]
+    (subscribed,) = executed(shared_system, "SELECT count(*) FROM subscriptions WHERE user_id = ?", user.id)[0]
+    (alerts,) = executed(shared_system, "SELECT count(*) FROM rate_alerts WHERE user_id = ?", user.id)[0]
     return int(str(subscribed)), int(str(alerts))
 
 
-async def opens(user: Newcomer, locale: str = "en") -> Json:
+async def opens(user: ChatUser, locale: str = "en") -> Json:
     await user.says("/settings")
     await user.sees(like("settings.text", locale))
     await user.taps(label("settings.rate_news", locale))
     return await user.sees(f"{like('subscription.off', locale)}|{like('subscription.text', locale)}")
 
 
-async def takes_a_daily_quote(user: Newcomer) -> str:
+async def takes_a_daily_quote(user: ChatUser) -> str:
     """Choose a time at which none comes during this story; how it is shown."""
-    hour = far_from_now(6, 12, 19)
+    hour = hour_far_from_now(6, 12, 19)
     await user.taps(label("subscription.daily"))
     await user.taps(f"{hour:02}:00")
     await user.sees(daily_at(f"{hour:02}:00 WIB"))
     return f"{hour:02}:00 WIB"
 
 
-async def test_people_hear_of_the_rate_as_they_wish(shared_world: World) -> None:
+async def test_people_hear_of_the_rate_as_they_wish(shared_system: System) -> None:
     await asyncio.gather(
-        daily_by_a_tap_and_by_words(shared_world),
-        asked_for_under_the_rate(shared_world),
-        alert_set_only_oncehowever_often_tapped_and_rung(shared_world),
-        stopped_in_one_tap_from_the_notification_itself(shared_world),
-        unsubscribed_by_blocking(shared_world),
-        forged_buttons_do_nothing(shared_world),
-        all_of_it_seen_and_deleted(shared_world),
+        daily_by_a_tap_and_by_words(shared_system),
+        asked_for_under_the_rate(shared_system),
+        alert_set_only_oncehowever_often_tapped_and_rung(shared_system),
+        stopped_in_one_tap_from_the_notification_itself(shared_system),
+        unsubscribed_by_blocking(shared_system),
+        forged_buttons_do_nothing(shared_system),
+        all_of_it_seen_and_deleted(shared_system),
     )
 
 
 async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path: Path) -> None:
-    async with world(tmp_path) as kirim:
-        emma, sari = await newcomer(kirim), await newcomer(kirim)
+    async with running_system(tmp_path) as kirim:
+        emma, sari = await new_user(kirim), await new_user(kirim)
         for user in (emma, sari):
             await opens(user)
         await takes_a_daily_quote(emma)
@@ -104,11 +105,11 @@ async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path
         await sari.taps(label("subscription.for_days", how=label("subscription.once"), days="30"))
         await sari.sees(like("subscription.alert_set", condition=ABOVE))
         calls = calls_of(kirim, "sendMessage")
-        async with held(calls, emma, "delay_after"):
+        async with hold_call(calls, emma, "delay_after"):
             daily_falls_due(kirim, emma)
-        async with held(calls, sari, "delay_after"):
+        async with hold_call(calls, sari, "delay_after"):
             price_comes(kirim, sari)
-        await killed_and_restarted(kirim)
+        await kill_and_restart(kirim)
         await sari.sees(f"{RINGS}(.|\n)*{like('news.again')}", anywhere=True)
         assert [await emma.count(DAILY), await sari.count(RINGS)] == [1, 2]
         assert updates_of(kirim, sari) == (1, 0)
@@ -116,27 +117,27 @@ async def test_kill_9_while_telling_repeats_an_alert_and_no_daily_quote(tmp_path
         assert str(due) > datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-async def daily_by_a_tap_and_by_words(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def daily_by_a_tap_and_by_words(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await opens(emma)
     await emma.sees(like("subscription.off"), anywhere=True)
     await emma.taps(label("subscription.daily"))
     await emma.sees(like("subscription.ask_daily"))
     await emma.says("tomorrow")
     await emma.sees(f"{like('subscription.time_unreadable')}\n\n{like('subscription.ask_daily')}")
-    typed = far_from_now(19, 7)
+    typed = hour_far_from_now(19, 7)
     await emma.says(f"7 {'pm' if typed > NOON else 'am'}")
     await emma.sees(daily_at(f"{typed:02}:00 WIB"))
     time_of_day = await takes_a_daily_quote(emma)
     await emma.taps(label("subscription.quiet"))
     await emma.sees(like("subscription.ask_quiet"))
-    start, end = ((here() + timedelta(hours=hours)).hour for hours in (-1, 3))
+    start, end = ((now_in_jakarta() + timedelta(hours=hours)).hour for hours in (-1, 3))
     await emma.says(f"{start}:00-{end}:00")
     await emma.sees(like("subscription.text", quiet=re.compile(f"{start:02}:00–{end:02}:00.*")))  # noqa: RUF001  a dash
-    daily_falls_due(shared_world, emma)
+    daily_falls_due(shared_system, emma)
     told = await emma.sees(DAILY)
-    assert re.search(RATE, words_of(told))
-    assert "Rp1,000,000 ≈" in words_of(told)
+    assert re.search(RATE, text_of(told))
+    assert "Rp1,000,000 ≈" in text_of(told)
     assert told["sandbox"]["silent"]
     assert await emma.count(DAILY) == 1
     await emma.taps(label("subscription.mine"), message=told)
@@ -147,8 +148,8 @@ async def daily_by_a_tap_and_by_words(shared_world: World) -> None:
     await emma.sees(like("subscription.text", daily=text("subscription.none")))
 
 
-async def asked_for_under_the_rate(shared_world: World) -> None:
-    sari = await newcomer(shared_world, "id")
+async def asked_for_under_the_rate(shared_system: System) -> None:
+    sari = await new_user(shared_system, "id")
     await sari.says("/rate")
     picture = await sari.sees(like("rate.btc", "id", rate="Rp"))
     assert label("subscription.stop", "id") not in await sari.buttons()  # there is nothing to stop yet
@@ -158,19 +159,19 @@ async def asked_for_under_the_rate(shared_world: World) -> None:
     await sari.sees(daily_at("20.00 WIB", "id"))
     still = await sari.finds(picture)
     assert still is not None
-    assert says(words_of(still), "rate.btc", "id", rate="Rp")
-    assert updates_of(shared_world, sari) == (1, 0)
+    assert says(text_of(still), "rate.btc", "id", rate="Rp")
+    assert updates_of(shared_system, sari) == (1, 0)
     await sari.says("/rate")
     await sari.sees_times(2, like("rate.btc", "id", rate="Rp"))
     picture, stop = await sari.button(label("subscription.stop", "id"))
     await asyncio.gather(*(sari.presses(picture, stop, force=True) for _ in range(2)))
     await sari.sees(like("subscription.stopped", "id"), anywhere=True)
     assert await sari.count(like("subscription.stopped", "id")) == 1
-    assert updates_of(shared_world, sari) == (0, 0)
+    assert updates_of(shared_system, sari) == (0, 0)
 
 
-async def alert_set_only_oncehowever_often_tapped_and_rung(shared_world: World) -> None:
-    sari = await newcomer(shared_world, "id")
+async def alert_set_only_oncehowever_often_tapped_and_rung(shared_system: System) -> None:
+    sari = await new_user(shared_system, "id")
     only_once, every = label("subscription.once", "id"), label("subscription.again", "id", hours="6")
     await opens(sari, "id")
     await sari.taps(label("subscription.alert", "id"))
@@ -189,24 +190,24 @@ async def alert_set_only_oncehowever_often_tapped_and_rung(shared_world: World) 
     await sari.sees(like("subscription.ask_how_often", "id", condition=condition("below", "id")))
     await sari.taps(label("subscription.for_days", "id", how=every, days="90"))
     await sari.sees("• " + like("subscription.alert_line", "id", price=re.compile(r"▼ Rp[\d.]+"), how=every))
-    assert updates_of(shared_world, sari) == (1, 2)
-    price_comes(shared_world, sari)
+    assert updates_of(shared_system, sari) == (1, 2)
+    price_comes(shared_system, sari)
     above = like("subscription.rings", "id", condition=condition("above", "id"))
     rung = await sari.sees(f"{above}(.|\n)*{like('subscription.rang_once', 'id')}")
-    executed(shared_world, "DELETE FROM quotes WHERE source = 'test'")
-    assert updates_of(shared_world, sari) == (1, 1)
+    executed(shared_system, "DELETE FROM quotes WHERE source = 'test'")
+    assert updates_of(shared_system, sari) == (1, 1)
     await sari.taps(label("subscription.mine", "id"), message=rung)
     await sari.sees(like("subscription.text", "id"))
     await sari.taps("🗑")
     await sari.sees(like("subscription.text", "id", alerts=text("subscription.none", "id")))
-    assert updates_of(shared_world, sari) == (1, 0)
+    assert updates_of(shared_system, sari) == (1, 0)
 
 
-async def stopped_in_one_tap_from_the_notification_itself(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def stopped_in_one_tap_from_the_notification_itself(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await opens(emma)
     await takes_a_daily_quote(emma)
-    daily_falls_due(shared_world, emma)
+    daily_falls_due(shared_system, emma)
     told = await emma.sees(DAILY)
     _, end = await emma.button(label("subscription.stop"))
     for _ in range(2):
@@ -214,30 +215,30 @@ async def stopped_in_one_tap_from_the_notification_itself(shared_world: World) -
     await emma.sees(like("subscription.stopped"), anywhere=True)
     assert await emma.count(like("subscription.stopped")) == 1
     assert await emma.count(DAILY) == 1
-    assert updates_of(shared_world, emma) == (0, 0)
+    assert updates_of(shared_system, emma) == (0, 0)
 
 
-async def unsubscribed_by_blocking(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def unsubscribed_by_blocking(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await opens(emma)
     await takes_a_daily_quote(emma)
     await emma.blocks()
-    await _until_gone(shared_world, emma)
+    await _until_gone(shared_system, emma)
     await emma.blocks(blocked=False)
 
 
-async def forged_buttons_do_nothing(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def forged_buttons_do_nothing(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     shown = await opens(emma)
     forged = ("sub:time:1440", "sub:hush:5-5", "sub:set:a:1:0", "sub:at:1", "sub:at:x", "sub:nothing")
     for data in forged:
         await emma.presses(shown, data, force=True)
         await emma.sees(like("stale.button"))
-    assert updates_of(shared_world, emma) == (0, 0)
+    assert updates_of(shared_system, emma) == (0, 0)
 
 
-async def all_of_it_seen_and_deleted(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def all_of_it_seen_and_deleted(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await opens(emma)
     await emma.taps(label("subscription.daily"))
     await emma.taps("21:00")
@@ -250,11 +251,11 @@ async def all_of_it_seen_and_deleted(shared_world: World) -> None:
     await emma.sees(like("privacy.confirm"))
     await emma.taps(label("privacy.yes"))
     await emma.sees(like("privacy.deleted"))
-    await _until_gone(shared_world, emma)
+    await _until_gone(shared_system, emma)
 
 
-async def _until_gone(shared_world: World, user: Newcomer) -> None:
+async def _until_gone(shared_system: System, user: ChatUser) -> None:
     async def wishes() -> tuple[int, int]:
-        return updates_of(shared_world, user)
+        return updates_of(shared_system, user)
 
     await found(wishes, lambda left: left == (0, 0), what="the end of all that they wished")

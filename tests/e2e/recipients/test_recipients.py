@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 
 from bot.recipients.repository import RecipientRepository
-from tests.e2e.looking_up import books
-from tests.e2e.people import WHERE, Newcomer, completes, newcomer, order_of, reviewed
-from tests.e2e.world import World
+from tests.e2e.bot_database import open_transaction
+from tests.e2e.chat_user import ChatUser
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import DESTINATION_QUESTION, complete_order, order_of, review_pattern
+from tests.e2e.system import System
 from tests.texts import label, like
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -16,9 +18,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 TO_BUDI = like("amount.ask", recipient="BCA · 1234567890 · Budi Santoso")
 
 
-async def has_sent(shared_world: World) -> Newcomer:
+async def has_sent(shared_system: System) -> ChatUser:
     """Somebody who has ordered once: to Budi Santoso, at BCA, 1234567890."""
-    user = await newcomer(shared_world)
+    user = await new_user(shared_system)
     await user.says("/send 500rb bca 1234567890 Budi Santoso")
     await user.sees(like("review.title"))
     await user.taps(label("review.confirm"))
@@ -26,7 +28,7 @@ async def has_sent(shared_world: World) -> Newcomer:
     return user
 
 
-async def opens(user: Newcomer, label: str) -> None:
+async def opens(user: ChatUser, label: str) -> None:
     """To the page of one recipient."""
     await user.says("/recipients")
     await user.sees(like("recipients.ask"))
@@ -34,7 +36,7 @@ async def opens(user: Newcomer, label: str) -> None:
     await user.sees(like("recipient.page", number="1234567890"))
 
 
-async def is_called(user: Newcomer, before: str, name: str) -> None:
+async def is_called(user: ChatUser, before: str, name: str) -> None:
     """Give a recipient a name."""
     await opens(user, before)
     await user.taps(label("recipient.name"))
@@ -43,22 +45,22 @@ async def is_called(user: Newcomer, before: str, name: str) -> None:
     await user.sees("^" + like("recipient.named", label=name))
 
 
-async def its_bank_was(shared_world: World, user: Newcomer, name: str) -> None:
+async def its_bank_was(shared_system: System, user: ChatUser, name: str) -> None:
     """Make it seem that this person's recipient is at a bank of this name, which the live list doesn't have."""
-    async with books(shared_world) as tx:
+    async with open_transaction(shared_system) as tx:
         (known,) = await RecipientRepository(tx).of_user(user.id)
         await RecipientRepository(tx).save(replace(known, method=replace(known.method, name=name)))
 
 
-async def the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(shared_world: World) -> None:
-    emma = await has_sent(shared_world)
+async def the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(shared_system: System) -> None:
+    emma = await has_sent(shared_system)
     await emma.says("/send")
     await emma.sees(like("destination.ask_again"))
     assert (await emma.buttons())[0] == "Budi Santoso · BCA ••••7890"
     await emma.taps("Budi Santoso")
     await emma.sees(TO_BUDI)
     await emma.says("75rb")
-    await emma.sees(reviewed(amount="Rp75,000", number="1234567890", holder="Budi Santoso"))
+    await emma.sees(review_pattern(amount="Rp75,000", number="1234567890", holder="Budi Santoso"))
     await emma.taps(label("review.confirm"))
     await emma.sees(like("card.pay_before"))
     await emma.says("/recipients")
@@ -66,8 +68,8 @@ async def the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(shared_
     assert await emma.buttons() == ["Budi Santoso · BCA ••••7890"]  # sent to twice, kept once
 
 
-async def the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(shared_world: World) -> None:
-    emma = await has_sent(shared_world)
+async def the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(shared_system: System) -> None:
+    emma = await has_sent(shared_system)
     await emma.says("/send")
     await emma.sees(like("destination.ask_again"))
     await emma.says("bca")
@@ -80,8 +82,8 @@ async def the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typ
     await emma.sees("^" + like("amount.ask", recipient="BCA · 1234567890"))
 
 
-async def a_name_of_ones_own_finds_the_recipient_by_typing(shared_world: World) -> None:
-    emma = await has_sent(shared_world)
+async def a_name_of_ones_own_finds_the_recipient_by_typing(shared_system: System) -> None:
+    emma = await has_sent(shared_system)
     await is_called(emma, "Budi Santoso", "Ibu <b>&</b> Co")
     assert label("recipient.rename") in await emma.buttons()
     for typed in ("IBU <b>&</b> co", "ibu"):
@@ -94,8 +96,8 @@ async def a_name_of_ones_own_finds_the_recipient_by_typing(shared_world: World) 
         await emma.sees(like("draft.cancelled"))
 
 
-async def a_name_that_is_a_banks_as_well_is_asked_back(shared_world: World) -> None:
-    emma = await has_sent(shared_world)
+async def a_name_that_is_a_banks_as_well_is_asked_back(shared_system: System) -> None:
+    emma = await has_sent(shared_system)
     await is_called(emma, "Budi Santoso", "Dana")
     await emma.says("/send")
     await emma.sees(like("destination.ask_again"))
@@ -106,8 +108,8 @@ async def a_name_that_is_a_banks_as_well_is_asked_back(shared_world: World) -> N
     await emma.sees(like("number.ask_ewallet"))
 
 
-async def names_are_checked_changed_and_taken_away(shared_world: World) -> None:
-    emma = await has_sent(shared_world)
+async def names_are_checked_changed_and_taken_away(shared_system: System) -> None:
+    emma = await has_sent(shared_system)
     await opens(emma, "Budi Santoso")
     await emma.taps(label("recipient.name"))
     await emma.sees(like("recipient.ask_name"))
@@ -130,8 +132,8 @@ async def names_are_checked_changed_and_taken_away(shared_world: World) -> None:
     await emma.sees(like("amount.ask", recipient="BCA · 1234567890 · Siti Aminah"))
 
 
-async def a_deleted_recipient_is_gone_and_its_buttons_say_so(shared_world: World) -> None:
-    emma = await has_sent(shared_world)
+async def a_deleted_recipient_is_gone_and_its_buttons_say_so(shared_system: System) -> None:
+    emma = await has_sent(shared_system)
     await opens(emma, "Budi Santoso")
     message, send = await emma.button(label("recipient.send"))
     await emma.taps(label("recipient.delete"))
@@ -149,8 +151,8 @@ async def a_deleted_recipient_is_gone_and_its_buttons_say_so(shared_world: World
     assert "Budi" not in str(await emma.buttons())
 
 
-async def a_strangers_recipient_cannot_be_seen_used_or_changed(shared_world: World) -> None:
-    emma, sari = await asyncio.gather(has_sent(shared_world), newcomer(shared_world))
+async def a_strangers_recipient_cannot_be_seen_used_or_changed(shared_system: System) -> None:
+    emma, sari = await asyncio.gather(has_sent(shared_system), new_user(shared_system))
     await opens(emma, "Budi Santoso")
     _, send = await emma.button(label("recipient.send"))
     await sari.says("/start")
@@ -169,20 +171,20 @@ async def a_strangers_recipient_cannot_be_seen_used_or_changed(shared_world: Wor
     await opens(emma, "Budi Santoso")
 
 
-async def a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(shared_world: World) -> None:
-    emma = await has_sent(shared_world)
+async def a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(shared_system: System) -> None:
+    emma = await has_sent(shared_system)
     await emma.says("/send")
     await emma.sees(like("destination.ask_again"))
-    await its_bank_was(shared_world, emma, "BANK OF YORE")
+    await its_bank_was(shared_system, emma, "BANK OF YORE")
     await emma.taps("Budi Santoso")
-    await emma.sees(f"^{like('recipient.vanished', name='BANK OF YORE')}\n\n(?:{WHERE})")
+    await emma.sees(f"^{like('recipient.vanished', name='BANK OF YORE')}\n\n(?:{DESTINATION_QUESTION})")
     await opens(emma, "Budi Santoso")
     await emma.taps(label("recipient.send"))
-    await emma.sees(f"^{like('recipient.vanished', name='BANK OF YORE')}\n\n(?:{WHERE})")
+    await emma.sees(f"^{like('recipient.vanished', name='BANK OF YORE')}\n\n(?:{DESTINATION_QUESTION})")
 
 
-async def sending_to_one_from_the_list_puts_an_open_draft_aside_once(shared_world: World) -> None:
-    emma = await has_sent(shared_world)
+async def sending_to_one_from_the_list_puts_an_open_draft_aside_once(shared_system: System) -> None:
+    emma = await has_sent(shared_system)
     await emma.says("/send")
     await emma.sees(like("destination.ask_again"))
     await emma.says("gopay")
@@ -196,11 +198,11 @@ async def sending_to_one_from_the_list_puts_an_open_draft_aside_once(shared_worl
     await emma.sees(f"^{TO_BUDI}")
 
 
-async def after_the_first_order_a_name_is_offered_and_only_then(shared_world: World) -> None:
-    emma = await has_sent(shared_world)
-    order = await order_of(shared_world, emma)
-    await shared_world.service.pays(order)
-    await completes(shared_world, order)
+async def after_the_first_order_a_name_is_offered_and_only_then(shared_system: System) -> None:
+    emma = await has_sent(shared_system)
+    order = await order_of(shared_system, emma)
+    await shared_system.service.pays(order)
+    await complete_order(shared_system, order)
     sent = await emma.sees(like("news.sent_bank"))
     await emma.taps(label("recipient.offer"), message=sent)
     await emma.sees("^" + like("recipient.ask_name", who="Budi Santoso · BCA ••••7890"))
@@ -211,28 +213,28 @@ async def after_the_first_order_a_name_is_offered_and_only_then(shared_world: Wo
     await emma.sees(like("review.title"))
     await emma.taps(label("review.confirm"))
     await emma.sees(like("card.pay_before"))
-    second = await order_of(shared_world, emma)
-    await shared_world.service.pays(second)
-    await completes(shared_world, second)
+    second = await order_of(shared_system, emma)
+    await shared_system.service.pays(second)
+    await complete_order(shared_system, second)
     again = await emma.sees(like("news.sent_bank"))
     assert label("recipient.offer") not in await emma.labels_of(again)
 
 
-async def test_who_was_sent_to_before_is_offered_first_under_names_of_ones_own(shared_world: World) -> None:
+async def test_who_was_sent_to_before_is_offered_first_under_names_of_ones_own(shared_system: System) -> None:
     await asyncio.gather(
-        the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(shared_world),
-        the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(shared_world),
-        a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(shared_world),
-        sending_to_one_from_the_list_puts_an_open_draft_aside_once(shared_world),
-        after_the_first_order_a_name_is_offered_and_only_then(shared_world),
-        a_name_of_ones_own_finds_the_recipient_by_typing(shared_world),
-        a_name_that_is_a_banks_as_well_is_asked_back(shared_world),
-        names_are_checked_changed_and_taken_away(shared_world),
+        the_last_recipient_is_one_tap_and_is_asked_nothing_but_the_sum(shared_system),
+        the_holders_name_of_an_earlier_order_is_reused_where_its_number_is_typed(shared_system),
+        a_recipient_whose_bank_has_left_the_list_is_said_to_be_out_of_reach(shared_system),
+        sending_to_one_from_the_list_puts_an_open_draft_aside_once(shared_system),
+        after_the_first_order_a_name_is_offered_and_only_then(shared_system),
+        a_name_of_ones_own_finds_the_recipient_by_typing(shared_system),
+        a_name_that_is_a_banks_as_well_is_asked_back(shared_system),
+        names_are_checked_changed_and_taken_away(shared_system),
     )
 
 
-async def test_a_recipient_is_its_owners_alone_and_gone_when_deleted(shared_world: World) -> None:
+async def test_a_recipient_is_its_owners_alone_and_gone_when_deleted(shared_system: System) -> None:
     await asyncio.gather(
-        a_deleted_recipient_is_gone_and_its_buttons_say_so(shared_world),
-        a_strangers_recipient_cannot_be_seen_used_or_changed(shared_world),
+        a_deleted_recipient_is_gone_and_its_buttons_say_so(shared_system),
+        a_strangers_recipient_cannot_be_seen_used_or_changed(shared_system),
     )

@@ -8,10 +8,20 @@ import pytest
 from bot.sandbox.bot_api.settings import SUPPORT_GROUP_ID
 from bot.support.ticket import CloseReason, Ticket
 from bot.support.tickets.repository import TicketRepository
-from tests.e2e.looking_up import COMMANDS, books, has_ordered, hides_the_recipient, looked, orders, rina_of
-from tests.e2e.people import Newcomer, bot_knows, completes, newcomer
-from tests.e2e.trouble import is_at_rest
-from tests.e2e.world import World, words_of
+from tests.e2e.bot_database import open_transaction, wait_for_row
+from tests.e2e.chat_user import ChatUser, text_of
+from tests.e2e.faults import wait_until_idle
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import complete_order
+from tests.e2e.support.lookups import (
+    COMMANDS,
+    add_old_orders,
+    hides_recipient,
+    lookups_in_audit_log,
+    open_rinas_chat,
+    place_order,
+)
+from tests.e2e.system import System
 from tests.texts import in_any_language, label, like, name_of, says, text
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
@@ -19,38 +29,38 @@ session_loop = pytest.mark.asyncio(loop_scope="session")
 
 @session_loop
 async def test_an_order_is_found_by_reference_service_id_or_a_fragment_and_looking_is_written_down(
-    shared_world: World,
+    shared_system: System,
 ) -> None:
-    rina, emma = await rina_of(shared_world), await newcomer(shared_world)
-    reference, order = await orders(shared_world, emma)
+    rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
+    reference, order = await place_order(shared_system, emma)
     for name in (reference, reference.lower(), order["id"], f"#{reference}"):
         await rina.says(f"/order {name}")
         page = await rina.sees(like("case.reference", reference=reference))
         assert "BCA ••••7890" in page["text"]
         assert says(page["text"], "case.person", id=str(emma.id), language=name_of("en"))
-        assert hides_the_recipient(page)
-    assert looked(shared_world, f"order:{reference}") == [(rina.id, f"order:{reference}", emma.id)] * 4
+        assert hides_recipient(page)
+    assert lookups_in_audit_log(shared_system, f"order:{reference}") == [(rina.id, f"order:{reference}", emma.id)] * 4
     await rina.says(f"/order {reference[1:6]}")
     await rina.sees(
         f"{like('case.reference', reference=reference)}|{like('lookup.orders_like', fragment=reference[1:6])}"
     )
     await rina.says(f"/order {order['id'][3:]}")
     await rina.sees(like("case.reference", reference=reference))
-    await shared_world.service.pays(order)
-    await completes(shared_world, order)
-    await bot_knows(shared_world, order, phase="done")
+    await shared_system.service.pays(order)
+    await complete_order(shared_system, order)
+    await wait_for_row(shared_system, order, phase="done")
     await rina.taps(label("button.refresh"))
     page = await rina.sees(like("case.heading", mark="✅", state=text("status.sent")))
     assert says(page["text"], "case.timeline")
     await rina.taps(label("lookup.person"))
     user = await rina.sees(like("lookup.tally", orders=1, under_way=0, paid=1, failed=0))
     assert user["message_id"] == page["message_id"], "read in one message"
-    assert looked(shared_world, "person:")[-1] == (rina.id, "person:", emma.id)
+    assert lookups_in_audit_log(shared_system, "person:")[-1] == (rina.id, "person:", emma.id)
 
 
 @session_loop
-async def test_what_names_nothing_says_how_to_ask(shared_world: World) -> None:
-    rina = await rina_of(shared_world)
+async def test_what_names_nothing_says_how_to_ask(shared_system: System) -> None:
+    rina = await open_rinas_chat(shared_system)
     for asked, said in {
         "/order": like("lookup.how_order"),
         "/order XX": like("lookup.no_such_name"),
@@ -70,11 +80,11 @@ async def test_what_names_nothing_says_how_to_ask(shared_world: World) -> None:
 
 
 @session_loop
-async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pages(shared_world: World) -> None:
-    rina, emma = await rina_of(shared_world, "id"), await newcomer(shared_world, "en")
+async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pages(shared_system: System) -> None:
+    rina, emma = await open_rinas_chat(shared_system, "id"), await new_user(shared_system, "en")
     await emma.says("/start")
     await emma.sees(like("start.text"))
-    await has_ordered(shared_world, emma, 7)
+    await add_old_orders(shared_system, emma, 7)
     await rina.says(f"/person {emma.id}")
     page = await rina.sees(like("case.person", "id", id=str(emma.id)))
     assert says(page["text"], "lookup.tally", "id", orders=7, under_way=0, paid=0)
@@ -97,12 +107,12 @@ async def test_people_are_found_by_id_name_forwarding_and_their_lists_come_in_pa
 
 
 @session_loop
-async def test_a_name_finds_whoever_had_it_when_last_here(shared_world: World) -> None:
-    rina = await rina_of(shared_world)
-    answer = await shared_world.telegram.post(
+async def test_a_name_finds_whoever_had_it_when_last_here(shared_system: System) -> None:
+    rina = await open_rinas_chat(shared_system)
+    answer = await shared_system.telegram.post(
         "/sandbox/people", json={"first_name": "Dewi", "username": "Dewi_Kopi", "language_code": "en", "role": "sender"}
     )
-    dewi = Newcomer(shared_world.telegram, answer.raise_for_status().json()["id"])
+    dewi = ChatUser(shared_system.telegram, answer.raise_for_status().json()["id"])
     await dewi.says("/start")
     await dewi.sees(like("start.text"))
     for name in ("@dewi_kopi", "DEWI_KOPI", "https://t.me/Dewi_Kopi"):
@@ -111,14 +121,14 @@ async def test_a_name_finds_whoever_had_it_when_last_here(shared_world: World) -
 
 
 @session_loop
-async def test_orders_are_found_by_bank_amount_and_day_in_the_readers_zone(shared_world: World) -> None:
-    rina, emma = await rina_of(shared_world), await newcomer(shared_world)
-    reference, _ = await orders(shared_world, emma)
+async def test_orders_are_found_by_bank_amount_and_day_in_the_readers_zone(shared_system: System) -> None:
+    rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
+    reference, _ = await place_order(shared_system, emma)
     for asked in ("/find bca 500rb today", "/find hari ini Rp500.000 BCA", "/find 500000"):
         await rina.says(asked)
         found = await rina.sees(like("lookup.sought"))
         assert reference in found["text"]
-        assert hides_the_recipient(found)
+        assert hides_recipient(found)
     assert found["text"].startswith(text("lookup.sought", what="Rp500,000") + "\n")
     await rina.taps(reference, message=found)
     await rina.sees(like("case.reference", reference=reference))
@@ -129,13 +139,13 @@ async def test_orders_are_found_by_bank_amount_and_day_in_the_readers_zone(share
     await rina.sees(like("lookup.nothing"))
     await rina.says("/find kemarin")
     await rina.sees(like("lookup.sought"))
-    assert reference not in words_of((await rina.messages())[-1])
+    assert reference not in text_of((await rina.messages())[-1])
 
 
 @session_loop
-async def test_a_bank_that_could_be_several_is_asked_back(shared_world: World) -> None:
-    rina, emma = await rina_of(shared_world), await newcomer(shared_world)
-    reference, _ = await orders(shared_world, emma)
+async def test_a_bank_that_could_be_several_is_asked_back(shared_system: System) -> None:
+    rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
+    reference, _ = await place_order(shared_system, emma)
     await rina.says("/find bc 500rb")
     await rina.sees(like("lookup.which"))
     labels = await rina.buttons()
@@ -146,14 +156,14 @@ async def test_a_bank_that_could_be_several_is_asked_back(shared_world: World) -
 
 
 @session_loop
-async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_user_has_theirs(shared_world: World) -> None:
-    rina, emma = await rina_of(shared_world), await newcomer(shared_world)
-    reference, _ = await orders(shared_world, emma)
+async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_user_has_theirs(shared_system: System) -> None:
+    rina, emma = await open_rinas_chat(shared_system), await new_user(shared_system)
+    reference, _ = await place_order(shared_system, emma)
     long_ago = datetime.now(UTC) - timedelta(days=300)
     waits, held, over = (Ticket.open(emma.id, long_ago, order_reference=about) for about in (reference, "", "Q234567"))
     held = held.record_reply(rina.id, long_ago)
     over = over.close(rina.id, CloseReason.SOLVED, datetime.now(UTC))
-    async with books(shared_world) as tx:
+    async with open_transaction(shared_system) as tx:
         assert [await TicketRepository(tx).add(each) for each in (waits, held, over)] == [True] * 3
     await rina.says("/tickets")
     page = await rina.sees(like("lookup.tickets.open", count=re.compile(r"\d+")))
@@ -173,7 +183,7 @@ async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_user_has_the
     assert shown["message_id"] != page["message_id"], "a message of its own, to be replied to"
     await rina.taps(label("button.refresh"), message=shown)
     await rina.sees_times(1, like("staff_ticket.closed", reference=over.reference))
-    assert looked(shared_world, "ticket:")[-1] == (rina.id, f"ticket:{over.reference}", emma.id)
+    assert lookups_in_audit_log(shared_system, "ticket:")[-1] == (rina.id, f"ticket:{over.reference}", emma.id)
     await rina.taps(label("lookup.person"), message=shown)
     about = await rina.sees(like("lookup.tally", orders=1, under_way=1))
     assert all(each.reference in about["text"] for each in (waits, held, over))
@@ -188,18 +198,19 @@ async def test_tickets_are_listed_old_first_by_whose_they_are_and_a_user_has_the
 
 
 @session_loop
-async def test_in_the_staffs_group_it_is_the_same_and_an_operator_may_not(shared_world: World) -> None:
-    await rina_of(shared_world)
-    emma = await newcomer(shared_world)
-    reference, order = await orders(shared_world, emma)
+async def test_in_the_staffs_group_it_is_the_same_and_an_operator_may_not(shared_system: System) -> None:
+    await open_rinas_chat(shared_system)
+    emma = await new_user(shared_system)
+    reference, order = await place_order(shared_system, emma)
     rina, oscar = (
-        Newcomer(shared_world.telegram, user.id, SUPPORT_GROUP_ID) for user in (shared_world.rina, shared_world.oscar)
+        ChatUser(shared_system.telegram, user.id, SUPPORT_GROUP_ID)
+        for user in (shared_system.rina, shared_system.oscar)
     )
     await rina.says(f"/order {reference}")
     page = await rina.sees(reference)  # other stories' tickets appear in this group as well
     assert "BCA ••••7890" in page["text"]
-    assert hides_the_recipient(page)
-    before = looked(shared_world)
+    assert hides_recipient(page)
+    before = lookups_in_audit_log(shared_system)
     refresh = {label("button.refresh"), label("button.refresh", "id")} & set(await oscar.labels_of(page))
     pressed = await oscar.taps(refresh.pop(), message=page)
     assert pressed["show_alert"]
@@ -208,5 +219,5 @@ async def test_in_the_staffs_group_it_is_the_same_and_an_operator_may_not(shared
         await oscar.says(command.format(**known))
     await oscar.says("/start")
     await oscar.sees(in_any_language("group.text"))
-    await is_at_rest(shared_world)
-    assert looked(shared_world) == before
+    await wait_until_idle(shared_system)
+    assert lookups_in_audit_log(shared_system) == before

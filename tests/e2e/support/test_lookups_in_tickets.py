@@ -6,73 +6,76 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.looking_up import hides_the_recipient, looked
-from tests.e2e.people import Newcomer, bot_knows, newcomer, row_of, taps_to_invoice
-from tests.e2e.world import Json, World, words_of, world
+from tests.e2e.bot_database import row_of, wait_for_row
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import tap_to_invoice
+from tests.e2e.support.lookups import hides_recipient, lookups_in_audit_log
+from tests.e2e.system import System, running_system
 from tests.texts import in_any_language, label, like
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
 
 
-async def fails_after_payment(kirim: World, user: Newcomer) -> tuple[str, str]:
+async def fails_after_payment(kirim: System, user: ChatUser) -> tuple[str, str]:
     """They pay, then it fails, and a ticket opens by itself: the order's reference and the ticket's."""
-    _, order = await taps_to_invoice(kirim, user)
+    _, order = await tap_to_invoice(kirim, user)
     await kirim.service.pays(order)
     await user.sees(like("news.paid"), anywhere=True)
     await kirim.service.does("fail", orderId=order["id"])
-    await bot_knows(kirim, order, phase="done")
+    await wait_for_row(kirim, order, phase="done")
     told = await user.sees("T-[0-9A-Z]{5}", anywhere=True)
-    return str(row_of(kirim, order)["reference"]), re.findall("T-[0-9A-Z]{5}", words_of(told))[0]
+    return str(row_of(kirim, order)["reference"]), re.findall("T-[0-9A-Z]{5}", text_of(told))[0]
 
 
-async def head_of(reader: Newcomer, ticket: str) -> Json:
+async def head_of(reader: ChatUser, ticket: str) -> Json:
     """The ticket's card in the chat."""
     return await reader.sees(in_any_language("staff_ticket.unclaimed", reference=ticket), anywhere=True)
 
 
-async def beside(reader: Newcomer, head: Json, text: str) -> Json:
+async def beside(reader: ChatUser, head: Json, text: str) -> Json:
     """What came in answer; the card itself, which says the same, may be brought up to date meanwhile."""
     return await reader.waits_for(
-        lambda m: m["message_id"] > head["message_id"] and re.search(text, words_of(m)) is not None, what=text
+        lambda m: m["message_id"] > head["message_id"] and re.search(text, text_of(m)) is not None, what=text
     )
 
 
 @session_loop
 async def test_in_a_tickets_topic_nothing_has_to_be_named_and_the_page_of_one_is_answered_by_a_reply(
-    shared_world: World,
+    shared_system: System,
 ) -> None:
-    emma = await newcomer(shared_world)
-    reference, ticket = await fails_after_payment(shared_world, emma)
-    group = Newcomer(shared_world.telegram, shared_world.rina.id, SUPPORT_GROUP_ID)
+    emma = await new_user(shared_system)
+    reference, ticket = await fails_after_payment(shared_system, emma)
+    group = ChatUser(shared_system.telegram, shared_system.rina.id, SUPPORT_GROUP_ID)
     head = await head_of(group, ticket)
     topic = head["message_thread_id"]
     await group.says("/order", topic=topic)
     page = await beside(group, head, in_any_language("case.reference", reference=reference))
     assert page["message_thread_id"] == topic
-    assert hides_the_recipient(page)
+    assert hides_recipient(page)
     await group.says("/person", topic=topic)
     user = await beside(group, page, in_any_language("case.person", id=str(emma.id)))
     assert user["message_thread_id"] == topic
     await group.taps(label("lookup.person", "id"), message=page)
     await group.sees(like("lookup.known_since", "id"))
     await group.presses(head, f"lu:person:{emma.id}", force=True)
-    assert ticket in words_of(await group.finds(head) or {}), "a ticket's own card stays a card"
-    rina = Newcomer(shared_world.telegram, shared_world.rina.id)
+    assert ticket in text_of(await group.finds(head) or {}), "a ticket's own card stays a card"
+    rina = ChatUser(shared_system.telegram, shared_system.rina.id)
     await rina.speaks("en")
     await rina.says(f"/person {emma.id}")
     await rina.taps(ticket)
     card = await rina.sees(like("staff_ticket.unclaimed", reference=ticket))
     await rina.says("We are asking the bank.", reply_to=card)
     await emma.sees("We are asking the bank")
-    assert (rina.id, f"ticket:{ticket}", emma.id) in looked(shared_world)
+    assert (rina.id, f"ticket:{ticket}", emma.id) in lookups_in_audit_log(shared_system)
 
 
 async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_path: Path) -> None:
-    async with world(tmp_path, SUPPORT_CHAT_ID="0") as shared_world:
-        emma, rina = await newcomer(shared_world), Newcomer(shared_world.telegram, shared_world.rina.id)
+    async with running_system(tmp_path, SUPPORT_CHAT_ID="0") as shared_system:
+        emma, rina = await new_user(shared_system), ChatUser(shared_system.telegram, shared_system.rina.id)
         await rina.speaks("en")
         await rina.says("/start")
-        reference, ticket = await fails_after_payment(shared_world, emma)
+        reference, ticket = await fails_after_payment(shared_system, emma)
         card = await head_of(rina, ticket)
         await rina.says("/order", reply_to=card)
         page = await beside(rina, card, like("case.reference", reference=reference))
@@ -80,9 +83,9 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
         await beside(rina, page, f"{like('case.person', id=str(emma.id))}.*\n{like('lookup.known_since')}")
         await rina.says("/tickets")
         listed = await rina.sees(like("lookup.tickets.open", count=1))
-        await shared_world.kill_bot()
-        await shared_world.start_bot(SUPPORT_IDS="3999")
-        before = looked(shared_world)
+        await shared_system.kill_bot()
+        await shared_system.start_bot(SUPPORT_IDS="3999")
+        before = lookups_in_audit_log(shared_system)
         for message, data in (
             (page, f"lu:order:{reference}"),
             (page, f"lu:person:{emma.id}"),
@@ -97,4 +100,4 @@ async def test_without_a_group_a_tickets_card_is_answered_with_the_command(tmp_p
         await rina.forwards_of(emma, "where is my money?")
         await rina.says("/tickets")
         await rina.sees(like("talk.unknown_command"))
-        assert looked(shared_world) == before
+        assert lookups_in_audit_log(shared_system) == before

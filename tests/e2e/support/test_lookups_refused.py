@@ -2,19 +2,19 @@
 
 import pytest
 
-from tests.e2e.looking_up import COMMANDS, looked, orders, rina_of
-from tests.e2e.people import newcomer
-from tests.e2e.world import World
+from tests.e2e.new_users import new_user
+from tests.e2e.support.lookups import COMMANDS, lookups_in_audit_log, open_rinas_chat, place_order
+from tests.e2e.system import System
 from tests.texts import label, like
 
 session_loop = pytest.mark.asyncio(loop_scope="session")
 
 
 @session_loop
-async def test_nobody_else_finds_anything_by_command_button_or_forwarding(shared_world: World) -> None:
-    emma, sari = await newcomer(shared_world), await newcomer(shared_world)
-    reference, order = await orders(shared_world, emma)
-    before = looked(shared_world)
+async def test_nobody_else_finds_anything_by_command_button_or_forwarding(shared_system: System) -> None:
+    emma, sari = await new_user(shared_system), await new_user(shared_system)
+    reference, order = await place_order(shared_system, emma)
+    before = lookups_in_audit_log(shared_system)
     await sari.says("/start")
     greeting = await sari.sees(like("start.text"))
     known = {"reference": reference, "service_id": order["id"], "user": emma.id}
@@ -28,7 +28,7 @@ async def test_nobody_else_finds_anything_by_command_button_or_forwarding(shared
     await sari.says("/start")
     await sari.sees(like("start.text"))
     assert await sari.count(reference) == 2, "their own words alone"
-    assert looked(shared_world) == before
+    assert lookups_in_audit_log(shared_system) == before
 
 
 @session_loop
@@ -51,8 +51,8 @@ async def test_nobody_else_finds_anything_by_command_button_or_forwarding(shared
         "lu:find:014~-1~~~~0",
     ],
 )
-async def test_a_forged_button_of_support_itself_shows_nothing(shared_world: World, button: str) -> None:
-    rina = await rina_of(shared_world)
+async def test_a_forged_button_of_support_itself_shows_nothing(shared_system: System, button: str) -> None:
+    rina = await open_rinas_chat(shared_system)
     await rina.says("/tickets")
     page = await rina.sees(like("lookup.tickets.open"))
     pressed = await rina.presses(page, button, force=True)

@@ -8,10 +8,13 @@ from functools import partial
 import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.never import last_seen, shown_since
-from tests.e2e.people import Newcomer, newcomer, row_of, taps_to_invoice
-from tests.e2e.trouble import calls_of, held
-from tests.e2e.world import Chatter, Json, World, words_of
+from tests.e2e.access import last_event, shown_since
+from tests.e2e.bot_database import row_of
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.faults import calls_of, hold_call
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import tap_to_invoice
+from tests.e2e.system import System
 from tests.texts import label, like
 from tests.waiting import TIMEOUT_SECONDS, until
 
@@ -19,14 +22,14 @@ session_loop = pytest.mark.asyncio(loop_scope="session")
 NUMBER, MASKED = "1234567890", "BCA ••••7890"
 
 
-async def an_order(world: World) -> tuple[Newcomer, str]:
+async def an_order(system: System) -> tuple[ChatUser, str]:
     """Emma's order to BCA, and our reference of it."""
-    emma = await newcomer(world)
-    _, order = await taps_to_invoice(world, emma)
-    return emma, str(row_of(world, order)["reference"])
+    emma = await new_user(system)
+    _, order = await tap_to_invoice(system, emma)
+    return emma, str(row_of(system, order)["reference"])
 
 
-async def meets(user: Chatter, language: str = "en") -> Json:
+async def meets(user: ChatUser, language: str = "en") -> Json:
     """A message of the bot's to press made-up buttons under."""
     await user.speaks(language)
     await user.says("/start")
@@ -38,136 +41,136 @@ def asked_for(reference: str, locale: str = "en") -> str:
     return like("reveal.ask", locale, line=re.compile(f".*{reference}.*"))
 
 
-async def asks_for(rina: Chatter, reference: str, reason: str = label("reveal.reason_trace")) -> Json:
+async def asks_for(rina: ChatUser, reference: str, reason: str = label("reveal.reason_trace")) -> Json:
     """From the button to the recipient."""
     await rina.presses(await meets(rina), f"rv:{reference}:ask", force=True)
     await rina.taps(reason, message=await rina.sees(asked_for(reference)))
     return await rina.sees(like("reveal.shown", number=NUMBER))
 
 
-async def a_minute_passes(world: World) -> None:
+async def a_minute_passes(system: System) -> None:
     """What was revealed was revealed a minute ago."""
-    with closing(sqlite3.connect(world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+    with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         database.execute("UPDATE reveals SET until = '2026-01-01 00:00:00.000000' WHERE masked_at IS NULL")
         database.commit()
 
 
-async def has_no_question(user: Chatter, reference: str) -> bool:
+async def has_no_question(user: ChatUser, reference: str) -> bool:
     """Whether the question about this order has done its work."""
     return await user.count(asked_for(reference)) == 0
 
 
-async def is_nowhere(user: Chatter) -> bool:
+async def is_nowhere(user: ChatUser) -> bool:
     """Whether nothing that the bot has written there shows it; what others wrote, and it answered, is theirs."""
     written = [message for message in await user.messages() if message["from"]["is_bot"]]
     return not any(NUMBER in str({**message, "reply_to_message": None}) for message in written)
 
 
-def trail(world: World, reference: str) -> list[tuple[int, str]]:
+def trail(system: System, reference: str) -> list[tuple[int, str]]:
     """Who revealed an order, and whether anything of the reason can be read in the database."""
-    with closing(sqlite3.connect(world.state / "kirim.db")) as database:
+    with closing(sqlite3.connect(system.state / "kirim.db")) as database:
         known = "SELECT actor_id, detail FROM audit WHERE action = 'revealed' AND subject = ? ORDER BY id"
         return database.execute(known, (f"order:{reference}",)).fetchall()
 
 
 @session_loop
-async def test_the_recipient_is_seen_with_a_reason_and_is_masked_in_the_same_message(shared_world: World) -> None:
-    _, reference = await an_order(shared_world)
-    shown = await asks_for(shared_world.rina, reference)
-    assert MASKED in words_of(shown)
-    await until(partial(has_no_question, shared_world.rina, reference), what="the question's end")
-    await a_minute_passes(shared_world)
-    masked = await shared_world.rina.sees(like("reveal.masked"))
+async def test_the_recipient_is_seen_with_a_reason_and_is_masked_in_the_same_message(shared_system: System) -> None:
+    _, reference = await an_order(shared_system)
+    shown = await asks_for(shared_system.rina, reference)
+    assert MASKED in text_of(shown)
+    await until(partial(has_no_question, shared_system.rina, reference), what="the question's end")
+    await a_minute_passes(shared_system)
+    masked = await shared_system.rina.sees(like("reveal.masked"))
     assert masked["message_id"] == shown["message_id"]
-    assert await is_nowhere(shared_world.rina)
-    ((actor, detail),) = trail(shared_world, reference)
-    assert actor == shared_world.rina.id
+    assert await is_nowhere(shared_system.rina)
+    ((actor, detail),) = trail(shared_system, reference)
+    assert actor == shared_system.rina.id
     assert "trace" not in detail
-    await shared_world.rina.taps(label("reveal.again"), message=masked)
-    await shared_world.rina.sees(like("reveal.ask"))
+    await shared_system.rina.taps(label("reveal.again"), message=masked)
+    await shared_system.rina.sees(like("reveal.ask"))
 
 
 @session_loop
-async def test_what_is_shown_cant_be_forwarded_and_was_never_sent_unmasked(shared_world: World) -> None:
-    _, reference = await an_order(shared_world)
-    before = await last_seen(shared_world)
-    shown = await asks_for(shared_world.rina, reference)
+async def test_what_is_shown_cant_be_forwarded_and_was_never_sent_unmasked(shared_system: System) -> None:
+    _, reference = await an_order(shared_system)
+    before = await last_event(shared_system)
+    shown = await asks_for(shared_system.rina, reference)
     assert shown["has_protected_content"]
-    group = Chatter(shared_world.telegram, shared_world.rina.id, SUPPORT_GROUP_ID)
-    answer = await shared_world.telegram.post(
+    group = ChatUser(shared_system.telegram, shared_system.rina.id, SUPPORT_GROUP_ID)
+    answer = await shared_system.telegram.post(
         f"/sandbox/chats/{SUPPORT_GROUP_ID}/send",
         json={
-            "from": shared_world.rina.id,
-            "forward": {"chat_id": shared_world.rina.id, "message_id": shown["message_id"]},
+            "from": shared_system.rina.id,
+            "forward": {"chat_id": shared_system.rina.id, "message_id": shown["message_id"]},
         },
     )
     assert answer.status_code == 404
     assert await is_nowhere(group)
-    told = [each for each in await shown_since(shared_world, before) if each["chat"]["id"] == shared_world.rina.id]
-    unmasked = [each for each in told if each["from"]["is_bot"] and NUMBER in words_of(each)]
+    told = [each for each in await shown_since(shared_system, before) if each["chat"]["id"] == shared_system.rina.id]
+    unmasked = [each for each in told if each["from"]["is_bot"] and NUMBER in text_of(each)]
     assert unmasked, "it was shown"
     assert all("edit_date" in each for each in unmasked), "by an edit, of which no notification tells"
-    await shared_world.rina.taps(label("reveal.hide"), message=shown)
-    await shared_world.rina.sees(like("reveal.masked"))
-    assert await is_nowhere(shared_world.rina)
+    await shared_system.rina.taps(label("reveal.hide"), message=shown)
+    await shared_system.rina.sees(like("reveal.masked"))
+    assert await is_nowhere(shared_system.rina)
 
 
 @session_loop
-async def test_a_reason_is_typed_and_one_that_says_nothing_is_asked_for_again(shared_world: World) -> None:
-    _, reference = await an_order(shared_world)
-    await shared_world.rina.presses(await meets(shared_world.rina, "id"), f"rv:{reference}:ask", force=True)
-    await shared_world.rina.taps(
-        label("reveal.other", "id"), message=await shared_world.rina.sees(asked_for(reference, "id"))
+async def test_a_reason_is_typed_and_one_that_says_nothing_is_asked_for_again(shared_system: System) -> None:
+    _, reference = await an_order(shared_system)
+    await shared_system.rina.presses(await meets(shared_system.rina, "id"), f"rv:{reference}:ask", force=True)
+    await shared_system.rina.taps(
+        label("reveal.other", "id"), message=await shared_system.rina.sees(asked_for(reference, "id"))
     )
-    await shared_world.rina.sees(like("reveal.type", "id"))
-    await shared_world.rina.says("1234567890")
-    await shared_world.rina.sees(like("reveal.reason_too_short", "id"))
-    await shared_world.rina.says("pengirim bilang nomornya 1234567890")
-    await shared_world.rina.sees(like("reveal.shown", "id", number=NUMBER))
-    assert len(trail(shared_world, reference)) == 1
-    await a_minute_passes(shared_world)
-    await shared_world.rina.sees(like("reveal.masked", "id"))
-    await shared_world.rina.speaks("en")
+    await shared_system.rina.sees(like("reveal.type", "id"))
+    await shared_system.rina.says("1234567890")
+    await shared_system.rina.sees(like("reveal.reason_too_short", "id"))
+    await shared_system.rina.says("pengirim bilang nomornya 1234567890")
+    await shared_system.rina.sees(like("reveal.shown", "id", number=NUMBER))
+    assert len(trail(shared_system, reference)) == 1
+    await a_minute_passes(shared_system)
+    await shared_system.rina.sees(like("reveal.masked", "id"))
+    await shared_system.rina.speaks("en")
 
 
 @session_loop
-async def test_asked_for_in_the_group_it_is_shown_in_private_alone(shared_world: World) -> None:
-    _, reference = await an_order(shared_world)
-    await meets(shared_world.rina)
-    group = Chatter(shared_world.telegram, shared_world.rina.id, SUPPORT_GROUP_ID)
+async def test_asked_for_in_the_group_it_is_shown_in_private_alone(shared_system: System) -> None:
+    _, reference = await an_order(shared_system)
+    await meets(shared_system.rina)
+    group = ChatUser(shared_system.telegram, shared_system.rina.id, SUPPORT_GROUP_ID)
     under = await group.says("look at this one")
     for action in ("for:trace", "type", "hide:0123456789abcdef"):
         pressed = await group.presses(under, f"rv:{reference}:{action}", force=True)
         assert pressed["text"] == label("staff.gone")
     asked = await group.presses(under, f"rv:{reference}:ask", force=True)
     assert asked["text"] == label("reveal.look_in_private")
-    asking = await shared_world.rina.sees(asked_for(reference))
-    await shared_world.rina.taps(label("reveal.reason_wrong"), message=asking)
-    await shared_world.rina.sees(like("reveal.shown", number=NUMBER))
+    asking = await shared_system.rina.sees(asked_for(reference))
+    await shared_system.rina.taps(label("reveal.reason_wrong"), message=asking)
+    await shared_system.rina.sees(like("reveal.shown", number=NUMBER))
     assert await is_nowhere(group)
-    await a_minute_passes(shared_world)
-    await until(partial(is_nowhere, shared_world.rina), what="the mask")
+    await a_minute_passes(shared_system)
+    await until(partial(is_nowhere, shared_system.rina), what="the mask")
 
 
 @session_loop
-async def test_nobody_else_is_shown_it_by_any_button(shared_world: World) -> None:
-    emma, reference = await an_order(shared_world)
-    stranger = await newcomer(shared_world)
-    for user in (emma, stranger, shared_world.oscar):
+async def test_nobody_else_is_shown_it_by_any_button(shared_system: System) -> None:
+    emma, reference = await an_order(shared_system)
+    stranger = await new_user(shared_system)
+    for user in (emma, stranger, shared_system.oscar):
         under = await meets(user)
         before = len(await user.messages())
         for action in ("ask", "for:trace", "type", "hide:0123456789abcdef"):
             refused = await user.presses(under, f"rv:{reference}:{action}", force=True)
             assert refused["text"] == label("staff.not_yours")
         assert len(await user.messages()) == before
-    assert await is_nowhere(shared_world.oscar)
-    assert trail(shared_world, reference) == []
+    assert await is_nowhere(shared_system.oscar)
+    assert trail(shared_system, reference) == []
 
 
-async def test_whoever_has_yet_to_press_start_is_told_how(kirim: World) -> None:
+async def test_whoever_has_yet_to_press_start_is_told_how(kirim: System) -> None:
     _, reference = await an_order(kirim)
     await kirim.rina.blocks()
-    group = Chatter(kirim.telegram, kirim.rina.id, SUPPORT_GROUP_ID)
+    group = ChatUser(kirim.telegram, kirim.rina.id, SUPPORT_GROUP_ID)
     await group.presses(await group.says("look"), f"rv:{reference}:ask", force=True)
     told = await group.sees(like("reveal.unreachable", "id"))
     assert "start=staff" in str(told["reply_markup"])
@@ -175,12 +178,12 @@ async def test_whoever_has_yet_to_press_start_is_told_how(kirim: World) -> None:
     await asks_for(kirim.rina, reference)
 
 
-async def test_killed_while_it_is_shown_and_while_it_is_about_to_be_it_is_masked(kirim: World) -> None:
+async def test_killed_while_it_is_shown_and_while_it_is_about_to_be_it_is_masked(kirim: System) -> None:
     _, reference = await an_order(kirim)
     for fault in ("delay", "delay_after"):
         await kirim.rina.presses(await meets(kirim.rina), f"rv:{reference}:ask", force=True)
         await kirim.rina.sees(like("reveal.ask"))
-        async with held(calls_of(kirim, "editMessageText"), kirim.rina, fault):
+        async with hold_call(calls_of(kirim, "editMessageText"), kirim.rina, fault):
             await kirim.rina.taps(label("reveal.reason_trace"), wait=0)
         await kirim.kill_bot()
         assert await is_nowhere(kirim.rina) is (fault == "delay")
@@ -191,7 +194,7 @@ async def test_killed_while_it_is_shown_and_while_it_is_about_to_be_it_is_masked
     assert len(trail(kirim, reference)) == 2
 
 
-async def test_a_former_supporter_is_shown_nothing_and_loses_what_they_see(kirim: World) -> None:
+async def test_a_former_supporter_is_shown_nothing_and_loses_what_they_see(kirim: System) -> None:
     _, reference = await an_order(kirim)
     shown = await asks_for(kirim.rina, reference)
     await kirim.rina.presses(shown, f"rv:{reference}:type", force=True)
@@ -208,7 +211,7 @@ async def test_a_former_supporter_is_shown_nothing_and_loses_what_they_see(kirim
     assert len(trail(kirim, reference)) == 1
 
 
-async def test_a_bot_that_is_stopped_leaves_nothing_to_be_seen(kirim: World) -> None:
+async def test_a_bot_that_is_stopped_leaves_nothing_to_be_seen(kirim: System) -> None:
     _, reference = await an_order(kirim)
     await asks_for(kirim.rina, reference)
     assert await kirim.stop_bot() == 0

@@ -8,44 +8,46 @@ import pytest
 import pytest_asyncio
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.people import Newcomer, all_is_told, newcomer
-from tests.e2e.talks import Case, a_case
-from tests.e2e.trouble import calls_of, held, killed_and_restarted
-from tests.e2e.world import Chatter, Json, World, words_of, world
+from tests.e2e.bot_database import wait_until_all_sent
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.faults import calls_of, hold_call, kill_and_restart
+from tests.e2e.new_users import new_user
+from tests.e2e.support.tickets import OpenTicket, open_ticket
+from tests.e2e.system import System, running_system
 from tests.texts import label, like, name_of, says
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
     """Two supporters without a group: each works in private."""
-    async with world(tmp_path_factory.mktemp("saved"), SUPPORT_IDS="3001,2001", SUPPORT_CHAT_ID="0") as made:
+    async with running_system(tmp_path_factory.mktemp("saved"), SUPPORT_IDS="3001,2001", SUPPORT_CHAT_ID="0") as made:
         for staff in (made.oscar, made.rina):
             await staff.speaks("en")
             await staff.says("/start")
         yield made
 
 
-async def lists(rina: Chatter) -> Json:
+async def lists(rina: ChatUser) -> Json:
     """Ask for the list of all answers; pages of other stories, with buttons of the same name, stand above it."""
     await rina.says("/answers")
     return await rina.sees(like("answers.list"))
 
 
-async def writes(rina: Chatter, name: str, *, en: str, id_: str) -> Json:
+async def writes(rina: ChatUser, name: str, *, en: str, id_: str) -> Json:
     """Keep a new answer; the page that shows it."""
     await rina.taps(label("answers.add"), message=await lists(rina))
     await rina.sees(like("answers.ask_name"))
     await rina.says(name)
     for _ in range(2):
         asked = await rina.sees(like("answers.ask_text", name=name))
-        in_indonesian = says(words_of(asked), "answers.ask_text", name=name, language=name_of("id"))
+        in_indonesian = says(text_of(asked), "answers.ask_text", name=name, language=name_of("id"))
         await rina.says(id_ if in_indonesian else en)
     return await rina.sees(f"^{name}\n")
 
 
-async def picks(case: Case, name: str) -> Json:
+async def picks(case: OpenTicket, name: str) -> Json:
     """From the card to the preview."""
     await case.presses(label("staff_ticket.answers"))
     choosing = await case.rina.sees(like("answers.choose", ticket=case.reference))
@@ -53,11 +55,11 @@ async def picks(case: Case, name: str) -> Json:
     return await case.rina.sees(like("answers.preview"))
 
 
-async def test_an_answer_is_written_in_both_languages_changed_and_deleted(quiet: World) -> None:
+async def test_an_answer_is_written_in_both_languages_changed_and_deleted(quiet: System) -> None:
     rina = quiet.rina
     page = await writes(rina, "late", en="Sorry for {reference}", id_="Maaf soal {reference}")
-    assert "Sorry for {reference}" in words_of(page)
-    assert "Maaf soal {reference}" in words_of(page)
+    assert "Sorry for {reference}" in text_of(page)
+    assert "Maaf soal {reference}" in text_of(page)
     await rina.taps(label("answers.change", language=name_of("en")), message=page)
     await rina.says("{number} and {holder}")
     await rina.sees(like("broadcast.unknown_variable", name="{number}", known=re.compile(r"\{reference\}, .*")))
@@ -81,12 +83,12 @@ async def test_an_answer_is_written_in_both_languages_changed_and_deleted(quiet:
     assert "late" not in await rina.buttons()
 
 
-async def test_it_is_sent_in_the_users_language_with_the_recipient_masked_and_only_once(quiet: World) -> None:
+async def test_it_is_sent_in_the_users_language_with_the_recipient_masked_and_only_once(quiet: System) -> None:
     await writes(quiet.rina, "hold-on", en="English {amount}", id_="Sabar ya: {amount} ke {destination}, {ticket}")
-    case = await a_case(quiet, "id", group=None)
+    case = await open_ticket(quiet, "id", group=None)
     await case.user.says("/start")
     preview = await picks(case, "hold-on")
-    assert f"Sabar ya: Rp500.000 ke BCA ••••7890, {case.reference}" in words_of(preview)
+    assert f"Sabar ya: Rp500.000 ke BCA ••••7890, {case.reference}" in text_of(preview)
     assert await case.got() == [], "nothing is sent by looking at it"
     send = next(
         b for row in preview["reply_markup"]["inline_keyboard"] for b in row if b["text"] == label("answers.send")
@@ -103,9 +105,9 @@ async def test_it_is_sent_in_the_users_language_with_the_recipient_masked_and_on
     assert refused["text"] == label("ticket.held_by_another")
 
 
-async def test_what_has_changed_since_it_was_looked_at_is_looked_at_again(quiet: World) -> None:
+async def test_what_has_changed_since_it_was_looked_at_is_looked_at_again(quiet: System) -> None:
     page = await writes(quiet.rina, "soon", en="Soon", id_="Sebentar")
-    case = await a_case(quiet, group=None)
+    case = await open_ticket(quiet, group=None)
     preview = await picks(case, "soon")
     await case.rina.taps(label("answers.change", language=name_of("en")), message=page)
     await case.rina.says("Tomorrow")
@@ -119,9 +121,9 @@ async def test_what_has_changed_since_it_was_looked_at_is_looked_at_again(quiet:
     await case.user.sees("Tomorrow")
 
 
-async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(quiet: World) -> None:
+async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(quiet: System) -> None:
     await writes(quiet.rina, "which", en="About {reference}", id_="Soal {reference}")
-    user = await newcomer(quiet)
+    user = await new_user(quiet)
     await user.says("/help")
     await user.taps(label("button.write_to_us"))
     await user.says("How long does it take?")
@@ -137,29 +139,29 @@ async def test_an_answer_about_an_order_isnt_sent_where_there_is_none(quiet: Wor
     [("before it is sent", [True]), ("before that is recorded", [False, True]), ("after that is recorded", [False])],
 )
 async def test_killed_behind_the_word_to_send_it_arrives_once_or_says_that_it_is_repeated(
-    quiet: World, killed: str, repeated: list[bool]
+    quiet: System, killed: str, repeated: list[bool]
 ) -> None:
     name = killed.replace(" ", "-")[:20].rstrip("-")
     await writes(quiet.rina, name, en="Just once", id_="Sekali saja")
-    case = await a_case(quiet, group=None)
+    case = await open_ticket(quiet, group=None)
     preview = await picks(case, name)
     async with AsyncExitStack() as calls:
-        await calls.enter_async_context(held(calls_of(quiet, "editMessageText"), quiet.rina))
+        await calls.enter_async_context(hold_call(calls_of(quiet, "editMessageText"), quiet.rina))
         if killed.startswith("before"):
             fault = "delay" if killed.endswith("sent") else "delay_after"
-            await calls.enter_async_context(held(calls_of(quiet, "sendMessage"), case.user, fault))
+            await calls.enter_async_context(hold_call(calls_of(quiet, "sendMessage"), case.user, fault))
         await case.rina.taps(label("answers.send"), message=preview, wait=0)
     if killed.startswith("after"):
         await case.user.sees("Just once", anywhere=True)
-        await all_is_told(quiet, case.user)
-    await killed_and_restarted(quiet)
+        await wait_until_all_sent(quiet, case.user)
+    await kill_and_restart(quiet)
     await case.rina.sees_reaction(preview, "👌")
     assert [says(copy, "news.again") for copy in await case.got()] == repeated
 
 
-async def test_nobody_but_support_reads_or_changes_them(quiet: World) -> None:
+async def test_nobody_but_support_reads_or_changes_them(quiet: System) -> None:
     page = await writes(quiet.rina, "secret", en="For staff alone", id_="Untuk staf saja")
-    emma = await newcomer(quiet)
+    emma = await new_user(quiet)
     await emma.says("/answers")
     await emma.sees(like("talk.unknown_command"))
     await emma.says("/start")
@@ -181,17 +183,17 @@ async def test_nobody_but_support_reads_or_changes_them(quiet: World) -> None:
     await quiet.rina.sees("For staff alone")
 
 
-async def test_in_the_group_they_are_used_and_not_changed(kirim_with_a_group: tuple[World, Newcomer]) -> None:
+async def test_in_the_group_they_are_used_and_not_changed(kirim_with_a_group: tuple[System, ChatUser]) -> None:
     kirim, rina = kirim_with_a_group
     page = await writes(rina, "thanks", en="Thank you", id_="Terima kasih")
-    group = Chatter(kirim.telegram, rina.id, SUPPORT_GROUP_ID)
+    group = ChatUser(kirim.telegram, rina.id, SUPPORT_GROUP_ID)
     await group.says("/answers")
     listed = await group.sees(like("answers.in_group", names=re.compile(r".*, thanks")))
-    assert "Thank you" not in words_of(listed)
+    assert "Thank you" not in text_of(listed)
     for button in ("list", "show:thanks", "add", "text:thanks:en", "ask:thanks", "del:thanks"):
         assert (await group.presses(listed, f"sa:{button}", force=True))["text"] == label("staff.gone")
-    assert "Thank you" in words_of((await rina.finds(page)) or {})
-    case = await a_case(kirim)
+    assert "Thank you" in text_of((await rina.finds(page)) or {})
+    case = await open_ticket(kirim)
     await case.presses(label("staff_ticket.answers"))
     choosing = await case.in_topic(like("answers.choose"))
     await case.rina.taps("thanks", message=choosing)
@@ -201,8 +203,8 @@ async def test_in_the_group_they_are_used_and_not_changed(kirim_with_a_group: tu
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def kirim_with_a_group(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[World, Newcomer]]:
-    async with world(tmp_path_factory.mktemp("group"), SUPPORT_IDS="3001,2001", DEFAULT_LOCALE="en") as made:
-        rina = Newcomer(made.telegram, made.rina.id)
+async def kirim_with_a_group(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[System, ChatUser]]:
+    async with running_system(tmp_path_factory.mktemp("group"), SUPPORT_IDS="3001,2001", DEFAULT_LOCALE="en") as made:
+        rina = ChatUser(made.telegram, made.rina.id)
         await rina.speaks("en")
         yield made, rina

@@ -11,9 +11,19 @@ from playwright.async_api import Browser, FilePayload, Locator, Page, expect
 
 from bot.payments.qr import render_png
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.browsing import DESKTOP, PHONE, Onlooker, draws_everybody, last, opened, pays_in_the_wallet, picture, tap
-from tests.e2e.people import bot_knows
-from tests.e2e.world import World, world
+from tests.e2e.bot_database import wait_for_row
+from tests.e2e.chat_page import (
+    DESKTOP,
+    PHONE,
+    Viewer,
+    last_message,
+    open_page,
+    pay_in_wallet,
+    save_screenshot,
+    tap_button,
+    wait_for_users,
+)
+from tests.e2e.system import System, running_system
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -27,7 +37,7 @@ REAL_PACE = {"CHAT_MESSAGES_PER_SECOND": "1", "GROUP_MESSAGES_PER_MINUTE": "20"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class InTrouble(Onlooker):
+class InTrouble(Viewer):
     """Somebody whose payment fails, and what they and support write in one language."""
 
     answer: str
@@ -58,10 +68,13 @@ CASES = [
 
 @pytest.mark.parametrize("who", CASES, ids=lambda who: who.name)
 async def test_a_failed_payment_is_helped_to_its_end(who: InTrouble, browser: Browser, tmp_path: Path) -> None:
-    async with world(tmp_path, DEFAULT_LOCALE=who.locale, **REAL_PACE) as kirim, opened(browser, kirim, who) as page:
+    async with (
+        running_system(tmp_path, DEFAULT_LOCALE=who.locale, **REAL_PACE) as kirim,
+        open_page(browser, kirim, who) as page,
+    ):
         (await kirim.telegram.post("/sandbox/limits", json={"enforce": True})).raise_for_status()
         await kirim.rina.speaks(who.locale)
-        await draws_everybody(page, kirim)
+        await wait_for_users(page, kirim)
         user, support, room = (page.get_by_test_id(f"pane-{chat}") for chat in (who.user, RINA, SUPPORT_GROUP_ID))
         if who.screen == DESKTOP:
             await page.get_by_test_id(f"show-{SARI}").click()
@@ -85,23 +98,23 @@ async def _starts(page: Page, support: Locator) -> None:
     await expect(support.get_by_test_id("message").nth(1)).to_be_visible()
 
 
-async def _pays_in_vain(kirim: World, page: Page, user: Locator, who: InTrouble) -> None:
+async def _pays_in_vain(kirim: System, page: Page, user: Locator, who: InTrouble) -> None:
     await _brings(page, who.user)
     await user.get_by_test_id("start").click()
     await expect(user.get_by_test_id("message").nth(1)).to_be_visible()
     await _writes(user, f"500rb bca {NUMBER} {HOLDER}")
-    await tap(user, who.label("review.confirm"))
+    await tap_button(user, who.label("review.confirm"))
     await expect(user.get_by_test_id("photo")).to_be_visible()
-    await pays_in_the_wallet(page, who)
+    await pay_in_wallet(page, who)
     [order] = await kirim.service.orders()
-    await bot_knows(kirim, order, is_paid=1)
+    await wait_for_row(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
 
 
 async def _ticket_has_opened(page: Page, user: Locator, who: InTrouble) -> str:
-    told = last(user, who.reads("ticket.by_itself_failed"))
+    told = last_message(user, who.reads("ticket.by_itself_failed"))
     await expect(told).to_be_visible()
-    await picture(page, who, "01-opened-by-itself")
+    await save_screenshot(page, who, "01-opened-by-itself")
     return next(word for word in (await told.inner_text()).split() if word.startswith("T-"))
 
 
@@ -112,24 +125,24 @@ async def _support_claims(page: Page, room: Locator, who: InTrouble, ticket: str
     card = _card(room)
     await expect(card).to_contain_text(who.reads("case.unusual.failed_paid"))
     assert HOLDER not in await card.inner_text()
-    await picture(page, who, "02-room")
+    await save_screenshot(page, who, "02-room")
     await card.locator("blockquote").first.click()
-    await picture(page, who, "03-timeline")
-    await tap(room, who.label("staff_ticket.claim"))
+    await save_screenshot(page, who, "03-timeline")
+    await tap_button(room, who.label("staff_ticket.claim"))
     await expect(card).to_contain_text(str(RINA))
-    await picture(page, who, "04-claimed")
+    await save_screenshot(page, who, "04-claimed")
 
 
 async def _support_reveals(page: Page, room: Locator, support: Locator, who: InTrouble) -> None:
-    await tap(room, who.label("reveal.button"))
+    await tap_button(room, who.label("reveal.button"))
     await _brings(page, RINA)
-    await tap(support, who.label("reveal.reason_compare"))
-    shown = last(support, NUMBER)
+    await tap_button(support, who.label("reveal.reason_compare"))
+    shown = last_message(support, NUMBER)
     await expect(shown).to_contain_text(HOLDER)
-    await picture(page, who, "05-revealed")
-    await tap(support, who.label("reveal.hide"))
+    await save_screenshot(page, who, "05-revealed")
+    await tap_button(support, who.label("reveal.hide"))
     await expect(support.get_by_test_id("message").filter(has_text=NUMBER)).to_have_count(0)
-    await picture(page, who, "06-masked")
+    await save_screenshot(page, who, "06-masked")
     await _brings(page, SUPPORT_GROUP_ID)
     await expect(room.get_by_test_id("message").filter(has_text=NUMBER)).to_have_count(0)
 
@@ -137,51 +150,51 @@ async def _support_reveals(page: Page, room: Locator, support: Locator, who: InT
 async def _support_answers(page: Page, room: Locator, who: InTrouble) -> None:
     await _replies(_card(room))
     await _writes(room, who.answer)
-    said = last(room, who.answer)
+    said = last_message(room, who.answer)
     await expect(said.get_by_test_id("reactions")).to_contain_text(who.delivered)
-    await picture(page, who, "07-answered")
+    await save_screenshot(page, who, "07-answered")
 
 
 async def _user_sends_a_picture(page: Page, user: Locator, who: InTrouble, ticket: str) -> None:
     await _brings(page, who.user)
-    answer = last(user, who.answer)
+    answer = last_message(user, who.answer)
     await expect(answer).to_contain_text(ticket)
-    await picture(page, who, "08-the-answer")
+    await save_screenshot(page, who, "08-the-answer")
     await _replies(answer)
     await user.get_by_test_id("composer").fill(who.reply)
     sent = FilePayload(name="wallet.png", mimeType="image/png", buffer=render_png("a wallet's screen"))
     await user.get_by_test_id("picture").set_input_files(sent)
-    await expect(last(user, who.reply).get_by_test_id("reactions")).to_contain_text("👌")
-    await picture(page, who, "09-picture-back")
+    await expect(last_message(user, who.reply).get_by_test_id("reactions")).to_contain_text("👌")
+    await save_screenshot(page, who, "09-picture-back")
 
 
 async def _picture_has_come(page: Page, room: Locator, who: InTrouble) -> None:
     await _brings(page, SUPPORT_GROUP_ID)
-    await expect(last(room, who.reply).get_by_test_id("photo")).to_be_visible()
-    await picture(page, who, "10-picture-in-the-room")
+    await expect(last_message(room, who.reply).get_by_test_id("photo")).to_be_visible()
+    await save_screenshot(page, who, "10-picture-in-the-room")
 
 
 async def _support_closes(page: Page, room: Locator, who: InTrouble) -> None:
-    await tap(room, who.label("staff_ticket.close"))
+    await tap_button(room, who.label("staff_ticket.close"))
     # Exactly that: in Indonesian another reason has the same word in it.
     await room.get_by_role("button", name=who.label("staff.close.solved"), exact=True).last.click()
     await expect(_card(room)).to_contain_text(who.reads("staff_ticket.reason.solved"))
-    await picture(page, who, "11-closed")
+    await save_screenshot(page, who, "11-closed")
 
 
 async def _user_rates(page: Page, user: Locator, who: InTrouble) -> None:
     await _brings(page, who.user)
-    await expect(last(user, who.reads("ticket.how_was_it"))).to_be_visible()
-    await picture(page, who, "12-closed-for-the-person")
-    await tap(user, who.label("button.rate_good"))
-    await expect(last(user, who.reads("ticket.rated_good"))).to_be_visible()
-    await picture(page, who, "13-rated")
+    await expect(last_message(user, who.reads("ticket.how_was_it"))).to_be_visible()
+    await save_screenshot(page, who, "12-closed-for-the-person")
+    await tap_button(user, who.label("button.rate_good"))
+    await expect(last_message(user, who.reads("ticket.rated_good"))).to_be_visible()
+    await save_screenshot(page, who, "13-rated")
 
 
 async def _rating_is_seen(page: Page, room: Locator, who: InTrouble) -> None:
     await _brings(page, SUPPORT_GROUP_ID)
     await expect(_card(room)).to_contain_text(who.reads("staff_ticket.rated", thumb="👍"))
-    await picture(page, who, "14-rating-in-the-room")
+    await save_screenshot(page, who, "14-rating-in-the-room")
 
 
 def _card(room: Locator) -> Locator:

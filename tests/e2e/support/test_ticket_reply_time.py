@@ -8,9 +8,11 @@ import pytest_asyncio
 
 from bot.support.ticket import CloseReason, TicketStatus
 from bot.support.tickets.repository import TicketRepository
-from tests.e2e.looking_up import books
-from tests.e2e.people import bot_knows, newcomer, taps_to_invoice
-from tests.e2e.world import World, words_of, world
+from tests.e2e.bot_database import open_transaction, wait_for_row
+from tests.e2e.chat_user import text_of
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import tap_to_invoice
+from tests.e2e.system import System, running_system
 from tests.support.builders import a_ticket
 from tests.texts import label, like, text
 
@@ -18,49 +20,49 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
     """Support has replied to 20 tickets, after four minutes and a second each."""
-    async with world(tmp_path_factory.mktemp("replies"), SUPPORT_CHAT_ID="0") as made:
+    async with running_system(tmp_path_factory.mktemp("replies"), SUPPORT_CHAT_ID="0") as made:
         await has_replied(made, 20, after=timedelta(minutes=4, seconds=1))
         await made.rina.speaks("en")
         await made.rina.says("/start")
         yield made
 
 
-async def has_replied(kirim: World, count: int, *, after: timedelta) -> None:
+async def has_replied(kirim: System, count: int, *, after: timedelta) -> None:
     opened = datetime.now(UTC) - timedelta(days=2)
     ended = {"status": TicketStatus.CLOSED, "closed_at": opened + after, "close_reason": CloseReason.SOLVED}
-    async with books(kirim) as tx:
+    async with open_transaction(kirim) as tx:
         for number in range(count):
             known = {"created_at": opened, "first_reply_at": opened + after, "waiting_since": None, **ended}
             assert await TicketRepository(tx).add(a_ticket(f"T-{number:05}", user_id=9001, **known))
 
 
-async def test_who_writes_to_support_reads_how_soon_it_replies_and_not_on_reopening(kirim: World) -> None:
-    emma = await newcomer(kirim)
+async def test_who_writes_to_support_reads_how_soon_it_replies_and_not_on_reopening(kirim: System) -> None:
+    emma = await new_user(kirim)
     await emma.says("/help")
     await emma.taps(label("button.write_to_us"))
     await emma.sees(like("ticket.what_is_wrong"))
     await emma.says("I can't find my receipt")
     taken = await emma.sees(like("ticket.is_open"))
-    assert words_of(taken).endswith(f"\n\n{text('ticket.reply_time', duration='5 minutes')}")
-    ticket = next(word for word in words_of(taken).split() if word.startswith("T-"))
+    assert text_of(taken).endswith(f"\n\n{text('ticket.reply_time', duration='5 minutes')}")
+    ticket = next(word for word in text_of(taken).split() if word.startswith("T-"))
     head = await kirim.rina.sees(ticket, anywhere=True)
     await kirim.rina.presses(head, f"tk:{ticket}:closeas:solved", force=True)
     closed = await emma.sees(like("ticket.closed_solved"), anywhere=True)
     await emma.says("Still not there", reply_to=closed)
     again = await emma.sees(like("ticket.is_open"))
-    assert words_of(again).endswith(text("ticket.is_open")), "only first replies are measured"
+    assert text_of(again).endswith(text("ticket.is_open")), "only first replies are measured"
 
 
-async def test_who_gets_a_ticket_for_a_paid_order_that_failed_reads_it_too(kirim: World) -> None:
-    sari = await newcomer(kirim)
-    _, order = await taps_to_invoice(kirim, sari)
+async def test_who_gets_a_ticket_for_a_paid_order_that_failed_reads_it_too(kirim: System) -> None:
+    sari = await new_user(kirim)
+    _, order = await tap_to_invoice(kirim, sari)
     await sari.speaks("id")
     await sari.says("/status")
     await sari.sees(like("status.title", "id"))
     await kirim.service.pays(order)
-    await bot_knows(kirim, order, is_paid=1)
+    await wait_for_row(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
     opened = await sari.sees(like("ticket.by_itself_failed", "id"), anywhere=True)
-    assert words_of(opened).endswith(f"\n\n{text('ticket.reply_time', 'id', duration='5 menit')}")
+    assert text_of(opened).endswith(f"\n\n{text('ticket.reply_time', 'id', duration='5 menit')}")

@@ -4,80 +4,83 @@ import re
 from pathlib import Path
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.people import Newcomer, newcomer, row_of, taps_to_invoice
-from tests.e2e.talks import CARD
-from tests.e2e.trouble import calls_of, held, killed_and_restarted
-from tests.e2e.world import Chatter, Json, World, words_of, world
+from tests.e2e.bot_database import row_of
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.faults import calls_of, hold_call, kill_and_restart
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import tap_to_invoice
+from tests.e2e.support.tickets import CARD
+from tests.e2e.system import System, running_system
 from tests.texts import in_any_language, label, like, name_of, says, text
 from tests.waiting import until
 
 
-def room_of(world: World, chat_id: int = SUPPORT_GROUP_ID) -> Chatter:
+def room_of(system: System, chat_id: int = SUPPORT_GROUP_ID) -> ChatUser:
     """The group, as Rina of support sees it."""
-    return Chatter(world.telegram, 3001, chat_id)
+    return ChatUser(system.telegram, 3001, chat_id)
 
 
-async def fails_after_payment(world: World) -> tuple[Newcomer, Json]:
+async def fails_after_payment(system: System) -> tuple[ChatUser, Json]:
     """Somebody new pays, and then it fails."""
-    user = await newcomer(world)
-    _, order = await taps_to_invoice(world, user)
-    await world.service.pays(order)
+    user = await new_user(system)
+    _, order = await tap_to_invoice(system, user)
+    await system.service.pays(order)
     await user.sees(like("news.paid"))
-    await world.service.does("fail", orderId=order["id"])
+    await system.service.does("fail", orderId=order["id"])
     await user.sees(like("news.failed_paid"))
     return user, order
 
 
-async def asks_about(world: World, user: Newcomer, order: Json) -> None:
+async def asks_about(system: System, user: ChatUser, order: Json) -> None:
     """From the page of an order to support."""
     await user.says("/orders")
-    await user.taps(str(row_of(world, order)["reference"]))
+    await user.taps(str(row_of(system, order)["reference"]))
     await user.taps(label("button.help"))
     await user.sees(like("ticket.what_is_wrong"))
     await user.says("Did it go through?")
     await user.sees(like("ticket.is_open"))
 
 
-async def head_of(room: Chatter, user: Chatter) -> Json:
+async def head_of(room: ChatUser, user: ChatUser) -> Json:
     """The card of somebody's ticket, in whichever language."""
     about = in_any_language("case.person", id=str(user.id))
-    return await room.waits_for(lambda m: is_card(m) and re.search(about, words_of(m)) is not None, anywhere=True)
+    return await room.waits_for(lambda m: is_card(m) and re.search(about, text_of(m)) is not None, anywhere=True)
 
 
 def is_card(message: Json) -> bool:
-    return re.search(CARD, words_of(message)) is not None
+    return re.search(CARD, text_of(message)) is not None
 
 
 def is_rinas(message: Json) -> bool:
     """Whether a card says that Rina has claimed its ticket."""
-    return says(words_of(message), "staff_ticket.claimed", "id", by="3001")
+    return says(text_of(message), "staff_ticket.claimed", "id", by="3001")
 
 
-async def topics(world: World, chat_id: int = SUPPORT_GROUP_ID) -> dict[int, Json]:
+async def topics(system: System, chat_id: int = SUPPORT_GROUP_ID) -> dict[int, Json]:
     """The topics of a group by their ids."""
-    chats = (await world.telegram.get("/sandbox/state")).raise_for_status().json()["chats"]
+    chats = (await system.telegram.get("/sandbox/state")).raise_for_status().json()["chats"]
     found = next(chat for chat in chats if chat["id"] == chat_id)["topics"]
     return {topic["id"]: topic for topic in found}
 
 
-async def a_plain_group(world: World) -> Chatter:
+async def a_plain_group(system: System) -> ChatUser:
     """A group without topics, and the bot works there from now on."""
     about = {"title": "Bantuan", "type": "group", "members": [2001, 3001]}
-    made = (await world.telegram.post("/sandbox/chats", json=about)).raise_for_status().json()
-    await killed_and_restarted(world, SUPPORT_CHAT_ID=str(made["id"]))
-    return room_of(world, made["id"])
+    made = (await system.telegram.post("/sandbox/chats", json=about)).raise_for_status().json()
+    await kill_and_restart(system, SUPPORT_CHAT_ID=str(made["id"]))
+    return room_of(system, made["id"])
 
 
-async def puts_bot(world: World, status: str) -> None:
+async def puts_bot(system: System, status: str) -> None:
     """Oscar gives the bot another place in the group."""
     path = f"/sandbox/chats/{SUPPORT_GROUP_ID}/bot"
-    (await world.telegram.post(path, json={"from": 2001, "status": status})).raise_for_status()
+    (await system.telegram.post(path, json={"from": 2001, "status": status})).raise_for_status()
 
 
-async def test_a_payment_that_fails_opens_a_topic_with_the_whole_case(kirim: World) -> None:
+async def test_a_payment_that_fails_opens_a_topic_with_the_whole_case(kirim: System) -> None:
     user, order = await fails_after_payment(kirim)
     head = await head_of(room_of(kirim), user)
-    shown = words_of(head)
+    shown = text_of(head)
     (reference,) = re.findall("T-[0-9A-Z]{5}", shown)
     assert (await topics(kirim))[head["message_thread_id"]]["name"] == f"{reference} · BCA Rp500.000"
     assert "BCA ••••7890" in shown
@@ -92,7 +95,7 @@ async def test_a_payment_that_fails_opens_a_topic_with_the_whole_case(kirim: Wor
     assert says(shown, "case.told", "id", what=told, reach=sent)
 
 
-async def test_the_card_and_the_topic_follow_the_ticket(kirim: World) -> None:
+async def test_the_card_and_the_topic_follow_the_ticket(kirim: System) -> None:
     user, _ = await fails_after_payment(kirim)
     room = room_of(kirim)
     head = await head_of(room, user)
@@ -117,7 +120,7 @@ async def test_the_card_and_the_topic_follow_the_ticket(kirim: World) -> None:
     await until(is_open, what="the open topic")
 
 
-async def test_the_order_is_read_afresh_by_a_button_that_says_what_it_has_changed(kirim: World) -> None:
+async def test_the_order_is_read_afresh_by_a_button_that_says_what_it_has_changed(kirim: System) -> None:
     user, order = await fails_after_payment(kirim)
     room = room_of(kirim)
     head = await head_of(room, user)
@@ -136,25 +139,25 @@ async def test_the_order_is_read_afresh_by_a_button_that_says_what_it_has_change
 
 
 async def test_a_living_order_read_afresh_is_taken_in_and_every_card_follows_it(tmp_path: Path) -> None:
-    async with world(tmp_path, POLL_INTERVAL_SECONDS="60") as kirim:
-        user, room = await newcomer(kirim), room_of(kirim)
-        _, order = await taps_to_invoice(kirim, user)
+    async with running_system(tmp_path, POLL_INTERVAL_SECONDS="60") as kirim:
+        user, room = await new_user(kirim), room_of(kirim)
+        _, order = await tap_to_invoice(kirim, user)
         await asks_about(kirim, user, order)
         head = await head_of(room, user)
         await room.sees("Did it go through", anywhere=True)
         await kirim.service.pays(order)
         await room.taps(label("staff_ticket.fresh", "id"), message=head)
-        said = words_of(await room.sees(like("staff_ticket.has_changed", "id")))
+        said = text_of(await room.sees(like("staff_ticket.has_changed", "id")))
         state = text("staff_ticket.state", "id", before="-", after="LN_INVOICE_PAID")
         assert said.split("\n")[1:] == [state, text("staff_ticket.now_paid", "id")]
         await user.sees(like("news.paid"), anywhere=True)
         await room.waits_for(
-            lambda m: m["message_id"] == head["message_id"] and says(words_of(m), "case.service_at", "id"),
+            lambda m: m["message_id"] == head["message_id"] and says(text_of(m), "case.service_at", "id"),
             anywhere=True,
         )
 
 
-async def test_words_too_long_for_one_message_with_ours_arrive_whole_and_a_correction_under_them(kirim: World) -> None:
+async def test_words_too_long_for_one_message_with_ours_arrive_whole_and_a_correction_under_them(kirim: System) -> None:
     user, _ = await fails_after_payment(kirim)
     room = room_of(kirim)
     head = await head_of(room, user)
@@ -162,17 +165,17 @@ async def test_words_too_long_for_one_message_with_ours_arrive_whole_and_a_corre
     long = "rupiah " * 580 + "the end"
     written = await user.says(long, reply_to=opened)
     rest = await room.sees("the end$")
-    assert words_of(rest) == long
+    assert text_of(rest) == long
     assert rest["message_thread_id"] == head["message_thread_id"]
     await user.edits(written, "In short: where is it?")
     corrected = await room.sees("In short: where is it")
-    assert says(words_of(corrected), "staff_ticket.changed", "id")
+    assert says(text_of(corrected), "staff_ticket.changed", "id")
     assert corrected["reply_to_message"]["message_id"] == rest["message_id"]
     await room.says("On its way", reply_to=rest)
     await user.sees("On its way")
 
 
-async def test_a_topic_that_somebody_deletes_is_made_anew(kirim: World) -> None:
+async def test_a_topic_that_somebody_deletes_is_made_anew(kirim: System) -> None:
     user, _ = await fails_after_payment(kirim)
     room = room_of(kirim)
     head = await head_of(room, user)
@@ -186,22 +189,22 @@ async def test_a_topic_that_somebody_deletes_is_made_anew(kirim: World) -> None:
     assert (await head_of(room, user))["message_thread_id"] == words["message_thread_id"]
 
 
-async def test_kill_9_between_a_topic_and_its_card_opens_no_second_topic(kirim: World) -> None:
+async def test_kill_9_between_a_topic_and_its_card_opens_no_second_topic(kirim: System) -> None:
     room = room_of(kirim)
-    async with held(calls_of(kirim, "sendMessage"), room):
+    async with hold_call(calls_of(kirim, "sendMessage"), room):
         user, _ = await fails_after_payment(kirim)
-    await killed_and_restarted(kirim)
+    await kill_and_restart(kirim)
     await head_of(room, user)
     assert len(await topics(kirim)) == 1
     assert await room.count(CARD) == 1
 
 
-async def test_an_answer_to_a_card_that_a_kill_kept_from_being_known_is_not_silently_lost(kirim: World) -> None:
+async def test_an_answer_to_a_card_that_a_kill_kept_from_being_known_is_not_silently_lost(kirim: System) -> None:
     room = room_of(kirim)
-    async with held(calls_of(kirim, "sendMessage"), room, "delay_after"):
+    async with hold_call(calls_of(kirim, "sendMessage"), room, "delay_after"):
         user, _ = await fails_after_payment(kirim)
     first = await room.waits_for(is_card, anywhere=True)
-    await killed_and_restarted(kirim)
+    await kill_and_restart(kirim)
     again = await room.waits_for(lambda m: is_card(m) and m["message_id"] != first["message_id"], anywhere=True)
     assert again["message_thread_id"] == first["message_thread_id"]
     await room.says("On its way", reply_to=first)
@@ -211,7 +214,7 @@ async def test_an_answer_to_a_card_that_a_kill_kept_from_being_known_is_not_sile
     assert await user.count("On its way") == 0
 
 
-async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_its_new_id(kirim: World) -> None:
+async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_its_new_id(kirim: System) -> None:
     group = await a_plain_group(kirim)
     user, _ = await fails_after_payment(kirim)
     head = await head_of(group, user)
@@ -231,7 +234,7 @@ async def test_a_plain_group_gets_the_card_and_answers_to_it_and_is_followed_to_
     await supergroup.waits_for(is_rinas)
 
 
-async def test_where_the_bot_may_open_no_topics_everything_answers_the_card(kirim: World) -> None:
+async def test_where_the_bot_may_open_no_topics_everything_answers_the_card(kirim: System) -> None:
     await puts_bot(kirim, "member")
     user, _ = await fails_after_payment(kirim)
     room = room_of(kirim)
@@ -247,13 +250,13 @@ async def test_where_the_bot_may_open_no_topics_everything_answers_the_card(kiri
 
 
 async def test_without_a_group_each_supporter_has_the_ticket_in_private_and_in_their_language(tmp_path: Path) -> None:
-    async with world(tmp_path, SUPPORT_CHAT_ID="0", SUPPORT_IDS="2001,3001") as kirim:
+    async with running_system(tmp_path, SUPPORT_CHAT_ID="0", SUPPORT_IDS="2001,3001") as kirim:
         await kirim.rina.says("/start")
         await kirim.oscar.says("/start")
         user, _ = await fails_after_payment(kirim)
         heads = [await head_of(each, user) for each in (kirim.rina, kirim.oscar)]
         for head, locale in zip(heads, ("id", "en"), strict=True):
-            assert says(words_of(head), "case.timeline", locale)
+            assert says(text_of(head), "case.timeline", locale)
         opened = await user.sees(like("ticket.by_itself_failed"), anywhere=True)
         await user.says("Where is my money?", reply_to=opened)
         for supporter, head in zip((kirim.rina, kirim.oscar), heads, strict=True):
@@ -261,7 +264,7 @@ async def test_without_a_group_each_supporter_has_the_ticket_in_private_and_in_t
             assert words["reply_to_message"]["message_id"] == head["message_id"]
 
 
-async def test_a_group_that_is_lost_loses_nothing_and_operators_hear_of_it(kirim: World) -> None:
+async def test_a_group_that_is_lost_loses_nothing_and_operators_hear_of_it(kirim: System) -> None:
     for each in (kirim.rina, kirim.oscar):
         await each.speaks("en")
         await each.says("/start")

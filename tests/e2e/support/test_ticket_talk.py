@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from tests.e2e.people import newcomer
-from tests.e2e.talks import GROUP, Case, a_case
-from tests.e2e.world import Chatter, World, words_of, world
+from tests.e2e.chat_user import ChatUser, text_of
+from tests.e2e.new_users import new_user
+from tests.e2e.support.tickets import GROUP, OpenTicket, open_ticket
+from tests.e2e.system import System, running_system
 from tests.pictures import png
 from tests.texts import label, like, name_of, says, text
 
@@ -23,18 +24,18 @@ def refused(why: str) -> str:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
     """Two supporters, Rina and Oscar; their group speaks English."""
-    async with world(tmp_path_factory.mktemp("talk"), SUPPORT_IDS="3001,2001", DEFAULT_LOCALE="en") as made:
+    async with running_system(tmp_path_factory.mktemp("talk"), SUPPORT_IDS="3001,2001", DEFAULT_LOCALE="en") as made:
         for staff in (made.oscar, made.rina):
             await staff.speaks("en")
         yield made
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
     """The same two, who have no group: each works in private."""
-    async with world(tmp_path_factory.mktemp("quiet"), SUPPORT_IDS="3001,2001", SUPPORT_CHAT_ID="0") as made:
+    async with running_system(tmp_path_factory.mktemp("quiet"), SUPPORT_IDS="3001,2001", SUPPORT_CHAT_ID="0") as made:
         for staff in (made.oscar, made.rina):
             await staff.speaks("en")
             await staff.says("/start")
@@ -42,29 +43,29 @@ async def quiet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def case(quiet: World) -> Case:
-    return await a_case(quiet, group=None)
+async def case(quiet: System) -> OpenTicket:
+    return await open_ticket(quiet, group=None)
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def in_group(kirim: World) -> Case:
-    return await a_case(kirim)
+async def in_group(kirim: System) -> OpenTicket:
+    return await open_ticket(kirim)
 
 
-async def test_an_answer_is_a_reply_in_the_topic_and_is_known_to_have_arrived(case: Case) -> None:
+async def test_an_answer_is_a_reply_in_the_topic_and_is_known_to_have_arrived(case: OpenTicket) -> None:
     said = await case.rina.sends(
         html="It is <b>on its way</b>.",
         reply_to=case.head["message_id"],
     )
     got = await case.user.sees(like("ticket.from_support", ticket=case.reference))
-    assert words_of(got).endswith("\nIt is on its way.")
+    assert text_of(got).endswith("\nIt is on its way.")
     assert "blockquote" in {entity["type"] for entity in got["entities"]}
-    assert "BCA ••••7890" in words_of(got)
+    assert "BCA ••••7890" in text_of(got)
     await case.rina.sees_reaction(said, "👌")
     await case.is_claimed_by(case.rina)
 
 
-async def test_pictures_and_files_go_along_each_part_of_an_album_by_itself(case: Case) -> None:
+async def test_pictures_and_files_go_along_each_part_of_an_album_by_itself(case: OpenTicket) -> None:
     await case.rina.sends_photo(PICTURE, "The proof", reply_to=case.head)
     got = await case.user.sees("The proof")
     assert await case.user.scans(got)
@@ -75,7 +76,7 @@ async def test_pictures_and_files_go_along_each_part_of_an_album_by_itself(case:
         assert "photo" in await case.user.sees(f"Part {part}")
 
 
-async def test_what_is_no_reply_stays_among_staff_and_so_does_a_note(in_group: Case) -> None:
+async def test_what_is_no_reply_stays_among_staff_and_so_does_a_note(in_group: OpenTicket) -> None:
     topic = in_group.head["message_thread_id"]
     await in_group.rina.says("What do you think, Oscar?", topic=topic)
     await in_group.rina.says("/note Called the bank, they look into it", topic=topic)
@@ -93,7 +94,7 @@ async def test_what_is_no_reply_stays_among_staff_and_so_does_a_note(in_group: C
     assert len(await in_group.got()) == 1
 
 
-async def test_one_holds_a_ticket_and_another_takes_it_over_with_a_word(in_group: Case) -> None:
+async def test_one_holds_a_ticket_and_another_takes_it_over_with_a_word(in_group: OpenTicket) -> None:
     assert (await in_group.presses(label("staff_ticket.claim")))["text"] == label("staff.claimed")
     await in_group.is_claimed_by(in_group.rina)
     await in_group.answers("I know better", by=in_group.oscar)
@@ -108,7 +109,7 @@ async def test_one_holds_a_ticket_and_another_takes_it_over_with_a_word(in_group
     assert len(await in_group.got()) == 1
 
 
-async def test_two_who_claim_at_once_are_told_who_was_first_and_a_second_tap_changes_nothing(case: Case) -> None:
+async def test_two_who_claim_at_once_are_told_who_was_first_and_a_second_tap_changes_nothing(case: OpenTicket) -> None:
     data = f"tk:{case.reference}:claim"
     first = await case.rina.presses(case.head, data, force=True)
     second = await case.oscar.presses(case.head, data, force=True)
@@ -117,7 +118,7 @@ async def test_two_who_claim_at_once_are_told_who_was_first_and_a_second_tap_cha
     assert (second["show_alert"], second["text"]) == (True, label("ticket.held_by_another"))
 
 
-async def test_who_has_blocked_the_bot_is_said_not_to_have_got_it_and_gets_it_later(case: Case) -> None:
+async def test_who_has_blocked_the_bot_is_said_not_to_have_got_it_and_gets_it_later(case: OpenTicket) -> None:
     await case.user.blocks()
     said = await case.answers("Are you there?")
     line = await case.in_topic(like("staff.remark.failed", why=text("staff.why.blocked")))
@@ -132,7 +133,7 @@ async def test_who_has_blocked_the_bot_is_said_not_to_have_got_it_and_gets_it_la
     assert len(await case.got()) == 1
 
 
-async def test_a_corrected_answer_is_corrected_where_it_stands(case: Case) -> None:
+async def test_a_corrected_answer_is_corrected_where_it_stands(case: OpenTicket) -> None:
     said = await case.answers("It arives today")
     got = await case.user.sees("It arives today")
     await case.rina.sees_reaction(said, "👌")
@@ -145,7 +146,7 @@ async def test_a_corrected_answer_is_corrected_where_it_stands(case: Case) -> No
     assert (await case.got())[-1].endswith("It arrives today")
 
 
-async def test_an_answer_is_taken_back_by_its_author_alone_and_both_sides_learn_of_it(case: Case) -> None:
+async def test_an_answer_is_taken_back_by_its_author_alone_and_both_sides_learn_of_it(case: OpenTicket) -> None:
     said = await case.answers("This is for somebody else")
     await case.user.sees("This is for somebody else")
     await case.rina.sees_reaction(said, "👌")
@@ -164,14 +165,14 @@ async def test_an_answer_is_taken_back_by_its_author_alone_and_both_sides_learn_
     await case.in_topic(like("ticket.no_answer"))
 
 
-async def test_a_message_that_staff_delete_was_passed_on_nevertheless(case: Case) -> None:
+async def test_a_message_that_staff_delete_was_passed_on_nevertheless(case: OpenTicket) -> None:
     """Telegram tells no bot of it, so what was relayed stays: nothing pretends otherwise."""
     said = await case.answers("Already said")
     await case.rina.deletes(said)
     assert (await case.user.sees("Already said"))["message_id"]
 
 
-async def test_what_can_not_be_passed_on_whole_is_not_passed_on(case: Case) -> None:
+async def test_what_can_not_be_passed_on_whole_is_not_passed_on(case: OpenTicket) -> None:
     await case.answers("x" * 4000)
     await case.in_topic(
         like("staff.not_passed_on", why=re.compile(like("staff.refusal.too_long", over=re.compile("[1-9][0-9]*"))))
@@ -181,17 +182,19 @@ async def test_what_can_not_be_passed_on_whole_is_not_passed_on(case: Case) -> N
     assert await case.got() == []
 
 
-async def test_a_member_of_the_group_who_is_no_supporter_answers_nobody(in_group: Case) -> None:
-    guest = await newcomer(in_group.world)
+async def test_a_member_of_the_group_who_is_no_supporter_answers_nobody(in_group: OpenTicket) -> None:
+    guest = await new_user(in_group.system)
     path = f"/sandbox/chats/{GROUP}/members"
     place = {"from": 2001, "person": guest.id, "status": "member"}
-    (await in_group.world.telegram.post(path, json=place)).raise_for_status()
-    await in_group.answers("Hello from the guest", by=Chatter(in_group.world.telegram, guest.id, GROUP))
+    (await in_group.system.telegram.post(path, json=place)).raise_for_status()
+    await in_group.answers("Hello from the guest", by=ChatUser(in_group.system.telegram, guest.id, GROUP))
     await in_group.in_topic(refused("staff.refusal.stranger"))
     assert await in_group.got() == []
 
 
-async def test_a_closed_ticket_is_closed_with_a_reason_and_takes_no_answer_until_it_is_open_again(case: Case) -> None:
+async def test_a_closed_ticket_is_closed_with_a_reason_and_takes_no_answer_until_it_is_open_again(
+    case: OpenTicket,
+) -> None:
     await case.presses(label("staff_ticket.close"))
     question = await case.in_topic(like("staff.closing", ticket=case.reference))
     await case.rina.says("Because it is done", reply_to=question)
@@ -206,7 +209,9 @@ async def test_a_closed_ticket_is_closed_with_a_reason_and_takes_no_answer_until
     await case.user.sees("One more thing")
 
 
-async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_who_holds_it(in_group: Case) -> None:
+async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_who_holds_it(
+    in_group: OpenTicket,
+) -> None:
     await in_group.answers("What does your bank say?")
     got = await in_group.user.sees("What does your bank say")
     said = await in_group.user.says("Nothing at al", reply_to=got)
@@ -220,13 +225,13 @@ async def test_their_words_and_pictures_come_back_into_the_topic_and_ring_for_wh
     await in_group.user.sees("Thank you, we ask them")
 
 
-async def test_each_side_reads_its_own_language(quiet: World) -> None:
-    case = await a_case(quiet, "id", group=None)
+async def test_each_side_reads_its_own_language(quiet: System) -> None:
+    case = await open_ticket(quiet, "id", group=None)
     indonesian = name_of("id")
-    assert says(words_of(case.head), "case.person", id=str(case.user.id), language=indonesian)
+    assert says(text_of(case.head), "case.person", id=str(case.user.id), language=indonesian)
     said = await case.answers("Uangnya sedang dikirim.")
     got = await case.user.sees(like("ticket.from_support", "id", ticket=case.reference))
-    assert "Uangnya sedang dikirim." in words_of(got)
+    assert "Uangnya sedang dikirim." in text_of(got)
     await case.rina.sees_reaction(said, "👌")
     await case.rina.edits(said, "Uangnya sudah dikirim.")
     await case.user.sees(like("ticket.corrected", "id") + "\nUangnya sudah dikirim.")

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.people import all_is_told, taps_to_invoice
-from tests.e2e.trouble import killed_and_restarted
-from tests.e2e.world import Chatter, Json, World, words_of, world
+from tests.e2e.bot_database import wait_until_all_sent
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.faults import kill_and_restart
+from tests.e2e.orders.steps import tap_to_invoice
+from tests.e2e.system import System, running_system
 from tests.texts import like, says
 from tests.waiting import TIMEOUT_SECONDS, until
 
@@ -22,26 +24,26 @@ OSCAR, RINA = 2001, 3001
 
 
 @pytest.fixture
-async def kirim(tmp_path: Path) -> AsyncIterator[World]:
+async def kirim(tmp_path: Path) -> AsyncIterator[System]:
     """A world that reminds after an hour, which passes when a test says so."""
-    async with world(tmp_path, TICKET_REMINDER_SECONDS="3600") as made:
+    async with running_system(tmp_path, TICKET_REMINDER_SECONDS="3600") as made:
         for staff in (made.oscar, made.rina):
             await staff.says("/start")
         yield made
 
 
-async def fails_after_payment(world: World) -> None:
-    _, order = await taps_to_invoice(world, world.emma)
-    await world.service.pays(order)
-    await world.emma.sees(like("news.paid"))
-    await world.service.does("fail", orderId=order["id"])
+async def fails_after_payment(system: System) -> None:
+    _, order = await tap_to_invoice(system, system.emma)
+    await system.service.pays(order)
+    await system.emma.sees(like("news.paid"))
+    await system.service.does("fail", orderId=order["id"])
 
 
-async def an_hour_passes(world: World) -> None:
+async def an_hour_passes(system: System) -> None:
     """Make the only ticket, once it waits for an answer, have waited an hour longer."""
 
     async def is_changed() -> bool:
-        with closing(sqlite3.connect(world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+        with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
             changed = database.execute(
                 "UPDATE tickets SET version = version + 1,"
                 " waiting_since = strftime('%Y-%m-%d %H:%M:%f000', waiting_since, '-1 hours'),"
@@ -54,35 +56,35 @@ async def an_hour_passes(world: World) -> None:
     await until(is_changed, what="a ticket")
 
 
-async def commands(world: World, scope: str) -> list[str]:
-    state = (await world.telegram.get("/sandbox/state")).raise_for_status().json()
+async def commands(system: System, scope: str) -> list[str]:
+    state = (await system.telegram.get("/sandbox/state")).raise_for_status().json()
     return [each["command"] for each in state["commands"].get(f"{scope}/en", [])]
 
 
-async def test_the_room_is_reminded_in_the_ticket_then_the_operators_and_each_once(kirim: World) -> None:
-    room = Chatter(kirim.telegram, RINA, SUPPORT_GROUP_ID)
+async def test_the_room_is_reminded_in_the_ticket_then_the_operators_and_each_once(kirim: System) -> None:
+    room = ChatUser(kirim.telegram, RINA, SUPPORT_GROUP_ID)
     await fails_after_payment(kirim)
     await an_hour_passes(kirim)
     reminder = await room.sees(WAITED, anywhere=True)
     card = reminder["reply_to_message"]
-    assert says(words_of(card), "case.unusual.failed_paid", "id")
+    assert says(text_of(card), "case.unusual.failed_paid", "id")
     assert reminder["message_thread_id"] == card["message_thread_id"]
-    await all_is_told(kirim, room)
+    await wait_until_all_sent(kirim, room)
     await an_hour_passes(kirim)
     told = await kirim.oscar.sees(LONG, anywhere=True)
     (button,) = [button for row in told["reply_markup"]["inline_keyboard"] for button in row]
     assert re.fullmatch(r"https://t\.me/c/2000000001/\d+/\d+", button["url"])
     for chat in (room, kirim.oscar):
-        await all_is_told(kirim, chat)
-    await killed_and_restarted(kirim)
+        await wait_until_all_sent(kirim, chat)
+    await kill_and_restart(kirim)
     await kirim.oscar.says("/rate")
     await kirim.oscar.sees(like("rate.btc", rate="Rp"))
     assert (await room.count(WAITED), await kirim.oscar.count(LONG)) == (1, 1)
     assert await kirim.rina.count(f"{WAITED}|{like('waits.long', 'id')}") == 0
 
 
-async def test_claiming_from_the_reminder_and_answering_it_ends_the_wait(kirim: World) -> None:
-    room = Chatter(kirim.telegram, RINA, SUPPORT_GROUP_ID)
+async def test_claiming_from_the_reminder_and_answering_it_ends_the_wait(kirim: System) -> None:
+    room = ChatUser(kirim.telegram, RINA, SUPPORT_GROUP_ID)
     await fails_after_payment(kirim)
     await an_hour_passes(kirim)
     reminder = await room.sees(WAITED, anywhere=True)
@@ -97,8 +99,8 @@ def claim_in(reminder: Json) -> str:
     return str(button["callback_data"])
 
 
-async def test_staff_find_what_they_may_do_in_the_menu_and_nobody_else_does(kirim: World) -> None:
-    await killed_and_restarted(kirim)
+async def test_staff_find_what_they_may_do_in_the_menu_and_nobody_else_does(kirim: System) -> None:
+    await kill_and_restart(kirim)
     await until(lambda: has(kirim, f"chat:{SUPPORT_GROUP_ID}", "tickets"), what="the group's commands")
     supports = await commands(kirim, f"chat:{RINA}")
     operators = await commands(kirim, f"chat:{OSCAR}")
@@ -111,5 +113,5 @@ async def test_staff_find_what_they_may_do_in_the_menu_and_nobody_else_does(kiri
     assert set(everybodys) <= set(supports) & set(operators)
 
 
-async def has(world: World, scope: str, command: str) -> bool:
-    return command in await commands(world, scope)
+async def has(system: System, scope: str, command: str) -> bool:
+    return command in await commands(system, scope)

@@ -7,8 +7,11 @@ import pytest_asyncio
 
 from bot.infra.i18n import LOCALES
 from bot.sandbox.telegram import SUPPORT_GROUP_ID
-from tests.e2e.people import Newcomer, bot_knows, newcomer, taps_to_invoice, taps_to_review
-from tests.e2e.world import Chatter, Json, World, words_of, world
+from tests.e2e.bot_database import wait_for_row
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import tap_to_invoice, tap_to_review
+from tests.e2e.system import System, running_system
 from tests.texts import label, like, says, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -21,9 +24,9 @@ PICTURE = bytes.fromhex(
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[System]:
     """Support works in private: a group takes 20 messages a minute, and these stories have more."""
-    async with world(tmp_path_factory.mktemp("tickets"), SUPPORT_CHAT_ID="0") as made:
+    async with running_system(tmp_path_factory.mktemp("tickets"), SUPPORT_CHAT_ID="0") as made:
         await made.rina.speaks("en")
         await made.rina.says("/start")
         yield made
@@ -31,10 +34,10 @@ async def kirim(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 
 def ticket_in(message: Json) -> str:
     """The reference of the ticket that a message names."""
-    return next(word for word in words_of(message).split() if word.startswith("T-"))[:7]
+    return next(word for word in text_of(message).split() if word.startswith("T-"))[:7]
 
 
-async def opens(user: Newcomer, text: str = "I can't find my receipt") -> tuple[Json, str]:
+async def opens(user: ChatUser, text: str = "I can't find my receipt") -> tuple[Json, str]:
     """Write to support about no order; the answer, and the ticket."""
     await user.says("/help")
     await user.taps(label("button.write_to_us"))
@@ -44,14 +47,14 @@ async def opens(user: Newcomer, text: str = "I can't find my receipt") -> tuple[
     return taken, ticket_in(taken)
 
 
-async def closes(kirim: World, ticket: str) -> None:
+async def closes(kirim: System, ticket: str) -> None:
     """Support closes it, from wherever."""
     head = await kirim.rina.sees(ticket, anywhere=True)
     await kirim.rina.presses(head, f"tk:{ticket}:closeas:solved", force=True)
 
 
-async def test_who_writes_to_support_has_a_ticket_and_adds_to_it_by_replies(kirim: World) -> None:
-    emma = await newcomer(kirim)
+async def test_who_writes_to_support_has_a_ticket_and_adds_to_it_by_replies(kirim: System) -> None:
+    emma = await new_user(kirim)
     taken, ticket = await opens(emma)
     more = await emma.says("It was yesterday", reply_to=taken)
     await emma.sees_reaction(more, "👌")
@@ -64,23 +67,23 @@ async def test_who_writes_to_support_has_a_ticket_and_adds_to_it_by_replies(kiri
     )
 
 
-async def test_help_on_an_order_knows_the_ticket_that_is_open_about_it(kirim: World) -> None:
-    sari = await newcomer(kirim)
-    _, order = await taps_to_invoice(kirim, sari)
+async def test_help_on_an_order_knows_the_ticket_that_is_open_about_it(kirim: System) -> None:
+    sari = await new_user(kirim)
+    _, order = await tap_to_invoice(kirim, sari)
     await sari.says("/orders")
     await sari.taps(reference := await _reference_of(sari))
     await sari.taps(label("button.help"))
     question = await sari.sees(like("ticket.what_is_wrong"))
-    assert reference in words_of(question)
+    assert reference in text_of(question)
     await sari.sends_document("proof.pdf", b"%PDF-1.4", "My proof")
     taken = await sari.sees(like("ticket.is_open"))
-    assert reference in words_of(taken)
+    assert reference in text_of(taken)
     await sari.taps(label("button.write_more"), message=taken)
     await sari.sees(like("ticket.write_more", ticket=ticket_in(taken)))
     await sari.says("And more")
     await sari.sees(like("ticket.added", ticket=ticket_in(taken)))
     await kirim.service.pays(order)
-    await bot_knows(kirim, order, is_paid=1)
+    await wait_for_row(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
     await sari.sees(like("news.failed_paid"), anywhere=True)
     assert await sari.count(like("ticket.by_itself_failed")) == 0, "it has been open before"
@@ -88,15 +91,15 @@ async def test_help_on_an_order_knows_the_ticket_that_is_open_about_it(kirim: Wo
 
 @pytest.mark.parametrize("language", LOCALES)
 async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_message_is_saved(
-    kirim: World, language: str
+    kirim: System, language: str
 ) -> None:
-    nina = await newcomer(kirim)
-    _, order = await taps_to_invoice(kirim, nina)
+    nina = await new_user(kirim)
+    _, order = await tap_to_invoice(kirim, nina)
     await nina.speaks(language)
     await nina.says("/status")
     await nina.sees(like("status.title", language))
     await kirim.service.pays(order)
-    await bot_knows(kirim, order, is_paid=1)
+    await wait_for_row(kirim, order, is_paid=1)
     await kirim.service.does("fail", orderId=order["id"])
     for what in ("news.failed_paid", "ticket.by_itself_failed"):
         notification = await nina.sees(like(what, language), anywhere=True)
@@ -104,8 +107,8 @@ async def test_a_paid_order_that_fails_opens_one_and_a_reply_to_either_message_i
         await nina.sees_reaction(written, "👌")
 
 
-async def test_a_reply_is_no_answer_to_the_question_of_a_draft(kirim: World) -> None:
-    emma = await newcomer(kirim)
+async def test_a_reply_is_no_answer_to_the_question_of_a_draft(kirim: System) -> None:
+    emma = await new_user(kirim)
     taken, _ = await opens(emma)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
@@ -115,9 +118,9 @@ async def test_a_reply_is_no_answer_to_the_question_of_a_draft(kirim: World) -> 
     await emma.sees(like("number.ask_bank"))
 
 
-async def test_in_the_middle_of_a_draft_one_writes_to_support_and_goes_on(kirim: World) -> None:
-    emma = await newcomer(kirim)
-    await taps_to_review(emma)
+async def test_in_the_middle_of_a_draft_one_writes_to_support_and_goes_on(kirim: System) -> None:
+    emma = await new_user(kirim)
+    await tap_to_review(emma)
     await emma.says("/help")
     await emma.taps(label("button.write_to_us"))
     await emma.sees(like("ticket.what_is_wrong"))
@@ -128,8 +131,8 @@ async def test_in_the_middle_of_a_draft_one_writes_to_support_and_goes_on(kirim:
     await emma.sees(like("review.title"))
 
 
-async def test_an_album_is_taken_in_whole(kirim: World) -> None:
-    emma = await newcomer(kirim)
+async def test_an_album_is_taken_in_whole(kirim: System) -> None:
+    emma = await new_user(kirim)
     await emma.says("/help")
     await emma.taps(label("button.write_to_us"))
     await emma.sees(like("ticket.what_is_wrong"))
@@ -141,8 +144,8 @@ async def test_an_album_is_taken_in_whole(kirim: World) -> None:
     await emma.sees(like("ticket.for_support"))
 
 
-async def test_what_answers_nothing_goes_to_support_only_by_a_tap(kirim: World) -> None:
-    emma = await newcomer(kirim)
+async def test_what_answers_nothing_goes_to_support_only_by_a_tap(kirim: System) -> None:
+    emma = await new_user(kirim)
     _, ticket = await opens(emma)
     await emma.says("By the way, it was a mango")
     asked = await emma.sees(like("ticket.for_support"))
@@ -158,8 +161,8 @@ async def test_what_answers_nothing_goes_to_support_only_by_a_tap(kirim: World) 
     assert toast["text"] == label("ticket.nothing_to_pass_on")
 
 
-async def test_what_cannot_be_passed_on_is_said_and_the_question_stays(kirim: World) -> None:
-    emma = await newcomer(kirim)
+async def test_what_cannot_be_passed_on_is_said_and_the_question_stays(kirim: System) -> None:
+    emma = await new_user(kirim)
     await emma.says("/help")
     await emma.taps(label("button.write_to_us"))
     await emma.sees(like("ticket.what_is_wrong"))
@@ -169,8 +172,8 @@ async def test_what_cannot_be_passed_on_is_said_and_the_question_stays(kirim: Wo
     await emma.sees(like("ticket.is_open"))
 
 
-async def test_a_question_that_was_left_passes_nothing_on(kirim: World) -> None:
-    emma = await newcomer(kirim)
+async def test_a_question_that_was_left_passes_nothing_on(kirim: System) -> None:
+    emma = await new_user(kirim)
     await emma.says("/help")
     await emma.taps(label("button.write_to_us"))
     await emma.sees(like("ticket.what_is_wrong"))
@@ -183,12 +186,12 @@ async def test_a_question_that_was_left_passes_nothing_on(kirim: World) -> None:
     assert not any("🎫" in button for button in await emma.buttons())
 
 
-async def test_a_closed_ticket_is_told_rated_and_reopened_by_a_word(kirim: World) -> None:
-    emma = await newcomer(kirim)
+async def test_a_closed_ticket_is_told_rated_and_reopened_by_a_word(kirim: System) -> None:
+    emma = await new_user(kirim)
     _, ticket = await opens(emma)
     await closes(kirim, ticket)
     told = await emma.sees(like("ticket.closed_solved"), anywhere=True)
-    assert ticket in words_of(told)
+    assert ticket in text_of(told)
     assert (await emma.taps(label("button.rate_good"), message=told))["text"] == label("ticket.thanks")
     await emma.sees(like("ticket.rated_good"))
     await emma.taps(label("button.rate_bad"), message=told)
@@ -202,8 +205,8 @@ async def test_a_closed_ticket_is_told_rated_and_reopened_by_a_word(kirim: World
     await emma.sees(like("ticket.waits"))
 
 
-async def test_the_button_reopens_and_asks_what_is_still_wrong(kirim: World) -> None:
-    budi = await newcomer(kirim)
+async def test_the_button_reopens_and_asks_what_is_still_wrong(kirim: System) -> None:
+    budi = await new_user(kirim)
     await budi.speaks("id")
     await budi.says("/help")
     await budi.taps(label("button.write_to_us", "id"))
@@ -221,8 +224,8 @@ async def test_the_button_reopens_and_asks_what_is_still_wrong(kirim: World) -> 
     await budi.sees(like("ticket.added", "id", ticket=ticket))
 
 
-async def test_nobody_reaches_anothers_ticket(kirim: World) -> None:
-    emma, mallory = await newcomer(kirim), await newcomer(kirim)
+async def test_nobody_reaches_anothers_ticket(kirim: System) -> None:
+    emma, mallory = await new_user(kirim), await new_user(kirim)
     taken, ticket = await opens(emma)
     await closes(kirim, ticket)
     await emma.sees(like("ticket.closed_solved"), anywhere=True)
@@ -231,14 +234,14 @@ async def test_nobody_reaches_anothers_ticket(kirim: World) -> None:
     for action in ("show", "say", "reopen", "rate:bad", "rate:x", "nonsense"):
         toast = await mallory.presses(helped, f"t:{ticket}:{action}", force=True)
         assert toast["text"] == label("ticket.gone")
-    await mallory.forwards_of(emma, words_of(taken))
+    await mallory.forwards_of(emma, text_of(taken))
     await mallory.sees(like("start.text"))
     await emma.taps(label("button.write_more"), message=taken)
     await emma.sees(like("ticket.write_to_reopen", ticket=ticket))
 
 
-async def test_what_was_written_survives_a_kill_and_is_taken_in_once(kirim: World) -> None:
-    emma = await newcomer(kirim)
+async def test_what_was_written_survives_a_kill_and_is_taken_in_once(kirim: System) -> None:
+    emma = await new_user(kirim)
     await emma.says("/help")
     await emma.taps(label("button.write_to_us"))
     await emma.sees(like("ticket.what_is_wrong"))
@@ -253,23 +256,23 @@ async def test_what_was_written_survives_a_kill_and_is_taken_in_once(kirim: Worl
     assert await emma.count(like("ticket.is_open")) == 1
 
 
-async def _reference_of(user: Newcomer) -> str:
+async def _reference_of(user: ChatUser) -> str:
     listed = await user.sees(like("history.title"))
     labels = await user.labels_of(listed)
     return next(each for each in labels if each.isalnum() and each.isupper())
 
 
 @pytest.mark.parametrize("group", [0, SUPPORT_GROUP_ID])
-async def test_who_is_forgotten_leaves_nothing_in_supports_room(kirim: World, group: int) -> None:
+async def test_who_is_forgotten_leaves_nothing_in_supports_room(kirim: System, group: int) -> None:
     async with kirim.another_bot(SUPPORT_CHAT_ID=str(group)):
-        emma = await newcomer(kirim)
+        emma = await new_user(kirim)
         _, ticket = await opens(emma, "My secret is a durian")
-        room = Chatter(kirim.telegram, 3001, group or 3001)
+        room = ChatUser(kirim.telegram, 3001, group or 3001)
         await room.sees(f"{ticket}(?s:.*)durian", anywhere=True)
         await emma.says("/privacy")
         await emma.taps(label("privacy.delete"))
         question = await emma.sees(like("privacy.confirm", tickets=text("privacy.tickets", count=1)))
-        assert says(words_of(question), "privacy.tickets_open", references=ticket)
+        assert says(text_of(question), "privacy.tickets_open", references=ticket)
         await emma.taps(label("privacy.yes"))
         await emma.sees(like("privacy.deleted"))
         await room.sees_times(0, "durian")

@@ -8,10 +8,12 @@ from contextlib import closing
 
 import pytest
 
-from tests.e2e.people import Newcomer, completes, newcomer, row_of
-from tests.e2e.steps import reaches_invoice, reaches_review
-from tests.e2e.trouble import calls_of, held, killed_and_restarted
-from tests.e2e.world import Json, World, words_of, world
+from tests.e2e.bot_database import row_of
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.faults import calls_of, hold_call, kill_and_restart
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import complete_order, type_to_invoice, type_to_review
+from tests.e2e.system import System, running_system
 from tests.infra.on_disk import found_in
 from tests.texts import label, like, says, text
 from tests.waiting import TIMEOUT_SECONDS, found
@@ -19,7 +21,7 @@ from tests.waiting import TIMEOUT_SECONDS, found
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-def rows_of(shared_world: World, user: Newcomer) -> dict[str, list[sqlite3.Row]]:
+def rows_of(shared_system: System, user: ChatUser) -> dict[str, list[sqlite3.Row]]:
     """What the database has of a person, table by table; tables without anything are left out."""
     where = {
         "users": "id",
@@ -29,7 +31,7 @@ def rows_of(shared_world: World, user: Newcomer) -> dict[str, list[sqlite3.Row]]
         "outbox": "chat_id",
         "inbox": "chat_id",
     }
-    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+    with closing(sqlite3.connect(shared_system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         rows = {
             table: database.execute(f"SELECT * FROM {table} WHERE {column} = ?", (user.id,)).fetchall()  # noqa: S608
             for table, column in where.items()
@@ -37,9 +39,9 @@ def rows_of(shared_world: World, user: Newcomer) -> dict[str, list[sqlite3.Row]]
     return {table: kept for table, kept in rows.items() if kept}
 
 
-def sealed_of(shared_world: World, user: Newcomer) -> list[str]:
+def sealed_of(shared_system: System, user: ChatUser) -> list[str]:
     """The sealed texts that the database has of a person's recipients."""
-    with closing(sqlite3.connect(shared_world.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+    with closing(sqlite3.connect(shared_system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
         rows = database.execute(
             "SELECT number FROM orders WHERE user_id = :p UNION SELECT number FROM recipients WHERE user_id = :p"
             " UNION SELECT number FROM drafts WHERE user_id = :p AND number IS NOT NULL",
@@ -48,32 +50,32 @@ def sealed_of(shared_world: World, user: Newcomer) -> list[str]:
         return [row[0] for row in rows]
 
 
-async def becomes_unknown(shared_world: World, user: Newcomer) -> None:
+async def becomes_unknown(shared_system: System, user: ChatUser) -> None:
     """Wait until nothing leads to the person any more; the last update's own row is dropped when it is two days old."""
 
     async def rows() -> dict[str, list[sqlite3.Row]]:
-        return rows_of(shared_world, user)
+        return rows_of(shared_system, user)
 
     left = await found(rows, lambda kept: kept.keys() <= {"inbox"}, what="the end of their rows")
     assert all(row[2] == "" or "person" not in row[2] for row in left.get("inbox", []))
 
 
-async def sent_by(shared_world: World, user: Newcomer, number: str) -> tuple[Json, Json]:
+async def sent_by(shared_system: System, user: ChatUser, number: str) -> tuple[Json, Json]:
     """A payment to `number`, from the first word to the last."""
-    card, order = await reaches_invoice(shared_world, user, number=number)
-    await shared_world.service.pays(order)
-    await completes(shared_world, order)
+    card, order = await type_to_invoice(shared_system, user, number=number)
+    await shared_system.service.pays(order)
+    await complete_order(shared_system, order)
     await user.sees(like("news.sent_bank"), anywhere=True)
     return card, order
 
 
-async def file_of(user: Newcomer, message: Json) -> tuple[str, Json]:
+async def file_of(user: ChatUser, message: Json) -> tuple[str, Json]:
     """A document's name and what is in it."""
     answer = await user._http.get(f"/sandbox/files/{message['document']['file_id']}")
     return message["document"]["file_name"], json.loads(answer.raise_for_status().content)
 
 
-async def asks_to_be_deleted(user: Newcomer) -> Json:
+async def asks_to_be_deleted(user: ChatUser) -> Json:
     """From the command to the second question."""
     await user.says("/privacy")
     await user.sees(like("privacy.text"))
@@ -81,19 +83,19 @@ async def asks_to_be_deleted(user: Newcomer) -> Json:
     return await user.sees(like("privacy.confirm"))
 
 
-async def test_a_user_sees_takes_along_and_deletes_everything_and_no_file_tells_of_it(shared_world: World) -> None:
-    emma, number = await newcomer(shared_world), "7731004455"
-    _, order = await sent_by(shared_world, emma, number)
-    sealed = sealed_of(shared_world, emma)
-    assert found_in(shared_world.state / "kirim.db", sealed), "the search finds what is there"
-    assert found_in(shared_world.state / "kirim.db", [number]) == {}
+async def test_a_user_sees_takes_along_and_deletes_everything_and_no_file_tells_of_it(shared_system: System) -> None:
+    emma, number = await new_user(shared_system), "7731004455"
+    _, order = await sent_by(shared_system, emma, number)
+    sealed = sealed_of(shared_system, emma)
+    assert found_in(shared_system.state / "kirim.db", sealed), "the search finds what is there"
+    assert found_in(shared_system.state / "kirim.db", [number]) == {}
 
     await emma.says("/privacy")
     await emma.sees(like("privacy.text", how_long=text("privacy.for_days", count=365)))
     await emma.taps(label("privacy.see"))
     summary = await emma.sees(like("privacy.recipients", count=1) + "\n")
-    assert "BCA ••••4455" in words_of(summary)
-    assert number not in words_of(summary)
+    assert "BCA ••••4455" in text_of(summary)
+    assert number not in text_of(summary)
 
     await emma.taps(label("privacy.file"))
     name, content = await file_of(emma, await emma.sees(like("privacy.file_caption")))
@@ -105,96 +107,96 @@ async def test_a_user_sees_takes_along_and_deletes_everything_and_no_file_tells_
     assert [step["state"] for step in content["orders"][0]["timeline"]][-1] == "COMPLETED"
 
     question = await asks_to_be_deleted(emma)
-    assert says(words_of(question), "privacy.recipients", count=1)
+    assert says(text_of(question), "privacy.recipients", count=1)
     await emma.taps(label("privacy.yes"))
     await emma.sees(like("privacy.deleted"))
-    await becomes_unknown(shared_world, emma)
-    assert found_in(shared_world.state / "kirim.db", [number, *sealed]) == {}
-    kept = row_of(shared_world, order)
+    await becomes_unknown(shared_system, emma)
+    assert found_in(shared_system.state / "kirim.db", [number, *sealed]) == {}
+    kept = row_of(shared_system, order)
     assert (kept["state"], kept["user_id"], kept["chat_id"]) == ("COMPLETED", 0, 0)
     assert (kept["number"], kept["holder"], kept["bolt11"], kept["page_token"]) == ("", None, None, None)
 
 
-async def test_a_second_tap_deletes_nothing_else_and_leaves_nothing_behind(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
-    await reaches_review(emma, number="7731004466")
+async def test_a_second_tap_deletes_nothing_else_and_leaves_nothing_behind(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await type_to_review(emma, number="7731004466")
     question = await asks_to_be_deleted(emma)
     _, yes = await emma.button(label("privacy.yes"))
     await asyncio.gather(emma.presses(question, yes), emma.presses(question, yes))
     await emma.sees(like("privacy.deleted"), anywhere=True)
-    await becomes_unknown(shared_world, emma)
+    await becomes_unknown(shared_system, emma)
     # Whoever has begun anew keeps what they have done since, whatever stands further up in the chat.
-    await reaches_review(emma, number="7731004477")
+    await type_to_review(emma, number="7731004477")
     await emma.presses(question, yes, force=True)
     await emma.sees(like("privacy.done_before"))
-    assert len(rows_of(shared_world, emma)["drafts"]) == 1
+    assert len(rows_of(shared_system, emma)["drafts"]) == 1
 
 
-async def test_a_strangers_button_deletes_nobody(shared_world: World) -> None:
-    emma, sari = await newcomer(shared_world), await newcomer(shared_world)
-    await reaches_review(emma, number="7731004488")
-    await reaches_review(sari, number="7731004499")
+async def test_a_strangers_button_deletes_nobody(shared_system: System) -> None:
+    emma, sari = await new_user(shared_system), await new_user(shared_system)
+    await type_to_review(emma, number="7731004488")
+    await type_to_review(sari, number="7731004499")
     await asks_to_be_deleted(emma)
     _, yes = await emma.button(label("privacy.yes"))
     await sari.says("/privacy")
     theirs = await sari.sees(like("privacy.text"))
     toast = await sari.presses(theirs, yes, force=True)
     assert toast["text"] == label("privacy.not_yours")
-    assert {"users", "drafts"} <= rows_of(shared_world, sari).keys()
-    assert {"users", "drafts"} <= rows_of(shared_world, emma).keys()
+    assert {"users", "drafts"} <= rows_of(shared_system, sari).keys()
+    assert {"users", "drafts"} <= rows_of(shared_system, emma).keys()
 
 
-async def test_what_is_open_finishes_first_and_the_rest_happens_by_itself(shared_world: World) -> None:
-    emma, number = await newcomer(shared_world), "7731005511"
-    _, order = await reaches_invoice(shared_world, emma, number=number)
-    sealed = sealed_of(shared_world, emma)
+async def test_what_is_open_finishes_first_and_the_rest_happens_by_itself(shared_system: System) -> None:
+    emma, number = await new_user(shared_system), "7731005511"
+    _, order = await type_to_invoice(shared_system, emma, number=number)
+    sealed = sealed_of(shared_system, emma)
     await asks_to_be_deleted(emma)
     await emma.sees(like("privacy.open_first", count=1), anywhere=True)
     await emma.taps(label("privacy.yes"))
     noted = await emma.sees(like("privacy.noted"))
-    assert "BCA ••••5511" in words_of(noted)
-    assert says(words_of(noted), "privacy.open_payable")
+    assert "BCA ••••5511" in text_of(noted)
+    assert says(text_of(noted), "privacy.open_payable")
     await emma.taps(label("privacy.keep"))
     await emma.sees(like("privacy.kept"))
     await asks_to_be_deleted(emma)
     await emma.taps(label("privacy.yes"))
     await emma.sees(like("privacy.noted"))
-    await shared_world.service.pays(order)
+    await shared_system.service.pays(order)
     await emma.sees(like("news.paid"), anywhere=True)
-    assert rows_of(shared_world, emma)["users"]
-    await completes(shared_world, order)
+    assert rows_of(shared_system, emma)["users"]
+    await complete_order(shared_system, order)
     await emma.sees(like("privacy.deleted"))
-    told = [words_of(message) for message in await emma.messages()]
+    told = [text_of(message) for message in await emma.messages()]
     sent = next(at for at, words in enumerate(told) if says(words, "news.sent_bank"))
     gone = next(at for at, words in enumerate(told) if says(words, "privacy.deleted"))
     assert sent < gone
-    await becomes_unknown(shared_world, emma)
-    assert found_in(shared_world.state / "kirim.db", [number, *sealed]) == {}
+    await becomes_unknown(shared_system, emma)
+    assert found_in(shared_system.state / "kirim.db", [number, *sealed]) == {}
     assert await emma.count(like("privacy.deleted")) == 1
 
 
 async def test_kill_9_around_the_deletion_leaves_nobody_half_forgotten(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    async with world(tmp_path_factory.mktemp("leaving")) as kirim:
-        emma, number = await newcomer(kirim), "7731006611"
-        await reaches_review(emma, number=number)
+    async with running_system(tmp_path_factory.mktemp("leaving")) as kirim:
+        emma, number = await new_user(kirim), "7731006611"
+        await type_to_review(emma, number=number)
         await asks_to_be_deleted(emma)
-        async with held(calls_of(kirim, "editMessageText"), emma):
+        async with hold_call(calls_of(kirim, "editMessageText"), emma):
             await emma.taps(label("privacy.yes"), wait=0)
-        await killed_and_restarted(kirim)
+        await kill_and_restart(kirim)
         await emma.sees(like("privacy.deleted"), anywhere=True)
         await becomes_unknown(kirim, emma)
         assert found_in(kirim.state / "kirim.db", [number]) == {}
 
-        sari = await newcomer(kirim)
-        _, order = await reaches_invoice(kirim, sari, number="7731006622")
+        sari = await new_user(kirim)
+        _, order = await type_to_invoice(kirim, sari, number="7731006622")
         await asks_to_be_deleted(sari)
         await sari.taps(label("privacy.yes"))
         await sari.sees(like("privacy.noted"))
         await kirim.kill_bot()
         await kirim.service.pays(order)
-        await completes(kirim, order)
+        await complete_order(kirim, order)
         await kirim.start_bot()
         await sari.sees(like("privacy.deleted"), anywhere=True)
         assert await sari.count(like("news.sent_bank")) == 1

@@ -9,8 +9,10 @@ import pytest
 
 from bot.infra.i18n import LOCALES
 from bot.users.phrase import suggested
-from tests.e2e.people import Newcomer, completes, newcomer, taps_to_invoice, taps_to_review
-from tests.e2e.world import Json, World, words_of
+from tests.e2e.chat_user import ChatUser, Json, text_of
+from tests.e2e.new_users import new_user
+from tests.e2e.orders.steps import complete_order, tap_to_invoice, tap_to_review
+from tests.e2e.system import System
 from tests.texts import label, like, says, text
 from tests.waiting import found
 
@@ -33,39 +35,39 @@ def is_silent(message: Json) -> bool:
     return bool(message["sandbox"]["silent"])
 
 
-async def where_it_stands(user: Newcomer, phrase: str) -> list[str]:
+async def where_it_stands(user: ChatUser, phrase: str) -> list[str]:
     """Return the messages that hold the phrase, besides invoices and receipts."""
     texts = [each["text"] for each in await user.messages() if "text" in each]
     return [words for words in texts if phrase in words]
 
 
 async def test_a_phrase_is_chosen_in_one_tap_or_in_ones_own_words_and_stands_on_every_invoice(
-    shared_world: World,
+    shared_system: System,
 ) -> None:
     await asyncio.gather(
-        had_in_one_tap_and_on_the_invoice_alone(shared_world),
-        given_with_the_first_order_and_explained(shared_world),
-        suggested_at_the_start_and_given_without_a_press(shared_world),
-        explained_still_after_a_second_tap(shared_world),
-        of_ones_own_words_beside_a_draft(shared_world),
-        not_taken_from_what_is_typed_after_a_command(shared_world),
-        changed_and_on_the_next_invoice(shared_world),
+        had_in_one_tap_and_on_the_invoice_alone(shared_system),
+        given_with_the_first_order_and_explained(shared_system),
+        suggested_at_the_start_and_given_without_a_press(shared_system),
+        explained_still_after_a_second_tap(shared_system),
+        of_ones_own_words_beside_a_draft(shared_system),
+        not_taken_from_what_is_typed_after_a_command(shared_system),
+        changed_and_on_the_next_invoice(shared_system),
     )
 
 
-async def test_notifications_and_times_come_as_a_user_likes_them(shared_world: World) -> None:
+async def test_notifications_and_times_come_as_a_user_likes_them(shared_system: System) -> None:
     await asyncio.gather(
-        told_as_chosen(shared_world),
-        trouble_is_told_and_a_double_tap_is_one_change(shared_world),
-        times_follow_the_zone_that_was_typed(shared_world),
-        forged_buttons_change_nothing(shared_world),
+        told_as_chosen(shared_system),
+        trouble_is_told_and_a_double_tap_is_one_change(shared_system),
+        times_follow_the_zone_that_was_typed(shared_system),
+        forged_buttons_change_nothing(shared_system),
     )
 
 
-async def had_in_one_tap_and_on_the_invoice_alone(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def had_in_one_tap_and_on_the_invoice_alone(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/start")
-    welcome = words_of(await emma.sees(like("start.text")))
+    welcome = text_of(await emma.sees(like("start.text")))
     phrase = phrase_in(welcome)
     assert await emma.buttons() == [
         label("button.send"),
@@ -80,25 +82,25 @@ async def had_in_one_tap_and_on_the_invoice_alone(shared_world: World) -> None:
     await emma.says("/start")
     await emma.sees(like("start.text"))
     assert label("phrase.use") not in await emma.buttons()
-    _, order = await taps_to_invoice(shared_world, emma)
+    _, order = await tap_to_invoice(shared_system, emma)
     invoice = await emma.sees("lnbcrt", anywhere=True)
-    assert says(words_of(invoice), "pay.phrase", phrase=phrase)
-    await shared_world.service.pays(order)
-    await completes(shared_world, order)
+    assert says(text_of(invoice), "pay.phrase", phrase=phrase)
+    await shared_system.service.pays(order)
+    await complete_order(shared_system, order)
     await emma.sees(like("news.sent_bank"))
     stands = await where_it_stands(emma, phrase)
     where = ("phrase.kept", "review.figures", "news.sent_bank")  # as chosen, above the first invoice, as sent
     assert [says(words, key) for words, key in zip(stands, where, strict=True)] == [True] * 3
-    assert phrase not in shared_world.log.read_text()
+    assert phrase not in shared_system.log.read_text()
 
 
-async def given_with_the_first_order_and_explained(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
-    await taps_to_invoice(shared_world, emma)
-    invoice = words_of(await emma.sees("lnbcrt", anywhere=True))
+async def given_with_the_first_order_and_explained(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await tap_to_invoice(shared_system, emma)
+    invoice = text_of(await emma.sees("lnbcrt", anywhere=True))
     phrase = phrase_in(invoice)
     confirmed = await emma.sees(like("review.confirmed"), anywhere=True)
-    assert says(words_of(confirmed), "phrase.above_the_first", phrase=phrase)
+    assert says(text_of(confirmed), "phrase.above_the_first", phrase=phrase)
     await emma.says("/send")
     await emma.taps("••••7890")
     await emma.taps("Rp500,000")
@@ -107,8 +109,8 @@ async def given_with_the_first_order_and_explained(shared_world: World) -> None:
     await emma.sees_times(1, like("phrase.above_the_first", phrase=phrase))  # it is explained once
 
 
-async def suggested_at_the_start_and_given_without_a_press(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def suggested_at_the_start_and_given_without_a_press(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/start")
     code = await _suggested_code(emma)
     await emma.says("/start")
@@ -117,11 +119,11 @@ async def suggested_at_the_start_and_given_without_a_press(shared_world: World) 
     assert await _suggested_code(emma) == code
     phrase = suggested(code)
     assert phrase
-    await taps_to_invoice(shared_world, emma)
-    assert phrase in words_of(await emma.sees("lnbcrt", anywhere=True))
+    await tap_to_invoice(shared_system, emma)
+    assert phrase in text_of(await emma.sees("lnbcrt", anywhere=True))
 
 
-async def _suggested_code(user: Newcomer) -> str:
+async def _suggested_code(user: ChatUser) -> str:
     """The phrase that the newest message suggests, as its button has it."""
     message = await user.waits_for(lambda each: "ph:use:" in str(each.get("reply_markup")))
     found = re.search(r"ph:use:([a-z0-9-]+)", str(message["reply_markup"]))
@@ -129,20 +131,20 @@ async def _suggested_code(user: Newcomer) -> str:
     return found[1]
 
 
-async def explained_still_after_a_second_tap(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
-    await taps_to_review(emma)
+async def explained_still_after_a_second_tap(shared_system: System) -> None:
+    emma = await new_user(shared_system)
+    await tap_to_review(emma)
     review, confirm = await emma.button(label("review.confirm"))
     await asyncio.gather(emma.presses(review, confirm, force=True), emma.presses(review, confirm, force=True))
     await emma.sees("lnbcrt")
     shown = await emma.finds(review)
     assert shown is not None
-    assert says(words_of(shown), "phrase.above_the_first")
+    assert says(text_of(shown), "phrase.above_the_first")
     assert await emma.count(like("pay.phrase")) == 1
 
 
-async def of_ones_own_words_beside_a_draft(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def of_ones_own_words_beside_a_draft(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/send")
     await emma.sees(like("destination.ask"))
     await emma.says("bca")
@@ -172,11 +174,11 @@ async def of_ones_own_words_beside_a_draft(shared_world: World) -> None:
     await emma.says("500rb")
     await emma.sees(like("review.title"))
     await emma.taps(label("review.confirm"))
-    assert says(words_of(await emma.sees("lnbcrt")), "pay.phrase", phrase="Nasi goreng & teh manis")
+    assert says(text_of(await emma.sees("lnbcrt")), "pay.phrase", phrase="Nasi goreng & teh manis")
 
 
-async def not_taken_from_what_is_typed_after_a_command(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def not_taken_from_what_is_typed_after_a_command(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/phrase")
     await emma.taps(label("phrase.own"))
     await emma.sees(like("phrase.ask"))
@@ -185,17 +187,17 @@ async def not_taken_from_what_is_typed_after_a_command(shared_world: World) -> N
     await emma.says("hujan di bulan juni")
     await emma.sees(like("start.text"))
     await emma.says("/phrase")
-    assert "hujan" not in words_of(await emma.sees(like("phrase.offer")))
+    assert "hujan" not in text_of(await emma.sees(like("phrase.offer")))
 
 
-async def changed_and_on_the_next_invoice(shared_world: World) -> None:
-    sari = await newcomer(shared_world, "id")
+async def changed_and_on_the_next_invoice(shared_system: System) -> None:
+    sari = await new_user(shared_system, "id")
     await sari.says("/start")
     await sari.taps(label("phrase.another", "id"))
     await sari.sees(like("phrase.offer", "id"))
     await sari.taps(label("phrase.use", "id"))
     kept = like("phrase.kept", "id", phrase=SUGGESTED)
-    first = re.search(kept, words_of(await sari.sees(kept)))
+    first = re.search(kept, text_of(await sari.sees(kept)))
     await sari.taps(label("button.settings", "id"))
     await sari.sees(like("settings.text", "id"))
     await sari.taps(label("settings.phrase", "id"))
@@ -207,13 +209,13 @@ async def changed_and_on_the_next_invoice(shared_world: World) -> None:
     await sari.says("/language")
     await sari.taps("English")
     await sari.sees(like("start.text"))
-    await taps_to_invoice(shared_world, sari)
-    invoice = words_of(await sari.sees("lnbcrt", anywhere=True))
+    await tap_to_invoice(shared_system, sari)
+    invoice = text_of(await sari.sees("lnbcrt", anywhere=True))
     assert says(invoice, "pay.phrase", phrase="kucing tetangga gendut")
     assert first["phrase"] not in invoice
 
 
-async def choose(user: Newcomer, *taps: tuple[str, int]) -> None:
+async def choose(user: ChatUser, *taps: tuple[str, int]) -> None:
     """Open the notices, and tap these lines so many times."""
     await user.says("/settings")
     await user.sees(like("settings.text"))
@@ -228,55 +230,55 @@ async def choose(user: Newcomer, *taps: tuple[str, int]) -> None:
             await found(partial(user.labels_of, message), partial(ne, before), what=f"another {line}")
 
 
-async def told_as_chosen(shared_world: World) -> None:
-    emma, rina = await newcomer(shared_world), await newcomer(shared_world)
+async def told_as_chosen(shared_system: System) -> None:
+    emma, rina = await new_user(shared_system), await new_user(shared_system)
     await choose(emma, ("paid", 2), ("steps", 1), ("sent", 1))
     changed = {f"📄 {label('notices.paid')}", f"🔔 {label('notices.steps')}", f"🔕 {label('notices.sent')}"}
     assert changed | {label("notices.usual")} <= set(await emma.buttons())
     placed = []
     for user in (emma, rina):
-        card, order = await taps_to_invoice(shared_world, user)
+        card, order = await tap_to_invoice(shared_system, user)
         placed.append(order)
-        await shared_world.service.pays(order)
-        await user.waits_for(lambda message: says(words_of(message), "card.paid"), anywhere=True)
+        await shared_system.service.pays(order)
+        await user.waits_for(lambda message: says(text_of(message), "card.paid"), anywhere=True)
         assert (await user.finds(card)) is not None
     assert not is_silent(await rina.sees(like("news.paid"), anywhere=True))
     for order in placed:
-        await shared_world.service.does("advance", orderId=order["id"])
+        await shared_system.service.does("advance", orderId=order["id"])
     assert not is_silent(await emma.sees(like("news.converting"), anywhere=True))
     for order in placed:
-        await completes(shared_world, order)
+        await complete_order(shared_system, order)
     assert is_silent(await emma.sees(like("news.sent_bank"), anywhere=True))
     assert not is_silent(await rina.sees(like("news.sent_bank"), anywhere=True))
     assert await emma.count(like("news.paid")) == 0
     assert await rina.count(like("news.converting")) == 0
 
 
-async def trouble_is_told_and_a_double_tap_is_one_change(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def trouble_is_told_and_a_double_tap_is_one_change(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await choose(emma)
     message, silently = await emma.button(label("notices.failed"))
     assert silently == "np:set:failed:silent"
     for _ in range(2):
         await emma.presses(message, silently, force=True)
     await emma.waits_for(lambda shown: f"🔕 {label('notices.failed')}" in str(shown.get("reply_markup")), anywhere=True)
-    assert says(words_of(await emma.finds(message) or {}), "notices.text")
+    assert says(text_of(await emma.finds(message) or {}), "notices.text")
     await emma.presses(message, "np:set:failed:card", force=True)
     await emma.sees(like("stale.button"))
-    _, order = await taps_to_invoice(shared_world, emma)
-    await shared_world.service.pays(order)
+    _, order = await tap_to_invoice(shared_system, emma)
+    await shared_system.service.pays(order)
     await emma.sees(like("news.paid"))
-    await shared_world.service.does("fail", orderId=order["id"])
+    await shared_system.service.does("fail", orderId=order["id"])
     assert is_silent(await emma.sees(like("news.failed_paid"), anywhere=True))
     await choose(emma)
     await emma.taps(label("notices.usual"))
     await emma.waits_for(lambda shown: f"🔔 {label('notices.failed')}" in str(shown), anywhere=True)
 
 
-async def times_follow_the_zone_that_was_typed(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def times_follow_the_zone_that_was_typed(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/settings")
-    assert "WIB" in words_of(await emma.sees(like("settings.text")))
+    assert "WIB" in text_of(await emma.sees(like("settings.text")))
     await emma.taps(label("settings.zone"))
     await emma.sees(like("zone.ask"))
     await emma.taps(label("zone.other"))
@@ -289,20 +291,20 @@ async def times_follow_the_zone_that_was_typed(shared_world: World) -> None:
     await emma.sees(like("zone.is_it", time=IN_TOKYO))
     assert "UTC+9" in (await emma.taps(label("zone.use")))["text"]
     await emma.sees(like("settings.text", time=IN_TOKYO))
-    card, _ = await taps_to_invoice(shared_world, emma)
+    card, _ = await tap_to_invoice(shared_system, emma)
     until = re.compile(r"\d\d:\d\d UTC\+9")
-    assert says(words_of(card), "card.pay_before", at=until)
+    assert says(text_of(card), "card.pay_before", at=until)
     assert not any(entity["type"] == "date_time" for entity in card.get("entities", []))
-    assert says(words_of(await emma.sees("lnbcrt", anywhere=True)), "pay.lightning", at=until)
-    assert "UTC+9" in words_of(await emma.sees(like("review.confirmed"), anywhere=True))
+    assert says(text_of(await emma.sees("lnbcrt", anywhere=True)), "pay.lightning", at=until)
+    assert "UTC+9" in text_of(await emma.sees(like("review.confirmed"), anywhere=True))
     await emma.says("/settings")
     await emma.taps(label("settings.zone"))
     await emma.taps("WITA")
     await emma.sees(like("settings.text", time=re.compile(r"\d\d:\d\d WITA")))
 
 
-async def forged_buttons_change_nothing(shared_world: World) -> None:
-    emma = await newcomer(shared_world)
+async def forged_buttons_change_nothing(shared_system: System) -> None:
+    emma = await new_user(shared_system)
     await emma.says("/settings")
     shown = await emma.sees(like("settings.text"))
     forged = (
@@ -317,4 +319,4 @@ async def forged_buttons_change_nothing(shared_world: World) -> None:
         await emma.presses(shown, data, force=True)
         await emma.sees(like("stale.button"))
     await emma.says("/settings")
-    assert says(words_of(await emma.sees("WIB")), "settings.text", notices=text("settings.notices_usual"))
+    assert says(text_of(await emma.sees("WIB")), "settings.text", notices=text("settings.notices_usual"))

@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from bot.sandbox.settlement import SANDBOX_API_KEY
-from tests.e2e.programs import Running, running
+from tests.e2e.programs import RunningProgram, running_program
 from tests.ports import free_port
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -22,7 +22,7 @@ TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"
 class ToolServer:
     """The process that serves the tools, and its log."""
 
-    program: Running
+    program: RunningProgram
     address: str
     browser: httpx.AsyncClient
 
@@ -36,7 +36,7 @@ class ToolServer:
                 yield client
 
 
-def environment(service: str, **more: str) -> dict[str, str]:
+def tool_settings(service: str, **more: str) -> dict[str, str]:
     """Return the settings for serving the tools over http."""
     return {
         "SERVICE_API_KEY": SANDBOX_API_KEY,
@@ -49,13 +49,13 @@ def environment(service: str, **more: str) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def tool_server(
+async def running_tool_server(
     folder: Path, settings: Mapping[str, str], *, host: str = "127.0.0.1", port: int | None = None, cold: bool = False
 ) -> AsyncIterator[ToolServer]:
     """Serve the tools within the block, on any port unless the settings name one."""
     port = port or free_port()
     given = {"SERVICE_MCP_PORT": str(port), **settings}
-    async with running(folder, "mcp", environment=given, cold=cold) as program:
+    async with running_program(folder, "mcp", environment=given, cold=cold) as program:
         if settings.get("SERVICE_MCP_LOG_LEVEL") not in {"warn", "error"}:
             await program.says('"event": "server_started"')
         address = f"http://{host}:{port}"

@@ -68,7 +68,8 @@ from bot.users.buttons import (
     SettingsAction,
     SettingsButton,
 )
-from tests.e2e.world import Json, World, words_of
+from tests.e2e.chat_user import Json, text_of
+from tests.e2e.system import System
 from tests.waiting import TIMEOUT_SECONDS
 
 BOOKKEEPING = frozenset({"inbox", "quotes", "sealing_keys"})
@@ -90,7 +91,7 @@ FEATURES = declared_features()
 
 
 @dataclass(frozen=True, slots=True)
-class Matters:
+class PrivateData:
     """What is somebody's, and nobody else's: their orders and tickets, and the words that give them away."""
 
     user_id: int
@@ -106,16 +107,16 @@ class Matters:
 
 
 @cache
-def handlers() -> tuple[BaseHandler[Any, Any, Any], ...]:
+def all_handlers() -> tuple[BaseHandler[Any, Any, Any], ...]:
     """All of them, those of the conversation's states too."""
     application = ApplicationBuilder().token("1:" + "a" * 35).updater(None).build()
     updates.register(application, FEATURES)
     return tuple(_flat(handler for group in application.handlers.values() for handler in group))
 
 
-def patterns() -> frozenset[str]:
+def button_patterns() -> frozenset[str]:
     """What each handler of buttons looks for."""
-    found = [handler.pattern for handler in handlers() if isinstance(handler, CallbackQueryHandler)]
+    found = [handler.pattern for handler in all_handlers() if isinstance(handler, CallbackQueryHandler)]
     routed = {kind for routes in updates.routes_of(FEATURES) for kind in routes.kinds()}
     return frozenset(
         {pattern.pattern for pattern in found if isinstance(pattern, re.Pattern)}
@@ -123,13 +124,13 @@ def patterns() -> frozenset[str]:
     )
 
 
-def commands(*, in_groups: bool = False) -> frozenset[str]:
+def command_names(*, in_groups: bool = False) -> frozenset[str]:
     """Every command; or those that are heard in groups, too."""
-    found = [handler for handler in handlers() if isinstance(handler, CommandHandler)]
+    found = [handler for handler in all_handlers() if isinstance(handler, CommandHandler)]
     return frozenset(name for each in found if not (in_groups and _is_private(each)) for name in each.commands)
 
 
-def prefixes(audience: Audience) -> frozenset[str]:
+def button_prefixes(audience: Audience) -> frozenset[str]:
     """How the data of the buttons begins that are for this audience."""
     routes = (
         route for route in updates.table(FEATURES) if route.audience is audience and not route.name.startswith("/")
@@ -137,7 +138,7 @@ def prefixes(audience: Audience) -> frozenset[str]:
     return frozenset(route.name.partition(":")[0] for route in routes)
 
 
-def buttons(matters: Matters, language: str = "en") -> tuple[str, ...]:
+def buttons_to_try(matters: PrivateData, language: str = "en") -> tuple[str, ...]:
     """All that can be pressed about somebody's matters: what was shown, and everything that can be made up.
 
     `language` is that of whoever presses, who keeps it.
@@ -146,7 +147,7 @@ def buttons(matters: Matters, language: str = "en") -> tuple[str, ...]:
     return tuple(sorted({*shown, *_made_up(matters), LanguageButton(language).pack()}))
 
 
-def lines(matters: Matters, wanted: Iterable[str]) -> Iterator[str]:
+def commands_to_try(matters: PrivateData, wanted: Iterable[str]) -> Iterator[str]:
     """These commands, as whoever is curious would try them."""
     about: Mapping[str, tuple[str, ...]] = {
         "order": (matters.orders[0], matters.tickets[0]),
@@ -160,11 +161,11 @@ def lines(matters: Matters, wanted: Iterable[str]) -> Iterator[str]:
         yield from (f"/{command} {argument}" for argument in about.get(command, (matters.orders[0],)))
 
 
-def snapshot(world: World, but: Iterable[int] = ()) -> Rows:
+def stored_rows(system: System, but: Iterable[int] = ()) -> Rows:
     """All rows of all tables but those about these persons alone."""
-    own, vault = frozenset(but), Vault((base64.urlsafe_b64decode(world.environment["ENCRYPTION_KEYS"]),))
+    own, vault = frozenset(but), Vault((base64.urlsafe_b64decode(system.environment["ENCRYPTION_KEYS"]),))
     engine = create_engine(
-        f"sqlite:///file:{world.state / 'kirim.db'}?mode=ro&uri=true",
+        f"sqlite:///file:{system.state / 'kirim.db'}?mode=ro&uri=true",
         poolclass=NullPool,
         connect_args={"timeout": TIMEOUT_SECONDS},
     )
@@ -177,10 +178,10 @@ def snapshot(world: World, but: Iterable[int] = ()) -> Rows:
         )
 
 
-def is_done(world: World, update_id: int = 0) -> bool:
+def is_idle(system: System, update_id: int = 0) -> bool:
     """Whether the bot is done with every update up to this one, and all notifications are sent."""
     with closing(
-        sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=TIMEOUT_SECONDS)
+        sqlite3.connect(f"file:{system.state / 'kirim.db'}?mode=ro", uri=True, timeout=TIMEOUT_SECONDS)
     ) as database:
         last, left, to_tell = database.execute(
             "SELECT (SELECT coalesce(max(update_id), 0) FROM inbox),"
@@ -190,32 +191,32 @@ def is_done(world: World, update_id: int = 0) -> bool:
         return bool(last >= update_id) and not left and not to_tell
 
 
-def last_update(world: World) -> int:
+def last_update_id(system: System) -> int:
     """The last update that the bot has taken in."""
     with closing(
-        sqlite3.connect(f"file:{world.state / 'kirim.db'}?mode=ro", uri=True, timeout=TIMEOUT_SECONDS)
+        sqlite3.connect(f"file:{system.state / 'kirim.db'}?mode=ro", uri=True, timeout=TIMEOUT_SECONDS)
     ) as database:
         return int(database.execute("SELECT coalesce(max(update_id), 0) FROM inbox").fetchone()[0])
 
 
-def data_in(messages: Iterable[Json]) -> frozenset[str]:
+def button_data_in(messages: Iterable[Json]) -> frozenset[str]:
     """The callback data of every button in these messages."""
     rows = (row for message in messages for row in (message.get("reply_markup") or {}).get("inline_keyboard", []))
     return frozenset(button["callback_data"] for row in rows for button in row if "callback_data" in button)
 
 
-async def last_seen(world: World) -> int:
+async def last_event(system: System) -> int:
     """The number of what could last be seen to happen, in any chat."""
-    return int((await world.telegram.get("/sandbox/state")).raise_for_status().json()["seq"])
+    return int((await system.telegram.get("/sandbox/state")).raise_for_status().json()["seq"])
 
 
-async def shown_since(world: World, number: int) -> list[Json]:
+async def shown_since(system: System, number: int) -> list[Json]:
     """The messages that could be seen since, in any chat: also one that stood there only until its next change."""
-    last = await last_seen(world)
+    last = await last_event(system)
     shown: list[Json] = []
     if last > number:
         # What has no end needs a connection, to be hung up.
-        connected = httpx.AsyncClient(base_url=world.addresses.page)
+        connected = httpx.AsyncClient(base_url=system.addresses.page)
         async with connected, connected.stream("GET", "/sandbox/events", params={"after": number}) as stream:
             async for line in stream.aiter_lines():
                 event = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
@@ -226,10 +227,10 @@ async def shown_since(world: World, number: int) -> list[Json]:
     return shown
 
 
-def by_the_bot(messages: Iterable[Json]) -> dict[int, str]:
+def bot_messages(messages: Iterable[Json]) -> dict[int, str]:
     """What the bot's messages say, with their buttons."""
     return {
-        message["message_id"]: f"{words_of(message)}\n{message.get('reply_markup')}"
+        message["message_id"]: f"{text_of(message)}\n{message.get('reply_markup')}"
         for message in messages
         if message.get("from", {}).get("is_bot")
     }
@@ -252,7 +253,7 @@ def _is_private(handler: CommandHandler[Any, Any]) -> bool:
     return "ChatType.PRIVATE" in str(handler.filters)
 
 
-def _made_up(matters: Matters) -> Iterator[str]:
+def _made_up(matters: PrivateData) -> Iterator[str]:
     for order in matters.orders:
         yield from (f"o:{order}:{action}" for action in (*OrderAction, "nothing"))
         yield from (
@@ -299,7 +300,7 @@ def _made_up(matters: Matters) -> Iterator[str]:
     yield from ("new", "over", "s:open")
 
 
-def _looked_up(matters: Matters) -> Iterator[str]:
+def _looked_up(matters: PrivateData) -> Iterator[str]:
     queries: Mapping[LookupPage, tuple[str, ...]] = {
         LookupPage.TICKETS: tuple(f"{which}:0" for which in TicketFilter),
         LookupPage.ORDER: matters.orders,

@@ -13,7 +13,7 @@ from typing import Literal
 
 from playwright.async_api import Browser, Locator, Page, ViewportSize, expect
 
-from tests.e2e.world import World
+from tests.e2e.system import System
 from tests.texts import label, like
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -23,7 +23,7 @@ Pictures = Path(os.environ["SCREENSHOTS"]) if os.environ.get("SCREENSHOTS") else
 
 
 @dataclass(frozen=True)
-class Onlooker:
+class Viewer:
     """Whose chat it is, in which language, and the screen it is looked at on."""
 
     name: str
@@ -41,33 +41,33 @@ class Onlooker:
         return re.compile(re.sub(r"(?:\\\s)+", r"\\s*", like(key, self.locale, **given)))
 
 
-async def draws_everybody(page: Page, kirim: World) -> None:
+async def wait_for_users(page: Page, kirim: System) -> None:
     """Wait until the page shows the people as they are: it loads again for a new one, and for another language."""
     people = (await kirim.telegram.get("/sandbox/state")).raise_for_status().json()["people"]
     drawn = ",".join(f"{each['id']} {each['language_code']}" for each in people)
     await expect(page.locator("body")).to_have_attribute("data-people", drawn)
 
 
-async def shows(page: Page, kirim: World, place: int) -> None:
+async def show_chat(page: Page, kirim: System, place: int) -> None:
     """Choose whose chat is on the screen."""
-    await draws_everybody(page, kirim)
+    await wait_for_users(page, kirim)
     await page.get_by_test_id(f"show-{place}").click()
 
 
-async def pays_in_the_wallet(page: Page, who: Onlooker) -> None:
+async def pay_in_wallet(page: Page, who: Viewer) -> None:
     if who.screen == PHONE:
         await page.get_by_test_id("tab-wallet").click()
     wallet = page.get_by_test_id(f"wallet-{who.user}")
     await wallet.get_by_test_id("wallet-scan").click()
     await expect(wallet.get_by_test_id("wallet-pay")).to_be_enabled()
-    await picture(page, who, "wallet")
+    await save_screenshot(page, who, "wallet")
     await wallet.get_by_test_id("wallet-pay").click()
     await expect(wallet.get_by_test_id("wallet-status")).to_be_visible()
     if who.screen == PHONE:
         await page.get_by_test_id("tab-chat").click()
 
 
-async def says(pane: Locator, text: str) -> None:
+async def send_text(pane: Locator, text: str) -> None:
     before = await pane.get_by_test_id("message").count()
     await pane.get_by_test_id("composer").fill(text)
     await pane.get_by_test_id("send").click()
@@ -75,15 +75,15 @@ async def says(pane: Locator, text: str) -> None:
     await expect(pane.get_by_test_id("message").nth(before + 1)).to_be_visible()
 
 
-async def tap(pane: Locator, button: str) -> None:
+async def tap_button(pane: Locator, button: str) -> None:
     await pane.get_by_test_id("inline-button").filter(has_text=button).last.click()
 
 
-def last(pane: Locator, text: str | re.Pattern[str]) -> Locator:
+def last_message(pane: Locator, text: str | re.Pattern[str]) -> Locator:
     return pane.get_by_test_id("message").filter(has_text=text).last
 
 
-async def picture(page: Page, who: Onlooker, step: str) -> None:
+async def save_screenshot(page: Page, who: Viewer, step: str) -> None:
     if Pictures is not None:
         Pictures.mkdir(parents=True, exist_ok=True)
         await page.wait_for_timeout(400)
@@ -91,7 +91,7 @@ async def picture(page: Page, who: Onlooker, step: str) -> None:
 
 
 @asynccontextmanager
-async def opened(browser: Browser, kirim: World, who: Onlooker) -> AsyncIterator[Page]:
+async def open_page(browser: Browser, kirim: System, who: Viewer) -> AsyncIterator[Page]:
     colours: Literal["dark", "light"] = "dark" if who.dark else "light"
     # What moves is drawn sixty times a second by a processor; it is seen moving in tests/sandbox.
     async with await browser.new_context(viewport=who.screen, color_scheme=colours, reduced_motion="reduce") as context:

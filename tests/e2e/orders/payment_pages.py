@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from playwright.async_api import Browser, Page, Request, expect
 
-from tests.e2e.people import Newcomer
+from tests.e2e.chat_user import ChatUser
 from tests.pictures import qr_texts
 from tests.ports import free_port
 from tests.waiting import TIMEOUT_SECONDS
@@ -21,7 +21,7 @@ def page_settings() -> dict[str, str]:
     return {"PUBLIC_URL": f"http://127.0.0.1:{port}", "HTTP_PORT": str(port)}
 
 
-async def page_address(user: Newcomer) -> str | None:
+async def page_address(user: ChatUser) -> str | None:
     """Where the newest invoice's button leads."""
     photo = next(message for message in reversed(await user.messages()) if message.get("photo"))
     rows = (photo.get("reply_markup") or {}).get("inline_keyboard", [])
@@ -29,7 +29,7 @@ async def page_address(user: Newcomer) -> str | None:
     return addresses[0] if addresses else None
 
 
-async def scan(page: Page) -> list[str]:
+async def scan_qr_code(page: Page) -> list[str]:
     """Read the QR codes off the screen, once the picture is there: the page is shown before its picture has come."""
     code = page.locator("img.qr")
     await code.evaluate("image => image.decode()")
@@ -54,7 +54,7 @@ class Phone:
 
 
 @asynccontextmanager
-async def phone(browser: Browser, *, scripts: bool = True, dark: bool = False) -> AsyncIterator[Phone]:
+async def open_phone(browser: Browser, *, scripts: bool = True, dark: bool = False) -> AsyncIterator[Phone]:
     """360 by 640 points. At its end nothing may have gone wrong, and nobody else may have been asked."""
     context = await browser.new_context(
         viewport={"width": 360, "height": 640},

@@ -2,7 +2,7 @@
 
 import httpx
 
-from tests.e2e.chatter import Chatter, Json
+from tests.e2e.chat_user import ChatUser, Json
 
 BUTTONS = {"inline_keyboard": [[{"text": "Older", "callback_data": "older"}]]}
 
@@ -11,7 +11,7 @@ def listed(message_id: int, text: str = "The list", markup: Json | None = BUTTON
     return {"message_id": message_id, "from": {"id": 1}, "text": text, "reply_markup": markup}
 
 
-def chatter_of(*looks: list[Json]) -> Chatter:
+def user_of(*looks: list[Json]) -> ChatUser:
     """Somebody who finds these messages, one list a look."""
     coming, numbers = iter(looks), iter(range(len(looks)))
 
@@ -20,17 +20,17 @@ def chatter_of(*looks: list[Json]) -> Chatter:
             return httpx.Response(200, json={"message": {}})
         return httpx.Response(200, json={"seq": next(numbers), "messages": next(coming)})
 
-    return Chatter(httpx.AsyncClient(base_url="http://chat", transport=httpx.MockTransport(answer)), 2001)
+    return ChatUser(httpx.AsyncClient(base_url="http://chat", transport=httpx.MockTransport(answer)), 2001)
 
 
 async def test_a_message_that_has_only_lost_its_buttons_is_not_taken_for_the_answer() -> None:
     before, without = listed(1), listed(1, markup=None)
-    chatter = chatter_of([before], [without], [without, listed(2)])
-    await chatter.says("/audit")
-    assert (await chatter.sees("The list"))["message_id"] == 2
+    user = user_of([before], [without], [without, listed(2)])
+    await user.says("/audit")
+    assert (await user.sees("The list"))["message_id"] == 2
 
 
 async def test_a_message_whose_text_has_changed_is_taken_for_the_answer_also_without_buttons() -> None:
-    chatter = chatter_of([listed(1)], [listed(1, "The list is empty", None)])
-    await chatter.says("/audit")
-    assert (await chatter.sees("The list"))["message_id"] == 1
+    user = user_of([listed(1)], [listed(1, "The list is empty", None)])
+    await user.says("/audit")
+    assert (await user.sees("The list"))["message_id"] == 1

@@ -29,7 +29,7 @@ class NotSeen(AssertionError):
         self.chat_id = chat_id
 
 
-class Chatter:
+class ChatUser:
     """One person in their private chat with the bot (or in a group, if `chat_id` says so)."""
 
     def __init__(self, http: httpx.AsyncClient, user_id: int, chat_id: int | None = None) -> None:
@@ -83,11 +83,11 @@ class Chatter:
 
     async def sends_photo(self, picture: bytes, text: str = "", **how: Any) -> Json:
         """Send a picture with words under it; `reply_to` and `topic` as in `says`, `album` as in the sandbox."""
-        return await self._sends_file({"picture": in_base64(picture)}, text, **how)
+        return await self._sends_file({"picture": as_base64(picture)}, text, **how)
 
     async def sends_document(self, name: str, content: bytes, text: str = "", **how: Any) -> Json:
         """Send a file as it is; otherwise as `sends_photo`."""
-        return await self._sends_file({"file": {"name": name, "content": in_base64(content)}}, text, **how)
+        return await self._sends_file({"file": {"name": name, "content": as_base64(content)}}, text, **how)
 
     async def _sends_file(
         self, what: Json, text: str, *, reply_to: Json | None = None, topic: int | None = None, **more: object
@@ -101,7 +101,7 @@ class Chatter:
         source = {"chat_id": message["chat"]["id"], "message_id": message["message_id"]}
         return await self.sends(forward=source, thread_id=how.get("topic"))
 
-    async def forwards_of(self, user: "Chatter", text: str) -> Json:
+    async def forwards_of(self, user: "ChatUser", text: str) -> Json:
         """Send on what somebody has written elsewhere."""
         return await self.sends(forward_from=user.id, text=text)
 
@@ -132,7 +132,7 @@ class Chatter:
         async for messages in self.looks():
             if (seen := _reaction(messages, message)) == emoji:
                 return
-        raise NotSeen(f"no {emoji!r} under {words_of(message)!r}, but {seen!r}", self.chat_id)
+        raise NotSeen(f"no {emoji!r} under {text_of(message)!r}, but {seen!r}", self.chat_id)
 
     async def taps(self, label: str, *, message: Json | None = None, wait: float = TIMEOUT_SECONDS) -> Json:
         """Press the newest button whose label contains `label`; the toast that came back."""
@@ -171,7 +171,7 @@ class Chatter:
         buttons says nothing new: the bot takes those of the question before away at any time after the answer.
         """
         return await self.waits_for(
-            lambda message: re.search(text, words_of(message)) is not None, anywhere=anywhere, what=text
+            lambda message: re.search(text, text_of(message)) is not None, anywhere=anywhere, what=text
         )
 
     async def waits_for(self, fits: Callable[[Json], bool], *, anywhere: bool = False, what: str = "it") -> Json:
@@ -183,7 +183,7 @@ class Chatter:
                 is_own = message["from"]["id"] == self.id
                 if not is_own and (is_welcome or self._is_new(message)) and fits(message):
                     return message
-        raise NotSeen(f"no {what!r}; the last message is {words_of(messages[-1]) if messages else ''!r}", self.chat_id)
+        raise NotSeen(f"no {what!r}; the last message is {text_of(messages[-1]) if messages else ''!r}", self.chat_id)
 
     async def sees_times(self, count: int, text: str) -> None:
         """Wait until so many messages contain `text`."""
@@ -203,6 +203,34 @@ class Chatter:
             if labels := [button["text"] for button in _buttons(message)]:
                 return labels
         return []
+
+    async def reads(self, *, last: int = 1) -> list[str]:
+        """The newest messages' words."""
+        return [text_of(message) for message in (await self.messages())[-last:]]
+
+    async def button(self, label: str) -> tuple[Json, str]:
+        """The newest message with this button, and the button's data: to be pressed when its time has passed."""
+        message, button = await self._find_button(label, None)
+        return message, str(button["callback_data"])
+
+    async def labels_of(self, message: Json) -> list[str]:
+        """The buttons of a message as it is now."""
+        for current in await self.messages():
+            if current["message_id"] == message["message_id"]:
+                rows = (current.get("reply_markup") or {}).get("inline_keyboard", [])
+                return [button["text"] for row in rows for button in row]
+        return []
+
+    async def sends_a_sticker(self) -> None:
+        """What the bot can't read."""
+        await self._remember()
+        answer = await self._http.post(f"/sandbox/chats/{self.chat_id}/send", json={"from": self.id, "sticker": True})
+        answer.raise_for_status()
+
+    async def scans(self, message: Json) -> bytes:
+        """The picture of a message."""
+        answer = await self._http.get(f"/sandbox/files/{message['photo'][-1]['file_id']}")
+        return answer.raise_for_status().content
 
     async def speaks(self, language: str) -> None:
         """Change the app's language."""
@@ -233,13 +261,13 @@ class Chatter:
         raise NotSeen(f"no button {label!r}; there is {await self.buttons()}", self.chat_id)
 
 
-def words_of(message: Json) -> str:
+def text_of(message: Json) -> str:
     """A message's text, or its caption."""
     return str(message.get("text") or message.get("caption") or "")
 
 
 def _count(messages: Iterable[Json], text: str) -> int:
-    return sum(re.search(text, words_of(message)) is not None for message in messages)
+    return sum(re.search(text, text_of(message)) is not None for message in messages)
 
 
 def _reaction(messages: Iterable[Json], to: Json) -> str:
@@ -253,9 +281,9 @@ def _buttons(message: Json) -> list[Json]:
 
 
 def _shape(message: Json) -> tuple[int, str, str]:
-    return message["message_id"], words_of(message), str(message.get("reply_markup"))
+    return message["message_id"], text_of(message), str(message.get("reply_markup"))
 
 
-def in_base64(content: bytes) -> str:
+def as_base64(content: bytes) -> str:
     """A file as the sandbox takes it."""
     return base64.b64encode(content).decode()

@@ -22,11 +22,9 @@ from starlette.types import ASGIApp
 from bot.infra.db import migrate
 from bot.sandbox.run import Addresses, SandboxOptions, bot_environment, servers
 from tests.e2e import failure_report
-from tests.e2e.chatter import Chatter, Json, NotSeen, words_of
+from tests.e2e.chat_user import ChatUser, Json
 from tests.e2e.launcher import Child, launcher
 from tests.waiting import TIMEOUT_SECONDS, until
-
-__all__ = ["Chatter", "Json", "NotSeen", "Service", "World", "words_of", "world"]
 
 ALL = 100_000
 A_DAY = 86_400
@@ -40,7 +38,7 @@ USUAL = {
 }
 
 
-class Service:
+class ServiceControl:
     """The settlement service, seen from behind its counter."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
@@ -103,7 +101,7 @@ class Service:
         return answer
 
 
-class World:
+class System:
     """Everything, with the bot to be started, killed and started again."""
 
     def __init__(self, addresses: Addresses, environment: Mapping[str, str], state: Path) -> None:
@@ -118,11 +116,11 @@ class World:
         self.control = httpx.AsyncClient(
             base_url=addresses.service, timeout=TIMEOUT_SECONDS, transport=_at_hand(addresses.service_app)
         )
-        self.service = Service(self.control)
-        self.emma = Chatter(self.telegram, 1001)
-        self.sari = Chatter(self.telegram, 1002)
-        self.oscar = Chatter(self.telegram, 2001)
-        self.rina = Chatter(self.telegram, 3001)
+        self.service = ServiceControl(self.control)
+        self.emma = ChatUser(self.telegram, 1001)
+        self.sari = ChatUser(self.telegram, 1002)
+        self.oscar = ChatUser(self.telegram, 2001)
+        self.rina = ChatUser(self.telegram, 3001)
         self.bot: Child | None = None
 
     async def start_bot(self, **settings: str) -> None:
@@ -141,7 +139,7 @@ class World:
             await self.bot.wait()
 
     async def stop_bot(self) -> int:
-        """SIGTERM; the exit code. It fails where the bot waits for what is held up `FOR_LONG` (`trouble.py`)."""
+        """SIGTERM; the exit code. It fails where the bot waits for what is held up `HOLD_SECONDS` (`faults.py`)."""
         assert self.bot is not None
         self.bot.send_signal(signal.SIGTERM)
         return await asyncio.wait_for(self.bot.wait(), TIMEOUT_SECONDS)
@@ -190,14 +188,14 @@ class World:
 
 
 @asynccontextmanager
-async def world(state: Path, profile: str = "documented", **settings: str) -> AsyncIterator[World]:
+async def running_system(state: Path, profile: str = "documented", **settings: str) -> AsyncIterator[System]:
     """The servers and a running bot; `settings` go into the bot's environment."""
     options = SandboxOptions(state=state, profile=profile, page_port=0, service_port=0)
     async with servers(options) as addresses:
         environment = bot_environment(state, addresses) | USUAL
         if not (state / "kirim.db").exists():
             shutil.copy(_empty_database(), state / "kirim.db")
-        made = World(addresses, environment | settings, state)
+        made = System(addresses, environment | settings, state)
         failure_report.opened(made)
         try:
             (await made.telegram.post("/sandbox/limits", json={"enforce": False})).raise_for_status()

@@ -9,23 +9,23 @@ JAKARTA: Final = ZoneInfo("Asia/Jakarta")
 """The zone of everybody who has not chosen one."""
 
 DAY: Final = r"\d+ [A-Z][a-z]{2}(?: \d{4})?"
-WHEN: Final = re.compile(rf"(?:{DAY}, )?\d\d:\d\d WIB")
+TIME: Final = re.compile(rf"(?:{DAY}, )?\d\d:\d\d WIB")
 """A time in English, with its day where that isn't today."""
 
 
-def here() -> datetime:
+def now_in_jakarta() -> datetime:
     """Return the time in Jakarta."""
     return datetime.now(JAKARTA)
 
 
 def is_today(moment: datetime) -> bool:
     """Return whether `moment` (aware) is on the day that it is now in Jakarta."""
-    return moment.astimezone(JAKARTA).date() == here().date()
+    return moment.astimezone(JAKARTA).date() == now_in_jakarta().date()
 
 
-def far_from_now(*hours: int) -> int:
+def hour_far_from_now(*hours: int) -> int:
     """Return the first of `hours` (0 to 23) that is at least two hours away: nothing falls due then by itself."""
-    return next(hour for hour in hours if 2 < (hour - here().hour) % 24 < 22)
+    return next(hour for hour in hours if 2 < (hour - now_in_jakarta().hour) % 24 < 22)
 
 
 def minutes_between(since: datetime, until: datetime) -> list[datetime]:

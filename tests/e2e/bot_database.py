@@ -1,0 +1,86 @@
+"""The bot's database, read and changed beside the bot."""
+
+import base64
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from datetime import UTC, datetime
+
+from bot.infra.db.database import Database
+from bot.infra.db.transaction import Transaction
+from bot.infra.db.vault import Vault
+from tests.e2e.chat_user import ChatUser, Json
+from tests.e2e.system import System
+from tests.waiting import TIMEOUT_SECONDS, found
+
+
+@asynccontextmanager
+async def open_transaction(system: System) -> AsyncIterator[Transaction]:
+    """Open a transaction on the bot's database."""
+    keys = [base64.urlsafe_b64decode(system.environment["ENCRYPTION_KEYS"])]
+    store = Database(system.environment["DATABASE_URL"], Vault(keys))
+    async with store.transaction() as tx:
+        yield tx
+    await store.close()
+
+
+def row_of(system: System, order: Json) -> dict[str, object]:
+    """What the bot has written down about an order of the service."""
+    with closing(sqlite3.connect(system.state / "kirim.db")) as database:
+        database.row_factory = sqlite3.Row
+        row = database.execute("SELECT * FROM orders WHERE service_id = ?", (order["id"],)).fetchone()
+    return dict(row) if row else {}
+
+
+async def expire_order(system: System, order: Json) -> None:
+    """Let the time to pay an order be over, by the service's clock and by the bot's."""
+    await system.service.does("expire", orderId=order["id"])
+    now = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f}"
+    with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+        # Another version: what the bot has read before must not be written over this.
+        changed = database.execute(
+            "UPDATE orders SET expires_at = :now, next_poll_at = :now, version = version + 1 WHERE service_id = :id",
+            {"now": now, "id": order["id"]},
+        ).rowcount
+        database.commit()
+    assert changed == 1
+
+
+async def wait_for_row(system: System, order: Json, **facts: object) -> None:
+    """Wait until the bot has written these facts about an order down."""
+
+    async def row() -> dict[str, object]:
+        return row_of(system, order)
+
+    await found(row, lambda known: facts.items() <= known.items(), what=str(facts))
+
+
+async def wait_until_undeliverable(system: System, user: ChatUser) -> None:
+    """Wait until the bot has given up the notifications of this chat, all that there are."""
+    await _notifications_become(system, user.chat_id, {"undeliverable"})
+
+
+async def wait_until_all_sent(system: System, user: ChatUser) -> None:
+    """Wait until the bot has saved that it sent all notifications of this chat: a kill repeats none."""
+    await _notifications_become(system, user.chat_id, set())
+
+
+async def _notifications_become(system: System, chat_id: int, wished: set[str]) -> None:
+    known = "SELECT DISTINCT status FROM outbox WHERE chat_id = ? AND status != 'sent'"
+
+    async def statuses() -> set[str]:
+        with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+            return {status for (status,) in database.execute(known, (chat_id,))}
+
+    await found(statuses, lambda now: now == wished, what=f"{wished or 'sent'} in the outbox")
+
+
+def expire_drafts(system: System, user: ChatUser) -> None:
+    """Make it seem that this person has been quiet for longer than a draft waits."""
+    with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+        changed = database.execute(
+            "UPDATE drafts SET expires_at = '2026-01-01 00:00:00.000000' WHERE chat_id = ? AND status = 'open'",
+            (user.id,),
+        ).rowcount
+        database.commit()
+    assert changed == 1

@@ -1,0 +1,90 @@
+"""The steps of an order that many tests take: to the review, to the invoice, and to the end."""
+
+import sqlite3
+from contextlib import closing
+
+from bot.recipients.formatting import group_digits
+from tests.e2e.chat_user import ChatUser, Json
+from tests.e2e.system import System
+from tests.texts import label, like
+from tests.waiting import TIMEOUT_SECONDS, found
+
+DESTINATION_QUESTION = f"{like('destination.ask')}|{like('destination.ask_again')}"
+"""The question for a destination; people who have sent before are offered their recipients with it."""
+
+
+def review_pattern(locale: str = "en", **figures: object) -> str:
+    """Return a regular expression for the review of an order with these figures: `amount`, `bank`, `number`, `holder`.
+
+    Figures that aren't given match anything; the others match whole. `number` is given without spaces.
+    """
+    if "number" in figures:
+        figures["number"] = group_digits(str(figures["number"]))
+    return f"{like('review.title', locale)}\n\n{like('review.figures', locale, **figures)}"
+
+
+async def tap_to_review(user: ChatUser, *, amount: str = "Rp500,000", number: str = "1234567890") -> Json:
+    """The quick way to a review, mostly by buttons, in English: BCA, no name."""
+    await user.says("/send")
+    await user.sees(DESTINATION_QUESTION)
+    await user.taps("BCA")
+    await user.sees(like("number.ask_bank"))
+    await user.says(number)
+    await user.sees(like("holder.ask"))
+    await user.taps(label("holder.skip"))
+    await user.sees(like("amount.ask"))
+    await user.taps(amount)
+    return await user.sees(like("review.title"))
+
+
+async def tap_to_invoice(system: System, user: ChatUser, *, number: str = "1234567890") -> tuple[Json, Json]:
+    """On to the card; its message, and the service's order."""
+    await tap_to_review(user, number=number)
+    await user.taps(label("review.confirm"))
+    card = await user.sees(like("card.pay_before"))
+    return card, await order_of(system, user)
+
+
+async def type_to_review(
+    user: ChatUser, *, bank: str = "bca", number: str = "1234567890", amount: str = "500rb"
+) -> Json:
+    """From /send to the review, by typing, in English."""
+    await user.says("/send")
+    await user.sees(DESTINATION_QUESTION)
+    await user.says(bank)
+    await user.sees(f"{like('number.ask_bank')}|{like('number.ask_ewallet')}")
+    await user.says(number)
+    await user.sees(like("holder.ask"))
+    await user.taps(label("holder.skip"))
+    await user.sees(like("amount.ask"))
+    await user.says(amount)
+    return await user.sees(like("review.title"))
+
+
+async def type_to_invoice(system: System, user: ChatUser, **answers: str) -> tuple[Json, Json]:
+    """On to the invoice and the card; the card's message and the service's order."""
+    await type_to_review(user, **answers)
+    await user.taps(label("review.confirm"))
+    await user.sees("lnbcrt")
+    card = await user.sees(like("card.pay_before"))
+    return card, await order_of(system, user)
+
+
+async def complete_order(system: System, order: Json) -> None:
+    """The service moves a paid order to its end."""
+    while True:
+        if (await system.service.order(order["id"]))["state"] in {"COMPLETED", "FAILED"}:
+            return
+        await system.service.does("advance", orderId=order["id"])
+
+
+async def order_of(system: System, user: ChatUser) -> Json:
+    """The newest order of this person, as the service has it. The bot's own row says which: others order as well."""
+
+    async def service_id() -> str | None:
+        newest = "SELECT service_id FROM orders WHERE user_id = ? ORDER BY created_at DESC LIMIT 1"
+        with closing(sqlite3.connect(system.state / "kirim.db", timeout=TIMEOUT_SECONDS)) as database:
+            row = database.execute(newest, (user.id,)).fetchone()
+        return str(row[0]) if row and row[0] else None
+
+    return await system.service.order(str(await found(service_id, bool, what=f"an order of {user.id}")))
