@@ -101,9 +101,9 @@ def migrate() -> None:
 @cli.command("new-key")
 def new_key() -> None:
     """Create a key for ENCRYPTION_KEYS and print it."""
-    from bot.infra.db.vault import new_key as make  # noqa: PLC0415  see run
+    from bot.infra.db.vault import generate_key  # noqa: PLC0415  see run
 
-    typer.echo(make())
+    typer.echo(generate_key())
 
 
 @cli.command("rotate-keys")
@@ -188,11 +188,11 @@ def _settings() -> config.Settings:
 def _database_trouble() -> Iterator[None]:
     """Report a database that can't be used in one line, without a traceback or a password."""
     from bot.infra.db.errors import StoreError, UnusableUrl  # noqa: PLC0415  see run
-    from bot.infra.db.vault import NoKeys, UnfitKeys  # noqa: PLC0415  see run
+    from bot.infra.db.vault import MissingKey, NoKeys  # noqa: PLC0415  see run
 
     try:
         yield
-    except (NoKeys, UnfitKeys) as error:
+    except (NoKeys, MissingKey) as error:
         typer.echo(f"ENCRYPTION_KEYS don't match the database: {error}.", err=True)
         sys.exit(BAD_SETTINGS)
     except StoreError as error:

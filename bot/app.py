@@ -15,11 +15,11 @@ from bot.checkout.feature import Checkout
 from bot.config import Settings
 from bot.core.clock import SystemClock
 from bot.infra.db.database import Database
-from bot.infra.db.vault import Vault, new_key
+from bot.infra.db.vault import Vault, generate_key
 from bot.infra.feature import Feature, Infra
 from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.follow_ups import chain
+from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.outbound.limiter import Limits as Pace
 from bot.infra.telegram.outbound.limiter import SendLimiter
@@ -77,7 +77,7 @@ def build(settings: Settings) -> App:
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
     health = Health(clock, outage_tolerance(settings), health_changed)
     budget = AdaptiveBudget(settings.service_max_requests_per_second)
-    adapter = SettlementAdapter(client, may_place=store.leads)
+    adapter = SettlementAdapter(client, may_place=store.confirm_leading)
     settlement = MonitoredSettlement(adapter, health, on_slow_down=budget.halve)
     application = telegram_application(settings, lambda: store.is_leading)
     messenger = Messenger(application.bot)
@@ -181,7 +181,7 @@ def build(settings: Settings) -> App:
             renderers,
             clock,
             on_slot_free=wake_outbox,
-            after=chain(*(feature.after for feature in features)),
+            follow_ups=chain_follow_ups(*(feature.follow_ups for feature in features)),
             on_chat_unreachable=[hook for feature in features for hook in feature.on_chat_unreachable],
             on_chat_moved=[hook for feature in features for hook in feature.on_chat_moved],
         ),
@@ -199,7 +199,7 @@ def declared_features() -> Sequence[Feature]:
             telegram_bot_token=SecretStr("0:none"),
             service_api_key=SecretStr("pk_live_none.none"),
             service_base_url="http://127.0.0.1:9",
-            encryption_keys=SecretStr(new_key()),
+            encryption_keys=SecretStr(generate_key()),
         )
     ).features
 

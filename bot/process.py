@@ -127,7 +127,7 @@ async def _act(app: App, stop: asyncio.Event, retry_seconds: float) -> int:
 async def _prepare(app: App) -> str:
     """Bring the tables up to date, and write down the key that seals from now on; the revision."""
     revision = await app.store.upgrade()
-    await app.store.adopt_keys()
+    await app.store.register_first_key()
     return revision
 
 

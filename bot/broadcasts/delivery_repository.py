@@ -9,8 +9,7 @@ from sqlalchemy import ColumnElement, Integer, bindparam, case, func, insert, li
 from bot.broadcasts.model import Audience, Broadcast, Delivery, DeliveryStatus
 from bot.broadcasts.tables import IS_CLAIMED_DELIVERY, IS_TO_SEND, deliveries
 from bot.core.locales import LOCALES, REGION_MARKS, codes_of
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.rates.tables import subscriptions
 from bot.users.tables import users
@@ -99,7 +98,7 @@ class DeliveryRepository:
         """Waiting -> sending, in the order of the users' ids, all `but` these."""
         known = {"broadcast": broadcast_id, "limit": limit, "now": at, "but": tuple(but)}
         found = await self._connection.execute(CLAIM, known)
-        claimed = sealing.readable(self._vault, deliveries, found.mappings(), _delivery)
+        claimed = encryption.read_rows(self._vault, deliveries, found.mappings(), _delivery)
         return tuple(sorted(claimed, key=lambda each: each.user_id))
 
     async def record(self, deliveries: Sequence[Delivery]) -> None:
@@ -119,7 +118,7 @@ class DeliveryRepository:
 
     async def release(self, broadcast_id: str, user_ids: Collection[int]) -> None:
         """Sending -> waiting: these surely weren't sent."""
-        for these in writing.batches(user_ids):
+        for these in upsert.split_into_batches(user_ids):
             await self._connection.execute(RELEASE, {"broadcast": broadcast_id, "these": these})
 
     async def mark_interrupted(self, broadcast_id: str) -> int:
@@ -140,7 +139,7 @@ class DeliveryRepository:
         found = await self._connection.execute(
             WITH_STATUS, {"broadcast": broadcast_id, "status": status, "limit": limit}
         )
-        return sealing.readable(self._vault, deliveries, found.mappings(), _delivery)
+        return encryption.read_rows(self._vault, deliveries, found.mappings(), _delivery)
 
 
 def _reads(default_locale: str) -> ColumnElement[str]:

@@ -8,7 +8,7 @@ from typing import Final
 from bot.broadcasts.model import Broadcast, Doubt
 from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.screens import confirm
-from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, subject_key
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, format_subject
 from bot.users.readers import RenderContext, Renderer
 
 
@@ -33,7 +33,7 @@ def waiting_notifications(
     return [
         Notification(
             chat_id=operator_id,
-            subject=subject_key("broadcast", broadcast.id, broadcast.revision),
+            subject=format_subject("broadcast", broadcast.id, broadcast.revision),
             kind=BroadcastNotification.WAITS,
             payload=WaitingBroadcast(broadcast.id, doubts),
             due_at=now,

@@ -8,8 +8,7 @@ from sqlalchemy import Integer, bindparam, func, select, update
 
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
 from bot.broadcasts.tables import IS_DRAFT, IS_UNDER_WAY, broadcasts
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.settlement import json_values as nested
 
@@ -53,11 +52,11 @@ class BroadcastRepository:
     async def get(self, broadcast_id: str) -> Broadcast | None:
         """Return the broadcast with this id."""
         row = (await self._connection.execute(ONE, {"id": broadcast_id})).mappings().first()
-        return sealing.read(self._vault, broadcasts, dict(row), _broadcast) if row else None
+        return encryption.read_row(self._vault, broadcasts, dict(row), _broadcast) if row else None
 
     async def add(self, broadcast: Broadcast) -> None:
         """Add a new one; nothing happens where its id exists already."""
-        await writing.add(self._connection, broadcasts, _row(broadcast))
+        await upsert.insert_new(self._connection, broadcasts, _row(broadcast))
 
     async def save(self, broadcast: Broadcast) -> Broadcast | None:
         """Save over the same revision and return it with the next one; None where it was changed meanwhile."""
@@ -88,7 +87,7 @@ class BroadcastRepository:
 
     async def _all(self, statement: Any, parameters: Mapping[str, object]) -> tuple[Broadcast, ...]:  # noqa: ANN401  SQLAlchemy's
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return sealing.readable(self._vault, broadcasts, found, _broadcast)
+        return encryption.read_rows(self._vault, broadcasts, found, _broadcast)
 
 
 def _row(broadcast: Broadcast) -> dict[str, Any]:

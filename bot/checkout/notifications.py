@@ -9,7 +9,7 @@ from bot.checkout.draft import DraftStatus, OrderDraft
 from bot.checkout.repository import DraftRepository
 from bot.checkout.screens import draft as screens
 from bot.infra.db.errors import RowUnreadable
-from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, mark_of, subject_key
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, format_mark, format_subject
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.readers import RenderContext, Renderer
 
@@ -31,9 +31,9 @@ def draft_expired_notification(draft: OrderDraft, now: datetime) -> Notification
     """Return the notification that a draft has expired. One that is continued can expire again."""
     return Notification(
         chat_id=draft.chat_id,
-        subject=subject_key("draft", draft.id),
+        subject=format_subject("draft", draft.id),
         kind=DraftNotification.EXPIRED,
-        mark=mark_of(draft.revision),
+        mark=format_mark(draft.revision),
         payload=DraftPayload(draft.id),
         due_at=now,
         created_at=now,

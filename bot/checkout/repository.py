@@ -9,8 +9,7 @@ from sqlalchemy import bindparam, exists, select, update
 
 from bot.checkout.draft import DraftStatus, ExpiredDraft, OrderDraft, Step
 from bot.checkout.tables import IS_OPEN_DRAFT, drafts, is_open
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import constant
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
@@ -66,7 +65,7 @@ class DraftRepository:
     async def add(self, draft: OrderDraft) -> bool:
         """Keep a new draft; False where the chat has an open one already."""
         await self._connection.execute(TAKE, {"taken": draft.last_update_id, "by": HANDLED_BY_DRAFT})
-        return await writing.add(self._connection, drafts, _row(draft, self._vault))
+        return await upsert.insert_new(self._connection, drafts, _row(draft, self._vault))
 
     async def save(self, draft: OrderDraft) -> OrderDraft | None:
         """Save over the same revision and return it with the next one; None where somebody else has saved."""
@@ -97,10 +96,10 @@ class DraftRepository:
     async def of_user(self, user_id: int) -> tuple[OrderDraft, ...]:
         """All that are kept and can be read, whatever their status."""
         found = (await self._connection.execute(OF_USER, {"user": user_id})).mappings()
-        return sealing.readable(self._vault, drafts, found, _draft)
+        return encryption.read_rows(self._vault, drafts, found, _draft)
 
     def _draft(self, row: Mapping[Any, Any]) -> OrderDraft:
-        return sealing.read(self._vault, drafts, dict(row), _draft)
+        return encryption.read_row(self._vault, drafts, dict(row), _draft)
 
 
 def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
@@ -109,7 +108,7 @@ def _row(draft: OrderDraft, vault: Vault) -> dict[str, object]:
     row["method"] = draft.method and nested.from_method(draft.method)
     row["amount"] = draft.amount and nested.from_amount(draft.amount)
     row["quote"] = draft.quote and nested.from_quote(draft.quote)
-    return sealing.seal_row(vault, drafts, row)
+    return encryption.seal_row(vault, drafts, row)
 
 
 def _draft(known: dict[str, Any]) -> OrderDraft:

@@ -18,7 +18,7 @@ from typing import Any
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations
-from bot.infra.outbox.delivery import After, OnChatMoved, OnChatUnreachable
+from bot.infra.outbox.follow_ups import FollowUp, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.model import NotificationKind
 from bot.infra.telegram.inbound.chat_queues import ChatJobs
 from bot.infra.telegram.outbound.sender import Messenger
@@ -88,7 +88,7 @@ class Feature:
     renderers: Sequence[Mapping[NotificationKind, Callable[..., Awaitable[Any]]]] = ()
     """Kind of notification -> what turns it into a message."""
 
-    after: Mapping[NotificationKind, After] = field(default_factory=dict)
+    follow_ups: Mapping[NotificationKind, FollowUp] = field(default_factory=dict)
     """Kind of notification -> what follows in the transaction that saves that it was sent or given up."""
 
     on_chat_unreachable: Sequence[OnChatUnreachable] = ()

@@ -13,7 +13,7 @@ from bot.config import Settings
 from bot.core.reasons import network_reason
 from bot.infra.db.database import Database
 from bot.infra.db.errors import SchemaMismatch, StoreError
-from bot.infra.db.vault import NoKeys, UnfitKeys
+from bot.infra.db.vault import MissingKey, NoKeys
 from bot.settlement.client.client import SettlementClient
 from bot.settlement.client.errors import Answered, KeyRefused, NotUnderstood, SettlementError
 
@@ -153,7 +153,7 @@ async def check_keys(open_database: Callable[[], Database]) -> str:
     store = open_database()
     try:
         return await _encrypted(store)
-    except (NoKeys, UnfitKeys) as error:
+    except (NoKeys, MissingKey) as error:
         fix = "Add the missing key at the end of ENCRYPTION_KEYS."
         raise CheckFailed(f"ENCRYPTION_KEYS don't match the database: {error}", fix, BAD_SETTINGS) from None
     except StoreError:
@@ -165,7 +165,7 @@ async def check_keys(open_database: Callable[[], Database]) -> str:
 async def _encrypted(store: Database) -> str:
     await store.check()
     await store.check_keys()
-    tables = (await store.sealed()).values()
+    tables = (await store.count_sealed_rows()).values()
     encrypted, older = sum(each.sealed for each in tables), sum(each.waiting for each in tables)
     if not older:
         return f"all {encrypted:,} encrypted rows use the first key"

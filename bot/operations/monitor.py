@@ -102,7 +102,7 @@ class Monitor:
         """All at once, for whom asks."""
         now = self._clock.now()
         async with self._store.reading() as tx:
-            alarms, backlog = await AlarmRepository(tx).open(), await OutboxRepository(tx).backlog(now)
+            alarms, backlog = await AlarmRepository(tx).open(), await OutboxRepository(tx).get_backlog(now)
             lately = await AlarmRepository(tx).since(now - LATELY)
         is_down = self._health.answers.are_lacking
         return HealthSummary(
@@ -149,7 +149,7 @@ class Monitor:
 
     async def _of_outbox(self) -> Finding:
         async with self._store.reading() as tx:
-            backlog = await OutboxRepository(tx).backlog(self._clock.now() - self._backlog_after)
+            backlog = await OutboxRepository(tx).get_backlog(self._clock.now() - self._backlog_after)
         found = _since(AlarmKind.OUTBOX_BACKLOG, backlog.since)
         return replace(found, facts={**found.facts, "count": backlog.count}) if found.is_wrong else found
 

@@ -17,7 +17,7 @@ async def run(store: Database, say: Say) -> int:
     """Re-encrypt every row, close the database, and return the exit code.
 
     Raises:
-        UnfitKeys: a key is missing that something is sealed with.
+        MissingKey: a key is missing that something is sealed with.
         StoreFailure: the database can't be reached, or failed.
     """
     try:
@@ -34,7 +34,7 @@ async def run(store: Database, say: Say) -> int:
 
 async def _beside_the_bot(store: Database) -> AbstractAsyncContextManager[object]:
     """Nothing where the bot knows the first key; else its place, so that none can begin that doesn't know it."""
-    if await store.keys_are_adopted():
+    if await store.is_first_key_registered():
         return nullcontext()
 
     def busy() -> None:
@@ -44,8 +44,8 @@ async def _beside_the_bot(store: Database) -> AbstractAsyncContextManager[object
 
 
 async def _rotate(store: Database, say: Say) -> int:
-    await store.adopt_keys()
-    before = await store.sealed()
+    await store.register_first_key()
+    before = await store.count_sealed_rows()
     waiting, sealed = sum(each.waiting for each in before.values()), sum(each.sealed for each in before.values())
     say(f"{waiting:,} of {sealed:,} encrypted rows use an older key.")
     async for step in store.rotate():

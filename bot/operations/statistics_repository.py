@@ -21,7 +21,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from bot.infra.db import encryption as sealing
+from bot.infra.db import encryption
 from bot.infra.db.columns import Instant, constant
 from bot.infra.db.transaction import Transaction
 from bot.operations.statistics import OrderLine, OrderStatistics, Outcome, SubscriberStatistics, Tally, UserStatistics
@@ -149,7 +149,7 @@ class StatisticsRepository:
         else:
             behind = {"at": after.created_at, "reference": after.reference}
             found = await self._connection.execute(LINES_BEHIND, {**asked, **behind})
-        lines = (sealing.read_unopened(self._vault, orders, dict(row), _line) for row in found.mappings())
+        lines = (encryption.read_sealed_row(self._vault, orders, dict(row), _line) for row in found.mappings())
         return tuple(line for line in lines if line is not None)
 
 

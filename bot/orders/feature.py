@@ -103,7 +103,7 @@ class Orders:
             handlers=receipts.handlers(),
             renderers=(messages.renderers(), OrderWarnings(rules.operator_ids).renderers()),
             alarm_subjects=ALARM_SUBJECTS,
-            after=refused_messages.hooks(rules.operator_ids),
+            follow_ups=refused_messages.hooks(rules.operator_ids),
             workers=(
                 Worker("poller", self.poller.tick),
                 Worker("expiries", workers.check_times),

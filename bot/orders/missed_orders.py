@@ -7,8 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, select
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.orders.tables import missed_orders
 
@@ -41,12 +40,12 @@ class MissedOrderRepository:
 
     async def save(self, missed: MissedOrder) -> None:
         """Insert, or replace the time of the refusal before."""
-        await writing.put(self._connection, missed_orders, asdict(missed))
+        await upsert.insert_or_replace(self._connection, missed_orders, asdict(missed))
 
     async def of_user(self, user_id: int) -> tuple[MissedOrder, ...]:
         """Return what a user has to see, oldest first."""
         found = (await self._connection.execute(OF_USER, {"user": user_id})).mappings()
-        return sealing.readable(self._vault, missed_orders, found, _missed_order)
+        return encryption.read_rows(self._vault, missed_orders, found, _missed_order)
 
     async def delete(self, seen: Sequence[MissedOrder]) -> None:
         """Delete what the user has seen, but not an order about which another message was refused since."""

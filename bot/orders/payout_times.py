@@ -7,9 +7,8 @@ from sqlalchemy import bindparam, func, select
 
 from bot.core.clock import Clock
 from bot.core.sample_size import MIN_SAMPLES, SAMPLE_PERIOD
-from bot.infra.db.columns import Instant, constant
+from bot.infra.db.columns import Instant, constant, microseconds_between
 from bot.infra.db.database import Database
-from bot.infra.db.durations import microseconds
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html, Translator
 from bot.orders.measured import Measured
@@ -20,7 +19,7 @@ SINCE, UNTIL = (bindparam(name, type_=Instant()) for name in ("since", "until"))
 IS_SENT = orders.c.state == constant(COMPLETED)
 
 TIMED = (
-    select(microseconds(orders.c.paid_at, orders.c.ended_at).label("length"))
+    select(microseconds_between(orders.c.paid_at, orders.c.ended_at).label("length"))
     .where(orders.c.created_at >= SINCE, orders.c.created_at < UNTIL, IS_SENT, orders.c.ended_at > orders.c.paid_at)
     .subquery()
 )

@@ -6,7 +6,7 @@ from datetime import datetime
 import structlog
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.delivery import After
+from bot.infra.outbox.follow_ups import FollowUp
 from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
 from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
@@ -30,7 +30,7 @@ ABOUT_MONEY = (
 """What a user must not miss."""
 
 
-def hooks(operator_ids: frozenset[int]) -> Mapping[NotificationKind, After]:
+def hooks(operator_ids: frozenset[int]) -> Mapping[NotificationKind, FollowUp]:
     """Return the `after` of each kind of message about money."""
 
     async def after(

@@ -23,8 +23,7 @@ from sqlalchemy import (
     update,
 )
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import MALFORMED, POSTGRESQL, constant
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order, OrderEvent, Phase
@@ -131,7 +130,7 @@ class OrderRepository:
 
     async def add(self, order: Order) -> bool:
         """Add an intent. Return False if its draft and attempt, or its reference, have an order already."""
-        return await writing.add(self._connection, orders, to_row(order, self._vault))
+        return await upsert.insert_new(self._connection, orders, to_row(order, self._vault))
 
     async def get(self, reference: str) -> Order | None:
         """Return the order with this reference of ours."""
@@ -292,7 +291,7 @@ class OrderRepository:
     async def events(self, reference: str) -> tuple[OrderEvent, ...]:
         """Return the order's timeline, the oldest event first."""
         found = (await self._connection.execute(EVENTS, {"reference": reference})).mappings()
-        return sealing.readable(self._vault, order_events, found, _event)
+        return encryption.read_rows(self._vault, order_events, found, _event)
 
     async def _first(self, statement: Select[Any], **values: object) -> Order | None:
         row = (await self._connection.execute(statement, values)).first()

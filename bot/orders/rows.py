@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from bot.infra.db import encryption as sealing
+from bot.infra.db import encryption
 from bot.infra.db.vault import Vault
 from bot.orders.order import HoldReason, Order, Phase
 from bot.orders.tables import orders
@@ -33,7 +33,7 @@ def to_row(order: Order, vault: Vault) -> dict[str, object]:
     row["deposit"] = order.deposit and nested.from_deposit(order.deposit)
     row["method_code"], row["is_paid"] = order.method.code, order.is_paid
     row["deposit_key"], row["hold_reason"] = order.deposit_key, order.hold_reason and order.hold_reason.value
-    return sealing.seal_row(vault, orders, row)
+    return encryption.seal_row(vault, orders, row)
 
 
 def to_order(row: Sequence[Any], vault: Vault) -> Order:
@@ -41,18 +41,18 @@ def to_order(row: Sequence[Any], vault: Vault) -> Order:
 
     Values are found by their place: by name, a thousand due orders would need 32,000 lookups.
     """
-    return sealing.read(vault, orders, dict(zip(READ, row, strict=True)), _order)
+    return encryption.read_row(vault, orders, dict(zip(READ, row, strict=True)), _order)
 
 
 def to_order_if_readable(row: Sequence[Any], vault: Vault) -> Order | None:
     """Return the order of a row of `COLUMNS`; None where it can't be read, which is noted."""
-    return sealing.read_or_none(vault, orders, dict(zip(READ, row, strict=True)), _order)
+    return encryption.read_row_or_none(vault, orders, dict(zip(READ, row, strict=True)), _order)
 
 
 def to_order_without_next_poll(row: Sequence[Any], vault: Vault) -> Order | None:
     """Return the order of a row of `COLUMNS` as if it had no `next_poll_at`; None where it can't be read even so."""
     known: dict[str, Any] = dict(zip(READ, row, strict=True))
-    return sealing.read_or_none(vault, orders, {**known, "next_poll_at": None}, _order)
+    return encryption.read_row_or_none(vault, orders, {**known, "next_poll_at": None}, _order)
 
 
 def to_followed(row: Sequence[Any], vault: Vault) -> Order | None:
@@ -62,7 +62,7 @@ def to_followed(row: Sequence[Any], vault: Vault) -> Order | None:
     here. None where a value is malformed, which is noted.
     """
     known: dict[str, Any] = dict(zip(NAMES, row, strict=True))
-    return sealing.read_unopened(vault, orders, {**known, **UNFOLLOWED}, _order)
+    return encryption.read_sealed_row(vault, orders, {**known, **UNFOLLOWED}, _order)
 
 
 def _order(known: dict[str, Any]) -> Order:

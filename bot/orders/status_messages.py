@@ -63,10 +63,10 @@ class StatusMessages:
         if message_id is None or order.phase not in {Phase.OPEN, Phase.DONE}:
             return sent
         async with self._database.transaction() as tx:
-            before = await OutboxRepository(tx).message_of(
+            before = await OutboxRepository(tx).find_message_id(
                 order_subject(order), OrderNotification.CARD, session.chat_id
             )
-            await OutboxRepository(tx).replace_message(
+            await OutboxRepository(tx).replace_message_id(
                 order_subject(order), OrderNotification.CARD, session.chat_id, message_id
             )
         if before is not None and before != message_id:

@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlalchemy import BindParameter, Integer, bindparam, delete, false, or_, select, update
 
-from bot.infra.db.columns import blank, constant
+from bot.infra.db.columns import blank_personal_columns, constant
 from bot.infra.db.transaction import Transaction
 from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
 from bot.orders.order import Order, OrderEvent, Phase
@@ -35,13 +35,13 @@ LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 BEFORE = bindparam("before", type_=orders.c.created_at.type)
 
 # The version increases, so that who read an order before can't write its recipient back.
-WITHOUT_RECIPIENT = {**blank(orders), "version": orders.c.version + 1}
+WITHOUT_RECIPIENT = {**blank_personal_columns(orders), "version": orders.c.version + 1}
 DELETE = (
     delete(missed_orders).where(missed_orders.c.user_id == USER),
     # The hash stays: a receipt that was passed on can still be told from a forged one.
     update(receipts)
     .where(receipts.c.reference.in_(select(orders.c.reference).where(orders.c.user_id == USER)))
-    .values(blank(receipts)),
+    .values(blank_personal_columns(receipts)),
     update(orders).where(orders.c.user_id == USER).values(user_id=NOBODY, chat_id=NOBODY, **WITHOUT_RECIPIENT),
 )
 
@@ -66,7 +66,7 @@ OLD = (
     .limit(LIMIT)
 )
 THESE: BindParameter[tuple[str, ...]] = bindparam("these", expanding=True)
-BLANK_CODES = update(receipts).where(receipts.c.reference.in_(THESE)).values(blank(receipts))
+BLANK_CODES = update(receipts).where(receipts.c.reference.in_(THESE)).values(blank_personal_columns(receipts))
 BLANK_ORDERS = update(orders).where(orders.c.reference.in_(THESE)).values(**WITHOUT_RECIPIENT)
 
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from bot.core.time_of_day import is_quiet
-from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Queue, Sent, subject_key
+from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Queue, Sent, format_subject
 from bot.infra.outbox.rendering import delivery_outcome
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.repository import SubscriptionRepository
@@ -51,7 +51,7 @@ def daily_quote(user_id: int, due_at: datetime, payload: DailyQuote, now: dateti
     """Return the daily quote that a user asked for at `due_at`."""
     return Notification(
         chat_id=user_id,
-        subject=RATE_SUBJECT + subject_key("daily", due_at.isoformat()),
+        subject=RATE_SUBJECT + format_subject("daily", due_at.isoformat()),
         kind=RateNotification.DAILY_QUOTE,
         queue=Queue.RATE,  # messages about money in the same chat don't wait for these
         payload=payload,
@@ -66,7 +66,7 @@ def price_alert(
     """Return the notification that a quote has met an alert."""
     return Notification(
         chat_id=alert.user_id,
-        subject=RATE_SUBJECT + subject_key("alert", alert.id, quote.fetched_at.isoformat()),
+        subject=RATE_SUBJECT + format_subject("alert", alert.id, quote.fetched_at.isoformat()),
         kind=RateNotification.PRICE_ALERT,
         queue=Queue.RATE,
         payload=PriceReached(quote, alert.is_above, alert.threshold, cooldown_until),

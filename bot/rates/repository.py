@@ -9,8 +9,7 @@ from sqlalchemy import Integer, bindparam, delete, func, or_, select, update
 
 from bot.core.time_of_day import is_quiet
 from bot.core.zones import zone_of
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.tables import HAS_DAILY, quotes, rate_alerts, subscriptions
@@ -75,7 +74,7 @@ class QuoteRepository:
 
     async def add(self, quote: Quote) -> bool:
         """Insert a quote. Returns False where the service's quote of this time is there already."""
-        return await writing.add(
+        return await upsert.insert_new(
             self._connection,
             quotes,
             {
@@ -89,12 +88,12 @@ class QuoteRepository:
     async def between(self, since: datetime, until: datetime) -> tuple[Quote, ...]:
         """Return the quotes of these times and between them, oldest first."""
         found = await self._connection.execute(QUOTES_BETWEEN, {"since": since, "until": until})
-        return sealing.readable(self._vault, quotes, found.mappings(), _quote)
+        return encryption.read_rows(self._vault, quotes, found.mappings(), _quote)
 
     async def latest(self) -> Quote | None:
         """Return the newest quote by the service's time, or None."""
         row = (await self._connection.execute(LATEST_QUOTE)).mappings().first()
-        return sealing.read_or_none(self._vault, quotes, dict(row), _quote) if row else None
+        return encryption.read_row_or_none(self._vault, quotes, dict(row), _quote) if row else None
 
     async def delete_before(self, before: datetime) -> int:
         """Delete older quotes, and return how many."""
@@ -111,11 +110,11 @@ class SubscriptionRepository:
     async def get(self, user_id: int) -> Subscription | None:
         """Return the subscription of a user, or None."""
         row = (await self._connection.execute(ONE, {"user": user_id})).mappings().first()
-        return sealing.read(self._vault, subscriptions, dict(row), _subscription) if row else None
+        return encryption.read_row(self._vault, subscriptions, dict(row), _subscription) if row else None
 
     async def save(self, subscription: Subscription) -> None:
         """Insert or replace a subscription."""
-        await writing.put(self._connection, subscriptions, asdict(subscription))
+        await upsert.insert_or_replace(self._connection, subscriptions, asdict(subscription))
 
     async def delete(self, user_id: int) -> bool:
         """Delete the subscription and all alerts of a user, and return whether there were any."""
@@ -129,7 +128,7 @@ class SubscriptionRepository:
     async def quiet(self, user_ids: Collection[int], now: datetime) -> frozenset[int]:
         """Return those of these users who have quiet hours now, by their own clocks."""
         quiet = set[int]()
-        for these in writing.batches(user_ids):
+        for these in upsert.split_into_batches(user_ids):
             for user_id, zone, start, end in await self._connection.execute(QUIET, {"these": these}):
                 if is_quiet(now, zone_of(zone), start, end):
                     quiet.add(user_id)
@@ -138,7 +137,7 @@ class SubscriptionRepository:
     async def due(self, now: datetime, limit: int = 500) -> tuple[Subscription, ...]:
         """Return the subscriptions whose daily quote is due, the longest waiting first."""
         found = await self._connection.execute(DUE, {"now": now, "limit": limit})
-        return sealing.readable(self._vault, subscriptions, found.mappings(), _subscription)
+        return encryption.read_rows(self._vault, subscriptions, found.mappings(), _subscription)
 
     async def advance(self, user_id: int, due_at: datetime, next_at: datetime | None) -> bool:
         """Set the time after the daily quote that was due at `due_at`. Returns False where it was changed since."""
@@ -152,16 +151,16 @@ class SubscriptionRepository:
     async def alerts_of(self, user_id: int) -> tuple[RateAlert, ...]:
         """Return the alerts of a user, oldest first."""
         found = await self._connection.execute(ALERTS_OF, {"user": user_id})
-        return sealing.readable(self._vault, rate_alerts, found.mappings(), _alert)
+        return encryption.read_rows(self._vault, rate_alerts, found.mappings(), _alert)
 
     async def alert(self, alert_id: str) -> RateAlert | None:
         """Return the alert with this id, of whichever user, or None."""
         row = (await self._connection.execute(ALERT, {"id": alert_id})).mappings().first()
-        return sealing.read(self._vault, rate_alerts, dict(row), _alert) if row else None
+        return encryption.read_row(self._vault, rate_alerts, dict(row), _alert) if row else None
 
     async def save_alert(self, alert: RateAlert) -> None:
         """Insert or replace an alert."""
-        await writing.put(self._connection, rate_alerts, asdict(alert))
+        await upsert.insert_or_replace(self._connection, rate_alerts, asdict(alert))
 
     async def delete_alert(self, alert_id: str) -> bool:
         """Delete an alert, and return whether there was one."""
@@ -175,7 +174,7 @@ class SubscriptionRepository:
     async def awake_alerts(self, now: datetime) -> tuple[RateAlert, ...]:
         """Return the alerts that neither rest nor have expired."""
         found = await self._connection.execute(AWAKE, {"now": now})
-        return sealing.readable(self._vault, rate_alerts, found.mappings(), _alert)
+        return encryption.read_rows(self._vault, rate_alerts, found.mappings(), _alert)
 
     async def delete_expired(self, expired_before: datetime) -> int:
         """Delete the alerts that expired before then, and return how many."""

@@ -14,7 +14,6 @@ from bot.core.clock import Clock
 from bot.core.time_of_day import next_at
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.db.unreadable import unreadable_keys
 from bot.infra.outbox.repository import OutboxRepository
 from bot.rates.model import RateAlert, Subscription
 from bot.rates.notifications import LATEST, RATE_SUBJECT, DailyQuote, daily_quote, price_alert
@@ -68,7 +67,7 @@ class RateScheduler:
 
     async def _set_unreadable_aside(self) -> None:
         """End daily quotes whose row can't be read: they would be read again and again before those of others."""
-        found = unreadable_keys(self._store, "subscriptions") - self._aside
+        found = self._store.unreadable_keys("subscriptions") - self._aside
         if found:
             async with self._store.transaction() as tx:
                 for key in found:

@@ -7,8 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, select
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.recipients.model import SavedRecipient
 from bot.recipients.tables import recipients
@@ -35,17 +34,17 @@ class RecipientRepository:
     async def get(self, recipient_id: str) -> SavedRecipient | None:
         """Return the recipient with this id, of whichever user, or None."""
         row = (await self._connection.execute(ONE, {"id": recipient_id})).mappings().first()
-        return sealing.read(self._vault, recipients, dict(row), _recipient) if row else None
+        return encryption.read_row(self._vault, recipients, dict(row), _recipient) if row else None
 
     async def of_user(self, user_id: int, *, limit: int = 100) -> tuple[SavedRecipient, ...]:
         """Return the recipients of a user, the last used first."""
         found = (await self._connection.execute(OF_USER, {"user": user_id, "limit": limit})).mappings()
-        return sealing.readable(self._vault, recipients, found, _recipient)
+        return encryption.read_rows(self._vault, recipients, found, _recipient)
 
     async def save(self, recipient: SavedRecipient) -> None:
         """Insert or replace a recipient."""
         row = {**asdict(recipient), "method": nested.from_method(recipient.method)}
-        await writing.put(self._connection, recipients, sealing.seal_row(self._vault, recipients, row))
+        await upsert.insert_or_replace(self._connection, recipients, encryption.seal_row(self._vault, recipients, row))
 
     async def delete(self, recipient_id: str) -> None:
         """Delete a recipient. Nothing happens where there is none."""

@@ -7,8 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_tables import IS_RAISED, alarms
@@ -29,14 +28,14 @@ class AlarmRepository:
 
     async def open(self) -> tuple[Alarm, ...]:
         """Those not cleared, oldest first."""
-        found = sealing.readable(self._vault, alarms, (await self._connection.execute(OPEN)).mappings(), _alarm)
+        found = encryption.read_rows(self._vault, alarms, (await self._connection.execute(OPEN)).mappings(), _alarm)
         # Sorted here: for an order by time SQLite would walk through all that ever was wrong.
         return tuple(sorted(found, key=lambda alarm: (alarm.raised_at, alarm.id)))
 
     async def add(self, alarm: Alarm) -> bool:
         """Raise it; False where it is raised already."""
         row = {name: value for name, value in _row(alarm).items() if name != "id"}
-        return await writing.add(self._connection, alarms, row)
+        return await upsert.insert_new(self._connection, alarms, row)
 
     async def save(self, alarm: Alarm) -> bool:
         """Keep its reminder, its clearing and its facts; False where it has been cleared meanwhile, and stays so."""
@@ -47,7 +46,7 @@ class AlarmRepository:
     async def since(self, moment: datetime) -> tuple[Alarm, ...]:
         """Those raised since, newest first."""
         found = (await self._connection.execute(SINCE, {"moment": moment})).mappings()
-        return sealing.readable(self._vault, alarms, found, _alarm)
+        return encryption.read_rows(self._vault, alarms, found, _alarm)
 
 
 def _row(alarm: Alarm) -> dict[str, Any]:

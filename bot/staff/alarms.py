@@ -14,7 +14,7 @@ import structlog
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import subject_key
+from bot.infra.outbox.model import format_subject
 from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.alarm_model import OF_ORDERS, Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
@@ -102,7 +102,7 @@ class Alarms:
             settled = await clear_alarm(tx, kind, subject, now, self._operators - {by}, by_hand=True)
             if settled:
                 known = await self._subjects.get(tx, kind, subject)
-                whom, about = known.user_id if known else 0, subject_key("alarm", kind, subject)
+                whom, about = known.user_id if known else 0, format_subject("alarm", kind, subject)
                 await record_audit(tx, by, AuditAction.CHANGED, about, now, user_id=whom, detail="settled")
         if settled:
             self._on_notification()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.infra.outbox.model import DeliveryOutcome, NoPayload, Notification, NotificationKind, Sent, subject_key
+from bot.infra.outbox.model import DeliveryOutcome, NoPayload, Notification, NotificationKind, Sent, format_subject
 from bot.staff.alarm_model import Alarm
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarm_subjects import AlarmSubjects, Subjects
@@ -37,7 +37,7 @@ def alarm_notifications(
     return [
         Notification(
             chat_id=operator_id,
-            subject=subject_key("alarm", alarm.kind, alarm.subject, _stamp(alarm.raised_at)),
+            subject=format_subject("alarm", alarm.kind, alarm.subject, _stamp(alarm.raised_at)),
             kind=kind,
             payload=AlarmPayload(alarm, by_hand),
             due_at=now,
@@ -52,7 +52,7 @@ def reminders(operator_ids: Iterable[int], now: datetime) -> list[Notification[N
     return [
         Notification(
             chat_id=operator_id,
-            subject=subject_key("alarm", AlarmNotification.REMINDER, _stamp(now)),
+            subject=format_subject("alarm", AlarmNotification.REMINDER, _stamp(now)),
             kind=AlarmNotification.REMINDER,
             payload=NoPayload(),
             due_at=now,

@@ -9,8 +9,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, BindParameter, Integer, Select, bindparam, insert, select
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.staff.model import AuditAction, AuditEntry
 from bot.staff.tables import audit, moved_chats
@@ -40,7 +39,7 @@ class AuditRepository:
     async def add(self, entry: AuditEntry) -> None:
         """Add an entry. Its id is made here, and sorts by time."""
         named = replace(entry, id=_audit_id(entry.at))
-        row = sealing.seal_row(self._vault, audit, asdict(named))
+        row = encryption.seal_row(self._vault, audit, asdict(named))
         await self._connection.execute(insert(audit).inline(), row)
 
     async def page(self, *, before: str = "", actor_id: int = 0, limit: int = 10) -> tuple[AuditEntry, ...]:
@@ -60,7 +59,7 @@ class AuditRepository:
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[AuditEntry, ...]:
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return sealing.readable(self._vault, audit, found, _entry)
+        return encryption.read_rows(self._vault, audit, found, _entry)
 
 
 class MovedChatRepository:
@@ -76,7 +75,7 @@ class MovedChatRepository:
 
     async def save(self, old: int, new: int) -> None:
         """Save the new id of a group."""
-        await writing.put(self._connection, moved_chats, {"old_id": old, "new_id": new})
+        await upsert.insert_or_replace(self._connection, moved_chats, {"old_id": old, "new_id": new})
 
 
 def _entry(known: dict[str, Any]) -> AuditEntry:

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, update
 
-from bot.infra.db.columns import blank
+from bot.infra.db.columns import blank_personal_columns
 from bot.infra.db.transaction import Transaction
 from bot.staff.tables import audit
 from bot.users.user_data import NOBODY, UserData
@@ -12,7 +12,7 @@ from bot.users.user_data import NOBODY, UserData
 BLANK = (
     update(audit)
     .where(audit.c.user_id == bindparam("user", type_=audit.c.user_id.type))
-    .values(user_id=NOBODY, **blank(audit))
+    .values(user_id=NOBODY, **blank_personal_columns(audit))
 )
 
 

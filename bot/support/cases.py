@@ -149,7 +149,7 @@ async def _notifications(
         order_subject(order),
         *(ticket_subject(ticket.reference) for ticket in tickets if _is_about(ticket, order)),
     ]
-    found = [each for subject in subjects for each in await OutboxRepository(tx).of_subject(subject)]
+    found = [each for subject in subjects for each in await OutboxRepository(tx).find_by_subject(subject)]
     return tuple(sorted((each for each in found if each.chat_id == user_id), key=lambda each: each.id))
 
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from bot.checkout.feature import Checkout
 from bot.infra.feature import Feature, Infra, Phase, Worker
-from bot.infra.outbox.follow_ups import chain
+from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.orders.buttons import OrderAction
 from bot.orders.feature import Orders
 from bot.settlement.catalogue import ServiceCatalogue
@@ -119,7 +119,7 @@ class Support:
                 StaffChatMessages(topics).renderers(),
                 UserChatMessages(reopen_within=reopen_within, reply_time=reply_time).renderers(),
             ),
-            after=chain(
+            follow_ups=chain_follow_ups(
                 posts.FOLLOW_UPS,
                 replies.ReplyResults(staff_chat).follow_ups(),
                 StaffChatResults(staff_chat, operator_ids).follow_ups(),

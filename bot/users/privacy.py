@@ -13,7 +13,7 @@ from itertools import count
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import Notification, subject_key
+from bot.infra.outbox.model import Notification, format_subject
 from bot.infra.outbox.repository import OutboxRepository
 from bot.users.deletion import DeletionRepository, delete_user
 from bot.users.export import as_file
@@ -182,14 +182,14 @@ class PrivacyService:
         return True
 
     async def _erase(self) -> None:
-        self._to_erase = not await self._store.erase()
+        self._to_erase = not await self._store.erase_deleted()
 
 
 def _data_deleted(user: User, now: datetime) -> Notification[DeletedUser]:
     """Return the last message. The user's row is gone when it is sent, so it carries their language."""
     return Notification(
         chat_id=user.id,
-        subject=subject_key("person", user.id),
+        subject=format_subject("person", user.id),
         kind=UserNotification.DATA_DELETED,
         payload=DeletedUser(user.locale, user.language_code),
         due_at=now,

@@ -7,8 +7,7 @@ from typing import Any
 
 from sqlalchemy import Integer, Select, bindparam, delete, insert, or_, select, update
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.model import HANDLED_BY_QUESTION, ChatState
 from bot.infra.telegram.inbound.repository import TAKE
@@ -55,12 +54,12 @@ class UserRepository:
             RowUnreadable: the row is damaged.
         """
         row = (await self._connection.execute(ONE, {"id": user_id})).mappings().first()
-        return sealing.read(self._vault, users, dict(row), to_user) if row else None
+        return encryption.read_row(self._vault, users, dict(row), to_user) if row else None
 
     async def get_if_readable(self, user_id: int) -> User | None:
         """Return the user, or None where there is none or the row can't be read, which is noted."""
         row = (await self._connection.execute(ONE, {"id": user_id})).mappings().first()
-        return sealing.read_or_none(self._vault, users, dict(row), to_user) if row else None
+        return encryption.read_row_or_none(self._vault, users, dict(row), to_user) if row else None
 
     async def save(self, user: User) -> None:
         """Insert or replace a user, but for the state of the chat."""
@@ -68,7 +67,7 @@ class UserRepository:
             await self._connection.execute(TAKE, {"taken": user.answered_update_id, "by": HANDLED_BY_QUESTION})
         row = asdict(user)
         del row["chat"]
-        await writing.put(self._connection, users, sealing.seal_row(self._vault, users, row))
+        await upsert.insert_or_replace(self._connection, users, encryption.seal_row(self._vault, users, row))
 
     async def save_chats(self, chats: Sequence[ChatState]) -> None:
         """Save the state of these users' chats. Users who were deleted meanwhile are left out."""
@@ -108,7 +107,7 @@ class UserEventRepository:
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[RecordedEvent, ...]:
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return sealing.readable(self._vault, user_events, found, _event)
+        return encryption.read_rows(self._vault, user_events, found, _event)
 
 
 async def save_chats(tx: Transaction, chats: Sequence[ChatState]) -> None:

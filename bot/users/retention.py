@@ -43,7 +43,7 @@ class Retention:
             async with self._store.transaction() as tx:
                 deleted += await UserEventRepository(tx).delete_before(now - self._kept)
         if deleted:
-            await self._store.erase()
+            await self._store.erase_deleted()
         return deleted
 
     async def _in_batches(self, prune: Prune, now: datetime) -> int:

@@ -111,7 +111,7 @@ async def test_operators_hear_of_a_message_about_money_that_telegram_refuses(app
     (notification,) = order_notifications(order, (kind,), now)
     async with app.store.transaction() as tx:
         assert await OrderRepository(tx).add(order)
-        await app.delivery._follow(tx, [as_stored(notification)], Undeliverable("message is too long"), now)
+        await app.delivery._run_follow_ups(tx, [as_stored(notification)], Undeliverable("message is too long"), now)
         assert [alarm.kind for alarm in await AlarmRepository(tx).open()] == [AlarmKind.MESSAGE_REFUSED]
 
 

@@ -11,7 +11,7 @@ from bot import process
 from bot.app import build
 from bot.core.money import Amount
 from bot.infra.db import leader, migrate
-from bot.infra.db.address import address
+from bot.infra.db.address import parse_database_url
 from bot.infra.db.database import Database
 from bot.infra.db.errors import SchemaMismatch
 from bot.infra.outbox.delivery import OutboxDelivery
@@ -34,7 +34,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 async def lose_the_lead(database: str) -> None:
     """What ends a PostgreSQL session, or takes the lock's file away."""
     if database.startswith("sqlite"):
-        path = address(database).path
+        path = parse_database_url(database).path
         assert path is not None
         path.with_name(f"{path.name}.lock").unlink()
     else:
@@ -51,15 +51,15 @@ async def test_who_stands_by_leaves_the_tables_alone_and_migrates_when_it_leads(
     async with other.lead():
         async with running(bare_database) as standby:
             await standby.says("standby_started")
-            assert await migrate.current(bare_database) == tables
+            assert await migrate.read_revision(bare_database) == tables
             standby.stop.set()
             assert await standby.ends() == 0
-        assert await migrate.current(bare_database) == tables
+        assert await migrate.read_revision(bare_database) == tables
         async with running(bare_database) as standby:
             await standby.says("standby_started")
             await lose_the_lead(bare_database)
             await standby.says("telegram_unreachable")
-            assert await migrate.current(bare_database) == migrate.head()
+            assert await migrate.read_revision(bare_database) == migrate.get_expected_revision()
             standby.stop.set()
             assert await standby.ends() == 0
     await other.close()
@@ -75,7 +75,7 @@ async def test_one_that_is_older_than_the_tables_ends_instead_of_standing_by(sto
     finally:
         async with store._writer.begin() as connection:
             back = text("UPDATE alembic_version SET version_num = :head")
-            await connection.execute(back, {"head": migrate.head()})
+            await connection.execute(back, {"head": migrate.get_expected_revision()})
 
 
 async def test_a_loss_while_telegram_is_out_of_reach_ends_the_process(database: str) -> None:
@@ -141,10 +141,10 @@ async def test_the_command_migrates_only_where_nobody_acts_as_the_bot(
             patched.setattr(process, "OTHERS_MIGRATE_WITHIN", 0.05)
             with pytest.raises(process.BotIsRunning):
                 await process.migrate(settings)
-        assert await migrate.current(bare_database) is None
-    assert await process.migrate(settings) == migrate.head()
+        assert await migrate.read_revision(bare_database) is None
+    assert await process.migrate(settings) == migrate.get_expected_revision()
     async with other.lead():
-        assert await process.migrate(settings) == migrate.head()
+        assert await process.migrate(settings) == migrate.get_expected_revision()
     await other.close()
 
 

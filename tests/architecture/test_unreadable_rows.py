@@ -209,7 +209,7 @@ async def test_a_changed_order_keeps_no_message_of_another_waiting(
     await system.poll()
     assert system.sender.kinds()[-1] == OrderNotification.PAID
     async with system.sql.reading() as tx:
-        assert (await OutboxRepository(tx).backlog(system.clock.now() + timedelta(days=1))).count == 0
+        assert (await OutboxRepository(tx).get_backlog(system.clock.now() + timedelta(days=1))).count == 0
 
 
 async def test_alarms_about_a_changed_order_are_still_shown(system: OrderSystem) -> None:

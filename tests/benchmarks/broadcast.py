@@ -97,7 +97,7 @@ async def _show_cards(hall: Stage, store: Database, paying: Sequence[Followed]) 
             )
             await OutboxRepository(tx).add([card])
         shown = {order.chat_id: hall.sights.seen[order.chat_id][-1].message["message_id"] for order in paying}
-        for notification in await OutboxRepository(tx).heads(now, limit=2 * len(paying)):
+        for notification in await OutboxRepository(tx).find_heads(now, limit=2 * len(paying)):
             if notification.chat_id in shown and notification.kind == OrderNotification.CARD:
                 await OutboxRepository(tx).record_sent(notification.id, shown[notification.chat_id], now)
 

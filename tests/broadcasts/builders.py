@@ -107,8 +107,8 @@ class FailingDatabase:
     def reading(self) -> AbstractAsyncContextManager[Transaction]:
         return self._store.reading()
 
-    async def erase(self) -> bool:
-        return await self._store.erase()
+    async def erase_deleted(self) -> bool:
+        return await self._store.erase_deleted()
 
     def unreadable_rows(self) -> frozenset[str]:
         return self._store.unreadable_rows()

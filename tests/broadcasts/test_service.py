@@ -101,7 +101,7 @@ class Office:
 
     async def told(self) -> list[StoredNotification]:
         async with self.store.reading() as tx:
-            return list(await OutboxRepository(tx).heads(self.clock.now()))
+            return list(await OutboxRepository(tx).find_heads(self.clock.now()))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from bot.core.reasons import database_reason, network_reason
-from bot.infra.db.errors import failure, unreachable
+from bot.infra.db.errors import translate_connection_error, translate_error
 
 SECRET = "https://me:hunter2@db.example"
 
@@ -53,6 +53,10 @@ def test_a_database_code_is_explained_and_repeated(code: str, word: str) -> None
 def test_a_database_failure_names_no_class_and_quotes_no_row() -> None:
     wrong_password = asyncpg.InvalidPasswordError(SECRET)
     closed = DBAPIError("SELECT 1", None, asyncpg.InterfaceError(SECRET))
-    for error in (unreachable(wrong_password), failure(closed), unreachable(ConnectionResetError(104, SECRET))):
+    for error in (
+        translate_connection_error(wrong_password),
+        translate_error(closed),
+        translate_connection_error(ConnectionResetError(104, SECRET)),
+    ):
         assert not any(word in str(error) for word in ("hunter2", "Error", "SELECT"))
-    assert "password" in str(unreachable(wrong_password))
+    assert "password" in str(translate_connection_error(wrong_password))

@@ -24,7 +24,7 @@ async def migrated(url: str) -> None:
 async def rotate(url: str) -> None:
     """Seal everything anew, but stop after the first transaction with orders, and say so."""
     store = Database(url, Vault([KEY, OLDER_KEY]))
-    await store.adopt_keys()
+    await store.register_first_key()
     async for step in store.rotate():
         if step.table == "orders":
             print(step.table, flush=True)  # noqa: T201  whoever kills it reads this

@@ -7,7 +7,7 @@ import pytest
 
 from bot.infra.db import migrate
 
-REVISION = f"{int(migrate.head()) + 1:04}"
+REVISION = f"{int(migrate.get_expected_revision()) + 1:04}"
 MIGRATION = f'''
 """One more column."""
 
@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "{REVISION}"
-down_revision = "{migrate.head()}"
+down_revision = "{migrate.get_expected_revision()}"
 branch_labels = None
 depends_on = None
 

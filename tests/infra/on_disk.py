@@ -5,9 +5,9 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from bot.infra.db.address import address
-from bot.infra.db.encryption import sealed_tables
-from bot.infra.db.engine import writer
+from bot.infra.db.address import parse_database_url
+from bot.infra.db.encryption import list_sealed_tables
+from bot.infra.db.engine import create_writer
 
 BEGINNING = 5
 
@@ -44,9 +44,9 @@ def _forms(text: str) -> tuple[bytes, ...]:
 async def every_text(url: str) -> list[str]:
     """All that stands in any column of any row of the tables with sealed columns."""
     found: list[str] = []
-    engine = writer(address(url))
+    engine = create_writer(parse_database_url(url))
     async with engine.connect() as connection:
-        for table in sealed_tables():
+        for table in list_sealed_tables():
             rows = await connection.execute(text(f"SELECT * FROM {table.name}"))  # noqa: S608  names of ours
             found += [str(value) for row in rows for value in row]
     await engine.dispose()

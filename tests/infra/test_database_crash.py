@@ -66,7 +66,7 @@ async def kept(store: Database) -> set[int]:
     """The numbers that are there, each with its order and its notification."""
     async with store.reading() as tx:
         orders = {int(order.reference) for order in await OrderRepository(tx).of_user(1001, limit=100_000)}
-        notifications = {head.chat_id for head in await OutboxRepository(tx).heads(NOW, limit=100_000)}
+        notifications = {head.chat_id for head in await OutboxRepository(tx).find_heads(NOW, limit=100_000)}
     assert orders == notifications
     return orders
 

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import text
 
 from bot.checkout.repository import DraftRepository
-from bot.infra.db import key_rotation as rotation
+from bot.infra.db import keys
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
-from bot.infra.db.vault import UnfitKeys, Vault
+from bot.infra.db.vault import MissingKey, Vault
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.orders.repository import OrderRepository
 from bot.recipients.model import SavedRecipient
@@ -32,7 +32,7 @@ ORDERS, RECIPIENTS = 450, 30
 async def old(database: str) -> AsyncIterator[Database]:
     """The bot as it was: with the older key alone, and much that is sealed with it."""
     store = Database(database, Vault([OLDER_KEY]))
-    await store.adopt_keys()
+    await store.register_first_key()
     async with store.transaction() as tx:
         for n in range(ORDERS):
             await OrderRepository(tx).add(an_order(f"R{n:04}", number=f"86201{n:05}"))
@@ -62,7 +62,7 @@ async def rotated(store: Database) -> dict[str, int]:
 
 
 async def waiting(store: Database) -> int:
-    return sum(each.waiting for each in (await store.sealed()).values())
+    return sum(each.waiting for each in (await store.count_sealed_rows()).values())
 
 
 async def numbers(store: Database) -> list[str]:
@@ -74,7 +74,7 @@ async def test_everything_is_sealed_anew_and_the_older_key_is_needed_no_more(
     old: Database, both: Database, database: str
 ) -> None:
     before = await numbers(old)
-    await both.adopt_keys()
+    await both.register_first_key()
     assert await waiting(both) == ORDERS + RECIPIENTS + 2
     assert await rotated(both) == {"orders": ORDERS, "recipients": RECIPIENTS, "drafts": 1, "inbox": 1}
     assert await both.finish_rotation() == 0
@@ -87,17 +87,19 @@ async def test_everything_is_sealed_anew_and_the_older_key_is_needed_no_more(
     await alone.close()
     assert await rotated(both) == {}, "a second time there is nothing to do"
     if database.startswith("sqlite"):
-        assert found_in(database, [Vault([OLDER_KEY]).mark]) == {}, "nothing of the older key is left in the files"
+        assert found_in(database, [Vault([OLDER_KEY]).first_key_prefix]) == {}, (
+            "nothing of the older key is left in the files"
+        )
 
 
 async def test_keys_that_do_not_fit_are_noticed_before_anything_is_read(old: Database, database: str) -> None:
     stranger = Database(database, Vault([KEY]))
-    for asked in (stranger.check_keys, stranger.adopt_keys, stranger.sealed):
-        with pytest.raises(UnfitKeys):
+    for asked in (stranger.check_keys, stranger.register_first_key, stranger.count_sealed_rows):
+        with pytest.raises(MissingKey):
             await asked()
     await stranger.close()
     without = Database(database)
-    with pytest.raises(UnfitKeys):
+    with pytest.raises(MissingKey):
         await without.check_keys()
     await without.close()
     await old.check_keys()
@@ -106,13 +108,13 @@ async def test_keys_that_do_not_fit_are_noticed_before_anything_is_read(old: Dat
 async def test_after_a_restart_with_a_new_key_both_are_needed_until_it_is_done(
     old: Database, both: Database, database: str
 ) -> None:
-    assert not await both.keys_are_adopted()
-    await both.adopt_keys()
-    assert await both.keys_are_adopted()
-    with pytest.raises(UnfitKeys):  # it would not open what has been written since
+    assert not await both.is_first_key_registered()
+    await both.register_first_key()
+    assert await both.is_first_key_registered()
+    with pytest.raises(MissingKey):  # it would not open what has been written since
         await old.check_keys()
     alone = Database(database, Vault([KEY]))
-    with pytest.raises(UnfitKeys):
+    with pytest.raises(MissingKey):
         await alone.check_keys()
     await rotated(both)
     await both.finish_rotation()
@@ -121,14 +123,14 @@ async def test_after_a_restart_with_a_new_key_both_are_needed_until_it_is_done(
 
 
 async def test_an_empty_database_takes_any_key(store: Database) -> None:
-    assert await store.keys_are_adopted()
+    assert await store.is_first_key_registered()
     await store.check_keys()
     assert await waiting(store) == 0
 
 
 async def test_what_is_saved_meanwhile_stands(old: Database, both: Database) -> None:
     del old
-    await both.adopt_keys()
+    await both.register_first_key()
     progress = both.rotate()
     await anext(progress)
     async with both.transaction() as tx:
@@ -150,7 +152,7 @@ async def test_what_is_saved_meanwhile_stands(old: Database, both: Database) -> 
 
 async def test_orders_are_saved_all_the_while_and_none_is_lost(old: Database, both: Database) -> None:
     del old
-    await both.adopt_keys()
+    await both.register_first_key()
     done = asyncio.Event()
 
     async def saves() -> int:
@@ -179,7 +181,7 @@ async def test_a_text_that_changed_between_reading_and_writing_is_left_alone(
     old: Database, both: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del old
-    await both.adopt_keys()
+    await both.register_first_key()
     sealed_now = both._vault.seal("1234", "orders.number:R0000")
 
     async def changed_meanwhile(connection: object, table: object, vault: Vault, row: dict[str, object]) -> bool:
@@ -190,8 +192,8 @@ async def test_a_text_that_changed_between_reading_and_writing_is_left_alone(
             )
         return await seal(connection, table, vault, row)  # type: ignore[arg-type]
 
-    seal = rotation._seal
-    monkeypatch.setattr(rotation, "_seal", changed_meanwhile)
+    seal = keys._seal_again
+    monkeypatch.setattr(keys, "_seal_again", changed_meanwhile)
     await rotated(both)
     async with both.reading() as tx:
         assert (await OrderRepository(tx).get("R0000")).number == "1234"  # type: ignore[union-attr]
@@ -207,12 +209,12 @@ async def test_a_row_that_does_not_open_is_left_and_keeps_the_older_key_needed(
                 " WHERE reference = 'R0001'"
             )
         )
-    await both.adopt_keys()
+    await both.register_first_key()
     last = {step.table: step async for step in both.rotate()}
-    assert (last["orders"].sealed, last["orders"].refused) == (ORDERS - 1, 1)
+    assert (last["orders"].sealed, last["orders"].failed) == (ORDERS - 1, 1)
     assert await both.finish_rotation() == 1
     alone = Database(database, Vault([KEY]))
-    with pytest.raises(UnfitKeys):
+    with pytest.raises(MissingKey):
         await alone.check_keys()
     await alone.close()
     with pytest.raises(StoreFailure):

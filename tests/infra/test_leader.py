@@ -147,12 +147,12 @@ async def test_another_process_in_the_same_session_takes_the_lead_away(
     first, second = Database(migrated_database), Database(migrated_database)
     async with first.lead():
         # Asked twice, for the watching asks in between, and a session answers one question at a time.
-        assert await first.leads()
-        assert await first.leads()
+        assert await first.confirm_leading()
+        assert await first.confirm_leading()
         async with second.lead():
-            assert await second.leads()
-            assert await second.leads()
-            assert not await first.leads()
+            assert await second.confirm_leading()
+            assert await second.confirm_leading()
+            assert not await first.confirm_leading()
             assert not first.is_leading
     await first.close()
     await second.close()
@@ -172,22 +172,22 @@ async def test_a_deleted_lock_file_loses_the_lead(tmp_path: Path) -> None:
 
 async def test_a_store_knows_whether_its_process_leads(store: Database) -> None:
     assert not store.is_leading
-    assert not await store.leads()
+    assert not await store.confirm_leading()
     async with store.lead():
         assert store.is_leading
-        assert await store.leads()
+        assert await store.confirm_leading()
     assert not store.is_leading
-    assert not await store.leads()
+    assert not await store.confirm_leading()
 
 
 async def test_a_loss_is_found_by_asking_before_it_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leader, "HEARTBEAT_SECONDS", TIMEOUT_SECONDS)
     store = Database(str(tmp_path / "kirim.db"))
     async with store.lead() as leadership:
-        assert await store.leads()
+        assert await store.confirm_leading()
         (tmp_path / "kirim.db.lock").unlink()
         assert store.is_leading
-        assert not await store.leads()
+        assert not await store.confirm_leading()
         assert leadership.lost.is_set()
 
 

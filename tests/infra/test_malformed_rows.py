@@ -154,7 +154,7 @@ ANYWHERE = {
     "message": Case(
         two_notifications,
         "UPDATE outbox SET payload = '{' WHERE chat_id = 1001",
-        lambda tx: OutboxRepository(tx).heads(LATER),
+        lambda tx: OutboxRepository(tx).find_heads(LATER),
         "outbox ",
     ),
     "alarm": Case(
@@ -252,7 +252,7 @@ ON_SQLITE = {
     "message's time": Case(
         two_notifications,
         "UPDATE outbox SET created_at = 'today' WHERE chat_id = 1001",
-        lambda tx: OutboxRepository(tx).heads(LATER),
+        lambda tx: OutboxRepository(tx).find_heads(LATER),
         "outbox ",
     ),
 }
@@ -301,9 +301,9 @@ async def test_when_the_next_message_is_due_does_not_hang_on_a_malformed_time(st
     async with store._writer.begin() as connection:
         await connection.execute(text("UPDATE outbox SET due_at = '' WHERE chat_id = 1001"))
     async with store.reading() as tx:
-        assert await OutboxRepository(tx).next_due() is None
-        assert (await OutboxRepository(tx).backlog(LATER)).since is None
-        assert [notification.chat_id for notification in await OutboxRepository(tx).heads(LATER)] == [SARI]
+        assert await OutboxRepository(tx).find_next_due() is None
+        assert (await OutboxRepository(tx).get_backlog(LATER)).since is None
+        assert [notification.chat_id for notification in await OutboxRepository(tx).find_heads(LATER)] == [SARI]
 
 
 async def test_one_row_that_is_asked_for_by_its_key_is_refused(store: Database) -> None:

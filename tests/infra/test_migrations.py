@@ -57,7 +57,7 @@ def differences(connection: Connection) -> list[object]:
 
 
 async def test_the_migrations_make_exactly_the_tables(bare_database: str) -> None:
-    assert await migrate.upgrade(bare_database) == migrate.head()
+    assert await migrate.upgrade(bare_database) == migrate.get_expected_revision()
     store = Database(bare_database)
     async with store._writer.begin() as connection:
         assert await connection.run_sync(differences) == []
@@ -79,14 +79,14 @@ async def test_a_new_column_would_be_noticed(bare_database: str) -> None:
 
 
 async def test_the_revision_is_known_before_and_after(bare_database: str) -> None:
-    assert await migrate.current(bare_database) is None
+    assert await migrate.read_revision(bare_database) is None
     store = Database(bare_database)
     with pytest.raises(SchemaMismatch) as caught:
         await store.check()
     assert caught.value.found is None
-    assert await store.upgrade() == migrate.head() == await migrate.current(bare_database)
-    assert await store.upgrade() == migrate.head(), "a second time changes nothing"
-    assert await store.check() == migrate.head()
+    assert await store.upgrade() == migrate.get_expected_revision() == await migrate.read_revision(bare_database)
+    assert await store.upgrade() == migrate.get_expected_revision(), "a second time changes nothing"
+    assert await store.check() == migrate.get_expected_revision()
     await store.close()
 
 
@@ -95,12 +95,12 @@ async def test_tables_of_a_newer_program_are_not_touched(store: Database) -> Non
         await connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(SchemaMismatch) as caught:
         await store.check()
-    assert (caught.value.found, caught.value.expected) == ("9999", migrate.head())
+    assert (caught.value.found, caught.value.expected) == ("9999", migrate.get_expected_revision())
     with pytest.raises(SchemaMismatch):
         await store.upgrade()
     async with store._writer.begin() as connection:
         back = text("UPDATE alembic_version SET version_num = :head")
-        await connection.execute(back, {"head": migrate.head()})
+        await connection.execute(back, {"head": migrate.get_expected_revision()})
 
 
 async def test_tables_of_an_older_program_are_brought_up_to_date(
@@ -116,7 +116,7 @@ async def test_tables_of_an_older_program_are_brought_up_to_date(
         await store.check()
     assert (caught.value.found, caught.value.expected, caught.value.is_newer) == (older, REVISION, False)
     await store.check_before_leading()
-    assert await store.upgrade() == REVISION == await migrate.current(bare_database)
+    assert await store.upgrade() == REVISION == await migrate.read_revision(bare_database)
     assert await store.is_current()
     async with store.reading() as tx:
         kept = await tx.connection.execute(text("SELECT id, nickname FROM users"))
@@ -125,7 +125,10 @@ async def test_tables_of_an_older_program_are_brought_up_to_date(
 
 
 async def test_several_may_migrate_at_once(bare_database: str) -> None:
-    assert await asyncio.gather(*(migrate.upgrade(bare_database) for _ in range(4))) == [migrate.head()] * 4
+    assert (
+        await asyncio.gather(*(migrate.upgrade(bare_database) for _ in range(4)))
+        == [migrate.get_expected_revision()] * 4
+    )
 
 
 @pytest.mark.process
@@ -135,7 +138,9 @@ def test_several_processes_may_migrate_at_once_from_any_folder(bare_database: st
     running = [
         subprocess.Popen([*command, bare_database], cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(3)
     ]
-    assert [process.communicate(timeout=TIMEOUT_SECONDS)[0].strip() for process in running] == [migrate.head()] * 3
+    assert [process.communicate(timeout=TIMEOUT_SECONDS)[0].strip() for process in running] == [
+        migrate.get_expected_revision()
+    ] * 3
     assert [process.returncode for process in running] == [0, 0, 0]
 
 
@@ -164,7 +169,7 @@ async def test_kill_9_at_any_moment_of_it_is_made_up_for_at_the_next_start(tmp_p
     await asyncio.wait({asyncio.ensure_future(process.wait())}, timeout=after)
     process.kill()
     await process.wait()
-    assert await migrate.upgrade(database) == migrate.head()
+    assert await migrate.upgrade(database) == migrate.get_expected_revision()
     store = Database(database)
     async with store._writer.begin() as connection:
         assert await connection.run_sync(differences) == []

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import pytest
 from structlog.testing import capture_logs
@@ -16,7 +16,7 @@ from bot.broadcasts.notifications import WaitingBroadcast
 from bot.checkout.notifications import DraftPayload
 from bot.config import load
 from bot.infra.db.database import Database
-from bot.infra.outbox.delivery import After, OutboxDelivery
+from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.model import (
     NoPayload,
     Notification,
@@ -25,8 +25,8 @@ from bot.infra.outbox.model import (
     Queue,
     StoredNotification,
     Undeliverable,
-    mark_of,
-    subject_key,
+    format_mark,
+    format_subject,
 )
 from bot.infra.outbox.payload import PayloadUnreadable, pack, unpack
 from bot.infra.outbox.repository import OutboxRepository
@@ -51,6 +51,9 @@ from tests.infra.keys import ENCRYPTION_KEYS
 from tests.orders.order_system import EMMA, SARI, OrderSystem
 from tests.rendering import context_for, renderers_for
 from tests.times import NOW
+
+if TYPE_CHECKING:
+    from bot.infra.outbox.follow_ups import FollowUp
 
 AT = datetime(2026, 3, 1, 9, 30, 0, 123456, tzinfo=UTC)
 AT_TEXT = "2026-03-01T09:30:00.123456Z"
@@ -136,9 +139,9 @@ async def test_each_kind_comes_back_from_its_row_as_it_was_saved(store: Database
     payload, json = next(pair for pair in STORED if type(pair[0]) is kind.payload)
     saved = Notification(
         chat_id=EMMA,
-        subject=subject_key("order", "R2345AB"),
+        subject=format_subject("order", "R2345AB"),
         kind=kind,
-        mark=mark_of("answer", 7),
+        mark=format_mark("answer", 7),
         queue=Queue.EXTRA,
         payload=payload,
         due_at=NOW,
@@ -147,7 +150,7 @@ async def test_each_kind_comes_back_from_its_row_as_it_was_saved(store: Database
     async with store.transaction() as tx:
         assert await OutboxRepository(tx).add([saved]) == 1
     async with store.reading() as tx:
-        (row,) = await OutboxRepository(tx).heads(NOW, queue=Queue.EXTRA)
+        (row,) = await OutboxRepository(tx).find_heads(NOW, queue=Queue.EXTRA)
     assert (row.subject, row.kind, row.mark, row.payload) == ("order:R2345AB", kind.value, "answer.7", json)
     read = unpack(kind, row)
     assert (read.kind, read.payload) == (kind, payload)
@@ -164,7 +167,7 @@ def test_a_payload_of_another_form_is_refused_without_a_word_of_it(payload: dict
 async def test_what_renders_and_follows_a_kind_takes_its_payload(composition: Composition) -> None:
     for kind, render in composition.renderers._renderers.values():
         assert issubclass(kind.payload, payload_taken_by(render)), f"renderer of {kind!r}"
-    for kind, follow in composition.delivery._after.values():
+    for kind, follow in composition.delivery._follow_ups.values():
         assert issubclass(kind.payload, payload_taken_by(follow)), f"what follows {kind!r}"
 
 
@@ -193,8 +196,8 @@ class Delivered:
 
         context = context_for(None, store=self.system.store, messenger=None, now=self.system.clock.now())
         renderers = renderers_for(context, {OrderNotification.PAID: render})
-        after: dict[NotificationKind, After] = {OrderNotification.PAID: follow}
-        delivery = OutboxDelivery(self.system.store, renderers, self.system.clock, after=after)
+        after: dict[NotificationKind, FollowUp] = {OrderNotification.PAID: follow}
+        delivery = OutboxDelivery(self.system.store, renderers, self.system.clock, follow_ups=after)
         for _ in range(4):
             while await delivery.start_due():
                 await delivery.wait_until_sent()
@@ -224,7 +227,7 @@ async def test_a_row_that_is_no_notification_is_given_up_at_once_and_stops_none_
         await delivered.runs()
     assert sorted(delivered.sent) == sorted(delivered.followed) == ["R2345AB", "R2345AC"]
     async with system.store.reading() as tx:
-        bad, _, _ = await OutboxRepository(tx).of_subject("order:R2345AB")
+        bad, _, _ = await OutboxRepository(tx).find_by_subject("order:R2345AB")
     assert (bad.status, bad.failure, bad.attempts) == (NotificationStatus.UNDELIVERABLE, reason, 1)
     (entry,) = [each for each in logs if each["event"] == "message_unreadable"]
     assert entry == {
@@ -251,7 +254,7 @@ async def test_nothing_follows_an_unreadable_row_of_a_chat_that_is_given_up(syst
         followed.append(notification.payload.reference)
 
     system.sender.outcomes[EMMA].append(BLOCKED)
-    delivery = OutboxDelivery(system.store, system.sender, system.clock, after={OrderNotification.PAID: follow})
+    delivery = OutboxDelivery(system.store, system.sender, system.clock, follow_ups={OrderNotification.PAID: follow})
     while await delivery.start_due():
         await delivery.wait_until_sent()
     assert followed == ["R2345AB", "R2345AC"]

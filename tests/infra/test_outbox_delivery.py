@@ -10,7 +10,7 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.infra.db.errors import RowUnreadable, StoreDown
-from bot.infra.outbox.delivery import MISTAKES_FORGIVEN, OutboxDelivery
+from bot.infra.outbox.delivery import MAX_ERRORS, OutboxDelivery
 from bot.infra.outbox.model import (
     Notification,
     NotificationStatus,
@@ -102,7 +102,7 @@ async def test_a_wait_that_telegram_asks_for_is_waited_out_however_long(system: 
     system.sender.outcomes[EMMA].append(RetryLater(7200))
     await system.deliver()
     async with system.store.reading() as tx:
-        assert await OutboxRepository(tx).next_due() == system.clock.now() + timedelta(hours=2)
+        assert await OutboxRepository(tx).find_next_due() == system.clock.now() + timedelta(hours=2)
 
 
 async def test_failures_are_repeated_later_and_later_and_never_given_up(system: OrderSystem) -> None:
@@ -112,7 +112,7 @@ async def test_failures_are_repeated_later_and_later_and_never_given_up(system: 
     while system.sender.outcomes[EMMA]:
         await system.deliver()
         async with system.store.reading() as tx:
-            due = await OutboxRepository(tx).next_due()
+            due = await OutboxRepository(tx).find_next_due()
         assert due is not None
         waits.append((due - system.clock.now()).total_seconds())
         system.clock.at = due
@@ -143,7 +143,7 @@ async def test_a_blocked_chat_is_given_up_without_disturbing_the_others(system: 
     await system.deliver()
     assert heard(system) == [(SARI, "paid", False), (SARI, "sent", False)]
     async with system.store.reading() as tx:
-        assert await OutboxRepository(tx).next_due() is None
+        assert await OutboxRepository(tx).find_next_due() is None
 
 
 async def test_a_chat_that_opens_again_hears_what_is_new(system: OrderSystem) -> None:
@@ -242,8 +242,8 @@ async def test_a_notification_whose_rendering_fails_once_is_sent_later(system: O
 
 async def test_a_notification_that_can_never_be_sent_does_not_silence_its_chat(system: OrderSystem) -> None:
     await queue(system, "paid", "sent")
-    system.sender.outcomes[EMMA].extend([KeyError("a name")] * MISTAKES_FORGIVEN)
-    for _ in range(MISTAKES_FORGIVEN):
+    system.sender.outcomes[EMMA].extend([KeyError("a name")] * MAX_ERRORS)
+    for _ in range(MAX_ERRORS):
         await system.deliver()
         system.clock.passes(minutes=5)
     assert system.sender.kinds() == ["sent"]
@@ -254,7 +254,7 @@ async def test_a_notification_that_can_never_be_sent_does_not_silence_its_chat(s
     "then",
     [
         [],
-        [KeyError("a name")] * (MISTAKES_FORGIVEN - 1),
+        [KeyError("a name")] * (MAX_ERRORS - 1),
         [RetryLater(0)],
         [Undeliverable("too long")],
         [RowUnreadable()],
@@ -268,11 +268,11 @@ async def test_no_mistake_is_remembered_of_a_message_that_is_done_with(system: O
     await queue(system, "paid")
     system.sender.outcomes[EMMA].extend([KeyError("a name"), *then])
     await system.deliver()
-    assert len(system.delivery._mistakes) == 1
+    assert len(system.delivery._errors) == 1
     for _ in then or [None]:
         system.clock.passes(minutes=5)
         await system.deliver()
-    assert not system.delivery._mistakes
+    assert not system.delivery._errors
 
 
 async def test_no_mistake_is_remembered_of_a_chat_that_cannot_be_reached(system: OrderSystem) -> None:
@@ -283,7 +283,7 @@ async def test_no_mistake_is_remembered_of_a_chat_that_cannot_be_reached(system:
     system.sender.outcomes[EMMA].append(Undeliverable("blocked", whole_chat=True))
     await system.deliver()
     assert await left(system) == {NotificationStatus.UNDELIVERABLE: 2}
-    assert not system.delivery._mistakes
+    assert not system.delivery._errors
 
 
 async def left(system: OrderSystem) -> dict[str, int]:
@@ -296,8 +296,8 @@ async def left(system: OrderSystem) -> dict[str, int]:
 
 async def test_a_database_that_is_away_while_telling_is_no_reason_to_give_up(system: OrderSystem) -> None:
     await queue(system, "paid")
-    system.sender.outcomes[EMMA].extend([StoreDown()] * (MISTAKES_FORGIVEN * 2))
-    for _ in range(MISTAKES_FORGIVEN * 2 + 1):
+    system.sender.outcomes[EMMA].extend([StoreDown()] * (MAX_ERRORS * 2))
+    for _ in range(MAX_ERRORS * 2 + 1):
         await system.deliver()
         system.clock.passes(minutes=15)
     assert system.sender.kinds() == ["paid"]
@@ -311,7 +311,7 @@ async def test_a_result_that_a_mistake_of_ours_keeps_from_being_saved_is_recover
 
     await queue(system, "paid", "sent")
     with monkeypatch.context() as patched:
-        patched.setattr(system.delivery, "_keep", mistaken)
+        patched.setattr(system.delivery, "_save_once", mistaken)
         await system.delivery.start_due()
         await system.delivery.wait_until_sent()
     assert await system.delivery.recover() == 1
@@ -361,13 +361,15 @@ async def test_a_delivery_is_saved_however_often_the_database_fails(system: Orde
         followed.append("invoice")
 
     delivery = OutboxDelivery(
-        cast("Database", store), sender, system.clock, after={OrderNotification.INVOICE: follows}, sleep=sleep
+        cast("Database", store), sender, system.clock, follow_ups={OrderNotification.INVOICE: follows}, sleep=sleep
     )
     await queue(system, "invoice", "card")
     while await delivery.start_due():
         await delivery.wait_until_sent()
     async with system.store.reading() as tx:
-        saved = [await OutboxRepository(tx).message_of("order:R2345AB", kind, EMMA) for kind in ("invoice", "card")]
+        saved = [
+            await OutboxRepository(tx).find_message_id("order:R2345AB", kind, EMMA) for kind in ("invoice", "card")
+        ]
     assert saved == [41, 42]
     assert [(each.kind, each.maybe_sent) for each in sender.sent] == [("invoice", False), ("card", False)]
     assert (len(pauses), max(pauses)) == (9, 5.0)
@@ -379,7 +381,7 @@ async def test_a_mistake_in_what_follows_a_delivery_does_not_repeat_its_message(
         await UserRepository(tx).save(User(id=7, created_at=system.clock.now()))
         raise KeyError
 
-    delivery = OutboxDelivery(system.store, system.sender, system.clock, after={OrderNotification.PAID: mistaken})
+    delivery = OutboxDelivery(system.store, system.sender, system.clock, follow_ups={OrderNotification.PAID: mistaken})
     await queue(system, "paid", "sent")
     for _ in range(2):
         while await delivery.start_due():
@@ -411,5 +413,5 @@ async def test_closing_ends_every_transaction_before_the_store_is_closed(system:
     await delivery.start_due()
     await sender.begun.wait()
     await delivery.close(0)
-    assert delivery._under_way == {}
+    assert delivery._tasks == {}
     await store.close()

@@ -20,7 +20,7 @@ DAY = timedelta(days=1)
 
 async def heads(store: Database, limit: int = 100) -> list[StoredNotification]:
     async with store.reading() as tx:
-        return list(await OutboxRepository(tx).heads(NOW, limit))
+        return list(await OutboxRepository(tx).find_heads(NOW, limit))
 
 
 async def kinds(store: Database) -> list[str]:
@@ -49,7 +49,7 @@ async def test_a_chat_is_told_one_piece_at_a_time_and_in_order(store: Database) 
     for _ in range(4):
         (head,) = await heads(store)
         async with store.transaction() as tx:
-            assert await OutboxRepository(tx).start(head.id)
+            assert await OutboxRepository(tx).mark_sending(head.id)
         assert await heads(store) == [], "what is being sent holds back what follows"
         async with store.transaction() as tx:
             await OutboxRepository(tx).record_sent(head.id, 77, NOW)
@@ -62,20 +62,23 @@ async def test_a_chat_waits_for_its_first_notification_to_fall_due(store: Databa
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification(kind="first", due_at=LATER), a_notification(kind="second")])
         await OutboxRepository(tx).add([a_notification(kind="other", chat_id=1002)])
-        assert await OutboxRepository(tx).next_due() == NOW
+        assert await OutboxRepository(tx).find_next_due() == NOW
     assert await kinds(store) == ["other"]
     async with store.reading() as tx:
-        assert [notification.kind for notification in await OutboxRepository(tx).heads(LATER)] == ["other", "first"]
+        assert [notification.kind for notification in await OutboxRepository(tx).find_heads(LATER)] == [
+            "other",
+            "first",
+        ]
 
 
 async def test_the_next_to_fall_due_is_a_head(store: Database) -> None:
     async with store.transaction() as tx:
-        assert await OutboxRepository(tx).next_due() is None
+        assert await OutboxRepository(tx).find_next_due() is None
         await OutboxRepository(tx).add([a_notification(kind="first", due_at=LATER), a_notification(kind="second")])
-        assert await OutboxRepository(tx).next_due() == LATER
-        (first,) = await OutboxRepository(tx).heads(LATER)
-        await OutboxRepository(tx).start(first.id)
-        assert await OutboxRepository(tx).next_due() is None
+        assert await OutboxRepository(tx).find_next_due() == LATER
+        (first,) = await OutboxRepository(tx).find_heads(LATER)
+        await OutboxRepository(tx).mark_sending(first.id)
+        assert await OutboxRepository(tx).find_next_due() is None
 
 
 async def test_the_longest_due_come_first_where_there_is_a_limit(store: Database) -> None:
@@ -91,47 +94,47 @@ async def test_a_notification_is_started_once(store: Database, other_store: Data
 
     async def start(one: Database) -> bool:
         async with one.transaction() as tx:
-            return await OutboxRepository(tx).start(head.id)
+            return await OutboxRepository(tx).mark_sending(head.id)
 
     assert sum(await asyncio.gather(*(start(one) for one in [store, other_store] * 4))) == 1
     async with store.reading() as tx:
-        (left,) = await OutboxRepository(tx).left_sending()
+        (left,) = await OutboxRepository(tx).find_interrupted()
     assert (left.status, left.attempts) == (NotificationStatus.SENDING, 1)
 
 
 async def test_a_retry_waits_and_remembers_that_it_may_have_arrived(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification()])
-        (head,) = await OutboxRepository(tx).heads(NOW)
-        await OutboxRepository(tx).start(head.id)
-        await OutboxRepository(tx).retry(head.id, LATER, maybe_sent=True)
-        assert await OutboxRepository(tx).heads(NOW) == ()
+        (head,) = await OutboxRepository(tx).find_heads(NOW)
+        await OutboxRepository(tx).mark_sending(head.id)
+        await OutboxRepository(tx).postpone(head.id, LATER, maybe_sent=True)
+        assert await OutboxRepository(tx).find_heads(NOW) == ()
         expected = replace(head, attempts=1, maybe_sent=True, due_at=LATER)
-        assert await OutboxRepository(tx).heads(LATER) == (expected,)
-        await OutboxRepository(tx).start(head.id)
-        await OutboxRepository(tx).retry(head.id, NOW, maybe_sent=False)
-        assert await OutboxRepository(tx).heads(NOW) == (replace(expected, attempts=2, due_at=NOW),)
+        assert await OutboxRepository(tx).find_heads(LATER) == (expected,)
+        await OutboxRepository(tx).mark_sending(head.id)
+        await OutboxRepository(tx).postpone(head.id, NOW, maybe_sent=False)
+        assert await OutboxRepository(tx).find_heads(NOW) == (replace(expected, attempts=2, due_at=NOW),)
 
 
 async def test_a_sent_notification_is_neither_retried_nor_given_up(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification()])
-        (head,) = await OutboxRepository(tx).heads(NOW)
-        await OutboxRepository(tx).start(head.id)
+        (head,) = await OutboxRepository(tx).find_heads(NOW)
+        await OutboxRepository(tx).mark_sending(head.id)
         await OutboxRepository(tx).record_sent(head.id, 77, NOW)
-        await OutboxRepository(tx).retry(head.id, NOW, maybe_sent=False)
+        await OutboxRepository(tx).postpone(head.id, NOW, maybe_sent=False)
         await OutboxRepository(tx).give_up(head.id, "refused")
         assert await OutboxRepository(tx).give_up_chat(1001, "blocked") == 0
-        assert not await OutboxRepository(tx).start(head.id)
-        assert await OutboxRepository(tx).heads(NOW) == ()
-        assert await OutboxRepository(tx).message_of(head.subject, head.kind, 1001) == 77
+        assert not await OutboxRepository(tx).mark_sending(head.id)
+        assert await OutboxRepository(tx).find_heads(NOW) == ()
+        assert await OutboxRepository(tx).find_message_id(head.subject, head.kind, 1001) == 77
 
 
 async def test_giving_up_one_lets_the_next_be_told(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification(kind="bad"), a_notification(kind="good")])
-        (bad,) = await OutboxRepository(tx).heads(NOW)
-        await OutboxRepository(tx).start(bad.id)
+        (bad,) = await OutboxRepository(tx).find_heads(NOW)
+        await OutboxRepository(tx).mark_sending(bad.id)
         await OutboxRepository(tx).give_up(bad.id, "refused")
     assert await kinds(store) == ["good"]
 
@@ -141,7 +144,7 @@ async def test_a_blocked_chat_disturbs_no_other(store: Database) -> None:
         await OutboxRepository(tx).add(
             [a_notification(kind=kind, chat_id=chat) for chat in (1, 2) for kind in ("a", "b", "c")]
         )
-        await OutboxRepository(tx).start((await OutboxRepository(tx).heads(NOW))[0].id)
+        await OutboxRepository(tx).mark_sending((await OutboxRepository(tx).find_heads(NOW))[0].id)
         assert await OutboxRepository(tx).give_up_chat(1, "blocked") == 3
     assert [(notification.chat_id, notification.kind) for notification in await heads(store)] == [(2, "a")]
 
@@ -149,22 +152,22 @@ async def test_a_blocked_chat_disturbs_no_other(store: Database) -> None:
 async def test_a_crash_leaves_what_was_being_sent_in_order(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification(chat_id=n) for n in range(5)])
-        for head in reversed(await OutboxRepository(tx).heads(NOW)):
+        for head in reversed(await OutboxRepository(tx).find_heads(NOW)):
             if head.chat_id != 2:
-                await OutboxRepository(tx).start(head.id)
+                await OutboxRepository(tx).mark_sending(head.id)
     async with store.reading() as tx:
-        assert [notification.chat_id for notification in await OutboxRepository(tx).left_sending()] == [0, 1, 3, 4]
+        assert [notification.chat_id for notification in await OutboxRepository(tx).find_interrupted()] == [0, 1, 3, 4]
 
 
 async def test_a_card_sent_anew_has_another_message(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification(kind="card"), a_notification(kind="card", chat_id=1002)])
-        assert await OutboxRepository(tx).message_of("order:R2345AB", "card", 1001) is None
-        await OutboxRepository(tx).replace_message("order:R2345AB", "card", 1001, 88)
-        assert await OutboxRepository(tx).message_of("order:R2345AB", "card", 1001) == 88
-        assert await OutboxRepository(tx).message_of("order:R2345AB", "card", 1002) is None
-        await OutboxRepository(tx).replace_message("order:R2345AB", "card", 1001, None)
-        assert await OutboxRepository(tx).message_of("order:R2345AB", "card", 1001) is None
+        assert await OutboxRepository(tx).find_message_id("order:R2345AB", "card", 1001) is None
+        await OutboxRepository(tx).replace_message_id("order:R2345AB", "card", 1001, 88)
+        assert await OutboxRepository(tx).find_message_id("order:R2345AB", "card", 1001) == 88
+        assert await OutboxRepository(tx).find_message_id("order:R2345AB", "card", 1002) is None
+        await OutboxRepository(tx).replace_message_id("order:R2345AB", "card", 1001, None)
+        assert await OutboxRepository(tx).find_message_id("order:R2345AB", "card", 1001) is None
 
 
 async def test_old_notifications_are_deleted_but_not_of_open_orders(store: Database) -> None:
@@ -176,12 +179,12 @@ async def test_old_notifications_are_deleted_but_not_of_open_orders(store: Datab
         await OutboxRepository(tx).add(
             [*old, a_notification("staff:new", chat_id=9), a_notification("staff:wait", chat_id=10)]
         )
-        for head in await OutboxRepository(tx).heads(NOW):
+        for head in await OutboxRepository(tx).find_heads(NOW):
             if head.subject == "staff:wait":
                 continue
-            await OutboxRepository(tx).start(head.id)
+            await OutboxRepository(tx).mark_sending(head.id)
             await OutboxRepository(tx).record_sent(head.id, 1, NOW if head.subject == "staff:new" else NOW - SECOND)
-        assert await OutboxRepository(tx).delete_sent(NOW, (NEEDS_MESSAGE_IDS,)) == 4
+        assert await OutboxRepository(tx).delete_old(NOW, (NEEDS_MESSAGE_IDS,)) == 4
         kept = {
             subject: await OutboxRepository(tx).add([a_notification(subject, chat_id=n)])
             for n, subject in enumerate(subjects)
@@ -194,18 +197,18 @@ async def test_a_notification_given_up_is_deleted_by_its_age(store: Database) ->
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification(kind="old", created_at=NOW - DAY), a_notification(kind="new")])
         await OutboxRepository(tx).give_up_chat(1001, "blocked")
-        assert await OutboxRepository(tx).delete_sent(NOW, ()) == 1
+        assert await OutboxRepository(tx).delete_old(NOW, ()) == 1
         assert await OutboxRepository(tx).add([a_notification(kind="old"), a_notification(kind="new")]) == 1
 
 
 async def test_an_id_is_never_given_again(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification("staff:1")])
-        (first,) = await OutboxRepository(tx).heads(NOW)
+        (first,) = await OutboxRepository(tx).find_heads(NOW)
         await OutboxRepository(tx).record_sent(first.id, 1, NOW - DAY)
-        assert await OutboxRepository(tx).delete_sent(NOW, ()) == 1
+        assert await OutboxRepository(tx).delete_old(NOW, ()) == 1
         await OutboxRepository(tx).add([a_notification("staff:2")])
-        (second,) = await OutboxRepository(tx).heads(NOW)
+        (second,) = await OutboxRepository(tx).find_heads(NOW)
     assert second.id > first.id
 
 
@@ -222,29 +225,29 @@ async def test_thousands_of_notifications_keep_their_order(store: Database) -> N
 async def test_a_backlog_is_what_could_have_been_told_before_and_was_not(store: Database) -> None:
     early, late = NOW - SECOND * 90, NOW + SECOND * 90
     async with store.transaction() as tx:
-        assert await OutboxRepository(tx).backlog(NOW) == Backlog()
+        assert await OutboxRepository(tx).get_backlog(NOW) == Backlog()
         waits = a_notification("one", chat_id=1, created_at=early, due_at=early)
         is_due_later = a_notification("two", chat_id=2, created_at=early, due_at=late)
         was_told = a_notification("three", chat_id=3, created_at=early, due_at=early)
         await OutboxRepository(tx).add([waits, is_due_later, was_told])
-        for head in await OutboxRepository(tx).heads(NOW):
+        for head in await OutboxRepository(tx).find_heads(NOW):
             if head.subject == "three":
-                await OutboxRepository(tx).start(head.id)
+                await OutboxRepository(tx).mark_sending(head.id)
                 await OutboxRepository(tx).record_sent(head.id, 1, NOW)
     async with store.reading() as tx:
-        assert await OutboxRepository(tx).backlog(NOW) == Backlog(1, early)
-        assert await OutboxRepository(tx).backlog(early - SECOND) == Backlog()
-        assert await OutboxRepository(tx).backlog(late) == Backlog(2, early)
+        assert await OutboxRepository(tx).get_backlog(NOW) == Backlog(1, early)
+        assert await OutboxRepository(tx).get_backlog(early - SECOND) == Backlog()
+        assert await OutboxRepository(tx).get_backlog(late) == Backlog(2, early)
 
 
 async def test_a_notification_that_is_tried_again_has_waited_since_it_was_created(store: Database) -> None:
     async with store.transaction() as tx:
         await OutboxRepository(tx).add([a_notification("one", created_at=NOW - SECOND * 90, due_at=NOW - SECOND * 90)])
-        (head,) = await OutboxRepository(tx).heads(NOW)
-        await OutboxRepository(tx).start(head.id)
-        assert await OutboxRepository(tx).backlog(NOW) == Backlog(1, NOW - SECOND * 90)
-        await OutboxRepository(tx).retry(head.id, NOW + SECOND * 900, maybe_sent=False)
-        assert await OutboxRepository(tx).backlog(NOW) == Backlog(1, NOW - SECOND * 90)
+        (head,) = await OutboxRepository(tx).find_heads(NOW)
+        await OutboxRepository(tx).mark_sending(head.id)
+        assert await OutboxRepository(tx).get_backlog(NOW) == Backlog(1, NOW - SECOND * 90)
+        await OutboxRepository(tx).postpone(head.id, NOW + SECOND * 900, maybe_sent=False)
+        assert await OutboxRepository(tx).get_backlog(NOW) == Backlog(1, NOW - SECOND * 90)
 
 
 async def test_notifications_about_the_rate_are_a_queue_beside_all_others(store: Database) -> None:
@@ -255,20 +258,20 @@ async def test_notifications_about_the_rate_are_a_queue_beside_all_others(store:
         await OutboxRepository(tx).add(
             [a_notification("rate:alert:y", kind="alert", queue=Queue.RATE), a_notification("order:R2", kind="sent")]
         )
-        assert await OutboxRepository(tx).next_due() == NOW
+        assert await OutboxRepository(tx).find_next_due() == NOW
         assert await OutboxRepository(tx).count_due("rate:", NOW) == 2
-        (daily,) = await OutboxRepository(tx).heads(NOW, queue=Queue.RATE)
+        (daily,) = await OutboxRepository(tx).find_heads(NOW, queue=Queue.RATE)
         assert daily.kind == "daily"
-        assert await OutboxRepository(tx).start(daily.id)
-        assert await OutboxRepository(tx).heads(NOW, queue=Queue.RATE) == ()
-        assert await OutboxRepository(tx).heads(NOW) == ()
-        assert await OutboxRepository(tx).next_due() == LATER
-        assert [notification.kind for notification in await OutboxRepository(tx).heads(LATER)] == ["paid"]
+        assert await OutboxRepository(tx).mark_sending(daily.id)
+        assert await OutboxRepository(tx).find_heads(NOW, queue=Queue.RATE) == ()
+        assert await OutboxRepository(tx).find_heads(NOW) == ()
+        assert await OutboxRepository(tx).find_next_due() == LATER
+        assert [notification.kind for notification in await OutboxRepository(tx).find_heads(LATER)] == ["paid"]
         assert await OutboxRepository(tx).count_due("rate:", NOW) == 2, "what is on its way counts"
         await OutboxRepository(tx).record_sent(daily.id, 1, NOW)
-        assert [notification.kind for notification in await OutboxRepository(tx).heads(NOW, queue=Queue.RATE)] == [
+        assert [notification.kind for notification in await OutboxRepository(tx).find_heads(NOW, queue=Queue.RATE)] == [
             "alert"
         ]
-        await OutboxRepository(tx).start(daily.id + 2)
-        await OutboxRepository(tx).retry(daily.id + 2, LATER, maybe_sent=False)
+        await OutboxRepository(tx).mark_sending(daily.id + 2)
+        await OutboxRepository(tx).postpone(daily.id + 2, LATER, maybe_sent=False)
         assert [await OutboxRepository(tx).count_due("rate:", at) for at in (NOW, LATER)] == [0, 1]

@@ -96,16 +96,16 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "forget missed": (lambda tx: MissedOrderRepository(tx).forget(NOW), "ix_missed_orders_at"),
     "waiting": (lambda tx: InboxRepository(tx).waiting(1001), "ix_inbox_unfinished"),
     "chats_waiting": (lambda tx: InboxRepository(tx).chats_waiting(), "ix_inbox_unfinished"),
-    "heads, what is due": (lambda tx: OutboxRepository(tx).heads(NOW), "ix_outbox_waiting"),
-    "heads, what comes first": (lambda tx: OutboxRepository(tx).heads(NOW), "ix_outbox_unsent"),
-    "heads of the rate": (lambda tx: OutboxRepository(tx).heads(NOW, queue=Queue.RATE), "ix_outbox_waiting"),
+    "heads, what is due": (lambda tx: OutboxRepository(tx).find_heads(NOW), "ix_outbox_waiting"),
+    "heads, what comes first": (lambda tx: OutboxRepository(tx).find_heads(NOW), "ix_outbox_unsent"),
+    "heads of the rate": (lambda tx: OutboxRepository(tx).find_heads(NOW, queue=Queue.RATE), "ix_outbox_waiting"),
     "notifications due": (lambda tx: OutboxRepository(tx).count_due("rate:", NOW), "ix_outbox_"),
-    "next_due": (lambda tx: OutboxRepository(tx).next_due(), "ix_outbox_waiting"),
-    "notifications due_after": (lambda tx: OutboxRepository(tx).due_after(NOW), "ix_outbox_waiting (due_at>?"),
-    "left_sending": (lambda tx: OutboxRepository(tx).left_sending(), "ix_outbox_unsent"),
-    "forget_told": (lambda tx: OutboxRepository(tx).delete_sent(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_sent_at"),
-    "forget_given_up": (lambda tx: OutboxRepository(tx).delete_sent(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_given_up"),
-    "backlog": (lambda tx: OutboxRepository(tx).backlog(NOW), "ix_outbox_unsent"),
+    "next_due": (lambda tx: OutboxRepository(tx).find_next_due(), "ix_outbox_waiting"),
+    "notifications due_after": (lambda tx: OutboxRepository(tx).find_due_after(NOW), "ix_outbox_waiting (due_at>?"),
+    "left_sending": (lambda tx: OutboxRepository(tx).find_interrupted(), "ix_outbox_unsent"),
+    "forget_told": (lambda tx: OutboxRepository(tx).delete_old(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_sent_at"),
+    "forget_given_up": (lambda tx: OutboxRepository(tx).delete_old(NOW, (NEEDS_MESSAGE_IDS,)), "ix_outbox_given_up"),
+    "backlog": (lambda tx: OutboxRepository(tx).get_backlog(NOW), "ix_outbox_unsent"),
     "open alarms": (lambda tx: AlarmRepository(tx).open(), "uq_alarms_raised"),
     "alarms since": (lambda tx: AlarmRepository(tx).since(NOW), "ix_alarms_raised_at"),
     "references like": (named_like, "ix_orders_created_at_reference"),
@@ -145,7 +145,10 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "trail of one": (lambda tx: AuditRepository(tx).page(before="2026", actor_id=2001), "ix_audit_actor_id_id"),
     "trail of a time": (lambda tx: AuditRepository(tx).between(NOW, NOW, "2026", 9), "pk_audit"),
     "what is revealed": (lambda tx: RevealRepository(tx).unmasked(), "ix_reveals_until"),
-    "notifications of a subject": (lambda tx: OutboxRepository(tx).of_subject("ticket:T-2345A"), "uq_outbox_subject"),
+    "notifications of a subject": (
+        lambda tx: OutboxRepository(tx).find_by_subject("ticket:T-2345A"),
+        "uq_outbox_subject",
+    ),
     "leaving": (lambda tx: DeletionRepository(tx).find_requested(), "ix_users_deletion_requested_at"),
     "away": (lambda tx: DeletionRepository(tx).find_blocked(NOW), "ix_users_blocked_at"),
     "unsent notifications": (lambda tx: DeletionRepository(tx).has_notifications(1001), "ix_outbox_unsent"),
@@ -264,7 +267,7 @@ async def test_heads_are_the_first_of_each_chat_among_many_told(store: Database)
     waiting = [a_notification(kind=f"waiting {n}", chat_id=n % 500, due_at=NOW - SECOND) for n in range(3_000)]
     async with store.transaction() as tx:
         await OutboxRepository(tx).add(waiting)
-        found = await OutboxRepository(tx).heads(NOW, limit=500)
+        found = await OutboxRepository(tx).find_heads(NOW, limit=500)
         assert [notification.kind for notification in found] == [f"waiting {n}" for n in range(500)]
-        assert await OutboxRepository(tx).next_due() == NOW - SECOND
-        assert await OutboxRepository(tx).heads(NOW - timedelta(hours=1)) == ()
+        assert await OutboxRepository(tx).find_next_due() == NOW - SECOND
+        assert await OutboxRepository(tx).find_heads(NOW - timedelta(hours=1)) == ()

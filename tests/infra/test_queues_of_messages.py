@@ -60,7 +60,7 @@ BOT = Path(__file__).parents[2] / "bot"
 
 
 def telling(system: OrderSystem) -> OutboxDelivery:
-    return OutboxDelivery(system.store, system.sender, system.clock, after=hooks(frozenset({OSCAR})))
+    return OutboxDelivery(system.store, system.sender, system.clock, follow_ups=hooks(frozenset({OSCAR})))
 
 
 async def tells(system: OrderSystem) -> None:
@@ -165,7 +165,7 @@ async def test_a_receipt_that_keeps_failing_holds_up_no_money_and_ends(system: O
     async with system.store.reading() as tx:
         (receipt,) = [
             notification
-            for notification in await OutboxRepository(tx).of_subject("order:R2345AB")
+            for notification in await OutboxRepository(tx).find_by_subject("order:R2345AB")
             if notification.kind == OrderNotification.RECEIPT
         ]
     assert receipt.status is NotificationStatus.UNDELIVERABLE
@@ -302,7 +302,7 @@ async def old_invoice(system: OrderSystem, *, paid: bool = False) -> Order:
                 for each in order_notifications(kept, (OrderNotification.INVOICE_TEXT,), system.clock.now())
             ]
         )
-        await OutboxRepository(tx).replace_message(f"order:{order.reference}", OrderNotification.INVOICE, EMMA, 41)
+        await OutboxRepository(tx).replace_message_id(f"order:{order.reference}", OrderNotification.INVOICE, EMMA, 41)
     return kept
 
 
@@ -315,7 +315,7 @@ async def takes_down(
 
 async def pictures_queued(system: OrderSystem, order: Order) -> list[Queue]:
     async with system.store.reading() as tx:
-        queued = await OutboxRepository(tx).of_subject(f"order:{order.reference}")
+        queued = await OutboxRepository(tx).find_by_subject(f"order:{order.reference}")
     return [notification.queue for notification in queued if notification.kind == OrderNotification.TAKE_DOWN_PICTURE]
 
 

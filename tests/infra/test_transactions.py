@@ -34,7 +34,7 @@ async def write_half(store: Database, started: asyncio.Event | None = None) -> N
 async def assert_empty(store: Database) -> None:
     async with store.reading() as tx:
         assert await OrderRepository(tx).get("R2345AB") is None
-        assert await OutboxRepository(tx).heads(NOW) == ()
+        assert await OutboxRepository(tx).find_heads(NOW) == ()
 
 
 async def test_an_exception_leaves_nothing_behind(store: Database) -> None:
@@ -72,7 +72,7 @@ async def test_a_transaction_cancelled_at_any_step_is_whole_or_absent(store: Dat
         await asyncio.gather(task, return_exceptions=True)
     async with store.reading() as tx:
         orders = {order.reference for order in await OrderRepository(tx).of_user(1001, limit=1000)}
-        notifications = {str(head.chat_id) for head in await OutboxRepository(tx).heads(NOW, limit=1000)}
+        notifications = {str(head.chat_id) for head in await OutboxRepository(tx).find_heads(NOW, limit=1000)}
     assert orders == notifications
     await write("1000")
 
@@ -92,7 +92,7 @@ async def test_a_reading_is_one_moment(store: Database) -> None:
         async with store.transaction() as tx:
             await OrderRepository(tx).add(an_order())
             await OutboxRepository(tx).add([a_notification()])
-        assert await OutboxRepository(before).heads(NOW) == ()
+        assert await OutboxRepository(before).find_heads(NOW) == ()
 
 
 async def test_a_reading_can_not_write(store: Database) -> None:
@@ -133,7 +133,7 @@ async def test_a_database_in_memory_is_gone_when_it_is_closed() -> None:
     store = Database(":memory:", VAULT)
     path = store._address.path
     assert path is not None
-    assert await store.upgrade() == migrate.head()
+    assert await store.upgrade() == migrate.get_expected_revision()
     async with store.transaction() as tx:
         assert await OrderRepository(tx).add(an_order())
     assert path.exists()

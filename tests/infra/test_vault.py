@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from sqlalchemy import Table
 
 from bot.config import _keys
-from bot.infra.db.encryption import open_row, place, seal_row, sealed_tables, sealing_of
+from bot.infra.db.encryption import get_place, get_sealed_columns, list_sealed_tables, open_row, seal_row
 from bot.infra.db.errors import StoreFailure
 from bot.infra.db.metadata import IS_COMPLETE
-from bot.infra.db.vault import NoKeys, Vault, name_in, new_key
+from bot.infra.db.vault import NoKeys, Vault, generate_key, read_key_name
 from bot.tables import metadata
 from tests.infra.keys import KEY, OLDER_KEY, VAULT
 
-HERE = place("orders", "number", "ABC2345")
-THERE = place("orders", "number", "ABC2346")
+HERE = get_place("orders", "number", "ABC2345")
+THERE = get_place("orders", "number", "ABC2346")
 
 
 @given(st.text(max_size=300))
@@ -44,7 +44,7 @@ def test_it_tells_neither_the_text_nor_the_key() -> None:
     raw = base64.urlsafe_b64decode(sealed.rpartition(".")[2])
     assert b"8620123456" not in raw + sealed.encode()
     assert KEY[:8].hex() not in sealed
-    assert name_in(sealed) == VAULT.first
+    assert read_key_name(sealed) == VAULT.first_key_name
 
 
 def test_it_opens_nowhere_but_in_its_place() -> None:
@@ -53,8 +53,8 @@ def test_it_opens_nowhere_but_in_its_place() -> None:
 
 
 def test_places_of_different_columns_and_rows_never_meet() -> None:
-    columns = [(table.name, column) for table in sealed_tables() for column in sealing_of(table).columns]
-    places = {place(table, column, key) for table, column in columns for key in "12"}
+    columns = [(table.name, column) for table in list_sealed_tables() for column in get_sealed_columns(table).columns]
+    places = {get_place(table, column, key) for table, column in columns for key in "12"}
     assert len(places) == 2 * len(columns)
 
 
@@ -65,7 +65,7 @@ def test_a_changed_character_anywhere_is_noticed(text: str) -> None:
         changed = sealed[:at] + ("A" if character != "A" else "B") + sealed[at + 1 :]
         with pytest.raises(StoreFailure):
             VAULT.open(changed, HERE)
-    for shorter in (sealed[:-4], sealed[:20], f"{VAULT.mark}", "s1.", "8620123456", "s1..AAAA"):
+    for shorter in (sealed[:-4], sealed[:20], f"{VAULT.first_key_prefix}", "s1.", "8620123456", "s1..AAAA"):
         with pytest.raises(StoreFailure):
             VAULT.open(shorter, HERE)
 
@@ -78,8 +78,8 @@ def test_another_key_opens_nothing() -> None:
 def test_the_first_key_seals_and_all_of_them_open() -> None:
     old, both = Vault([OLDER_KEY]).seal("8620123456", HERE), Vault([KEY, OLDER_KEY])
     assert both.open(old, HERE) == "8620123456"
-    assert both.seal("x", HERE).startswith(VAULT.mark)
-    assert Vault([OLDER_KEY, KEY]).first == Vault([OLDER_KEY]).first != both.first
+    assert both.seal("x", HERE).startswith(VAULT.first_key_prefix)
+    assert Vault([OLDER_KEY, KEY]).first_key_name == Vault([OLDER_KEY]).first_key_name != both.first_key_name
 
 
 def test_without_keys_nothing_can_be_sealed_and_nothing_is_written_readable() -> None:
@@ -91,40 +91,40 @@ def test_without_keys_nothing_can_be_sealed_and_nothing_is_written_readable() ->
 def test_a_new_key_is_one_that_the_settings_take() -> None:
     from pydantic import SecretStr  # noqa: PLC0415  needed here alone
 
-    first, second = new_key(), new_key()
+    first, second = generate_key(), generate_key()
     assert first != second
     assert [len(key) for key in _keys(SecretStr(f"{first},{second}"))] == [32, 32]
 
 
 def test_every_sealed_column_is_a_text_column_of_its_table_beside_its_key() -> None:
-    assert {"inbox", "drafts", "orders", "recipients", "audit"} <= {table.name for table in sealed_tables()}
-    for table in sealed_tables():
-        sealing = sealing_of(table)
+    assert {"inbox", "drafts", "orders", "recipients", "audit"} <= {table.name for table in list_sealed_tables()}
+    for table in list_sealed_tables():
+        sealing = get_sealed_columns(table)
         assert [column.key for column in table.primary_key] == [sealing.key]
         assert [column for column in sealing.columns if str(table.c[column].type) != "TEXT"] == []
 
 
 def test_a_digest_covers_columns_of_its_own_table() -> None:
-    for table in sealed_tables():
-        digest = sealing_of(table).digest
+    for table in list_sealed_tables():
+        digest = get_sealed_columns(table).digest
         assert digest is None or set(digest.while_any) | set(digest.covers) <= set(table.c.keys())
 
 
 def test_nobody_goes_through_all_tables_before_all_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(metadata.info, IS_COMPLETE)
     with pytest.raises(RuntimeError, match=r"bot\.tables"):
-        sealed_tables()
+        list_sealed_tables()
 
 
-@pytest.mark.parametrize("table", sealed_tables(), ids=str)
+@pytest.mark.parametrize("table", list_sealed_tables(), ids=str)
 def test_a_row_is_sealed_in_all_its_columns_and_nothing_stays_nothing(table: Table) -> None:
-    sealing = sealing_of(table)
+    sealing = get_sealed_columns(table)
     key, columns, digest = sealing.key, sealing.columns, sealing.digest
     made = {sealing.digest_column} if digest else set()
     covered = {"beside": "plain", **dict.fromkeys(digest.covers if digest else ())}
     row = {key: "7", **covered, **dict.fromkeys(columns, "8620123456")}
     sealed = seal_row(VAULT, table, dict(row))
-    assert all(sealed[column].startswith(VAULT.mark) for column in columns)
+    assert all(sealed[column].startswith(VAULT.first_key_prefix) for column in columns)
     assert sealed["beside"] == "plain"
     assert open_row(VAULT, table, dict(sealed)) == {name: row[name] for name in row.keys() - made}
     nothing = {key: "7", **covered, **dict.fromkeys(columns)}

@@ -6,7 +6,7 @@ import pytest
 
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreFailure
-from bot.infra.db.vault import UnfitKeys, Vault
+from bot.infra.db.vault import MissingKey, Vault
 from bot.operations import rotate_keys as rotating
 from bot.operations.check import CheckFailed, check_keys
 from bot.orders.repository import OrderRepository
@@ -22,7 +22,7 @@ def opened(database: str, *keys: bytes) -> Database:
 
 async def left_by_the_bot(database: str) -> None:
     store = Database(database, Vault([OLDER_KEY]))
-    await store.adopt_keys()
+    await store.register_first_key()
     async with store.transaction() as tx:
         for n in range(COUNT):
             await OrderRepository(tx).add(an_order(f"R{n}"))
@@ -60,14 +60,14 @@ async def test_beside_a_bot_that_knows_it_it_does(database: str) -> None:
     await left_by_the_bot(database)
     bot, said = Database(database, Vault([KEY, OLDER_KEY])), list[str]()
     async with bot.lead():
-        await bot.adopt_keys()
+        await bot.register_first_key()
         assert await rotating.run(opened(database, KEY, OLDER_KEY), said.append) == 0
     await bot.close()
 
 
 async def test_keys_that_do_not_fit_are_refused_before_anything_is_touched(database: str) -> None:
     await left_by_the_bot(database)
-    with pytest.raises(UnfitKeys):
+    with pytest.raises(MissingKey):
         await rotating.run(opened(database, KEY), print)
     store = Database(database, Vault([OLDER_KEY]))
     await store.check_keys()

@@ -55,9 +55,9 @@ class CrashingStore:
         async with self._store.reading() as tx:
             yield tx
 
-    async def erase(self) -> bool:
+    async def erase_deleted(self) -> bool:
         self._countdown.step()
-        return await self._store.erase()
+        return await self._store.erase_deleted()
 
     def unreadable_rows(self) -> frozenset[str]:
         return self._store.unreadable_rows()

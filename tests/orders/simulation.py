@@ -392,7 +392,7 @@ class Bot(OrderSystem):
             {TicketNotification.REPLY: render_support_file},
         )
         after = hooks(rules.operator_ids)
-        self.delivery = OutboxDelivery(self.store, TracingRenderer(renderers, self.clock), self.clock, after=after)
+        self.delivery = OutboxDelivery(self.store, TracingRenderer(renderers, self.clock), self.clock, follow_ups=after)
         submit = self.orders.submission.submit
 
         def submit_and_note(order: Any) -> None:

@@ -154,4 +154,4 @@ async def settles_down(life: Life) -> None:
     paid = any(order.is_paid and not order.is_ended for order in await system.all_orders(EMMA))
     assert left <= {Phase.REFUSED, Phase.ABANDONED, Phase.DONE} | ({Phase.OPEN} if paid else set())
     async with system.store.reading() as tx:
-        assert await OutboxRepository(tx).next_due() is None
+        assert await OutboxRepository(tx).find_next_due() is None

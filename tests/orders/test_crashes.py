@@ -82,7 +82,7 @@ class Payment:
 
     async def hears(self, system: OrderSystem) -> None:
         while await system.delivery.start_due():
-            tasks = list(system.delivery._under_way.values())
+            tasks = list(system.delivery._tasks.values())
             await system.delivery.wait_until_sent()
             if any(isinstance(task.exception(), Crash) for task in tasks):
                 raise Crash
@@ -115,7 +115,7 @@ async def run(payment: Payment, countdown: CrashCountdown) -> None:
 
 
 async def close(system: OrderSystem) -> None:
-    for task in (*system.orders.submission._tasks.values(), *system.delivery._under_way.values()):
+    for task in (*system.orders.submission._tasks.values(), *system.delivery._tasks.values()):
         task.cancel()
     with suppress(Crash):
         await system.close()
@@ -175,6 +175,6 @@ async def ends_well(payment: Payment, system: OrderSystem, told_as: str) -> None
 async def only_one_order_is_open_and_it_is_done(payment: Payment, system: OrderSystem, told_as: str) -> None:
     orders = await system.all_orders(EMMA)
     async with system.store.reading() as tx:
-        assert await OutboxRepository(tx).next_due() is None, told_as
+        assert await OutboxRepository(tx).find_next_due() is None, told_as
     assert [order.phase for order in orders if order.phase is not Phase.ABANDONED] == [Phase.DONE], told_as
     assert len(orders) == payment.service.times("place") or len(orders) == payment.service.times("place") + 1, told_as

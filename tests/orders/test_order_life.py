@@ -460,13 +460,13 @@ class Life(RuleBasedStateMachine):
         for chat in {row.chat_id for row in rows}:
             money = [row for row in rows if row.chat_id == chat and row.kind not in CONVENIENCES]
             head = min(money, key=lambda row: row.id, default=None)
-            if head is None or head.id in bot.delivery._under_way:
+            if head is None or head.id in bot.delivery._tasks:
                 continue
             assert head.status == "sending" or head.due_at > self.clock.now(), f"{head.kind} waits"
 
     async def rows(self) -> list[StoredNotification]:
         async with self.sql.reading() as tx:
-            return [row for chat in (EMMA, SARI, OSCAR) for row in await OutboxRepository(tx).unsent_in(chat)]
+            return [row for chat in (EMMA, SARI, OSCAR) for row in await OutboxRepository(tx).find_unsent(chat)]
 
     @rule(number=bots, seconds=st.sampled_from([2, 10, 65]), pays=st.booleans())
     def a_while_passes(self, number: int, seconds: int, *, pays: bool) -> None:

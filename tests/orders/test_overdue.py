@@ -203,7 +203,7 @@ async def dies_or_tells(system: OrderSystem) -> None:
         await system.delivery.recover()
         await system.observer.mark_overdue()
         while await system.delivery.start_due():
-            tasks = list(system.delivery._under_way.values())
+            tasks = list(system.delivery._tasks.values())
             await system.delivery.wait_until_sent()
             if any(isinstance(task.exception(), Crash) for task in tasks):
                 break

@@ -57,7 +57,7 @@ async def life(file: str, service: FakeSettlement, chat: Chat, countdown: CrashC
         await system.delivery.recover()
         for _ in range(4):
             await poll(system)
-    for task in system.delivery._under_way.values():
+    for task in system.delivery._tasks.values():
         task.cancel()
     with suppress(Crash):
         await system.close()
@@ -67,7 +67,7 @@ async def poll(system: OrderSystem) -> None:
     system.clock.passes(seconds=30)
     await system.poller.tick()
     while await system.delivery.start_due():
-        tasks = list(system.delivery._under_way.values())
+        tasks = list(system.delivery._tasks.values())
         await system.delivery.wait_until_sent()
         if any(isinstance(task.exception(), Crash) for task in tasks):
             raise Crash

@@ -152,10 +152,10 @@ async def test_a_forgotten_order_that_is_given_an_invoice_is_refused(store: Data
 
 async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
     old, both, new = (Database(database, Vault(keys)) for keys in ([OLDER_KEY], [KEY, OLDER_KEY], [KEY]))
-    await old.adopt_keys()
+    await old.register_first_key()
     # Nothing but the payment of the second one is sealed.
     await keep(old, shown("R1"), by_deposit("R2", number="", holder=None))
-    await both.adopt_keys()
+    await both.register_first_key()
     assert await rotated(both) == {"orders": 2}
     assert await both.finish_rotation() == 0
     async with new.reading() as tx:

@@ -159,10 +159,10 @@ async def test_what_was_sealed_for_another_recipient_is_refused(store: Database)
 
 async def test_a_change_of_keys_keeps_the_seals(database: str) -> None:
     old, both, new = (Database(database, Vault(keys)) for keys in ([OLDER_KEY], [KEY, OLDER_KEY], [KEY]))
-    await old.adopt_keys()
+    await old.register_first_key()
     # Nothing but the digest of this draft is sealed.
     await keep(old, a_draft(method=BCA), saved())
-    await both.adopt_keys()
+    await both.register_first_key()
     assert await rotated(both) == {"drafts": 1, "recipients": 1}
     assert await both.finish_rotation() == 0
     async with new.reading() as tx:

@@ -127,7 +127,7 @@ async def test_the_complaint_names_figures_and_nobody(system: OrderSystem, servi
     order = await system.place(holder="SARI DEWI")
     async with system.store.reading() as tx:
         notification = next(
-            each for each in await OutboxRepository(tx).heads(system.clock.now()) if each.chat_id == OSCAR
+            each for each in await OutboxRepository(tx).find_heads(system.clock.now()) if each.chat_id == OSCAR
         )
     said = str(notification.payload)
     assert f"{SATS + 1:,} sats, expected {SATS:,} sats" in said

@@ -95,7 +95,7 @@ async def test_all_of_one_moment_read_the_same_numbers_and_how_they_moved(world:
         await QuoteRepository(tx).add(Quote(RATE / 2, eight(0), source="s"))
     await world.scheduler.queue_due()
     async with world.system.sql.reading() as tx:
-        told = await OutboxRepository(tx).heads(eight(1), queue=Queue.RATE)
+        told = await OutboxRepository(tx).find_heads(eight(1), queue=Queue.RATE)
     assert [notification.chat_id for notification in told] == [EMMA, SARI]
     assert told[0].payload == told[1].payload
     payload = unpack(RateNotification.DAILY_QUOTE, told[0]).payload
@@ -143,11 +143,11 @@ async def test_a_message_about_money_in_the_same_chat_does_not_wait_behind_it(wo
     world.goes_to(eight(1))
     await world.scheduler.queue_due()
     async with world.system.sql.transaction() as tx:
-        (daily,) = await OutboxRepository(tx).heads(eight(1), queue=Queue.RATE)
-        assert await OutboxRepository(tx).start(daily.id)
+        (daily,) = await OutboxRepository(tx).find_heads(eight(1), queue=Queue.RATE)
+        assert await OutboxRepository(tx).mark_sending(daily.id)
         now = eight(1)
         await OutboxRepository(tx).add([a_notification(chat_id=EMMA, due_at=now, created_at=now)])
-        assert [notification.kind for notification in await OutboxRepository(tx).heads(now)] == ["paid"]
+        assert [notification.kind for notification in await OutboxRepository(tx).find_heads(now)] == ["paid"]
 
 
 async def test_another_hour_or_another_zone_moves_it(world: World) -> None:

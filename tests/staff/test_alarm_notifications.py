@@ -138,7 +138,7 @@ async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sou
     await system.deliver()
     assert len(chats.texts[OSCAR]) == 1
     async with system.store.reading() as tx:
-        assert await OutboxRepository(tx).next_due() is None
+        assert await OutboxRepository(tx).find_next_due() is None
 
 
 async def test_what_may_have_been_told_before_says_so_when_it_is_told_again(system: OrderSystem, chats: Chats) -> None:

@@ -119,7 +119,7 @@ async def test_what_did_not_reach_the_user_is_unusual(system: OrderSystem) -> No
     await system.deliver()
     paid = await says(system, order, "LN_INVOICE_PAID")
     async with system.store.transaction() as tx:
-        for notification in await OutboxRepository(tx).unsent_in(EMMA):
+        for notification in await OutboxRepository(tx).find_unsent(EMMA):
             await OutboxRepository(tx).give_up(notification.id, "Forbidden: bot was blocked by the user")
     case = await CaseReader(system.store).of_order(paid)
     assert [

@@ -56,7 +56,7 @@ async def scene(file: str, request: pytest.FixtureRequest) -> AsyncIterator[Scen
             await server.says(staff, "/start")
         readers = Readers(system.store, telegram, system.clock, TRANSLATIONS, "en")
         reminders = PartialSender(Renderers(readers.context, ReminderMessages(system.staff_chat).renderers()))
-        delivery = OutboxDelivery(system.store, reminders, system.clock, after=posts.FOLLOW_UPS)
+        delivery = OutboxDelivery(system.store, reminders, system.clock, follow_ups=posts.FOLLOW_UPS)
         waiting = TicketReminderService(
             system.store, system.clock, system.staff_chat, operator_ids=frozenset({OSCAR}), remind_after=REMIND_AFTER
         )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.follow_ups import chain
+from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.sandbox.telegram import SUPPORT_GROUP_ID as GROUP
@@ -51,7 +51,10 @@ class ReplySystem(TicketSystem):
         self.server = server
         sender = reply_sender(self, telegram)
         self.delivery = OutboxDelivery(
-            self.store, sender, self.clock, after=chain(posts.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups())
+            self.store,
+            sender,
+            self.clock,
+            follow_ups=chain_follow_ups(posts.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups()),
         )
 
     async def open_with_card(self) -> Ticket:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.follow_ups import chain
+from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.model import ChatMoved, Sent, Undeliverable
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
@@ -32,8 +32,10 @@ async def system(file: str) -> AsyncIterator[TicketSystem]:
     """A system with a group, whose messages are saved as posts."""
     clock = MovedClock()
     made = TicketSystem(file, clock)
-    follow_ups = chain(posts.FOLLOW_UPS, StaffChatResults(made.staff_chat, frozenset({BOSS})).follow_ups())
-    made.delivery = OutboxDelivery(made.store, made.sender, clock, after=follow_ups, on_chat_moved=(save_moved_chat,))
+    follow_ups = chain_follow_ups(posts.FOLLOW_UPS, StaffChatResults(made.staff_chat, frozenset({BOSS})).follow_ups())
+    made.delivery = OutboxDelivery(
+        made.store, made.sender, clock, follow_ups=follow_ups, on_chat_moved=(save_moved_chat,)
+    )
     yield made
     await made.store.close()
 

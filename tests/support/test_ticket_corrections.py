@@ -80,7 +80,9 @@ async def test_a_user_s_own_correction_reaches_the_room_and_pings_who_holds_the_
     assert await system.corrections.edit(entry, EMMA, replace(asked, text="Where is my money?"))
     async with system.store.reading() as tx:
         notifications = [
-            each for each in await OutboxRepository(tx).unsent_in(GROUP) if each.kind.startswith("ticket_entry_edited")
+            each
+            for each in await OutboxRepository(tx).find_unsent(GROUP)
+            if each.kind.startswith("ticket_entry_edited")
         ]
     assert [each.payload for each in notifications] == [{"ticket": ticket.reference, "entry": 1, "ping": RINA}]
     assert [entry.action for entry in await system.audit_entries()] == ["claimed"]

@@ -95,13 +95,13 @@ async def test_a_group_that_moves_takes_what_is_to_be_told_along_and_leaves_its_
             ]
         )
     async with store.transaction() as tx:
-        told = (await OutboxRepository(tx).heads(NOW, queue=Queue.EXTRA))[0]
-        assert await OutboxRepository(tx).start(told.id)
+        told = (await OutboxRepository(tx).find_heads(NOW, queue=Queue.EXTRA))[0]
+        assert await OutboxRepository(tx).mark_sending(told.id)
         await OutboxRepository(tx).record_sent(told.id, 5, NOW)
         await OutboxRepository(tx).move_chat(GROUP, NEW_GROUP)
         await save_moved_chat(tx, GROUP, NEW_GROUP)
     async with store.reading() as tx:
-        notifications = await OutboxRepository(tx).of_subject("ticket:T-2345A")
+        notifications = await OutboxRepository(tx).find_by_subject("ticket:T-2345A")
         assert sorted(each.chat_id for each in notifications) == [NEW_GROUP, NEW_GROUP, GROUP]
         assert await TicketPostRepository(tx).get(GROUP, 1) is None
         assert await TicketPostRepository(tx).get(OTHER, 2) is not None

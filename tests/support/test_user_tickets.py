@@ -140,7 +140,7 @@ async def test_a_word_after_an_answer_waits_for_the_next_one(system: UserTicketS
     await system.deliver()
     assert system.sender.sent[-2].marked_kind == f"{StaffNotification.CARD}:{taken.ticket.version}"
     async with system.store.reading() as tx:
-        notification = await OutboxRepository(tx).of_subject(f"ticket:{ticket.reference}")
+        notification = await OutboxRepository(tx).find_by_subject(f"ticket:{ticket.reference}")
     assert [each.payload for each in notification if (each.kind, each.mark) == (StaffNotification.ENTRY, "2")] == [
         {"ticket": ticket.reference, "entry": 2, "ping": RINA}
     ]

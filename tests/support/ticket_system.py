@@ -4,7 +4,7 @@ import itertools
 
 from bot.infra.db.database import Database
 from bot.infra.outbox.delivery import OutboxDelivery
-from bot.infra.outbox.follow_ups import chain
+from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.staff.model import AuditEntry
 from bot.staff.repository import AuditRepository
 from bot.staff.staff_chat import StaffChat
@@ -34,7 +34,10 @@ class TicketSystem:
         self.corrections = TicketCorrectionService(self.store, clock, self.staff_chat)
         self.sender = RecordingSender(clock)
         self.delivery = OutboxDelivery(
-            self.store, self.sender, clock, after=chain(posts.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups())
+            self.store,
+            self.sender,
+            clock,
+            follow_ups=chain_follow_ups(posts.FOLLOW_UPS, ReplyResults(self.staff_chat).follow_ups()),
         )
         self._numbers = itertools.count(500)
 

@@ -103,7 +103,7 @@ async def fill_every_table(store: Database, user_id: int, n: int = 0) -> Order:
         await DraftRepository(tx).add(replace(placed, status=DraftStatus.PLACED))
         await OutboxRepository(tx).add([a_notification(f"order:{order.reference}", chat_id=user_id)])
         await _add_ticket(tx, order, n)
-        for notification in await OutboxRepository(tx).heads(NOW):
+        for notification in await OutboxRepository(tx).find_heads(NOW):
             await OutboxRepository(tx).record_sent(notification.id, 5, NOW)
         update = user_id * 10 + n
         await InboxRepository(tx).add([an_update(update, chat_id=user_id)])

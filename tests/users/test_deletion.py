@@ -169,7 +169,7 @@ async def test_the_farewell_outlives_the_user_until_it_is_told(store: Database, 
         await OutboxRepository(tx).add([a_notification("order:LAST", "sent")])
     assert await privacy.find_deletable() == (), "the last notification about money comes first"
     async with store.transaction() as tx:
-        (last,) = await OutboxRepository(tx).heads(NOW)
+        (last,) = await OutboxRepository(tx).find_heads(NOW)
         await OutboxRepository(tx).record_sent(last.id, 6, NOW)
         await DraftRepository(tx).add(a_draft("open"))
     assert await privacy.find_deletable() == (), "nobody is forgotten in the middle of a conversation"
@@ -185,7 +185,7 @@ async def test_the_farewell_outlives_the_user_until_it_is_told(store: Database, 
     async with store.transaction() as tx:
         (farewell,) = [
             notification
-            for notification in await OutboxRepository(tx).heads(NOW + DAY * 4000)
+            for notification in await OutboxRepository(tx).find_heads(NOW + DAY * 4000)
             if notification.chat_id == EMMA
         ]
         assert (farewell.kind, farewell.payload) == (
@@ -227,8 +227,8 @@ async def test_what_support_s_chats_show_of_a_forgotten_user_is_to_be_taken_away
     await fill_every_table(store, SARI)
     await privacy.delete(a_user())
     async with store.reading() as tx:
-        (removal,) = await OutboxRepository(tx).of_subject(f"ticket:T-{EMMA}.0")
-        assert len(await OutboxRepository(tx).of_subject(f"ticket:T-{SARI}.0")) == 1, "its own notifications stay"
+        (removal,) = await OutboxRepository(tx).find_by_subject(f"ticket:T-{EMMA}.0")
+        assert len(await OutboxRepository(tx).find_by_subject(f"ticket:T-{SARI}.0")) == 1, "its own notifications stay"
         (trail, hers) = sorted(await AuditRepository(tx).page(), key=lambda entry: entry.user_id)
     assert (removal.chat_id, removal.kind, dict(removal.payload)) == (
         GROUP,

@@ -69,7 +69,7 @@ class Departure:
 
     async def hears(self, system: OrderSystem) -> None:
         while await system.delivery.start_due():
-            tasks = list(system.delivery._under_way.values())
+            tasks = list(system.delivery._tasks.values())
             await system.delivery.wait_until_sent()
             if any(isinstance(task.exception(), Crash) for task in tasks):
                 raise Crash
@@ -87,7 +87,7 @@ async def test_wherever_the_bot_was_killed_nothing_is_lost_and_nobody_is_half_fo
         first = leaving.system(countdown)
         with suppress(Crash):
             await leaving.goes_on(first)
-        for task in list(first.delivery._under_way.values()):
+        for task in list(first.delivery._tasks.values()):
             task.cancel()
         with suppress(Crash):
             await first.close()
@@ -110,5 +110,5 @@ async def ends_well(leaving: Departure, system: OrderSystem, told_as: str) -> No
     async with system.store.reading() as tx:
         assert await UserRepository(tx).get(EMMA) is None, told_as
         assert await OrderRepository(tx).of_user(EMMA) == (), told_as
-        assert await OutboxRepository(tx).next_due() is None, told_as
+        assert await OutboxRepository(tx).find_next_due() is None, told_as
         assert not await DeletionRepository(tx).has_notifications(EMMA), told_as

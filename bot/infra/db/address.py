@@ -1,4 +1,4 @@
-"""Which database `DATABASE_URL` means, told once and the same for the store, the migrations and the leader."""
+"""The database that `DATABASE_URL` names, parsed in one place for transactions, migrations and the leader."""
 
 import shutil
 import tempfile
@@ -15,7 +15,7 @@ MEMORY = ":memory:"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A database: the driver's URL, and its file where it is SQLite."""
+    """A database: the driver's URL, and the path of its file if it is SQLite."""
 
     url: URL
     path: Path | None = None
@@ -23,27 +23,27 @@ class Address:
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether it is a file of ours."""
+        """Whether the database is SQLite."""
         return self.path is not None
 
-    def forget(self) -> None:
-        """Delete a temporary database, with its folder; any other is left alone."""
+    def delete_temporary(self) -> None:
+        """Delete a temporary database with its folder. Keep any other."""
         if self.path is not None and self.is_temporary:
             shutil.rmtree(self.path.parent, ignore_errors=True)
 
     def __repr__(self) -> str:
-        """Without the password."""
+        """Return the URL without its password."""
         return f"Address({self.url.render_as_string(hide_password=True)})"
 
 
-def address(database_url: str) -> Address:
+def parse_database_url(database_url: str) -> Address:
     """Return the database that `database_url` means: `sqlite:///path`, a plain path, `postgresql://` or `postgres://`.
 
-    `:memory:` is a file of its own in a new folder under the system's temporary one: several connections
-    are needed, and a test should meet the same locks as the real thing. Closing the store deletes it.
+    `:memory:` is a file in a new temporary folder, which `Database.close` deletes. It is a file because we need several
+    connections, and because tests should meet the same locks as production.
 
     Raises:
-        UnusableUrl: it is none of these.
+        UnusableUrl: the URL is none of these.
     """
     if "://" not in database_url:
         return _sqlite(database_url)
@@ -69,7 +69,7 @@ def _sqlite(name: str) -> Address:
 
 
 def _with_ssl(url: URL) -> URL:
-    """Return the driver has another name for what every PostgreSQL host calls `sslmode`."""
+    """Rename `sslmode` to `ssl`: hosts of PostgreSQL use the first name, and the driver the second."""
     mode = url.query.get("sslmode")
     if mode is None:
         return url

@@ -1,15 +1,15 @@
-"""Columns: types that mean the same on SQLite and PostgreSQL, and what a column says about itself.
+"""Column types that mean the same on SQLite and PostgreSQL, and marks on columns with personal data.
 
 A column says in its `info` whether it is personal, encrypted, or the id of a user. Encryption, key rotation, and the
 tests of deletion, export and retention go by that:
 
 - `USER` and `STAFF`: the column holds the id of a user or of their chat, or the id of an agent, an operator or their
   chat.
-- `PERSONAL`: the column tells something about a user or their recipient. It is deleted or emptied with the user.
+- `PERSONAL`: the column holds data about a user or their recipient. It is deleted or emptied with the user.
 - `SEALED`: the column is personal, and encrypted. The text is bound to table, column and row.
-- `digest(…)`: the column holds a sealed hash of other columns, so that nobody can change them unnoticed.
-- `not_exported(why)` and `not_pruned(why)`: reasons why a personal column, or a whole table, isn't in the file that
-  users export, or stays however old it is.
+- `digest(…)`: the column holds a sealed hash of other columns, so that a change of them is noticed.
+- `not_exported(why)`: why a personal column, or a whole table, isn't in the file that users export.
+- `not_pruned(why)`: why a personal column, or a whole table, isn't deleted after a time.
 """
 
 import json
@@ -21,10 +21,13 @@ from typing import Any, Final
 
 from sqlalchemy import BigInteger, Column, ColumnElement, Dialect, Integer, Table, Text, literal_column, null
 from sqlalchemy.dialects.postgresql import TIMESTAMP
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import GenericFunction
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 BigId = BigInteger().with_variant(Integer(), "sqlite")
-"""64 bits. Only a column spelled INTEGER is SQLite's own row id, and that needs no index of its own."""
+"""A 64-bit id. SQLite uses a column as its row id, without a separate index, only if its type is INTEGER."""
 
 POSTGRESQL = "postgresql"
 
@@ -38,10 +41,10 @@ SEALED: Final[Info] = {"personal": True, "sealed": True}
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """Which columns a digest covers.
+    """The columns that a digest covers.
 
-    A row needs no digest while all columns in `while_any` are empty, like an order without its recipient or a draft
-    without answers.
+    A row needs no digest while all columns in `while_any` are empty. Examples are an order without its recipient and
+    a draft without answers.
     """
 
     covers: tuple[str, ...]
@@ -49,7 +52,7 @@ class Digest:
 
 
 def digest(*, covers: Sequence[str], while_any: Sequence[str]) -> Info:
-    """Return the info of a column with the sealed digest of others, which can be read and searched."""
+    """Return the info of a column with the sealed digest of other columns. Those can be read and searched."""
     return {**SEALED, "digest": Digest(tuple(covers), tuple(while_any))}
 
 
@@ -59,12 +62,12 @@ def not_exported(why: str) -> Info:
 
 
 def not_pruned(why: str) -> Info:
-    """Return the info of a column or a table that stays however old it is."""
+    """Return the info of a column or a table that isn't deleted after a time."""
     return {"not_pruned": why}
 
 
-def blank(table: Table) -> dict[str, object]:
-    """Return the values of a row of `table` without anything personal. The ids of users stay."""
+def blank_personal_columns(table: Table) -> dict[str, object]:
+    """Return the values that empty the personal columns of a row of `table`. The ids of users stay."""
     return {column.key: null() if column.nullable else "" for column in table.columns if column.info.get("personal")}
 
 
@@ -79,18 +82,18 @@ class _Malformed:
 
 
 MALFORMED: Final[Any] = _Malformed()
-"""What these types read where a value can't be converted.
+"""The result of these types for a value that can't be converted.
 
-SQLAlchemy converts all rows before anybody sees one of them, so an exception would keep the others from being read.
-`infra/db/encryption.py` leaves a row with such a value out.
+SQLAlchemy converts all rows before it returns one, so an exception would make all of them unreadable.
+`infra/db/encryption.py` skips a row with such a value.
 """
 
 
 def constant(value: str) -> ColumnElement[str]:
-    """Return a word of ours, written into the statement itself.
+    """Return one of the program's constants as a literal in the statement instead of a parameter.
 
-    A partial index is only used where its condition is there in so many words, and PostgreSQL plans badly for a
-    status that it can't see.
+    A database uses a partial index only if the statement contains the index's condition literally. PostgreSQL also
+    plans badly for a status that it can't see.
     """
     return literal_column(f"'{value}'", Text)
 
@@ -98,21 +101,21 @@ def constant(value: str) -> ColumnElement[str]:
 class Instant(TypeDecorator[datetime]):
     """An aware UTC time with microseconds.
 
-    PostgreSQL has a type for it. SQLite hasn't: there it is text of one width ("2026-01-31 09:30:00.000000"),
-    so that it compares as time does and support can read it.
+    PostgreSQL has a type for it. SQLite hasn't, so there it is text of a fixed width ("2026-01-31 09:30:00.000000").
+    Such texts sort like times, and operators can read them.
     """
 
     impl = Text
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[datetime] | TypeEngine[str]:
-        """Return the native type where there is one."""
+        """Return the type of PostgreSQL, or text for SQLite."""
         if dialect.name == POSTGRESQL:
             return dialect.type_descriptor(TIMESTAMP(timezone=True))
         return dialect.type_descriptor(Text())
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | str | None:
-        """Refuse a time without a zone: it would be read back as another moment.
+        """Return the value to store. A time without a zone is rejected: it would be read back as another time.
 
         Raises:
             ValueError: the time is naive.
@@ -127,7 +130,7 @@ class Instant(TypeDecorator[datetime]):
         return moment.replace(tzinfo=None).isoformat(" ", "microseconds")
 
     def process_result_value(self, value: object | None, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002  its shape is SQLAlchemy's
-        """Return the time, in UTC, or `MALFORMED`."""
+        """Return the time in UTC, or `MALFORMED`."""
         if isinstance(value, datetime):
             return value.astimezone(UTC)
         try:
@@ -137,17 +140,17 @@ class Instant(TypeDecorator[datetime]):
 
 
 class ExactDecimal(TypeDecorator[Decimal]):
-    """A rate, digit by digit as text: SQLite would make a float of it."""
+    """An exact decimal, such as a rate, stored as text. SQLite would turn a number into a float."""
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> str | None:  # noqa: ARG002  its shape is SQLAlchemy's
-        """Return the decimal's own text."""
+        """Return the decimal as text."""
         return None if value is None else str(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002  its shape is SQLAlchemy's
-        """Return the decimal of that text, or `MALFORMED`."""
+        """Return the decimal, or `MALFORMED`."""
         if value is None:
             return None
         try:
@@ -160,23 +163,47 @@ class ExactDecimal(TypeDecorator[Decimal]):
 class Json(TypeDecorator[object]):
     """A JSON value as text, the same on both databases. None is NULL.
 
-    Escaped to ASCII, because PostgreSQL's text takes neither NUL nor half a surrogate pair.
+    It is escaped to ASCII, because PostgreSQL's text accepts no NUL and no half of a surrogate pair.
     """
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: object | None, dialect: Dialect) -> str | None:  # noqa: ARG002  its shape is SQLAlchemy's
-        """Return the value's text.
+        """Return the value as JSON text.
 
         Raises:
-            TypeError: something in it is no JSON value.
+            TypeError: a part of the value can't be JSON.
         """
         return None if value is None else json.dumps(value, separators=(",", ":"), allow_nan=False)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ANN401, ARG002  its shape is SQLAlchemy's
-        """Return the value of that text, or `MALFORMED`."""
+        """Return the JSON value, or `MALFORMED`."""
         try:
             return None if value is None else json.loads(value)
         except (ValueError, TypeError, RecursionError):
             return MALFORMED
+
+
+class microseconds_between(GenericFunction[int]):  # noqa: N801  named as functions of SQL are
+    """Microseconds from the first instant to the second, exact on both databases. Negative if the second is earlier."""
+
+    type = BigInteger()
+    inherit_cache = True
+
+
+@compiles(microseconds_between, POSTGRESQL)
+def _on_postgresql(element: microseconds_between, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401  SQLAlchemy's
+    begun, ended = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"CAST(extract(epoch FROM {ended} - {begun}) * 1000000 AS BIGINT)"
+
+
+@compiles(microseconds_between, "sqlite")
+def _on_sqlite(element: microseconds_between, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401  SQLAlchemy's
+    begun, ended = (_parse_instant(compiler.process(clause, **options)) for clause in element.clauses)
+    return f"({ended} - {begun})"
+
+
+def _parse_instant(instant: str) -> str:
+    # The last six digits of the text are microseconds (`Instant`). A Julian day would round them.
+    return f"(strftime('%s', {instant}) * 1000000 + substr({instant}, 21))"

@@ -8,12 +8,11 @@ from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from bot.infra.db import key_rotation as rotation
 from bot.infra.db import keys, migrate
-from bot.infra.db.address import address
-from bot.infra.db.engine import reader, writer
-from bot.infra.db.erasing import empty_log
-from bot.infra.db.errors import SchemaMismatch, StoreFailure, failure, unreachable
+from bot.infra.db.address import parse_database_url
+from bot.infra.db.engine import create_reader, create_writer
+from bot.infra.db.erasure import empty_write_ahead_log
+from bot.infra.db.errors import SchemaMismatch, StoreFailure, translate_connection_error, translate_error
 from bot.infra.db.leader import Leadership, lead
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
@@ -24,163 +23,172 @@ PING = select(1)
 class Database:
     """The database of a URL: `sqlite:///path`, a plain path, `postgresql://…` or `:memory:`.
 
-    What is written in one `transaction` is saved together or not at all.
+    All writes of one `transaction` are saved together or not at all. No connection is opened before it is needed.
+    Every method raises `StoreFailure` if the database fails.
 
-    `vault` seals and opens what tells of recipients; without one, only tables and leadership can be looked after.
-    Nothing is opened until it is used. Every method raises `StoreFailure` where the database fails.
+    Args:
+        url: the database.
+        vault: encrypts and decrypts personal columns. Without it, only migrations and leadership work.
     """
 
     def __init__(self, url: str, vault: Vault | None = None) -> None:
-        self._address = address(url)
-        self._vault = (vault or Vault()).of_a_store()
-        self._writer = writer(self._address)
-        self._reader = reader(self._address, self._writer)
+        self._address = parse_database_url(url)
+        self._vault = (vault or Vault()).copy_for_database()
+        self._writer = create_writer(self._address)
+        self._reader = create_reader(self._address, self._writer)
         self._leadership: Leadership | None = None
-        # SQLite has one writer at a time. Waiting here is in turn and wakes at once; its own waiting is neither.
-        self._turn: AbstractAsyncContextManager[None] = asyncio.Lock() if self._address.is_sqlite else nullcontext()
+        # SQLite has one writer at a time. This lock is fair and wakes at once. SQLite's own waiting is neither.
+        self._write_lock: AbstractAsyncContextManager[None] = (
+            asyncio.Lock() if self._address.is_sqlite else nullcontext()
+        )
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
-        """Commit at the end of the block; roll back on any exception, cancellation included."""
+        """Open a transaction. Commit it at the end of the block, or roll back after an exception or a cancellation."""
         async with self._writing() as connection:
             yield Transaction(connection, self._vault)
 
     @asynccontextmanager
     async def _writing(self) -> AsyncIterator[AsyncConnection]:
-        async with self._turn, _connected(self._writer) as connection, connection.begin():
+        async with self._write_lock, _connected(self._writer) as connection, connection.begin():
             yield connection
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Transaction]:
-        """For reads only: one moment of the database, and no write lock."""
+        """Open a transaction that only reads. It sees one state of the database and takes no write lock."""
         async with _connected(self._reader) as connection:
             yield Transaction(connection, self._vault)
 
     async def ping(self) -> None:
-        """Ask the database something that reads no table.
+        """Check that the database answers, without reading a table.
 
         Raises:
-            StoreFailure: it doesn't answer.
+            StoreFailure: the database doesn't answer.
         """
         async with self.reading() as tx:
             await tx.connection.execute(PING)
 
     def unreadable_rows(self) -> frozenset[str]:
-        """Return the rows that were left out because they can't be read, as "table key"."""
+        """Return the rows that were skipped since this process began because they can't be read, as "table key"."""
         return frozenset(self._vault.unreadable)
 
+    def unreadable_keys(self, table: str) -> frozenset[str]:
+        """Return the keys of the unreadable rows of one table. Workers skip them; the monitor raises the alarm."""
+        start = f"{table} "
+        return frozenset(row.removeprefix(start) for row in self._vault.unreadable if row.startswith(start))
+
     async def upgrade(self) -> str:
-        """Bring the tables up to date; the revision they are at then."""
+        """Bring the tables up to date, and return their revision."""
         return await migrate.upgrade_at(self._address)
 
     async def check(self) -> str:
         """Return the revision of the tables.
 
         Raises:
-            SchemaMismatch: it is not the program's own.
+            SchemaMismatch: the program expects another revision.
             StoreFailure: the database can't be reached.
         """
-        found, expected = await migrate.current_at(self._address), migrate.head()
+        found, expected = await migrate.read_revision_at(self._address), migrate.get_expected_revision()
         if found != expected:
             raise SchemaMismatch(found, expected, is_newer=not migrate.is_known(found))
         return expected
 
     async def is_current(self) -> bool:
-        """Whether the tables are those that this program expects."""
-        return await migrate.current_at(self._address) == migrate.head()
+        """Return whether the tables have the revision that this program expects."""
+        return await migrate.read_revision_at(self._address) == migrate.get_expected_revision()
 
     async def check_before_leading(self) -> None:
-        """See that nothing that is known by now would end this process once it leads. Writes nothing.
+        """Check, without writing, that this process can act as the bot once it leads.
 
-        The tables may be older, or not there: whoever leads brings them up to date.
+        The tables may be missing or older. The leader brings them up to date.
 
         Raises:
-            SchemaMismatch: a newer program has been here.
-            UnfitKeys: the database needs other keys.
+            SchemaMismatch: a newer program has upgraded the tables.
+            MissingKey: the database needs a key that the program doesn't have.
         """
-        found = await migrate.current_at(self._address)
+        found = await migrate.read_revision_at(self._address)
         if not migrate.is_known(found):
-            raise SchemaMismatch(found, migrate.head(), is_newer=True)
-        if found == migrate.head():
+            raise SchemaMismatch(found, migrate.get_expected_revision(), is_newer=True)
+        if found == migrate.get_expected_revision():
             await self.check_keys()
 
     async def check_keys(self) -> None:
-        """See that the keys are those that the database needs.
+        """Check that the program has every key that the database needs.
 
         Raises:
-            UnfitKeys: they aren't.
+            MissingKey: a key is missing.
         """
         async with _connected(self._reader) as connection:
-            await keys.check(connection, self._vault)
+            await keys.check_keys(connection, self._vault)
 
-    async def adopt_keys(self) -> None:
-        """To be called by whoever begins to act as the bot: from now on the first key is needed, too.
+    async def register_first_key(self) -> None:
+        """Record that the database needs the first key. Call it when this process begins to act as the bot.
 
         Raises:
-            UnfitKeys: another one is needed that isn't there.
+            MissingKey: the database needs a key that the program doesn't have.
         """
         async with self._writing() as connection:
-            await keys.adopt(connection, self._vault)
+            await keys.register_first_key(connection, self._vault)
 
-    async def keys_are_adopted(self) -> bool:
-        """Whether the bot has been started with this first key, so that a running one can open what it seals."""
+    async def is_first_key_registered(self) -> bool:
+        """Return whether a bot was started with this first key. A running bot can then read what the key encrypts."""
         async with _connected(self._reader) as connection:
-            return await keys.is_adopted(connection, self._vault)
+            return await keys.is_first_key_registered(connection, self._vault)
 
-    async def sealed(self) -> Mapping[str, keys.Standing]:
-        """Table -> how many of its rows are sealed, and wait for the first key.
+    async def count_sealed_rows(self) -> Mapping[str, keys.SealedRows]:
+        """Return for each table how many rows are sealed, and how many of these with an older key.
 
         Raises:
-            UnfitKeys: a row was sealed with a key that isn't there.
+            MissingKey: a row is sealed with a key that the program doesn't have.
         """
         async with _connected(self._reader) as connection:
-            return await keys.standing(connection, self._vault)
+            return await keys.count_sealed_rows(connection, self._vault)
 
-    def rotate(self) -> AsyncIterator[rotation.Progress]:
-        """Seal all that waits anew with the first key; may be done while the bot runs, and be broken off."""
-        return rotation.rotate(self._writing, self._vault)
+    def rotate(self) -> AsyncIterator[keys.Progress]:
+        """Seal rows of older keys with the first key. The bot can run meanwhile. It can be interrupted."""
+        return keys.rotate(self._writing, self._vault)
 
     async def finish_rotation(self) -> int:
-        """Write down that older keys are needed no more, if that is so; how many rows still wait for the first."""
+        """Delete older keys from the list of needed ones if no row uses them. Return how many rows still do."""
         async with self._writing() as connection:
-            left = sum(each.waiting for each in (await keys.standing(connection, self._vault)).values())
-            if not left:
-                await keys.drop_older(connection, self._vault)
-        await self.erase()
-        return left
+            remaining = sum(each.waiting for each in (await keys.count_sealed_rows(connection, self._vault)).values())
+            if not remaining:
+                await keys.delete_older_keys(connection, self._vault)
+        await self.erase_deleted()
+        return remaining
 
-    async def erase(self) -> bool:
-        """Let what was just deleted be gone from the database's files, too; False where that has to wait."""
-        return await empty_log(self._address)
+    async def erase_deleted(self) -> bool:
+        """Erase deleted data from the database's files, too. Return False if that has to wait."""
+        return await empty_write_ahead_log(self._address)
 
     @asynccontextmanager
     async def lead(self, waiting: Callable[[], None] | None = None) -> AsyncIterator[Leadership]:
-        """Be the one process that acts as the bot on this database; wait until no other does.
+        """Become the leader: the one process that acts as the bot on this database. Wait until no other process leads.
 
-        `waiting` is called once if another process has to end first.
+        `waiting` is called once if another process leads now.
         """
         async with lead(self._address, waiting) as self._leadership:
             yield self._leadership
 
     @property
     def is_leading(self) -> bool:
-        """Whether this process acts as the bot, as far as it has noticed. Its loss is noticed within seconds."""
+        """Whether this process leads, as far as it knows. It notices a loss within seconds."""
         return self._leadership is not None and not self._leadership.lost.is_set()
 
-    async def leads(self) -> bool:
-        """Whether this process acts as the bot at this moment: asks the lock itself."""
-        return self._leadership is not None and await self._leadership.holds()
+    async def confirm_leading(self) -> bool:
+        """Ask the lock itself whether this process leads right now."""
+        return self._leadership is not None and await self._leadership.confirm()
 
     async def close(self) -> None:
-        """Close every connection. Nothing may be under way."""
+        """Close every connection. No transaction may be open."""
         await self._writer.dispose()
         await self._reader.dispose()
-        self._address.forget()
+        self._address.delete_temporary()
 
 
 @asynccontextmanager
 async def _connected(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """Return a connection of the pool; what goes wrong with it is told as `StoreFailure`."""
+    """Yield a connection of the pool. Raise `StoreFailure` for every error of the database."""
     try:
         connection = await _connect(engine)
         try:
@@ -188,8 +196,8 @@ async def _connected(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
         finally:
             await connection.close()
     except DBAPIError as error:
-        # Its own text and its causes quote rows; where it happened is all that is kept.
-        raise failure(error).with_traceback(error.__traceback__) from None
+        # The error's text and causes quote rows, so only the traceback is kept.
+        raise translate_error(error).with_traceback(error.__traceback__) from None
     except SQLAlchemyError as error:
         raise StoreFailure(type(error).__name__) from error
 
@@ -198,4 +206,4 @@ async def _connect(engine: AsyncEngine) -> AsyncConnection:
     try:
         return await engine.connect()
     except OSError as error:
-        raise unreachable(error) from error
+        raise translate_connection_error(error) from error

@@ -1,4 +1,4 @@
-"""Encrypt the columns of a row that say so, each for its own place, and decrypt them there."""
+"""Encrypt and decrypt the sealed columns of rows. Each text is bound to its table, column and row."""
 
 import hashlib
 import json
@@ -22,11 +22,11 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Sealing:
-    """What is sealed in a table, as its columns say (`infra/db/columns.py`)."""
+class SealedColumns:
+    """The sealed columns of a table, as their `info` declares (`infra/db/columns.py`)."""
 
     key: str
-    """The primary key, which the sealed texts of a row are bound to. Empty where nothing is sealed."""
+    """The primary key that the sealed texts of a row are bound to. Empty if no column is sealed."""
 
     columns: tuple[str, ...]
     digest_column: str = ""
@@ -34,133 +34,133 @@ class Sealing:
 
 
 @cache
-def sealing_of(table: Table) -> Sealing:
-    """Return what is sealed in `table`."""
+def get_sealed_columns(table: Table) -> SealedColumns:
+    """Return the sealed columns of `table`."""
     sealed = [column for column in table.columns if is_sealed(column)]
     if not sealed:
-        return Sealing("", ())
+        return SealedColumns("", ())
     (key,) = table.primary_key
     digests = [column for column in sealed if "digest" in column.info]
     columns = tuple(column.key for column in sealed)
     if not digests:
-        return Sealing(key.key, columns)
-    (made,) = digests
-    return Sealing(key.key, columns, made.key, made.info["digest"])
+        return SealedColumns(key.key, columns)
+    (digest,) = digests
+    return SealedColumns(key.key, columns, digest.key, digest.info["digest"])
 
 
-def sealed_tables() -> tuple[Table, ...]:
-    """Return every table with sealed columns, by name.
+def list_sealed_tables() -> tuple[Table, ...]:
+    """Return every table with sealed columns, sorted by name.
 
     Raises:
-        RuntimeError: not all tables have been imported. Going through some of them would pass for going through all.
+        RuntimeError: some tables haven't been imported, so the result would be incomplete.
     """
     if not metadata.info.get(IS_COMPLETE):
         raise RuntimeError("bot.tables must be imported before going through all tables")
-    return tuple(table for _, table in sorted(metadata.tables.items()) if sealing_of(table).columns)
+    return tuple(table for _, table in sorted(metadata.tables.items()) if get_sealed_columns(table).columns)
 
 
-def place(table: str, column: str, key: object) -> str:
-    """Where a text is kept; it opens there and nowhere else."""
+def get_place(table: str, column: str, key: object) -> str:
+    """Return the place that a sealed text is bound to. The text opens only there."""
     return f"{table}.{column}:{key}"
 
 
 def seal_row(vault: Vault, table: Table, row: dict[str, Any]) -> dict[str, Any]:
-    """`row` with its sealed columns sealed and its digest added, in place."""
-    sealing = sealing_of(table)
+    """Seal the columns of `row` and add its digest, in place. Return the row."""
+    sealing = get_sealed_columns(table)
     if sealing.digest is not None:
         row[sealing.digest_column] = _digest(sealing.digest, row)
     for column in sealing.columns:
         if row[column] is not None:
-            row[column] = vault.seal(row[column], place(table.name, column, row[sealing.key]))
+            row[column] = vault.seal(row[column], get_place(table.name, column, row[sealing.key]))
     return row
 
 
 def open_row(vault: Vault, table: Table, row: Row) -> Row:
-    """`row` with its sealed columns readable and without its digest, in place. Raises as `read` does."""
-    return read(vault, table, row, _as_it_is)
+    """Open the sealed columns of `row` and remove its digest, in place. Return the row. Raises as `read_row` does."""
+    return read_row(vault, table, row, _unchanged)
 
 
-def read_or_none(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read]) -> Read | None:
-    """Return what `read` does; None where the row can't be read: one bad row must not keep others from being read."""
+def read_row_or_none(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read]) -> Read | None:
+    """Return what `read_row` returns, or None if the row can't be read. So other rows can still be read."""
     try:
-        return read(vault, table, row, convert)
+        return read_row(vault, table, row, convert)
     except BrokenSeal:
         return None
 
 
-def readable(
+def read_rows(
     vault: Vault, table: Table, rows: Iterable[Mapping[Any, Any]], convert: Callable[[Row], Read]
 ) -> tuple[Read, ...]:
-    """Return what `read` does of all rows that can be read."""
-    found = (read_or_none(vault, table, dict(row), convert) for row in rows)
+    """Return what `read_row` returns for each row, without the rows that can't be read."""
+    found = (read_row_or_none(vault, table, dict(row), convert) for row in rows)
     return tuple(each for each in found if each is not None)
 
 
-def read(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read]) -> Read:
+def read_row(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read]) -> Read:
     """Open `row` in place and return what `convert` makes of it. The table may have no sealed columns.
 
     Raises:
-        BrokenSeal: a column doesn't open, the digest is of other values, or a value is malformed; that is noted for
-            the watch.
+        BrokenSeal: a column doesn't open, the digest doesn't match, or a value is malformed. The row is recorded in
+            `Vault.unreadable`, which the monitor reads.
     """
     try:
-        return _converted(_opened(vault, table, _well_formed(row)), convert)
+        return _convert(_open_columns(vault, table, _check_well_formed(row)), convert)
     except BrokenSeal as error:
-        _note(vault, table, row, error)
+        _record_unreadable(vault, table, row, error)
         raise
 
 
-def read_unopened(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read]) -> Read | None:
-    """Return what `convert` makes of `row` without opening it; None where a value is malformed, which is noted."""
+def read_sealed_row(vault: Vault, table: Table, row: Row, convert: Callable[[Row], Read]) -> Read | None:
+    """Return what `convert` makes of the unopened `row`. If a value is malformed, record the row and return None."""
     try:
-        return _converted(_well_formed(row), convert)
+        return _convert(_check_well_formed(row), convert)
     except BrokenSeal as error:
-        _note(vault, table, row, error)
+        _record_unreadable(vault, table, row, error)
         return None
 
 
-def _well_formed(row: Row) -> Row:
+def _check_well_formed(row: Row) -> Row:
     if MALFORMED in row.values():
         raise BrokenSeal("a row holds a time, a number or JSON that can't be read")
     return row
 
 
-def _opened(vault: Vault, table: Table, row: Row) -> Row:
-    sealing = sealing_of(table)
+def _open_columns(vault: Vault, table: Table, row: Row) -> Row:
+    sealing = get_sealed_columns(table)
     for column in sealing.columns:
         if row[column] is not None:
-            row[column] = vault.open(row[column], place(table.name, column, row[sealing.key]))
+            row[column] = vault.open(row[column], get_place(table.name, column, row[sealing.key]))
     if sealing.digest is not None and row.pop(sealing.digest_column) != _digest(sealing.digest, row):
         raise BrokenSeal("a row was changed in columns that its digest covers")
     return row
 
 
-def _converted(row: Row, convert: Callable[[Row], Read]) -> Read:
+def _convert(row: Row, convert: Callable[[Row], Read]) -> Read:
     try:
         return convert(row)
     except (ValueError, TypeError, KeyError):
-        # Without the cause, which may quote the value.
+        # `from None`: the cause can quote the value.
         raise BrokenSeal("a row holds a value that the program doesn't know") from None
 
 
-def _note(vault: Vault, table: Table, row: Row, error: BrokenSeal) -> None:
-    error.table, name = table.name, f"{table.name} {_key(table, row)}"
+def _record_unreadable(vault: Vault, table: Table, row: Row, error: BrokenSeal) -> None:
+    error.table, name = table.name, f"{table.name} {_format_key(table, row)}"
     if name not in vault.unreadable:
         vault.unreadable.add(name)
         log.error("row_unreadable", row=name, error=str(error))
 
 
-def _key(table: Table, row: Row) -> str:
-    """Return what a row is known by: its whole primary key."""
+def _format_key(table: Table, row: Row) -> str:
+    """Return the primary key of a row as text."""
     return ".".join(str(row[column.key]) for column in table.primary_key)
 
 
-def _as_it_is(row: Row) -> Row:
+def _unchanged(row: Row) -> Row:
     return row
 
 
 def _digest(digest: Digest, row: Mapping[str, Any]) -> str | None:
-    """Return the hash of what is covered; None where nothing is left that needs it."""
+    """Return the hash of the covered columns, or None if the row needs no digest."""
     if not any(row[column] for column in digest.while_any):
         return None
     covered = {column: row[column] for column in digest.covers}

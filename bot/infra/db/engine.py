@@ -1,4 +1,4 @@
-"""Connections: one that writes and a few that read on SQLite, one pool for both on PostgreSQL."""
+"""Connections to the database. SQLite has one for writing and a few for reading, PostgreSQL one pool for both."""
 
 import sqlite3
 import time
@@ -14,75 +14,77 @@ from bot.infra.db.address import Address
 from bot.infra.db.sqlite import connect
 
 READERS = 4
-"""SQLite's readers: they never wait for the writer, nor it for them (write-ahead log)."""
+"""Reading connections to SQLite. They and the writer don't wait for each other, thanks to the write-ahead log."""
 
 POSTGRESQL_CONNECTIONS = 8
 BUSY_TIMEOUT_SECONDS = 30
-"""How long to wait for another process's write (SQLite) or for a free connection (PostgreSQL)."""
+"""Seconds to wait for another process's write (SQLite) or for a free connection (PostgreSQL)."""
 
 BUSY_TRIES, BUSY_PAUSE_SECONDS = 100, 0.02
 
-# FULL, because NORMAL may lose the last commits in a power cut, and an intent that is lost after its POST is
-# money nobody looks for. It costs one flush of the log a commit: 0.1 to 0.4 ms on an ordinary SSD, measured.
+# FULL, because NORMAL can lose the last commits in a power cut. If an intent were lost after its POST, the bot would
+# never look for the order. FULL flushes the log at each commit: 0.1 to 0.4 ms on an ordinary SSD, measured.
 SQLITE_SETTINGS = (
     f"PRAGMA busy_timeout={BUSY_TIMEOUT_SECONDS * 1000}",
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
     "PRAGMA foreign_keys=ON",
     "PRAGMA temp_store=MEMORY",
-    "PRAGMA secure_delete=ON",  # what is deleted is overwritten, not only forgotten
+    "PRAGMA secure_delete=ON",  # overwrites deleted data
 )
 
-MOST_STATEMENTS = 500
-"""How many compiled statements are kept for each kind of database; the store has far fewer."""
+MAX_STATEMENTS = 500
+"""How many compiled statements are cached for each kind of database. The bot has far fewer."""
 
 
-class Statements(LRUCache[Any, Compiled]):
-    """The compiled statements of all engines on one kind of database.
+class StatementCache(LRUCache[Any, Compiled]):
+    """A cache of compiled statements for all engines on one kind of database.
 
-    SQLAlchemy keeps them for each engine and finds them by its dialect object too, so SQLite's reader and writer would
-    each compile the same statements. All our engines on one kind of database compile alike.
+    SQLAlchemy's own cache key contains the engine's dialect object, so SQLite's reader and writer would each compile
+    the same statements. All engines on one kind of database compile alike, so this cache leaves that part out.
     """
 
     def get(self, key: tuple[Any, ...], default: Any = None) -> Any:  # noqa: ANN401  as in the class above
-        """Return the compiled statement of any engine."""
+        """Return the compiled statement, whichever engine compiled it."""
         return super().get(key[1:], default)
 
     def __setitem__(self, key: tuple[Any, ...], compiled: Compiled) -> None:
-        """Keep a compiled statement for all engines."""
+        """Save a compiled statement for all engines."""
         super().__setitem__(key[1:], compiled)
 
 
-_SQLITE_STATEMENTS: Final = Statements(MOST_STATEMENTS)
-_POSTGRESQL_STATEMENTS: Final = Statements(MOST_STATEMENTS)
+_SQLITE_STATEMENTS: Final = StatementCache(MAX_STATEMENTS)
+_POSTGRESQL_STATEMENTS: Final = StatementCache(MAX_STATEMENTS)
 
 
-def writer(address: Address) -> AsyncEngine:
-    """Return the engine whose transactions write; on SQLite there is a single connection in it."""
+def create_writer(address: Address) -> AsyncEngine:
+    """Return the engine for transactions that write. On SQLite it has one connection."""
     if not address.is_sqlite:
-        return _postgresql(address)
-    return _sqlite(address, connections=1, begin="BEGIN IMMEDIATE")
+        return _create_postgresql(address)
+    return _create_sqlite(address, connections=1, begin="BEGIN IMMEDIATE")
 
 
-def reader(address: Address, writing: AsyncEngine) -> AsyncEngine:
-    """Return the engine whose transactions only read, each of them one moment of the database."""
+def create_reader(address: Address, writing: AsyncEngine) -> AsyncEngine:
+    """Return the engine for transactions that only read. Each of them sees one state of the database."""
     if not address.is_sqlite:
         return writing.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-    return _sqlite(address, connections=READERS, begin="BEGIN", settings=(*SQLITE_SETTINGS, "PRAGMA query_only=ON"))
+    return _create_sqlite(
+        address, connections=READERS, begin="BEGIN", settings=(*SQLITE_SETTINGS, "PRAGMA query_only=ON")
+    )
 
 
-def _postgresql(address: Address) -> AsyncEngine:
+def _create_postgresql(address: Address) -> AsyncEngine:
     return create_async_engine(
         address.url,
-        # Said here, whatever the server's or the role's own default: writers count on seeing what others have just
-        # committed, and an intent must be on the disk before its POST.
+        # Set here, because the defaults of the server or the role can differ. A writer must see the latest commits.
         isolation_level="READ COMMITTED",
         execution_options={"compiled_cache": _POSTGRESQL_STATEMENTS},
-        hide_parameters=True,  # an exception's text must not quote a user's account
+        hide_parameters=True,  # an exception must not quote a user's account
         pool_size=POSTGRESQL_CONNECTIONS,
         max_overflow=0,
         pool_timeout=BUSY_TIMEOUT_SECONDS,
-        # Compiling a plan for the processor takes longer than any query here.
+        # Without `jit`: compiling a plan takes longer than any query here. `synchronous_commit`: an intent must be on
+        # the disk before its POST.
         connect_args={
             "server_settings": {
                 "jit": "off",
@@ -94,7 +96,7 @@ def _postgresql(address: Address) -> AsyncEngine:
     )
 
 
-def _sqlite(
+def _create_sqlite(
     address: Address, *, connections: int, begin: str, settings: tuple[str, ...] = SQLITE_SETTINGS
 ) -> AsyncEngine:
     if address.path is not None:
@@ -106,16 +108,16 @@ def _sqlite(
         pool_size=connections,
         max_overflow=0,
         pool_timeout=BUSY_TIMEOUT_SECONDS,
-        # We begin by ourselves, before the first read: the driver's own way is to begin before a write only, and
-        # so to read and write in two transactions.
+        # We begin transactions ourselves, before the first read. The driver would begin before the first write, so
+        # reads and writes would be in two transactions.
         connect_args={"async_creator_fn": connect, "isolation_level": None, "cached_statements": 256},
     )
 
     @event.listens_for(engine.sync_engine, "connect")
-    def set_up(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    def apply_settings(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
         for setting in settings:
-            _set(cursor, setting)
+            _apply_setting(cursor, setting)
         cursor.close()
 
     @event.listens_for(engine.sync_engine, "begin")
@@ -125,9 +127,9 @@ def _sqlite(
     return engine
 
 
-def _set(cursor: DBAPICursor, setting: str) -> None:
-    # Changing a new file over to the write-ahead log fails at once, however patient one is, while another process
-    # does the same; whoever tries again finds it done.
+def _apply_setting(cursor: DBAPICursor, setting: str) -> None:
+    # Switching a new file to the write-ahead log fails at once, despite the time-out, while another process does the
+    # same. The next try succeeds.
     for _ in range(BUSY_TRIES):
         try:
             cursor.execute(setting)

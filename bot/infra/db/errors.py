@@ -1,13 +1,15 @@
-"""What can go wrong with the database, in words that carry no row, no address and no password.
+"""Errors of the database. Their texts contain no row, no address and no password.
 
 ::
 
     StoreError
-    ├── UnusableUrl      the URL names no database that we can use
-    ├── StoreFailure     the database refused or lost a statement; the transaction is undone
+    ├── UnusableUrl      the URL names no database that the bot can use
+    ├── StoreFailure     the database rejected or lost a statement, and the transaction was rolled back
     │   ├── BrokenRule   the statement would have broken a rule of the tables
     │   └── BrokenSeal   a row can't be read
-    └── SchemaMismatch   the tables are not those that this program expects
+    └── SchemaMismatch   the tables aren't those that this program expects
+
+Features catch the same errors as `StoreDown`, `RuleBroken` and `RowUnreadable`, which aren't `StoreError`s.
 """
 
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -16,14 +18,14 @@ from bot.core.reasons import database_reason, network_reason
 
 
 class StoreDown(Exception):
-    """The database failed: nothing of the transaction was kept, and it may be tried again."""
+    """The database failed. The transaction was rolled back and can be tried again."""
 
 
 class RowUnreadable(StoreDown):
-    """A row can't be read: it was changed or moved, or its key is gone. Trying again doesn't help."""
+    """A row can't be read, because it was changed or moved, or its key is missing. Trying again doesn't help."""
 
     table: str = ""
-    """Which table the row is in."""
+    """The table of the row."""
 
     @property
     def is_of_order(self) -> bool:
@@ -37,23 +39,23 @@ class RowUnreadable(StoreDown):
 
 
 class RuleBroken(StoreDown):
-    """The database refused what would break a rule of its tables. Trying again doesn't help."""
+    """The database rejected a write that would break a rule of its tables. Trying again doesn't help."""
 
 
 LASTING = (RowUnreadable, RuleBroken)
-"""Failures that stay the same however often the same is tried."""
+"""Failures that don't go away when the same is tried again."""
 
 
 class StoreError(Exception):
-    """The database can't be used, or not as asked."""
+    """The database can't be used, or rejected a request."""
 
 
 class UnusableUrl(StoreError):
-    """The URL names no database that we can use. The text never repeats it: it may hold a password."""
+    """The URL names no database that the bot can use. The text doesn't repeat the URL, which can contain a password."""
 
 
 class StoreFailure(StoreError, StoreDown):
-    """The database refused or lost a statement; the transaction around it is undone."""
+    """The database rejected or lost a statement. Its transaction was rolled back."""
 
 
 class BrokenRule(StoreFailure, RuleBroken):
@@ -61,13 +63,16 @@ class BrokenRule(StoreFailure, RuleBroken):
 
 
 class BrokenSeal(StoreFailure, RowUnreadable):
-    """A row can't be read: it was changed or moved, a value is malformed, or its key is not among ours."""
+    """A row can't be read: it was changed or moved, a value is malformed, or the program doesn't have its key."""
 
 
 class SchemaMismatch(StoreError):
-    """The tables are of another revision than the program's; None is a database without any.
+    """The tables have another revision than the program expects.
 
-    `is_newer`: a newer version of the program has upgraded them, so this one can't.
+    Args:
+        found: the revision of the tables; None if there are no tables.
+        expected: the revision that the program expects.
+        is_newer: a newer version of the program has upgraded the tables, so this one can't use them.
     """
 
     def __init__(self, found: str | None, expected: str, *, is_newer: bool) -> None:
@@ -78,13 +83,13 @@ class SchemaMismatch(StoreError):
         self.is_newer = is_newer
 
 
-def failure(error: DBAPIError) -> StoreFailure:
-    """Explain `error` by its code alone: the drivers' own texts quote rows, and so account numbers and names."""
-    why = unreachable(error.orig or error)
+def translate_error(error: DBAPIError) -> StoreFailure:
+    """Return the failure that `error` means. Use only its code: drivers' texts quote account numbers and names."""
+    why = translate_connection_error(error.orig or error)
     return BrokenRule(str(why)) if isinstance(error, IntegrityError) else why
 
 
-def unreachable(error: BaseException) -> StoreFailure:
-    """Explain why a database can't be used, without the words of its driver."""
+def translate_connection_error(error: BaseException) -> StoreFailure:
+    """Return why the database can't be used, without the driver's text."""
     code = getattr(error, "sqlite_errorname", None) or getattr(error, "sqlstate", None)
     return StoreFailure(database_reason(code) if code else network_reason(error) or "the connection was lost")

@@ -1,8 +1,8 @@
-"""The keys of sealed texts."""
+"""The table of the keys that the database needs."""
 
 from sqlalchemy import Column, Table, Text
 
 from bot.infra.db.metadata import metadata
 
-# Which keys have sealed something here: the database can't be used without all of them.
+# The names of all keys that sealed a row. The database can't be used without them.
 sealing_keys = Table("sealing_keys", metadata, Column("name", Text, primary_key=True))

@@ -1,86 +1,108 @@
-"""Which keys the database needs, and what still waits to be sealed with the first of them."""
+"""The encryption keys of a database: which ones it needs, and key rotation.
 
-from collections.abc import Mapping
+A rotation seals rows of older keys with the first key, in small transactions, while the bot runs. It replaces a text
+only if the column still holds the text that was read. What the bot writes at the same time is sealed with the first
+key already, and what it deletes stays deleted. After an interruption the next rotation continues with the rest.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Table, and_, case, delete, func, literal_column, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Table,
+    Update,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.infra.db import upsert as writing
-from bot.infra.db.encryption import sealed_tables, sealing_of
+from bot.infra.db import upsert
+from bot.infra.db.encryption import get_place, get_sealed_columns, list_sealed_tables
+from bot.infra.db.errors import StoreFailure
 from bot.infra.db.key_tables import sealing_keys
-from bot.infra.db.vault import VERSION, UnfitKeys, Vault
+from bot.infra.db.vault import VERSION, MissingKey, Vault
 
 NAME_AT, NAME_LENGTH = len(VERSION) + 2, 8
-"""Where a sealed text bears the name of its key, counted from 1 (see `bot/infra/db/vault.py`)."""
+"""The position of the key's name in a sealed text, counted from 1, and its length (see `bot/infra/db/vault.py`)."""
 
 MISSING = "it contains data encrypted with a key that is missing. Add the old key at the end of ENCRYPTION_KEYS"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How many rows hold something sealed, and how many of these not by the first key."""
+class SealedRows:
+    """How many rows of a table are sealed, and how many of these wait for the first key."""
 
     sealed: int
     waiting: int
 
 
-async def check(connection: AsyncConnection, vault: Vault) -> None:
-    """See that the program has every key that has sealed something here.
+async def check_keys(connection: AsyncConnection, vault: Vault) -> None:
+    """Check that the program has every key that the database needs.
 
     Raises:
-        UnfitKeys: it hasn't.
+        MissingKey: a key is missing.
     """
     known = frozenset((await connection.execute(select(sealing_keys.c.name))).scalars())
-    if known - vault.names:
-        raise UnfitKeys(MISSING)
+    if known - vault.key_names:
+        raise MissingKey(MISSING)
 
 
-async def adopt(connection: AsyncConnection, vault: Vault) -> None:
-    """From now on the first key seals: write down that it is needed. Raises as `check` does."""
-    await check(connection, vault)
-    if vault.first:
-        await writing.add(connection, sealing_keys, {"name": vault.first})
+async def register_first_key(connection: AsyncConnection, vault: Vault) -> None:
+    """Record that the database needs the first key. Raises as `check_keys` does."""
+    await check_keys(connection, vault)
+    if vault.first_key_name:
+        await upsert.insert_new(connection, sealing_keys, {"name": vault.first_key_name})
 
 
-async def is_adopted(connection: AsyncConnection, vault: Vault) -> bool:
-    """Whether a bot has been started with this first key, or nothing was sealed yet."""
+async def is_first_key_registered(connection: AsyncConnection, vault: Vault) -> bool:
+    """Return whether a bot was started with this first key, or no key was recorded yet."""
     known = frozenset((await connection.execute(select(sealing_keys.c.name))).scalars())
-    return not known or vault.first in known
+    return not known or vault.first_key_name in known
 
 
-async def drop_older(connection: AsyncConnection, vault: Vault) -> None:
-    """Write down that no key but the first is needed any more."""
-    await connection.execute(delete(sealing_keys).where(sealing_keys.c.name != vault.first))
+async def delete_older_keys(connection: AsyncConnection, vault: Vault) -> None:
+    """Record that the database needs only the first key."""
+    await connection.execute(delete(sealing_keys).where(sealing_keys.c.name != vault.first_key_name))
 
 
-async def standing(connection: AsyncConnection, vault: Vault) -> Mapping[str, Standing]:
-    """Table -> what is sealed in it. Reads everything: for whoever looks after the bot, not for the bot.
+async def count_sealed_rows(connection: AsyncConnection, vault: Vault) -> Mapping[str, SealedRows]:
+    """Return the number of sealed rows of each table. It reads all rows, so only commands of operators call it.
 
     Raises:
-        UnfitKeys: a row is sealed with a key that the program wasn't given.
+        MissingKey: a row is sealed with a key that the program doesn't have.
     """
     found = {}
-    for table in sealed_tables():
-        sealed, waiting, strange = (await connection.execute(_counts(table, vault))).one()
-        if strange:
-            raise UnfitKeys(MISSING)
-        found[table.name] = Standing(int(sealed), int(waiting))
+    for table in list_sealed_tables():
+        sealed, waiting, unknown = (await connection.execute(_counts(table, vault))).one()
+        if unknown:
+            raise MissingKey(MISSING)
+        found[table.name] = SealedRows(int(sealed), int(waiting))
     return found
 
 
 def _counts(table: Table, vault: Vault) -> Select[Any]:
-    columns = [table.c[column] for column in sealing_of(table).columns]
+    columns = [table.c[column] for column in get_sealed_columns(table).columns]
     sealed = or_(*(_is_sealed(column) for column in columns))
-    waiting = or_(*(waits(column, vault) for column in columns))
-    strange = or_(*(and_(_is_sealed(column), _key_name(column).not_in(vault.names)) for column in columns))
-    return select(*(func.coalesce(func.sum(case((each, 1), else_=0)), 0) for each in (sealed, waiting, strange)))
+    waiting = or_(*(needs_first_key(column, vault) for column in columns))
+    unknown = or_(*(and_(_is_sealed(column), _key_name(column).not_in(vault.key_names)) for column in columns))
+    return select(*(func.coalesce(func.sum(case((each, 1), else_=0)), 0) for each in (sealed, waiting, unknown)))
 
 
-def waits(column: ColumnElement[str], vault: Vault) -> ColumnElement[bool]:
-    """Whether it is sealed, and not with the first key."""
-    return and_(_is_sealed(column), _key_name(column) != vault.first)
+def needs_first_key(column: ColumnElement[str], vault: Vault) -> ColumnElement[bool]:
+    """Return the condition that a column is sealed with an older key."""
+    return and_(_is_sealed(column), _key_name(column) != vault.first_key_name)
 
 
 def _is_sealed(column: ColumnElement[str]) -> ColumnElement[bool]:
@@ -89,3 +111,65 @@ def _is_sealed(column: ColumnElement[str]) -> ColumnElement[bool]:
 
 def _key_name(column: ColumnElement[str]) -> ColumnElement[str]:
     return func.substr(column, literal_column(str(NAME_AT)), literal_column(str(NAME_LENGTH)))
+
+
+AT_ONCE = 200
+"""Rows in one transaction. It takes about ten milliseconds, and the bot has to wait that long."""
+
+Transaction = Callable[[], AbstractAsyncContextManager[AsyncConnection]]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress in one table. `failed` counts rows that no key opens, because they were changed or moved."""
+
+    table: str
+    sealed: int
+    failed: int
+
+
+async def rotate(transaction: Transaction, vault: Vault) -> AsyncIterator[Progress]:
+    """Seal the rows of older keys in every table with the first key. Yield the progress after each transaction."""
+    for table in list_sealed_tables():
+        last, sealed, failed = None, 0, 0
+        while True:
+            async with transaction() as connection:
+                rows = await _read_waiting(connection, table, vault, last)
+                done = [await _seal_again(connection, table, vault, row) for row in rows]
+            sealed, failed = sealed + sum(done), failed + len(done) - sum(done)
+            if rows:
+                last = rows[-1][get_sealed_columns(table).key]
+                yield Progress(table.name, sealed, failed)
+            if len(rows) < AT_ONCE:
+                break
+
+
+async def _read_waiting(connection: AsyncConnection, table: Table, vault: Vault, last: object) -> Sequence[Any]:
+    key, columns = table.c[get_sealed_columns(table).key], get_sealed_columns(table).columns
+    columns_read = select(key, *(table.c[column].label(column) for column in columns))
+    waiting = columns_read.where(or_(*(needs_first_key(table.c[column], vault) for column in columns)))
+    rest = waiting if last is None else waiting.where(key > last)
+    return (await connection.execute(rest.order_by(key).limit(AT_ONCE))).mappings().all()
+
+
+async def _seal_again(connection: AsyncConnection, table: Table, vault: Vault, row: Any) -> bool:  # noqa: ANN401  a row
+    """Seal each column of the row that hasn't changed. Return False if a column doesn't open."""
+    key = get_sealed_columns(table).key
+    for column in get_sealed_columns(table).columns:
+        before = row[column]
+        if not before or before.startswith(vault.first_key_prefix):
+            continue
+        where = get_place(table.name, column, row[key])
+        try:
+            after = vault.seal(vault.open(before, where), where)
+        except StoreFailure:
+            return False
+        values = {"key": row[key], "before": before, "after": after}
+        await connection.execute(_replace_text(table, column), values)
+    return True
+
+
+@cache
+def _replace_text(table: Table, column: str) -> Update:
+    here = (table.c[get_sealed_columns(table).key] == bindparam("key"), table.c[column] == bindparam("before"))
+    return update(table).where(*here).values({column: bindparam("after")})

@@ -1,7 +1,7 @@
-"""One process acts as the bot on a database: two would answer everybody twice.
+"""Leadership: only one process acts as the bot on a database, because two would answer every user twice.
 
-The lock is one that the system itself lets go of when its holder dies, however it dies: a lock on a file beside
-the SQLite database, or PostgreSQL's advisory lock, which lives as long as its connection. Neither needs a table.
+The leader holds a lock that the system releases when the process dies. For SQLite it is a lock on a file next to the
+database. For PostgreSQL it is an advisory lock, which ends with its connection. Neither needs a table.
 """
 
 import asyncio
@@ -13,36 +13,36 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-import asyncpg  # type: ignore[import-untyped]  # it ships none
+import asyncpg  # type: ignore[import-untyped]  # it has no types
 from sqlalchemy import URL
 
 from bot.core.reasons import network_reason
 from bot.infra.db.address import Address
-from bot.infra.db.errors import StoreFailure, unreachable
+from bot.infra.db.errors import StoreFailure, translate_connection_error
 
 POLL_SECONDS: Final = 1.0
 HEARTBEAT_SECONDS: Final = 2.0
 HEARTBEAT_TIMEOUT_SECONDS: Final = 5.0
 
 LOCK_KEY: Final = 0x6B_69_72_69_6D
-"""PostgreSQL's advisory locks are numbers within a database; this one spells the project's name."""
+"""The number of the advisory lock in PostgreSQL. Its bytes spell the project's name."""
 
-# The server must notice a vanished machine as well, or nobody could ever follow it.
+# The server must notice when a machine vanishes. Otherwise no other process could become the leader.
 KEEPALIVES: Final = {"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
 
 BROKEN: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
-"""The ways in which a connection turns out to be useless; the last is how asyncpg meets a farewell while idle."""
+"""The errors of a lost connection. asyncpg raises the last one when the server ends an idle connection."""
 
 
 class Leadership:
-    """The right to act as the bot. Once `lost` is set, another process may have it: stop at once."""
+    """The right to act as the bot. Once `lost` is set, stop at once: another process can be the leader."""
 
     def __init__(self, ask: Callable[[], Awaitable[bool]]) -> None:
         self.lost = asyncio.Event()
         self._ask = ask
 
-    async def holds(self) -> bool:
-        """Ask the lock itself whether it is still ours: on PostgreSQL one round trip, some 0.2 ms."""
+    async def confirm(self) -> bool:
+        """Ask the lock itself whether this process still leads. On PostgreSQL that is one round trip, about 0.2 ms."""
         if not self.lost.is_set() and not await self._ask():
             self.lost.set()
         return not self.lost.is_set()
@@ -50,19 +50,19 @@ class Leadership:
 
 @asynccontextmanager
 async def lead(address: Address, waiting: Callable[[], None] | None = None) -> AsyncIterator[Leadership]:
-    """Hold the leadership within the block; wait for it first, asking once a second.
+    """Wait for the leadership, asking once a second, and hold it within the block.
 
-    It is watched from its first moment on, and counts as lost after the block. `waiting` is called once if it isn't
-    free at once.
+    A task checks it from the beginning. After the block, it counts as lost. `waiting` is called once if another process
+    leads now.
 
     Raises:
         StoreFailure: the database can't be reached, or the lock's file can't be opened.
     """
-    lock = await _lock_of(address)
+    lock = await _create_lock(address)
     try:
-        await _until(lock.take, waiting)
-        leadership = Leadership(lock.holds)
-        lock.when_lost(leadership.lost.set)
+        await _wait_for(lock.take, waiting)
+        leadership = Leadership(lock.is_held)
+        lock.on_lost(leadership.lost.set)
         watching = asyncio.create_task(_watch(leadership), name="leader")
         try:
             yield leadership
@@ -75,64 +75,64 @@ async def lead(address: Address, waiting: Callable[[], None] | None = None) -> A
 
 
 async def _watch(leadership: Leadership) -> None:
-    """Ask the server again and again. A dead network ends no connection, so silence counts as its end."""
+    """Ask the server regularly. A dead network doesn't close the connection, so no answer counts as a loss."""
     try:
-        while await leadership.holds():
+        while await leadership.confirm():
             with suppress(TimeoutError):
                 await asyncio.wait_for(leadership.lost.wait(), HEARTBEAT_SECONDS)
     finally:
-        # However the watching ends: nobody watches any more.
+        # However this task ended, the leadership is no longer checked.
         leadership.lost.set()
 
 
-async def _until(held: Callable[[], Awaitable[bool]], waiting: Callable[[], None] | None) -> None:
-    if await held():
+async def _wait_for(take: Callable[[], Awaitable[bool]], waiting: Callable[[], None] | None) -> None:
+    if await take():
         return
     if waiting is not None:
         waiting()
-    while not await held():  # noqa: ASYNC110  no process tells another that it has let go
+    while not await take():  # noqa: ASYNC110  no process announces that it released the lock
         await asyncio.sleep(POLL_SECONDS)
 
 
 class _Lock(Protocol):
-    """What only one process can hold, and what the death of its holder sets free."""
+    """A lock that only one process can hold. It is released when that process dies."""
 
     async def take(self) -> bool:
-        """Take it where it is free; whether it is ours. Raises `StoreFailure`."""
+        """Take the lock if it is free. Return whether this process holds it. Raises `StoreFailure`."""
         ...
 
-    async def holds(self) -> bool:
-        """Whether it is still ours."""
+    async def is_held(self) -> bool:
+        """Return whether this process still holds the lock."""
         ...
 
-    def when_lost(self, tell: Callable[[], None]) -> None:
-        """Call `tell` where its loss is noticed without asking."""
+    def on_lost(self, notify: Callable[[], None]) -> None:
+        """Call `notify` if a loss is noticed without asking."""
         ...
 
     def release(self) -> None:
-        """Let go of it, however the other side is."""
+        """Release the lock, even if the server doesn't answer."""
         ...
 
 
-async def _lock_of(address: Address) -> _Lock:
+async def _create_lock(address: Address) -> _Lock:
     if address.path is not None:
         return _FileLock(address.path.with_name(f"{address.path.name}.lock"))
     return _SessionLock(await _connect(address.url))
 
 
 class _FileLock:
-    """A lock on a file, which we never delete: a lock on a deleted file keeps nobody out.
+    """A lock on a file. The bot never deletes the file, because a lock on a deleted file has no effect.
 
-    Where somebody else deletes it, it is lost: the next process makes another file and locks that.
+    If the file is deleted by hand, the lock is lost: the next process creates another file and locks that one.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._handle = _opened(path)
+        self._handle = _open(path)
 
     async def take(self) -> bool:
         if self._is_deleted():
-            deleted, self._handle = self._handle, _opened(self._path)
+            deleted, self._handle = self._handle, _open(self._path)
             os.close(deleted)
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -140,11 +140,11 @@ class _FileLock:
             return False
         return not self._is_deleted()
 
-    async def holds(self) -> bool:
+    async def is_held(self) -> bool:
         return not self._is_deleted()
 
-    def when_lost(self, tell: Callable[[], None]) -> None:
-        """Nothing says so by itself."""
+    def on_lost(self, notify: Callable[[], None]) -> None:
+        """Do nothing: a file lock reports no loss."""
 
     def release(self) -> None:
         os.close(self._handle)
@@ -153,7 +153,7 @@ class _FileLock:
         return os.fstat(self._handle).st_nlink == 0
 
 
-def _opened(path: Path) -> int:
+def _open(path: Path) -> int:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -162,17 +162,17 @@ def _opened(path: Path) -> int:
 
 
 class _SessionLock:
-    """An advisory lock of the session that one connection has.
+    """An advisory lock of the session of one connection.
 
-    A pooler between us and the server may give the same session to two processes, and the server then gives both the
-    lock. So who takes it leaves a mark in the session; who finds another's there has lost it.
+    A pooler between the bot and the server can give the same session to two processes. The server then gives both of
+    them the lock. So each process writes a mark into the session, and has lost the lock if it finds another mark.
     """
 
     def __init__(self, connection: asyncpg.Connection) -> None:
         self._connection = connection
         self._mark = secrets.token_hex(8)
-        # A connection answers one question at a time.
-        self._turn = asyncio.Lock()
+        # A connection runs one query at a time.
+        self._query_lock = asyncio.Lock()
 
     async def take(self) -> bool:
         try:
@@ -180,24 +180,24 @@ class _SessionLock:
             if taken:
                 await self._connection.execute(f"SELECT set_config('kirim.leader', '{self._mark}', false)")
         except BROKEN as error:
-            raise unreachable(error) from None
+            raise translate_connection_error(error) from None
         return taken
 
-    async def holds(self) -> bool:
-        async with self._turn:
+    async def is_held(self) -> bool:
+        async with self._query_lock:
             try:
                 mark = await self._connection.fetchval("SELECT current_setting('kirim.leader', true)")
             except BROKEN:
                 return False
         return bool(mark == self._mark)
 
-    def when_lost(self, tell: Callable[[], None]) -> None:
-        self._connection.add_termination_listener(lambda _: tell())
+    def on_lost(self, notify: Callable[[], None]) -> None:
+        self._connection.add_termination_listener(lambda _: notify())
         if self._connection.is_closed():
-            tell()
+            notify()
 
     def release(self) -> None:
-        # Ends the session, and with it the lock; a plain close would wait for a server that may be gone.
+        # This ends the session and so the lock. `close` would wait for a server that may be gone.
         self._connection.terminate()
 
 
@@ -213,4 +213,4 @@ async def _connect(url: URL) -> asyncpg.Connection:
             server_settings={"application_name": "kirim leader", **KEEPALIVES},
         )
     except BROKEN as error:
-        raise unreachable(error) from None
+        raise translate_connection_error(error) from None

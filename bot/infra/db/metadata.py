@@ -1,4 +1,4 @@
-"""What all tables are collected in, and how their indexes and constraints are named."""
+"""The metadata of all tables, with the names of their indexes and constraints."""
 
 from typing import Final
 

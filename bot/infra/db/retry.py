@@ -1,4 +1,4 @@
-"""What must be saved for nothing to be lost is tried until it is; the database may be away for a while."""
+"""Retries of writes that must not be lost, for times when the database can't be reached."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,24 +21,29 @@ async def retry_forever(
     what: str,
     action: Callable[[], Awaitable[T]],
     *,
-    despite: type[Exception] = Exception,
-    unless: tuple[type[Exception], ...] = (),
+    retry_on: type[Exception] = Exception,
+    give_up_on: tuple[type[Exception], ...] = (),
     sleep: Sleep = asyncio.sleep,
     **facts: str,
 ) -> T:
-    """Do `action`, which must be harmless to repeat, until it succeeds or fails otherwise than by `despite`.
+    """Call `action` until it succeeds, and return its result.
 
-    What is of `unless` is raised although it is of `despite`. `what` names it in the log, with `facts`. `sleep` can be
-    virtual.
+    Args:
+        what: the name of the action in the log.
+        action: what to do. It must be harmless to repeat.
+        retry_on: the exceptions after which to try again. Others are raised.
+        give_up_on: exceptions that are raised although they are a kind of `retry_on`.
+        sleep: waits for some seconds.
+        **facts: more values for the log.
     """
     waits = BETWEEN_TRIES.waits()
     while True:
         try:
             return await action()
-        except unless:
+        except give_up_on:
             raise
-        except despite as error:
+        except retry_on as error:
             wait = next(waits)
-            # Without the traceback: it may quote rows.
+            # Without the traceback, which can quote rows.
             log.error("retry_scheduled", what=what, error=type(error).__name__, retry_in=wait, **facts)  # noqa: TRY400
         await sleep(wait)

@@ -1,4 +1,4 @@
-"""SQLite in a thread for each connection, with one trip there for each statement.
+"""Connections to SQLite. Each has its own thread, and each statement takes one trip there.
 
 SQLAlchemy's adapter for aiosqlite uses this connection in place of aiosqlite's. With that one, each statement takes
 four trips: to open a cursor, to execute, to fetch and to close. SQLite itself takes about 10 µs for one of our
@@ -32,24 +32,24 @@ class OneTripCursor:
         self.lastrowid: int | None = None
 
     async def __aenter__(self) -> Self:
-        """Nothing is opened before it's needed."""
+        """Return the cursor. It opens nothing before it's needed."""
         return self
 
     async def execute(self, statement: str, parameters: Sequence[Any] = ()) -> Self:
-        """Execute, fetch every row and close."""
+        """Execute the statement, fetch every row and close."""
         return await self._connection.trip(lambda raw: self._take(raw.execute(statement, parameters)))
 
     async def executemany(self, statement: str, parameters: Iterable[Sequence[Any]]) -> Self:
-        """Execute with each of many sets of parameters."""
+        """Execute the statement once for each set of parameters."""
         return await self._connection.trip(lambda raw: self._take(raw.executemany(statement, parameters)))
 
     async def fetchall(self) -> list[Any]:
-        """Return the rows, once."""
+        """Return the rows. A second call returns none."""
         rows, self._rows = self._rows, []
         return rows
 
     async def close(self) -> None:
-        """Do nothing: nothing is open."""
+        """Do nothing: the cursor is closed after each statement."""
 
     def _take(self, cursor: sqlite3.Cursor) -> Self:
         self.description = cursor.description
@@ -60,19 +60,19 @@ class OneTripCursor:
 
 
 class OneTripConnection:
-    """A connection that is opened by awaiting it, used in its own thread, and closed there in any case.
+    """A connection with its own thread. Awaiting the object opens the connection.
 
-    It has what SQLAlchemy's adapter needs of `aiosqlite.Connection`, and raises the same `ValueError` once it is
-    closed. It doesn't go to the thread for a rollback if there is nothing to roll back.
+    It has the methods of `aiosqlite.Connection` that SQLAlchemy's adapter needs, and raises the same `ValueError` once
+    it is closed. A rollback makes no trip to the thread if there is nothing to roll back.
     """
 
     def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
-        # A daemon: an interrupted program must be able to end.
+        # A daemon thread, so that an interrupted program can end.
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._connect_to_file = connector
         self._opened: sqlite3.Connection | None = None
-        # The same while it may be used. SQLAlchemy's adapter commits and rolls back only if this name holds something.
+        # The same connection while it is usable. SQLAlchemy's adapter commits and rolls back only if this isn't None.
         self._connection: sqlite3.Connection | None = None
         self._unanswered = 0
 
@@ -82,18 +82,18 @@ class OneTripConnection:
         return self._connect().__await__()
 
     def cursor(self) -> OneTripCursor:
-        """Return a cursor, at no cost."""
+        """Return a cursor. It costs no trip to the thread."""
         return OneTripCursor(self)
 
     async def trip(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do `work` in the connection's thread.
+        """Call `work` in the connection's thread, and return its result.
 
         Raises:
             ValueError: the connection is closed.
         """
         if self._connection is None:
             raise ValueError("Connection closed")
-        # Stays counted after an error and after a cancellation: then the connection's state is not known here.
+        # Not counted down after an error or a cancellation: then the state of the connection is unknown.
         self._unanswered += 1
         done = await self._do(partial(work, self._connection))
         self._unanswered -= 1
@@ -104,13 +104,13 @@ class OneTripConnection:
         await self.trip(sqlite3.Connection.commit)
 
     async def rollback(self) -> None:
-        """Roll back, unless the last statement was answered and has left no transaction."""
+        """Roll back. Skip the trip if all statements were answered and no transaction is open."""
         if self._unanswered or self._connection is None or self._connection.in_transaction:
             await self.trip(sqlite3.Connection.rollback)
             self._unanswered = 0
 
     async def create_function(self, name: str, arguments: int, function: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401  sqlite3's
-        """Make a function known to SQL."""
+        """Register a function for use in SQL."""
         await self.trip(lambda raw: raw.create_function(name, arguments, function, **options))
 
     async def close(self) -> None:
@@ -123,7 +123,7 @@ class OneTripConnection:
             self.stop()
 
     def stop(self) -> None:
-        """End the thread without a word to the event loop, which may be closed before the thread gets there."""
+        """End the thread. It doesn't call the event loop, which may be closed before the thread ends."""
         self._connection = None
         self._jobs.put(None)
 
@@ -140,20 +140,20 @@ class OneTripConnection:
         self._jobs.put((done, function))
         return await done
 
-    # From here on: in the thread.
+    # The methods below run in the thread.
 
     def _work(self) -> None:
         try:
             while (job := self._jobs.get()) is not None:
-                _carry_out(*job)
+                _run_job(*job)
         except RuntimeError:
-            # The event loop was closed while a call was in progress: nobody waits for its answer.
+            # The event loop was closed during a call, so no task waits for the result.
             pass
         finally:
             self._close()
 
     def _open(self) -> sqlite3.Connection:
-        # Kept here, in the thread: a caller that is cancelled while it waits for a connection never gets it.
+        # Saved by the thread, because a caller that is cancelled meanwhile never receives the connection.
         self._opened = self._connect_to_file()
         return self._opened
 
@@ -163,20 +163,20 @@ class OneTripConnection:
                 self._opened.close()
 
 
-def _carry_out(done: asyncio.Future[Any], function: Callable[[], Any]) -> None:
+def _run_job(done: asyncio.Future[Any], function: Callable[[], Any]) -> None:
     try:
         result = function()
-    except BaseException as error:  # noqa: BLE001  it is raised where it is awaited
-        done.get_loop().call_soon_threadsafe(_answer, done, done.set_exception, error)
+    except BaseException as error:  # noqa: BLE001  the awaiting task raises it
+        done.get_loop().call_soon_threadsafe(_set_result, done, done.set_exception, error)
     else:
-        done.get_loop().call_soon_threadsafe(_answer, done, done.set_result, result)
+        done.get_loop().call_soon_threadsafe(_set_result, done, done.set_result, result)
 
 
-def _answer(done: asyncio.Future[Any], settle: Callable[[Any], None], value: object) -> None:
+def _set_result(done: asyncio.Future[Any], set_result: Callable[[Any], None], value: object) -> None:
     if not done.done():
-        settle(value)
+        set_result(value)
 
 
-def connect(database: str, **options: Any) -> OneTripConnection:  # noqa: ANN401  whatever sqlite3 takes
-    """Return a connection to a file, to be awaited; `options` are sqlite3's."""
+def connect(database: str, **options: Any) -> OneTripConnection:  # noqa: ANN401  sqlite3's
+    """Return a connection to a database file. Await it to open it. `options` are those of `sqlite3.connect`."""
     return OneTripConnection(lambda: sqlite3.connect(database, **options))

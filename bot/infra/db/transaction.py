@@ -1,4 +1,4 @@
-"""One transaction: what the repositories of every feature are built on."""
+"""The transaction that every repository works in."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from bot.infra.db.vault import Vault
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """A connection within its transaction, and the keys to what is encrypted in the rows."""
+    """A connection inside its transaction, and the vault for sealed columns."""
 
     connection: AsyncConnection
     vault: Vault

@@ -1,9 +1,8 @@
-"""What seals recipients before they are written: a database file alone reveals no bank account.
+"""Encryption of personal texts in the database, so that the database file alone reveals no bank account.
 
-A sealed text is `s1.<key>.<data>`: the version, the first bytes of its key's hash (so that rows of an older key are
-found by looking), and nonce and AES-256-GCM ciphertext in base64. The place it was sealed for (table, column, row)
-is authenticated with it: moved to another row it does not open, so nobody who can write to the database can put one
-recipient in the place of another.
+A sealed text is `s1.<key>.<data>`: the version, the first bytes of the key's hash, and nonce and AES-256-GCM ciphertext
+in base64. The name of the key shows which rows use an older key. Table, column and row are authenticated with the
+text, so it doesn't open in another row. So a person who can write to the database can't exchange two recipients.
 """
 
 import base64
@@ -25,96 +24,96 @@ VERSION: Final = "s1"
 
 
 class NoKeys(StoreError):
-    """Something is to be sealed or opened, and the program was given no keys."""
+    """A text has to be sealed or opened, but the program has no keys."""
 
 
-class UnfitKeys(StoreError):
-    """Something in the database was sealed with a key that the program wasn't given."""
+class MissingKey(StoreError):
+    """The database contains texts that are sealed with a key that the program doesn't have."""
 
 
 class Vault:
-    """Seals with the first key, opens with any.
+    """Seals texts with the first key, and opens texts of any key.
 
     Args:
         keys: 32 bytes each (`Settings.sealing_keys`). Without any, nothing can be sealed.
     """
 
     def __init__(self, keys: Sequence[bytes] = ()) -> None:
-        self._ciphers = {_name(key): AESGCM(key) for key in keys}
+        self._ciphers = {_derive_name(key): AESGCM(key) for key in keys}
         self._first = next(iter(self._ciphers), "")
         self.unreadable: set[str] = set()
-        """Rows ("table key") that can't be read. Kept until the process ends."""
+        """Rows that can't be read, as "table key". The set grows until the process ends."""
 
-    def of_a_store(self) -> "Vault":
-        """Return a vault with the same keys, and an empty note of unreadable rows."""
+    def copy_for_database(self) -> "Vault":
+        """Return a vault with the same keys and no unreadable rows."""
         other = copy(self)
         other.unreadable = set()
         return other
 
     @property
-    def first(self) -> str:
-        """The name of the key that seals; empty where there is none."""
+    def first_key_name(self) -> str:
+        """The name of the first key. Empty if there are no keys."""
         return self._first
 
     @property
-    def names(self) -> frozenset[str]:
-        """The names of all keys. A name tells nothing of its key."""
+    def key_names(self) -> frozenset[str]:
+        """The names of all keys. A name reveals nothing about its key."""
         return frozenset(self._ciphers)
 
     @property
-    def mark(self) -> str:
-        """What every text sealed with the first key begins with."""
+    def first_key_prefix(self) -> str:
+        """The prefix of every text that is sealed with the first key."""
         return f"{VERSION}.{self._first}."
 
     def seal(self, text: str, place: str) -> str:
-        """`text`, to be read by whoever has the key alone. Nothing stays nothing: an empty text isn't sealed.
+        """Return `text` sealed with the first key, for a place. An empty text stays empty.
 
         Raises:
-            NoKeys: there are no keys to seal with.
+            NoKeys: the vault has no keys.
         """
         if not text:
             return text
         if not self._first:
             raise NoKeys("recipients can't be saved without ENCRYPTION_KEYS")
         nonce = secrets.token_bytes(NONCE_BYTES)
-        # Half a surrogate pair has no UTF-8, and must not keep an update from being written.
+        # A half surrogate pair has no UTF-8, but the update with it must still be saved.
         data = self._ciphers[self._first].encrypt(nonce, text.encode(errors="surrogatepass"), place.encode())
-        return self.mark + base64.urlsafe_b64encode(nonce + data).decode()
+        return self.first_key_prefix + base64.urlsafe_b64encode(nonce + data).decode()
 
     def open(self, sealed: str, place: str) -> str:
-        """Return what was sealed for this place.
+        """Return the text that was sealed for this place.
 
         Raises:
-            BrokenSeal: none of the keys is its own, or it was changed or moved.
+            BrokenSeal: the vault doesn't have the key, or the text was changed or moved.
         """
         if not sealed:
             return sealed
-        cipher = self._ciphers.get(name_in(sealed))
+        cipher = self._ciphers.get(read_key_name(sealed))
         if cipher is None:
             raise BrokenSeal("a row is encrypted with a key that isn't in ENCRYPTION_KEYS")
         try:
-            raw = _decoded(sealed.rpartition(".")[2])
+            raw = _decode(sealed.rpartition(".")[2])
             return cipher.decrypt(raw[:NONCE_BYTES], raw[NONCE_BYTES:], place.encode()).decode(errors="surrogatepass")
         except (InvalidTag, binascii.Error, ValueError):
             raise BrokenSeal("an encrypted row was changed or moved") from None
 
 
-def new_key() -> str:
-    """Return a key for ENCRYPTION_KEYS."""
+def generate_key() -> str:
+    """Return a new random key for ENCRYPTION_KEYS."""
     return base64.urlsafe_b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 
 
-def name_in(sealed: str) -> str:
-    """Return the name of the key that `sealed` was sealed with; empty where it isn't sealed."""
+def read_key_name(sealed: str) -> str:
+    """Return the name of the key of a sealed text. Empty if the text isn't sealed."""
     version, _, rest = sealed.partition(".")
     return rest.partition(".")[0] if version == VERSION else ""
 
 
-def _decoded(text: str) -> bytes:
-    """Return the bytes that are written so and not otherwise: base64 alone takes several spellings of a last character.
+def _decode(text: str) -> bytes:
+    """Return the bytes of `text`. Reject other spellings of the same bytes, which base64 allows for the last character.
 
     Raises:
-        ValueError: it is another spelling, or no base64.
+        ValueError: the text is another spelling, or not base64.
     """
     raw = base64.urlsafe_b64decode(text)
     if base64.urlsafe_b64encode(raw).decode() != text:
@@ -122,5 +121,5 @@ def _decoded(text: str) -> bytes:
     return raw
 
 
-def _name(key: bytes) -> str:
+def _derive_name(key: bytes) -> str:
     return hashlib.sha256(b"kirim key name" + key).hexdigest()[:8]

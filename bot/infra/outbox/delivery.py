@@ -1,15 +1,14 @@
-"""Send notifications: in order within a chat, chats beside each other, and each until it is sent.
+"""Delivery of notifications: in order within a chat, several chats at once, and each until it is sent.
 
-A row is marked before its request and after it. What a crash leaves in between may have been sent. We send it again
-and say so: a message about money that is missing is worse than one that comes twice.
+A row is marked before its request and after it. After a crash in between, the message may have been sent. We send it
+again and say so, because a missing message about money is worse than one that comes twice.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 import structlog
 
@@ -21,12 +20,11 @@ from bot.infra.db.database import Database
 from bot.infra.db.errors import LASTING, RowUnreadable, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
 from bot.infra.db.transaction import Transaction
-from bot.infra.db.unreadable import unreadable_keys
+from bot.infra.outbox.follow_ups import FollowUp, OnChatMoved, OnChatUnreachable
 from bot.infra.outbox.model import (
     EXTRA_TRIES,
     ChatMoved,
     DeliveryOutcome,
-    Notification,
     NotificationKind,
     NotificationSender,
     Queue,
@@ -41,41 +39,36 @@ from bot.infra.outbox.repository import OutboxRepository
 
 log = structlog.get_logger(__name__)
 
-AT_ONCE = 48
-OF_RATE_AT_ONCE = 24
-EXTRA_AT_ONCE = 24
-SLOTS = {Queue.MONEY: AT_ONCE, Queue.EXTRA: EXTRA_AT_ONCE, Queue.RATE: OF_RATE_AT_ONCE}
-"""Each queue has places of its own: pictures that hang and quotes at eight o'clock keep no money message waiting."""
+MONEY_SLOTS = 48
+RATE_SLOTS = 24
+EXTRA_SLOTS = 24
+SLOTS = {Queue.MONEY: MONEY_SLOTS, Queue.EXTRA: EXTRA_SLOTS, Queue.RATE: RATE_SLOTS}
+"""How many notifications of each queue are sent at once. So slow pictures and many quotes never delay money."""
 
-HEADS_READ = {Queue.MONEY: 100, Queue.EXTRA: 50, Queue.RATE: OF_RATE_AT_ONCE}
+HEADS_READ = {Queue.MONEY: 100, Queue.EXTRA: 50, Queue.RATE: RATE_SLOTS}
 
 REPEAT_AFTER = timedelta(seconds=15)
-"""A message that may have arrived is given this long before it is repeated: the way is just now bad."""
+"""How long to wait before repeating a message that may have arrived, because the connection is bad."""
 
-DELIVER_AGAIN = Backoff(first=0.5, longest=15 * 60)
-"""Waits of our own; what the other side asks for can be longer."""
+RETRY_BACKOFF = Backoff(first=0.5, longest=15 * 60)
+"""Our own waits between attempts. Telegram can ask for a longer one."""
 
-MISTAKES_FORGIVEN = 8
-"""After so many failures of our own making in a row, those behind it in the chat matter more. Some four minutes."""
-
-
-After = Callable[[Transaction, Notification[Any], Sent | Undeliverable, datetime], Awaitable[None]]
-"""What follows when a notification was sent or given up, in the transaction that saves that."""
-
-OnChatUnreachable = Callable[[Transaction, int, datetime], Awaitable[None]]
-"""What a feature does when a chat can't be reached: the chat's id, now."""
-
-OnChatMoved = Callable[[Transaction, int, int], Awaitable[None]]
-"""What a feature does when a chat got another id: the old one, the new one."""
+MAX_ERRORS = 8
+"""FollowUp so many failures of our own making in a row, those behind it in the chat matter more. Some four minutes."""
 
 
 class OutboxDelivery:
-    """Hands the heads of all chats to the teller and keeps what became of them.
+    """Sends the first waiting notification of every chat and saves the outcomes.
 
-    `on_slot_free` is called when a chat's head is done with, so that the next one can be looked for. `after` names what
-    follows when a notification of a kind was sent or given up (by the kind's name), and must be harmless to repeat.
-    `on_chat_unreachable` and `on_chat_moved` are called in the transaction that saves that outcome. `sleep` can be
-    virtual.
+    Args:
+        store: has the outbox.
+        sender: makes the attempts.
+        clock: the time.
+        on_slot_free: called after each attempt, so that the chat's next notification is started.
+        follow_ups: called when a notification of their kind was sent or given up. They must be harmless to repeat.
+        on_chat_unreachable: called in the transaction that saves that outcome.
+        on_chat_moved: called in the transaction that saves that outcome.
+        sleep: waits for some seconds.
     """
 
     def __init__(
@@ -85,7 +78,7 @@ class OutboxDelivery:
         clock: Clock,
         *,
         on_slot_free: Callable[[], None] = lambda: None,
-        after: Mapping[NotificationKind, After] | None = None,
+        follow_ups: Mapping[NotificationKind, FollowUp] | None = None,
         on_chat_unreachable: Sequence[OnChatUnreachable] = (),
         on_chat_moved: Sequence[OnChatMoved] = (),
         sleep: Sleep = asyncio.sleep,
@@ -94,47 +87,47 @@ class OutboxDelivery:
         self._sender = sender
         self._clock = clock
         self._on_slot_free = on_slot_free
-        self._after = {kind.value: (kind, follow) for kind, follow in (after or {}).items()}
+        self._follow_ups = {kind.value: (kind, follow_up) for kind, follow_up in (follow_ups or {}).items()}
         self._on_chat_unreachable = on_chat_unreachable
         self._on_chat_moved = on_chat_moved
         self._sleep = sleep
         self._slots = {queue: asyncio.Semaphore(count) for queue, count in SLOTS.items()}
-        self._under_way: dict[int, asyncio.Task[None]] = {}
-        self._mistakes: Counter[int] = Counter()
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._errors: Counter[int] = Counter()
         self._given_up = set[str]()
 
     async def recover(self) -> int:
-        """Take up what a crash or a lost database left in the middle of a request; how many rows."""
+        """Queue again what a crash or a lost database interrupted during a request. Return how many rows."""
         async with self._store.transaction() as tx:
-            left = [
+            interrupted = [
                 notification
-                for notification in await OutboxRepository(tx).left_sending()
-                if notification.id not in self._under_way
+                for notification in await OutboxRepository(tx).find_interrupted()
+                if notification.id not in self._tasks
             ]
-            for notification in left:
-                await OutboxRepository(tx).retry(notification.id, self._clock.now(), maybe_sent=True)
-        return len(left)
+            for notification in interrupted:
+                await OutboxRepository(tx).postpone(notification.id, self._clock.now(), maybe_sent=True)
+        return len(interrupted)
 
     async def start_due(self) -> int:
-        """Start telling all heads that are due; how many. No chat waits for another's answer."""
+        """Start to send the first notification of each chat if it is due. Return how many."""
         async with self._store.reading() as tx:
             now = self._clock.now()
             heads = [
                 notification
                 for queue in Queue
-                for notification in await OutboxRepository(tx).heads(now, HEADS_READ[queue], queue)
+                for notification in await OutboxRepository(tx).find_heads(now, HEADS_READ[queue], queue)
             ]
         await self._give_up_unreadable()
-        fresh = [notification for notification in heads if notification.id not in self._under_way]
+        fresh = [notification for notification in heads if notification.id not in self._tasks]
         for notification in fresh:
             task = asyncio.create_task(self._deliver(notification), name=f"notification-{notification.id}")
-            self._under_way[notification.id] = task
-            task.add_done_callback(partial(self._done, notification.id))
+            self._tasks[notification.id] = task
+            task.add_done_callback(partial(self._on_task_done, notification.id))
         return len(fresh)
 
     async def _give_up_unreadable(self) -> None:
-        """Let what waits in a chat behind a message whose row can't be read go on; the watch raises the alarm."""
-        found = unreadable_keys(self._store, "outbox") - self._given_up
+        """Give up rows that can't be read, so that later ones in the chat are sent. The monitor raises the alarm."""
+        found = self._store.unreadable_keys("outbox") - self._given_up
         if not found:
             return
         async with self._store.transaction() as tx:
@@ -146,33 +139,33 @@ class OutboxDelivery:
     async def next_due(self) -> datetime | None:
         """Return when the next notification falls due."""
         async with self._store.reading() as tx:
-            return await OutboxRepository(tx).next_due()
+            return await OutboxRepository(tx).find_next_due()
 
     async def wait_until_sent(self) -> None:
-        """Wait for all that is being told."""
-        while self._under_way:
-            await asyncio.wait(list(self._under_way.values()))
+        """Wait until no notification is being sent."""
+        while self._tasks:
+            await asyncio.wait(list(self._tasks.values()))
 
     async def close(self, within: float) -> None:
-        """Give what is being told `within` seconds; the rest is taken up as perhaps told at the next start."""
-        await finish_tasks(self._under_way.values, within)
+        """Wait up to `within` seconds for running requests. The next start repeats the others as perhaps sent."""
+        await finish_tasks(self._tasks.values, within)
 
-    def _done(self, notification_id: int, task: asyncio.Task[None]) -> None:
-        self._under_way.pop(notification_id, None)
+    def _on_task_done(self, notification_id: int, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(notification_id, None)
         if not task.cancelled() and (error := task.exception()):
-            # The row stays marked as being sent; `recover` takes it up as perhaps told.
+            # The row stays marked as being sent. `recover` repeats it as perhaps sent.
             log.error("outbox_result_not_saved", message_id=notification_id, error=type(error).__name__)
         self._on_slot_free()
 
     async def _deliver(self, notification: StoredNotification) -> None:
         async with self._slots[notification.queue]:
             async with self._store.transaction() as tx:
-                if not await OutboxRepository(tx).start(notification.id):
+                if not await OutboxRepository(tx).mark_sending(notification.id):
                     return
             outcome = await self._send(notification)
             try:
                 await self._save(notification, outcome)
-            except Exception as error:  # noqa: BLE001  what follows must not make a message come again each minute
+            except Exception as error:  # noqa: BLE001  a failed follow-up must not repeat the message every minute
                 log.error(  # noqa: TRY400  a traceback may quote rows
                     "message_follow_up_failed",
                     message=notification.kind,
@@ -180,19 +173,19 @@ class OutboxDelivery:
                     error=type(error).__name__,
                     where=where(error),
                 )
-                await self._save(notification, outcome, follows=False)
+                await self._save(notification, outcome, has_follow_up=False)
 
     async def _send(self, notification: StoredNotification) -> DeliveryOutcome:
-        """The teller's outcome; what it raises is our mistake or a lost database, and must not hold up the chat."""
+        """Make one attempt and return its outcome. An exception (a bug or a lost database) must not block the chat."""
         try:
             outcome = await self._sender.send(notification)
-        except Exception as error:  # noqa: BLE001  whatever it is, the row must not stay as being sent
+        except Exception as error:  # noqa: BLE001  after any error the row must not stay as being sent
             if isinstance(error, RowUnreadable) and error.is_of_order:
-                self._mistakes.pop(notification.id, None)
-                # Trying again doesn't help, and what waits behind it in the chat is about other orders, too.
+                self._errors.pop(notification.id, None)
+                # Trying again doesn't help. Later notifications of the chat can be about other orders.
                 return Unreadable("its order can't be opened")
             if not isinstance(error, StoreDown):
-                self._mistakes[notification.id] += 1
+                self._errors[notification.id] += 1
             log.error(  # noqa: TRY400  a traceback may quote what a user wrote
                 "message_attempt_failed",
                 message=notification.kind,
@@ -200,29 +193,33 @@ class OutboxDelivery:
                 error=type(error).__name__,
                 where=where(error),
             )
-            if self._mistakes[notification.id] >= MISTAKES_FORGIVEN:
-                del self._mistakes[notification.id]
+            if self._errors[notification.id] >= MAX_ERRORS:
+                del self._errors[notification.id]
                 return Undeliverable(type(error).__name__)
-            # It may have failed after the sending.
+            # The message may have been sent before the error.
             return RetryLater(0, maybe_sent=True)
-        self._mistakes.pop(notification.id, None)
+        self._errors.pop(notification.id, None)
         return outcome
 
-    async def _save(self, notification: StoredNotification, outcome: DeliveryOutcome, *, follows: bool = True) -> None:
-        """Save the outcome, however long the database is away.
+    async def _save(
+        self, notification: StoredNotification, outcome: DeliveryOutcome, *, has_follow_up: bool = True
+    ) -> None:
+        """Save the outcome. Try again until the database can be reached.
 
-        Only this process knows the message's id: without it, an invoice can't be removed from the chat.
+        Only this process knows the message's id. Without it, an invoice can't be removed from the chat.
         """
         await retry_forever(
             "save_delivery",
-            lambda: self._keep(notification, outcome, follows=follows),
-            despite=StoreDown,
-            unless=LASTING,
+            lambda: self._save_once(notification, outcome, has_follow_up=has_follow_up),
+            retry_on=StoreDown,
+            give_up_on=LASTING,
             sleep=self._sleep,
             message=notification.kind,
         )
 
-    async def _keep(self, notification: StoredNotification, outcome: DeliveryOutcome, *, follows: bool) -> None:
+    async def _save_once(
+        self, notification: StoredNotification, outcome: DeliveryOutcome, *, has_follow_up: bool
+    ) -> None:
         now = self._clock.now()
         is_extra = notification.queue is Queue.EXTRA
         if isinstance(outcome, RetryLater) and is_extra and notification.attempts + 1 >= EXTRA_TRIES:
@@ -231,21 +228,21 @@ class OutboxDelivery:
             match outcome:
                 case Sent(message_id):
                     await OutboxRepository(tx).record_sent(notification.id, message_id, now)
-                    await self._follow(tx, (notification,) if follows else (), outcome, now)
+                    await self._run_follow_ups(tx, (notification,) if has_follow_up else (), outcome, now)
                 case RetryLater(after, maybe_sent):
-                    wait = timedelta(seconds=max(after, DELIVER_AGAIN.after(notification.attempts + 1)))
+                    wait = timedelta(seconds=max(after, RETRY_BACKOFF.after(notification.attempts + 1)))
                     due = now + (max(wait, REPEAT_AFTER) if maybe_sent else wait)
-                    await OutboxRepository(tx).retry(notification.id, due, maybe_sent=maybe_sent)
+                    await OutboxRepository(tx).postpone(notification.id, due, maybe_sent=maybe_sent)
                 case ChatMoved(new_chat_id=new_chat_id):
                     await self._move_chat(tx, notification, new_chat_id, now)
                 case Undeliverable(_, whole_chat=True):
-                    await self._give_up_chat(tx, notification, outcome, now, follows=follows)
+                    await self._give_up_chat(tx, notification, outcome, now, has_follow_up=has_follow_up)
                 case Unreadable(reason):
                     await OutboxRepository(tx).give_up(notification.id, reason)
                     self._log_unreadable(notification, reason)
                 case Undeliverable(reason):
                     await OutboxRepository(tx).give_up(notification.id, reason)
-                    await self._follow(tx, (notification,) if follows else (), outcome, now)
+                    await self._run_follow_ups(tx, (notification,) if has_follow_up else (), outcome, now)
                     log.error(
                         "message_undeliverable", message=notification.kind, subject=notification.subject, reason=reason
                     )
@@ -256,34 +253,40 @@ class OutboxDelivery:
         await OutboxRepository(tx).move_chat(notification.chat_id, new_chat_id)
         for on_moved in self._on_chat_moved:
             await on_moved(tx, notification.chat_id, new_chat_id)
-        await OutboxRepository(tx).retry(notification.id, now, maybe_sent=False)
+        await OutboxRepository(tx).postpone(notification.id, now, maybe_sent=False)
         log.warning("chat_moved", message=notification.kind)
 
     async def _give_up_chat(
-        self, tx: Transaction, notification: StoredNotification, outcome: Undeliverable, now: datetime, *, follows: bool
+        self,
+        tx: Transaction,
+        notification: StoredNotification,
+        outcome: Undeliverable,
+        now: datetime,
+        *,
+        has_follow_up: bool,
     ) -> None:
-        waiting = await OutboxRepository(tx).unsent_in(notification.chat_id)
+        waiting = await OutboxRepository(tx).find_unsent(notification.chat_id)
         count = await OutboxRepository(tx).give_up_chat(notification.chat_id, outcome.reason)
         for on_unreachable in self._on_chat_unreachable:
             await on_unreachable(tx, notification.chat_id, now)
-        await self._follow(tx, waiting if follows else (), outcome, now)
+        await self._run_follow_ups(tx, waiting if has_follow_up else (), outcome, now)
         for each in waiting:
-            self._mistakes.pop(each.id, None)
+            self._errors.pop(each.id, None)
         log.warning("chat_unreachable", message=notification.kind, rows=count, reason=outcome.reason)
 
-    async def _follow(
-        self, tx: Transaction, ended: Iterable[StoredNotification], how: Sent | Undeliverable, now: datetime
+    async def _run_follow_ups(
+        self, tx: Transaction, notifications: Iterable[StoredNotification], outcome: Sent | Undeliverable, now: datetime
     ) -> None:
-        for notification in ended:
-            if notification.kind not in self._after:
+        for notification in notifications:
+            if notification.kind not in self._follow_ups:
                 continue
-            kind, follow = self._after[notification.kind]
+            kind, follow_up = self._follow_ups[notification.kind]
             try:
                 readable = unpack(kind, notification)
             except PayloadUnreadable:
                 self._log_unreadable(notification, "its payload can't be read")
             else:
-                await follow(tx, readable, how, now)
+                await follow_up(tx, readable, outcome, now)
 
     @staticmethod
     def _log_unreadable(notification: StoredNotification, reason: str) -> None:

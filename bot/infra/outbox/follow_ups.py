@@ -1,30 +1,38 @@
-"""What follows when a notification was sent or given up, where several features have something to do then."""
+"""What features do when a notification was sent or given up, or when its chat moved or can't be reached."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.delivery import After
 from bot.infra.outbox.model import Notification, Sent, Undeliverable
+
+FollowUp = Callable[[Transaction, Notification[Any], Sent | Undeliverable, datetime], Awaitable[None]]
+"""Called in the transaction that saves that a notification was sent or given up. The last argument is the time."""
+
+OnChatUnreachable = Callable[[Transaction, int, datetime], Awaitable[None]]
+"""Called when a chat can't be reached, with the chat's id and the time."""
+
+OnChatMoved = Callable[[Transaction, int, int], Awaitable[None]]
+"""Called when a chat got another id, with the old id and the new one."""
 
 K = TypeVar("K", bound=str)
 
 
-def chain(*features: Mapping[K, After]) -> dict[K, After]:
-    """Return for each kind of notification what all features do then, in their order."""
+def chain_follow_ups(*features: Mapping[K, FollowUp]) -> dict[K, FollowUp]:
+    """Return for each kind of notification one follow-up that calls those of all features, in their order."""
     kinds = {kind for feature in features for kind in feature}
-    return {kind: _in_turn([feature[kind] for feature in features if kind in feature]) for kind in kinds}
+    return {kind: _call_in_order([feature[kind] for feature in features if kind in feature]) for kind in kinds}
 
 
-def _in_turn(steps: Sequence[After]) -> After:
+def _call_in_order(steps: Sequence[FollowUp]) -> FollowUp:
     if len(steps) == 1:
         return steps[0]
 
-    async def follow(
-        tx: Transaction, notification: Notification[object], how: Sent | Undeliverable, now: datetime
+    async def follow_up(
+        tx: Transaction, notification: Notification[object], outcome: Sent | Undeliverable, now: datetime
     ) -> None:
         for step in steps:
-            await step(tx, notification, how, now)
+            await step(tx, notification, outcome, now)
 
-    return follow
+    return follow_up

@@ -1,4 +1,4 @@
-"""Notifications, the queues that they wait in, and what can come of sending one."""
+"""Notifications, their queues, and the outcomes of an attempt to send one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,57 +8,57 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
 
 class Queue(StrEnum):
-    """Where a message waits. In a chat each queue keeps its order, and none waits for another."""
+    """A queue of notifications. Each keeps its order within a chat, and no queue waits for another."""
 
     MONEY = "money"
-    EXTRA = "extra"  # pictures, files and talk: a bounded number of tries
+    EXTRA = "extra"  # pictures, files and conversation: up to `EXTRA_TRIES`
     RATE = "rate"
 
 
 EXTRA_TRIES: Final = 24
-"""A message in `Queue.EXTRA` is given up after so many tries, some four hours after the first."""
+"""A notification in `Queue.EXTRA` is given up after so many tries. That is about four hours after the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoPayload:
-    """The payload of a notification that says nothing beyond its kind."""
+    """The payload of a notification that has no data beyond its kind."""
 
 
 class NotificationKind(StrEnum):
-    """The kinds of notification of one feature. Each has a name, which rows store, and the type of its payload.
+    """The kinds of notification of one feature. Each has the name that rows store, and the type of its payload.
 
         class RateNotification(NotificationKind):
             DAILY_QUOTE = "daily_quote", DailyQuote
             PRICE_ALERT = "rate_alert", PriceReached
 
-    A payload is a frozen dataclass of what JSON can hold, of times, decimals and enums.
+    A payload is a frozen dataclass. Its fields are JSON values, times, decimals and enums.
     """
 
     payload: type[Any]
 
     def __new__(cls, name: str, payload: type[Any] = NoPayload) -> Self:
-        """Create the member that rows name so."""
+        """Create the kind with this name."""
         member = str.__new__(cls, name)
         member._value_ = name
         member.payload = payload
         return member
 
 
-def subject_key(*parts: object) -> str:
-    """Return the text by which a row knows its subject, such as "order:R2345AB". Nothing reads it back."""
+def format_subject(*parts: object) -> str:
+    """Return the subject of a row as text, such as "order:R2345AB". No code parses it."""
     return ":".join(str(part) for part in parts)
 
 
-def mark_of(*parts: object) -> str:
-    """Return the text that tells a row from others of its subject and kind, such as "order.7". Nothing reads it."""
+def format_mark(*parts: object) -> str:
+    """Return the text that distinguishes rows of one subject and kind, such as "order.7". No code parses it."""
     return ".".join(str(part) for part in parts)
 
 
 class NotificationStatus(StrEnum):
-    """How far a notification is on its way to the user."""
+    """The status of a notification."""
 
     WAITING = "waiting"
-    SENDING = "sending"  # committed before the request: after a crash it may have arrived
+    SENDING = "sending"  # saved before the request: after a crash it may have arrived
     SENT = "sent"
     UNDELIVERABLE = "undeliverable"
 
@@ -68,9 +68,9 @@ P_co = TypeVar("P_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification(Generic[P_co]):
-    """One row of the outbox. Unique by (subject, kind, mark, chat); rows of one chat are sent in the order of `id`.
+    """One row of the outbox, unique by subject, kind, mark and chat. Rows of a chat are sent in the order of `id`.
 
-    `kind` is a member of a feature's `NotificationKind`, or its name where the row was only read.
+    `kind` is a member of a feature's `NotificationKind`, or its name if the row was only read.
     """
 
     id: int = 0
@@ -91,12 +91,12 @@ class Notification(Generic[P_co]):
 
 
 StoredNotification = Notification[Mapping[str, object]]
-"""A row as it was read: nobody has looked at its payload yet."""
+"""A row as it was read, with its payload as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Notifications that have waited too long: how many, and since when the oldest."""
+    """How many notifications have waited too long, and since when the oldest has waited."""
 
     count: int = 0
     since: datetime | None = None
@@ -108,15 +108,15 @@ class Sent:
 
     message_id: int | None = None
     topic_id: int | None = None
-    """The topic that it stands in, where there are topics."""
+    """The topic of the message, in a chat with topics."""
 
     without_picture: bool = False
-    """Its picture was refused, so it was sent as text."""
+    """Telegram rejected the picture, so the message was sent as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryLater:
-    """Not sent yet: again in `after` seconds. `maybe_sent` where the request may have arrived."""
+    """The notification isn't sent yet. Try again in `after` seconds. `maybe_sent`: the request may have arrived."""
 
     after: float
     maybe_sent: bool = False
@@ -124,7 +124,7 @@ class RetryLater:
 
 @dataclass(frozen=True, slots=True)
 class Undeliverable:
-    """It will never be sent: the chat can't be reached (`whole_chat`) or the message itself is refused."""
+    """The notification can't be sent: the chat can't be reached (`whole_chat`), or Telegram rejects the message."""
 
     reason: str
     whole_chat: bool = False
@@ -132,23 +132,23 @@ class Undeliverable:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable(Undeliverable):
-    """The notification, or what it is about, can't be read. Nothing follows from that."""
+    """The notification or its subject can't be read. No follow-up is called."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMoved(Undeliverable):
-    """Nothing was sent: the chat has another id from now on, where it can be sent."""
+    """Nothing was sent, because the chat has another id now. The notification can be sent there."""
 
     new_chat_id: int = 0
 
 
 DeliveryOutcome = Sent | RetryLater | Undeliverable | ChatMoved
-"""What came of one attempt at a notification."""
+"""The outcome of one attempt to send a notification."""
 
 
 class NotificationSender(Protocol):
-    """Turns one notification into a message in its reader's language, and sends, edits or deletes."""
+    """Turns a notification into a message in the reader's language, and sends, edits or deletes that message."""
 
     async def send(self, notification: StoredNotification, /) -> DeliveryOutcome:
-        """Make one attempt; never raise for anything that Telegram can answer."""
+        """Make one attempt. Raise no errors of Telegram or the network."""
         ...

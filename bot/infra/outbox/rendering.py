@@ -1,4 +1,4 @@
-"""One registry of who turns which kind of notification into a message, and what all of them share."""
+"""The registry of renderers, which turn notifications into messages, and helpers for all of them."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Generic, TypeVar
@@ -28,21 +28,21 @@ from bot.infra.telegram.outbound.sender import (
 )
 
 Context = TypeVar("Context")
-"""What the features need to render for one reader. The outbox only passes it on."""
+"""What renderers need for one reader. The outbox only passes it on."""
 
 Render = Callable[[Notification[Any], Context], Awaitable[DeliveryOutcome]]
-"""One attempt at a notification. Its payload is of the type that its kind names."""
+"""Makes one attempt to send a notification. The payload has the type that the kind names."""
 
 
 class Renderers(Generic[Context]):
-    """All features' renderers by kind (the `NotificationSender` of the outbox).
+    """The renderers of all features, by kind. It is the `NotificationSender` of the outbox.
 
     Args:
         open_context: returns the context for the reader of a chat.
         features: the renderers of each feature.
 
     Raises:
-        ValueError: two renderers for one kind.
+        ValueError: a kind has two renderers.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class Renderers(Generic[Context]):
 
     @property
     def kinds(self) -> frozenset[NotificationKind]:
-        """Return the kinds that have a renderer."""
+        """The kinds that have a renderer."""
         return frozenset(kind for kind, _ in self._renderers.values())
 
     async def send(self, notification: StoredNotification) -> DeliveryOutcome:
-        """Make one attempt at a notification."""
+        """Make one attempt to send a notification."""
         if notification.kind not in self._renderers:
             return Unreadable("its kind is unknown")
         kind, render = self._renderers[notification.kind]
@@ -75,19 +75,19 @@ def _merge(
 ) -> dict[str, tuple[NotificationKind, Render[Context]]]:
     merged: dict[str, tuple[NotificationKind, Render[Context]]] = {}
     for renderers in features:
-        if twice := merged.keys() & renderers.keys():
-            raise ValueError(f"two renderers for {', '.join(sorted(twice))}")
+        if duplicates := merged.keys() & renderers.keys():
+            raise ValueError(f"two renderers for {', '.join(sorted(duplicates))}")
         merged.update({kind.value: (kind, render) for kind, render in renderers.items()})
     return merged
 
 
 def with_repeat_note(notification: Notification[object], t: Translator, text: str) -> str:
-    """Return the text of a notification; one that may have arrived before says so."""
+    """Return the text of a notification. If the message may have arrived before, the text says so."""
     return f"{text}\n\n{t('news.again')}" if notification.maybe_sent else text
 
 
 def delivery_outcome(outcome: Outcome) -> DeliveryOutcome:
-    """Return what a messenger's outcome means for the notification."""
+    """Return the outcome of a notification for the messenger's outcome."""
     match outcome:
         case Delivered(message_id):
             return Sent(message_id)

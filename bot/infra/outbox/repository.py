@@ -1,4 +1,4 @@
-"""Notifications: each saved once, sent in order within a chat, and never lost between two attempts."""
+"""Reads and writes of notifications. Each is saved once, and their order within a chat is kept."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -19,13 +19,12 @@ from sqlalchemy import (
     update,
 )
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import MALFORMED, constant
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import Backlog, Notification, NotificationStatus, Queue, StoredNotification
 from bot.infra.outbox.payload import pack
-from bot.infra.outbox.tables import IS_GIVEN_UP, IS_WAITING, is_unsent, outbox
+from bot.infra.outbox.tables import IS_UNDELIVERABLE, IS_WAITING, is_unsent, outbox
 
 THIS = outbox.c.id == bindparam("notification")
 IS_UNSENT = is_unsent(outbox)
@@ -39,23 +38,23 @@ def _is_in(queue: Queue, notification: FromClause) -> ColumnElement[bool]:
     return notification.c.queue == constant(queue)
 
 
-def _heads(queue: Queue) -> Select[Any]:
-    """The first of each chat in one of the queues.
+def _build_heads(queue: Queue) -> Select[Any]:
+    """Return the query for the heads: the first unsent notification of each chat in one queue.
 
-    Read from the index in the order of falling due, so that a hundred heads cost a hundred looks however many wait.
-    A scalar subquery, because PostgreSQL has no way to turn that into a join over everything.
+    It reads the index in the order of `due_at`, so a hundred heads cost a hundred lookups, however many rows wait.
+    It is a scalar subquery, because PostgreSQL can't turn that into a join over all rows.
     """
-    its, same = (_is_in(queue, rows) for rows in (outbox, _same_chat))
+    in_queue, in_same_queue = (_is_in(queue, rows) for rows in (outbox, _same_chat))
     first_of_chat = (
         select(_same_chat.c.id)
-        .where(is_unsent(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, same)
+        .where(is_unsent(_same_chat), _same_chat.c.chat_id == outbox.c.chat_id, in_same_queue)
         .order_by(_same_chat.c.id)
         .limit(1)
         .scalar_subquery()
     )
-    heads = select(outbox).where(IS_WAITING, its, outbox.c.id == first_of_chat)
+    heads = select(outbox).where(IS_WAITING, in_queue, outbox.c.id == first_of_chat)
     if queue is Queue.EXTRA:
-        # A receipt comes after the message that the rupiah were sent: what one subject says keeps its order.
+        # Notifications of one subject keep their order: a receipt comes after the message that the order was sent.
         heads = heads.where(
             ~exists().where(
                 is_unsent(_same_chat),
@@ -68,31 +67,31 @@ def _heads(queue: Queue) -> Select[Any]:
     return heads.order_by(outbox.c.due_at, outbox.c.id)
 
 
-IN_QUEUE = {queue: _heads(queue) for queue in Queue}
-HEADS = {queue: all_.where(outbox.c.due_at <= NOW).limit(bindparam("limit")) for queue, all_ in IN_QUEUE.items()}
+IN_QUEUE = {queue: _build_heads(queue) for queue in Queue}
+HEADS = {queue: heads.where(outbox.c.due_at <= NOW).limit(bindparam("limit")) for queue, heads in IN_QUEUE.items()}
 DUE_AFTER = select(outbox).where(IS_WAITING, outbox.c.due_at > NOW).order_by(outbox.c.due_at.desc())
 DUE_AFTER = DUE_AFTER.limit(bindparam("limit"))
-NEXT_DUE = [all_.with_only_columns(outbox.c.due_at).limit(1) for all_ in IN_QUEUE.values()]
+NEXT_DUE = [heads.with_only_columns(outbox.c.due_at).limit(1) for heads in IN_QUEUE.values()]
 COUNT_DUE = (
     select(func.count())
     .select_from(outbox)
     .where(IS_UNSENT, outbox.c.due_at <= NOW, outbox.c.subject.startswith(bindparam("start")))
 )
-# An attempt that failed moves `due_at` on: from then on the notification has waited since it was created.
-WAITS_SINCE = case((outbox.c.attempts == 0, outbox.c.due_at), else_=outbox.c.created_at)
+# A failed attempt moves `due_at`. From then on, the notification counts as waiting since it was created.
+WAITING_SINCE = case((outbox.c.attempts == 0, outbox.c.due_at), else_=outbox.c.created_at)
 OVERDUE = bindparam("before", type_=outbox.c.due_at.type)
-# Notifications about the rate go at the pace of a broadcast: however many they are, that is no backlog.
-IS_NOT_OF_RATE = outbox.c.queue != constant(Queue.RATE)
-BACKLOG = select(func.count(), func.min(WAITS_SINCE)).where(IS_UNSENT, IS_NOT_OF_RATE, WAITS_SINCE <= OVERDUE)
-LEFT_SENDING = select(outbox).where(IS_UNSENT, IS_SENDING)
+# Notifications about the rate are sent at the pace of a broadcast, so many of them are no backlog.
+IS_NOT_ABOUT_RATE = outbox.c.queue != constant(Queue.RATE)
+BACKLOG = select(func.count(), func.min(WAITING_SINCE)).where(IS_UNSENT, IS_NOT_ABOUT_RATE, WAITING_SINCE <= OVERDUE)
+INTERRUPTED = select(outbox).where(IS_UNSENT, IS_SENDING)
 
-START = (
+MARK_SENDING = (
     update(outbox)
     .where(THIS, IS_WAITING)
     .values(status=NotificationStatus.SENDING.value, attempts=outbox.c.attempts + 1)
 )
-SENT = update(outbox).where(THIS)
-RETRY = (
+RECORD_SENT = update(outbox).where(THIS)
+POSTPONE = (
     update(outbox)
     .where(THIS, IS_SENDING)
     .values(
@@ -110,8 +109,8 @@ MOVE_CHAT = (
     .values(chat_id=bindparam("new", type_=outbox.c.chat_id.type))
 )
 
-UNSENT_IN = select(outbox).where(IS_UNSENT, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
-OF_SUBJECT = select(outbox).where(outbox.c.subject == bindparam("about")).order_by(outbox.c.id)
+UNSENT = select(outbox).where(IS_UNSENT, outbox.c.chat_id == bindparam("chat")).order_by(outbox.c.id)
+BY_SUBJECT = select(outbox).where(outbox.c.subject == bindparam("about")).order_by(outbox.c.id)
 
 THIS_NOTIFICATION = (
     outbox.c.subject == bindparam("about"),
@@ -119,119 +118,121 @@ THIS_NOTIFICATION = (
     outbox.c.mark == constant(""),
     outbox.c.chat_id == bindparam("chat"),
 )
-MESSAGE_OF = select(outbox.c.message_id).where(*THIS_NOTIFICATION)
+MESSAGE_ID = select(outbox.c.message_id).where(*THIS_NOTIFICATION)
 REPLACE_MESSAGE = update(outbox).where(*THIS_NOTIFICATION)
 
 BEFORE = bindparam("before", type_=outbox.c.sent_at.type)
 DELETE_SENT = delete(outbox).where(outbox.c.sent_at < BEFORE)
-DELETE_GIVEN_UP = delete(outbox).where(IS_GIVEN_UP, outbox.c.created_at < BEFORE)
+DELETE_UNDELIVERABLE = delete(outbox).where(IS_UNDELIVERABLE, outbox.c.created_at < BEFORE)
 
 
 class OutboxRepository:
-    """Read and write notifications, which keep their order within a chat."""
+    """Reads and writes notifications in one transaction."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def add(self, notifications: Sequence[Notification[object]]) -> int:
-        """Save those that are new by (subject, kind, mark, chat). Return how many were."""
+        """Save notifications that are new by subject, kind, mark and chat. Return how many were new."""
         rows = [_row(notification) for notification in notifications]
-        return len(await writing.add_all(self._connection, outbox, rows, outbox.c.id))
+        return len(await upsert.insert_all_new(self._connection, outbox, rows, outbox.c.id))
 
-    async def heads(
+    async def find_heads(
         self, now: datetime, limit: int = 100, queue: Queue = Queue.MONEY
     ) -> tuple[StoredNotification, ...]:
-        """For each chat its first row that is waiting or sending, if that one is waiting and due.
+        """Return the first unsent row of each chat, if it is waiting and due.
 
         No queue waits for another.
         """
         found = await self._connection.execute(HEADS[queue], {"now": now, "limit": limit})
-        return sealing.readable(self._vault, outbox, found.mappings(), _notification)
+        return encryption.read_rows(self._vault, outbox, found.mappings(), _notification)
 
-    async def next_due(self) -> datetime | None:
-        """When the next head falls due."""
+    async def find_next_due(self) -> datetime | None:
+        """Return when the next head is due."""
         found = [(await self._connection.execute(each)).scalar_one_or_none() for each in NEXT_DUE]
         return min((due for due in found if due is not None and due is not MALFORMED), default=None)
 
-    async def due_after(self, moment: datetime, limit: int = 100) -> tuple[StoredNotification, ...]:
-        """Return waiting rows that fall due after `moment`, heads or not, the latest first."""
+    async def find_due_after(self, moment: datetime, limit: int = 100) -> tuple[StoredNotification, ...]:
+        """Return waiting rows that are due after `moment`, the latest first. Rows that aren't heads are included."""
         found = await self._connection.execute(DUE_AFTER, {"now": moment, "limit": limit})
-        return sealing.readable(self._vault, outbox, found.mappings(), _notification)
+        return encryption.read_rows(self._vault, outbox, found.mappings(), _notification)
 
     async def count_due(self, subject_start: str, now: datetime) -> int:
-        """How many rows of such subjects are due, or on their way."""
+        """Return how many rows whose subject starts so are due or being sent."""
         return int((await self._connection.execute(COUNT_DUE, {"start": subject_start, "now": now})).scalar_one())
 
-    async def backlog(self, before: datetime) -> Backlog:
-        """Return what could have been sent before that time and still waits, without notifications about the rate."""
+    async def get_backlog(self, before: datetime) -> Backlog:
+        """Return the notifications that wait since before that time, without those about the rate."""
         count, since = (await self._connection.execute(BACKLOG, {"before": before})).one()
         return Backlog(count, None if since is MALFORMED else since)
 
-    async def start(self, notification_id: int) -> bool:
-        """Waiting -> sending, counting the attempt; False where somebody else has started it."""
-        return (await self._connection.execute(START, {"notification": notification_id})).rowcount == 1
+    async def mark_sending(self, notification_id: int) -> bool:
+        """Mark a waiting row as being sent, and count the attempt. Return False if it no longer waits."""
+        return (await self._connection.execute(MARK_SENDING, {"notification": notification_id})).rowcount == 1
 
     async def record_sent(self, notification_id: int, message_id: int | None, at: datetime) -> None:
-        """It arrived, as that message, whatever we had believed before."""
+        """Mark a row as sent, as this message, from any status."""
         arrived = {"status": NotificationStatus.SENT.value, "message_id": message_id, "sent_at": at, "failure": None}
-        await self._connection.execute(SENT, {"notification": notification_id, **arrived})
+        await self._connection.execute(RECORD_SENT, {"notification": notification_id, **arrived})
 
-    async def retry(self, notification_id: int, due_at: datetime, *, maybe_sent: bool) -> None:
-        """Sending -> waiting until `due_at`; `maybe_sent` sticks once it is set."""
-        await self._connection.execute(RETRY, {"notification": notification_id, "due_at": due_at, "maybe": maybe_sent})
+    async def postpone(self, notification_id: int, due_at: datetime, *, maybe_sent: bool) -> None:
+        """Mark a row that is being sent as waiting until `due_at`. Once `maybe_sent` is set, it stays set."""
+        await self._connection.execute(
+            POSTPONE, {"notification": notification_id, "due_at": due_at, "maybe": maybe_sent}
+        )
 
     async def give_up(self, notification_id: int, failure: str) -> None:
-        """It will never be told; `failure` says why, without personal data."""
-        await self._connection.execute(GIVE_UP_ONE, {"notification": notification_id, **_given_up(failure)})
+        """Mark a row as undeliverable. `failure` says why, without personal data."""
+        await self._connection.execute(GIVE_UP_ONE, {"notification": notification_id, **_undeliverable(failure)})
 
     async def give_up_chat(self, chat_id: int, failure: str) -> int:
-        """Every row of a chat that can't be reached any more."""
-        values = {"chat": chat_id, **_given_up(failure)}
+        """Mark all unsent rows of a chat as undeliverable. Return how many."""
+        values = {"chat": chat_id, **_undeliverable(failure)}
         return (await self._connection.execute(GIVE_UP_CHAT, values)).rowcount
 
     async def move_chat(self, old: int, new: int) -> None:
-        """Send what is still to be sent to a chat to its new id."""
+        """Change the chat of all unsent rows to its new id."""
         await self._connection.execute(MOVE_CHAT, {"old": old, "new": new})
 
-    async def unsent_in(self, chat_id: int) -> tuple[StoredNotification, ...]:
-        """What waits for its way to a chat, or is on it."""
-        found = await self._connection.execute(UNSENT_IN, {"chat": chat_id})
-        return sealing.readable(self._vault, outbox, found.mappings(), _notification)
+    async def find_unsent(self, chat_id: int) -> tuple[StoredNotification, ...]:
+        """Return the rows of a chat that are waiting or being sent."""
+        found = await self._connection.execute(UNSENT, {"chat": chat_id})
+        return encryption.read_rows(self._vault, outbox, found.mappings(), _notification)
 
-    async def of_subject(self, subject: str) -> tuple[StoredNotification, ...]:
-        """All that was or is to be told of a subject, whatever became of it, in its order."""
-        found = await self._connection.execute(OF_SUBJECT, {"about": subject})
-        return sealing.readable(self._vault, outbox, found.mappings(), _notification)
+    async def find_by_subject(self, subject: str) -> tuple[StoredNotification, ...]:
+        """Return all rows of a subject in their order, in any status."""
+        found = await self._connection.execute(BY_SUBJECT, {"about": subject})
+        return encryption.read_rows(self._vault, outbox, found.mappings(), _notification)
 
-    async def left_sending(self) -> tuple[StoredNotification, ...]:
-        """Rows that a crash has left in the middle of a request."""
-        rows = (await self._connection.execute(LEFT_SENDING)).mappings()
-        found = sealing.readable(self._vault, outbox, rows, _notification)
-        # Sorted here: for an order by id SQLite would walk through all that was ever told.
+    async def find_interrupted(self) -> tuple[StoredNotification, ...]:
+        """Return rows that are marked as being sent. After a crash these were interrupted during a request."""
+        rows = (await self._connection.execute(INTERRUPTED)).mappings()
+        found = encryption.read_rows(self._vault, outbox, rows, _notification)
+        # Sorted here, because for `ORDER BY id` SQLite would read all rows that were ever sent.
         return tuple(sorted(found, key=lambda notification: notification.id))
 
-    async def message_of(self, subject: str, kind: str, chat_id: int) -> int | None:
-        """Return the id of the message that showed this notification, which has no mark."""
+    async def find_message_id(self, subject: str, kind: str, chat_id: int) -> int | None:
+        """Return the id of the message of a notification without a mark."""
         key = {"about": subject, "of_kind": kind, "chat": chat_id}
-        return (await self._connection.execute(MESSAGE_OF, key)).scalar_one_or_none()
+        return (await self._connection.execute(MESSAGE_ID, key)).scalar_one_or_none()
 
-    async def replace_message(self, subject: str, kind: str, chat_id: int, message_id: int | None) -> None:
-        """A card that was sent anew has another message's id."""
+    async def replace_message_id(self, subject: str, kind: str, chat_id: int, message_id: int | None) -> None:
+        """Save another message id for a notification without a mark, such as a status message that was sent again."""
         key = {"about": subject, "of_kind": kind, "chat": chat_id}
         await self._connection.execute(REPLACE_MESSAGE, {**key, "message_id": message_id})
 
-    async def delete_sent(self, before: datetime, keep: Sequence[ColumnElement[bool]]) -> int:
-        """Delete rows that were sent before or created and given up before; return how many.
+    async def delete_old(self, before: datetime, keep: Sequence[ColumnElement[bool]]) -> int:
+        """Delete rows that were sent before then, and undeliverable ones created before then. Return how many.
 
-        `keep` are the conditions of features on rows whose message ids they still need.
+        `keep` has conditions on rows whose message ids features still need.
         """
         unless = [not_(condition) for condition in keep]
-        forgotten = [
+        results = [
             await self._connection.execute(statement.where(*unless), {"before": before})
-            for statement in (DELETE_SENT, DELETE_GIVEN_UP)
+            for statement in (DELETE_SENT, DELETE_UNDELIVERABLE)
         ]
-        return sum(result.rowcount for result in forgotten)
+        return sum(result.rowcount for result in results)
 
 
 def _row(notification: Notification[object]) -> dict[str, object]:
@@ -257,5 +258,5 @@ def _notification(row: Mapping[Any, Any]) -> StoredNotification:
     return Notification(**{**row, "queue": Queue(row["queue"]), "status": NotificationStatus(row["status"])})
 
 
-def _given_up(failure: str) -> dict[str, object]:
+def _undeliverable(failure: str) -> dict[str, object]:
     return {"status": NotificationStatus.UNDELIVERABLE.value, "failure": failure}

@@ -35,22 +35,22 @@ outbox = Table(
     Column("message_id", BigInteger),
     Column("sent_at", Instant),
     Column("failure", Text),
-    # A change that is seen twice is reported once.
+    # A change that the bot sees twice is reported once.
     UniqueConstraint("subject", "kind", "mark", "chat_id"),
-    # An id is never given again after its row was forgotten: a late answer must not hit another row.
+    # An id isn't used again after its row was deleted, because a late answer must not change another row.
     sqlite_autoincrement=True,
     info=not_exported("the notifications of the last days: the user has them in the chat"),
 )
 
 
 def is_unsent(notification: FromClause) -> ColumnElement[bool]:
-    """The condition of what is neither told nor given up, in so many words."""
+    """Return the condition that a notification is waiting or being sent, with literals for the partial indexes."""
     return notification.c.status.in_([constant(NotificationStatus.WAITING), constant(NotificationStatus.SENDING)])
 
 
 IS_WAITING = outbox.c.status == constant(NotificationStatus.WAITING)
-# What is still to tell is a few rows among many told, so the sender's indexes hold only those: one to find what
-# is due in the order it fell due, one to see that nothing in the same chat comes before it.
+# Few rows are unsent, so the indexes for sending contain only those. The first finds what is due, in that order. The
+# second shows whether an earlier row of the chat is unsent.
 Index(
     "ix_outbox_waiting",
     outbox.c.due_at,
@@ -66,6 +66,6 @@ Index(
     postgresql_where=is_unsent(outbox),
 )
 IS_SENT = outbox.c.sent_at.is_not(None)
-IS_GIVEN_UP = outbox.c.status == constant(NotificationStatus.UNDELIVERABLE)
+IS_UNDELIVERABLE = outbox.c.status == constant(NotificationStatus.UNDELIVERABLE)
 Index("ix_outbox_sent_at", outbox.c.sent_at, sqlite_where=IS_SENT, postgresql_where=IS_SENT)
-Index("ix_outbox_given_up", outbox.c.created_at, sqlite_where=IS_GIVEN_UP, postgresql_where=IS_GIVEN_UP)
+Index("ix_outbox_given_up", outbox.c.created_at, sqlite_where=IS_UNDELIVERABLE, postgresql_where=IS_UNDELIVERABLE)

@@ -12,25 +12,25 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.repository import OutboxRepository
 
 KEEP_SENT: Final = timedelta(days=30)
-"""How long the bot keeps a notification that was sent or given up."""
+"""How long the bot keeps a notification after it was sent or given up."""
 
 LONGEST_WAIT: Final = 5.0
 SHORTEST_WAIT: Final = 0.05
 
 EVERY_SECONDS: Final = 60.0
 FAR_AHEAD: Final = timedelta(days=1)
-"""A notification is tried again much sooner than that."""
+"""Every notification is tried again much sooner than that."""
 
 
 class OutboxWorker:
-    """One `tick` starts everything that is due."""
+    """Sends notifications as soon as they are due. Each `tick` starts all that are due."""
 
     def __init__(self, delivery: OutboxDelivery, clock: Clock) -> None:
         self._delivery = delivery
         self._clock = clock
 
     async def tick(self) -> float:
-        """Start what is due; how long until the next piece falls due."""
+        """Start to send what is due. Return the seconds until the next tick."""
         await self._delivery.start_due()
         due = await self._delivery.next_due()
         if due is None:
@@ -39,14 +39,14 @@ class OutboxWorker:
 
 
 class OutboxCleanupWorker:
-    """One `tick` does it all.
+    """Deletes old notifications, and repeats interrupted ones. Each `tick` does both.
 
     Args:
         store: has the outbox.
         clock: the time.
-        delivery: sends again what a crash or a lost database left in the middle of a request.
+        delivery: repeats requests that a crash or a lost database interrupted.
         keep: the rows that features still need.
-        on_recovered: called when there is something to send again.
+        on_recovered: called when there are interrupted notifications.
     """
 
     def __init__(
@@ -65,14 +65,14 @@ class OutboxCleanupWorker:
         self._on_recovered = on_recovered
 
     async def tick(self) -> float:
-        """Do it once, and return the seconds until the next time."""
+        """Delete and repeat once. Return the seconds until the next tick."""
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            await OutboxRepository(tx).delete_sent(now - KEEP_SENT, self._keep)
+            await OutboxRepository(tx).delete_old(now - KEEP_SENT, self._keep)
         async with self._store.reading() as tx:
-            # SQLite compares times as text, so a malformed one can come after all others. Nobody would ever read its
-            # row, and a chat's queue would wait behind it. Once read it is noted, and treated as any unreadable row.
-            await OutboxRepository(tx).due_after(now + FAR_AHEAD)
+            # SQLite compares times as text, so a malformed time can sort after all others. Its row would never be due
+            # and would block the queue of its chat. Reading it here records it, so that it is given up.
+            await OutboxRepository(tx).find_due_after(now + FAR_AHEAD)
         if await self._delivery.recover():
             self._on_recovered()
         return EVERY_SECONDS

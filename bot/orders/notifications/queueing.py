@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
-from bot.infra.outbox.model import Notification, Queue, mark_of
+from bot.infra.outbox.model import Notification, Queue, format_mark
 from bot.orders.notifications.kinds import ORDER_SUBJECT, AboutOrder, AboutProblem, OrderNotification, OrderWarning
 from bot.orders.order import Order
 from bot.staff.alarm_model import AlarmKind
@@ -34,7 +34,7 @@ def order_notifications(
             chat_id=order.chat_id,
             subject=order_subject(order),
             kind=kind,
-            mark=mark_of(order.version) if kind is OrderNotification.CARD_EDIT else "",
+            mark=format_mark(order.version) if kind is OrderNotification.CARD_EDIT else "",
             queue=Queue.EXTRA if kind in IN_EXTRA else Queue.MONEY,
             payload=AboutOrder(order.reference),
             due_at=now,

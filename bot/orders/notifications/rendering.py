@@ -158,7 +158,7 @@ class OrderMessages:
         sent = await context.messenger.send_text(chat_id, screen.text, screen.keyboard, priority="money", silent=True)
         if isinstance(sent, Delivered):
             async with context.store.transaction() as tx:
-                await OutboxRepository(tx).replace_message(
+                await OutboxRepository(tx).replace_message_id(
                     order_subject(order), OrderNotification.CARD, chat_id, sent.message_id
                 )
         return delivery_outcome(sent)
@@ -245,7 +245,7 @@ async def _message_of(
 ) -> int | None:
     """Return the id of the message that another notification about the order was sent as."""
     async with context.store.reading() as tx:
-        return await OutboxRepository(tx).message_of(order_subject(order), kind, notification.chat_id)
+        return await OutboxRepository(tx).find_message_id(order_subject(order), kind, notification.chat_id)
 
 
 async def _remove(notification: OrderMessage, message_id: int, order: Order, context: RenderContext) -> DeliveryOutcome:

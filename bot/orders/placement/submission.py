@@ -112,5 +112,5 @@ class OrderSubmission:
         answer that isn't saved here is lost (live service, Orders).
         """
         await retry_forever(
-            "save_answer", save, despite=StoreDown, unless=LASTING, sleep=self._sleep, order=order.reference
+            "save_answer", save, retry_on=StoreDown, give_up_on=LASTING, sleep=self._sleep, order=order.reference
         )

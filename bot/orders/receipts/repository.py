@@ -5,8 +5,7 @@ from typing import Any
 
 from sqlalchemy import Select, bindparam, select
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.orders.receipts.model import Receipt
 from bot.orders.tables import receipts
@@ -24,8 +23,8 @@ class ReceiptRepository:
 
     async def add(self, receipt: Receipt) -> bool:
         """Add a receipt. Return False if the order has one, or another receipt has this code."""
-        row = sealing.seal_row(self._vault, receipts, asdict(receipt))
-        return await writing.add(self._connection, receipts, row)
+        row = encryption.seal_row(self._vault, receipts, asdict(receipt))
+        return await upsert.insert_new(self._connection, receipts, row)
 
     async def of_order(self, reference: str) -> Receipt | None:
         """Return the receipt of an order."""
@@ -37,7 +36,7 @@ class ReceiptRepository:
 
     async def _first(self, statement: Select[Any], **values: object) -> Receipt | None:
         row = (await self._connection.execute(statement, values)).mappings().first()
-        return sealing.read(self._vault, receipts, dict(row), _receipt) if row else None
+        return encryption.read_row(self._vault, receipts, dict(row), _receipt) if row else None
 
 
 def _receipt(known: dict[str, Any]) -> Receipt:

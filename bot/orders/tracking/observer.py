@@ -7,7 +7,6 @@ import structlog
 
 from bot.infra.db.errors import RowUnreadable
 from bot.infra.db.transaction import Transaction
-from bot.infra.db.unreadable import unreadable_keys
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.events import OrderEvents, OrderProblem
 from bot.orders.notifications.kinds import OrderNotification, OrderWarning
@@ -64,7 +63,7 @@ class Observer:
 
         A query for several orders only leaves an unreadable one out of its result, so it would stay due.
         """
-        for reference in unreadable_keys(self._store, "orders") - self._skipped:
+        for reference in self._store.unreadable_keys("orders") - self._skipped:
             await self._skip(reference)
 
     async def _skip(self, reference: str) -> None:

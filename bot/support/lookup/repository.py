@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Integer, Select, Text, and_, bindparam, case, false, func, or_, select, true
 
-from bot.infra.db import encryption as sealing
+from bot.infra.db import encryption
 from bot.infra.db.columns import constant
 from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order
@@ -85,13 +85,13 @@ class LookupRepository:
     async def find_used_methods(self) -> tuple[PayoutMethod, ...]:
         """Return the destinations of all orders, each code once. The service may no longer list some of them."""
         found = (await self._connection.execute(USED_METHODS)).mappings()
-        read = (sealing.read_unopened(self._vault, orders, dict(row), _to_method) for row in found)
+        read = (encryption.read_sealed_row(self._vault, orders, dict(row), _to_method) for row in found)
         return tuple(filter(None, read))
 
     async def find_users_by_name(self, username: str) -> tuple[User, ...]:
         """Return the users who had this username when we last saw them, the last seen first."""
         found = (await self._connection.execute(BY_USERNAME, {"called": username})).mappings()
-        return sealing.readable(self._vault, users, found, to_user)
+        return encryption.read_rows(self._vault, users, found, to_user)
 
     async def count_orders(self, user_id: int) -> OrderCounts:
         """Return how many orders the user has."""

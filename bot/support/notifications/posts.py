@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.delivery import After
+from bot.infra.outbox.follow_ups import FollowUp
 from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
 from bot.infra.telegram.ui.questions import OpenQuestion
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
@@ -103,7 +103,7 @@ async def _save_reminder(
     await save_post(tx, notification, result, now, PostRole.REMARK, topic_id=card.topic_id if card else None)
 
 
-FOLLOW_UPS: Final[Mapping[NotificationKind, After]] = {
+FOLLOW_UPS: Final[Mapping[NotificationKind, FollowUp]] = {
     TicketNotification.OPENED: _save,
     TicketNotification.CLOSED: _save,
     OrderNotification.FAILED: _save_of_order,

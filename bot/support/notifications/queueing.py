@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import Notification, NotificationKind, Queue, mark_of
+from bot.infra.outbox.model import Notification, NotificationKind, Queue, format_mark
 from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.repository import MovedChatRepository
 from bot.staff.staff_chat import StaffChat
@@ -80,13 +80,13 @@ async def notify_chats(
 
 async def update_card(tx: Transaction, staff_chat: StaffChat, reference: str, now: datetime, *mark: object) -> None:
     """Queue an update of a ticket's card. `mark` is what has changed."""
-    await notify_staff(tx, staff_chat, StaffNotification.CARD, AboutTicket(reference), now, mark=mark_of(*mark))
+    await notify_staff(tx, staff_chat, StaffNotification.CARD, AboutTicket(reference), now, mark=format_mark(*mark))
 
 
 async def notify_of_step(tx: Transaction, staff_chat: StaffChat, ticket: Ticket, what: str, now: datetime) -> None:
     """Queue a line to support about a change of a ticket. It mentions the agent who holds the ticket."""
     step = TicketStep(ticket.reference, what, ticket.claimed_by or 0)
-    await notify_staff(tx, staff_chat, StaffNotification.STEP, step, now, mark=mark_of(what, ticket.version))
+    await notify_staff(tx, staff_chat, StaffNotification.STEP, step, now, mark=format_mark(what, ticket.version))
 
 
 async def notify_user(
@@ -110,7 +110,7 @@ async def notify_of_remark(
 ) -> None:
     """Queue a line about an entry for some chats. `mark` distinguishes equal remarks about one entry."""
     payload = EntryRemark(entry.ticket, entry.number, what, by, before, why)
-    whole_mark = mark_of(what, entry.number, *((mark,) if mark else ()))
+    whole_mark = format_mark(what, entry.number, *((mark,) if mark else ()))
     await notify_chats(tx, chat_ids, StaffNotification.REMARK, payload, now, mark=whole_mark)
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.delivery import After
+from bot.infra.outbox.follow_ups import FollowUp
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, Undeliverable
 from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified
@@ -131,7 +131,7 @@ class ReplyResults:
     def __init__(self, staff_chat: StaffChat) -> None:
         self._staff_chat = staff_chat
 
-    def follow_ups(self) -> Mapping[NotificationKind, After]:
+    def follow_ups(self) -> Mapping[NotificationKind, FollowUp]:
         """Return what follows for each kind of notification."""
         return {
             TicketNotification.REPLY: self._save_reply,

@@ -157,7 +157,7 @@ async def _save_post(context: RenderContext, place: Place, entry: TicketEntry, m
 async def _is_superseded(notification: Notification[AboutTicket], context: RenderContext) -> bool:
     """Return whether a later update of the card waits. A group allows only 20 messages and edits a minute."""
     async with context.store.reading() as tx:
-        queued = await OutboxRepository(tx).of_subject(notification.subject)
+        queued = await OutboxRepository(tx).find_by_subject(notification.subject)
     return any(
         later.id > notification.id
         and later.chat_id == notification.chat_id

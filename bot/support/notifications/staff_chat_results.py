@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.delivery import After
+from bot.infra.outbox.follow_ups import FollowUp
 from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
 from bot.infra.outbox.repository import OutboxRepository
 from bot.staff.alarm_model import Alarm, AlarmKind
@@ -29,7 +29,7 @@ class StaffChatResults:
         self._staff_chat = staff_chat
         self._operators = operator_ids
 
-    def follow_ups(self) -> Mapping[NotificationKind, After]:
+    def follow_ups(self) -> Mapping[NotificationKind, FollowUp]:
         """Return what follows for each kind of notification."""
         return {
             **dict.fromkeys(StaffNotification, self._check_group),

@@ -6,8 +6,7 @@ from typing import Any
 
 from sqlalchemy import Select, bindparam, select
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.support.reveal.model import Reveal
 from bot.support.reveal.tables import IS_REVEALED, reveals
@@ -25,7 +24,7 @@ class RevealRepository:
 
     async def add(self, reveal: Reveal) -> None:
         """Insert a reveal."""
-        await writing.add(self._connection, reveals, asdict(reveal))
+        await upsert.insert_new(self._connection, reveals, asdict(reveal))
 
     async def get(self, reveal_id: str) -> Reveal | None:
         """Return the reveal of this id."""
@@ -33,7 +32,7 @@ class RevealRepository:
 
     async def save(self, reveal: Reveal) -> None:
         """Insert or replace a reveal."""
-        await writing.put(self._connection, reveals, asdict(reveal))
+        await upsert.insert_or_replace(self._connection, reveals, asdict(reveal))
 
     async def unmasked(self) -> tuple[Reveal, ...]:
         """Return the reveals that aren't masked yet, the first to end first."""
@@ -41,7 +40,7 @@ class RevealRepository:
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[Reveal, ...]:
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return sealing.readable(self._vault, reveals, found, _to_reveal)
+        return encryption.read_rows(self._vault, reveals, found, _to_reveal)
 
 
 def _to_reveal(known: dict[str, Any]) -> Reveal:

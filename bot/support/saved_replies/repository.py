@@ -5,8 +5,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, select
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.support.saved_replies.model import SavedReply
 from bot.support.saved_replies.tables import saved_replies
@@ -25,7 +24,7 @@ class SavedReplyRepository:
     async def all(self) -> tuple[SavedReply, ...]:
         """Return all saved replies, by name."""
         found = (await self._connection.execute(ALL)).mappings()
-        return sealing.readable(self._vault, saved_replies, found, _to_saved_reply)
+        return encryption.read_rows(self._vault, saved_replies, found, _to_saved_reply)
 
     async def get(self, name: str) -> SavedReply | None:
         """Return the saved reply with this name."""
@@ -33,7 +32,7 @@ class SavedReplyRepository:
 
     async def save(self, reply: SavedReply) -> None:
         """Insert or replace a saved reply."""
-        await writing.put(self._connection, saved_replies, asdict(reply))
+        await upsert.insert_or_replace(self._connection, saved_replies, asdict(reply))
 
     async def delete(self, name: str) -> bool:
         """Delete a saved reply, and return whether it existed."""

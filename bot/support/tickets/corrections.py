@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.core.errors import Rejection
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import mark_of
+from bot.infra.outbox.model import format_mark
 from bot.staff.model import AuditAction
 from bot.support.model import EntryKind, IncomingMessage, TicketEntry
 from bot.support.notifications.kinds import AboutEntry, StaffNotification, TicketNotification, UserEntry
@@ -65,14 +65,16 @@ class TicketCorrectionService(TicketService):
                 return False
             await TicketEntryRepository(tx).save(replace(known, withdrawn_at=now))
             payload = AboutEntry(ticket.reference, known.number)
-            await notify_user(tx, ticket, TicketNotification.REPLY_WITHDRAWN, payload, now, mark=mark_of(known.number))
+            await notify_user(
+                tx, ticket, TicketNotification.REPLY_WITHDRAWN, payload, now, mark=format_mark(known.number)
+            )
             await audit_ticket(tx, ticket, AuditAction.WITHDREW, by=by, now=now, detail=f"#{known.number}")
             return True
 
         return await self._change(entry.ticket, change)
 
     async def _notify_of_edit(self, tx: Transaction, ticket: Ticket, edited: TicketEntry, now: datetime) -> None:
-        mark = mark_of(edited.number, int(now.timestamp() * 1_000_000))
+        mark = format_mark(edited.number, int(now.timestamp() * 1_000_000))
         if edited.kind is EntryKind.REPLY:
             payload = AboutEntry(ticket.reference, edited.number)
             await notify_user(tx, ticket, TicketNotification.REPLY_EDITED, payload, now, mark=mark)

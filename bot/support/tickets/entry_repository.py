@@ -6,8 +6,7 @@ from typing import Any
 
 from sqlalchemy import Select, bindparam, func, select, update
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.support.model import EntryKind, MediaKind, TicketEntry
 from bot.support.tickets.tables import ticket_entries
@@ -36,7 +35,7 @@ class TicketEntryRepository:
         while await self.of_source(entry.source_chat_id, entry.source_message_id) is None:
             last = (await self._connection.execute(LAST, {"of_ticket": entry.ticket})).scalar_one()
             numbered = replace(entry, number=(last or 0) + 1)
-            if await writing.add(self._connection, ticket_entries, self._row(numbered)):
+            if await upsert.insert_new(self._connection, ticket_entries, self._row(numbered)):
                 return numbered
             # On PostgreSQL, another process may have used the number, or saved the message, at the same time.
         return None
@@ -59,15 +58,15 @@ class TicketEntryRepository:
         await self._connection.execute(SAVE.values({name: row[name] for name in CHANGES}), {"key": entry.id})
 
     def _row(self, entry: TicketEntry) -> dict[str, Any]:
-        return sealing.seal_row(self._vault, ticket_entries, {"id": entry.id, **asdict(entry)})
+        return encryption.seal_row(self._vault, ticket_entries, {"id": entry.id, **asdict(entry)})
 
     async def _one(self, statement: Select[Any], parameters: Mapping[str, object]) -> TicketEntry | None:
         row = (await self._connection.execute(statement, parameters)).mappings().first()
-        return sealing.read(self._vault, ticket_entries, dict(row), _to_entry) if row else None
+        return encryption.read_row(self._vault, ticket_entries, dict(row), _to_entry) if row else None
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketEntry, ...]:
         found = await self._connection.execute(statement, parameters)
-        return sealing.readable(self._vault, ticket_entries, found.mappings(), _to_entry)
+        return encryption.read_rows(self._vault, ticket_entries, found.mappings(), _to_entry)
 
 
 def _to_entry(known: dict[str, Any]) -> TicketEntry:

@@ -6,8 +6,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Select, bindparam, delete, select
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.support.model import PostRole, TicketPost
 from bot.support.tickets.tables import ticket_posts, tickets
@@ -65,7 +64,7 @@ class TicketPostRepository:
 
     async def add(self, post: TicketPost) -> None:
         """Insert or replace a post."""
-        await writing.put(self._connection, ticket_posts, asdict(post))
+        await upsert.insert_or_replace(self._connection, ticket_posts, asdict(post))
 
     async def get(self, chat_id: int, message_id: int) -> TicketPost | None:
         """Return the post of a message, or None if it belongs to no ticket."""
@@ -111,7 +110,7 @@ class TicketPostRepository:
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[TicketPost, ...]:
         found = await self._connection.execute(statement, parameters)
-        return sealing.readable(self._vault, ticket_posts, found.mappings(), _to_post)
+        return encryption.read_rows(self._vault, ticket_posts, found.mappings(), _to_post)
 
 
 def _to_post(known: dict[str, Any]) -> TicketPost:

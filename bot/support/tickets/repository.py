@@ -7,8 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Integer, Select, bindparam, func, select, update
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.support.model import TicketFilter
 from bot.support.ticket import Cause, CloseReason, Rating, Ticket, TicketStatus
@@ -77,7 +76,7 @@ class TicketRepository:
 
     async def add(self, ticket: Ticket) -> bool:
         """Insert a ticket. Return False if one about the same is open, or the reference is taken."""
-        return await writing.add(self._connection, tickets, asdict(ticket))
+        return await upsert.insert_new(self._connection, tickets, asdict(ticket))
 
     async def get(self, reference: str) -> Ticket | None:
         """Return the ticket with this reference."""
@@ -117,15 +116,15 @@ class TicketRepository:
     async def times(self, since: datetime, until: datetime) -> tuple[TicketTimes, ...]:
         """Return the times of the tickets that were opened from `since` to before `until`."""
         found = await self._connection.execute(TIMES, {"since": since, "until": until})
-        return sealing.readable(self._vault, tickets, found.mappings(), _to_times)
+        return encryption.read_rows(self._vault, tickets, found.mappings(), _to_times)
 
     async def _one(self, statement: Select[Any], parameters: Mapping[str, object]) -> Ticket | None:
         row = (await self._connection.execute(statement, parameters)).mappings().first()
-        return sealing.read(self._vault, tickets, dict(row), _to_ticket) if row else None
+        return encryption.read_row(self._vault, tickets, dict(row), _to_ticket) if row else None
 
     async def _all(self, statement: Select[Any], parameters: Mapping[str, object]) -> tuple[Ticket, ...]:
         found = (await self._connection.execute(statement, parameters)).mappings()
-        return sealing.readable(self._vault, tickets, found, _to_ticket)
+        return encryption.read_rows(self._vault, tickets, found, _to_ticket)
 
 
 def _to_times(known: dict[str, Any]) -> TicketTimes:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import mark_of
+from bot.infra.outbox.model import format_mark
 from bot.staff.model import AuditAction
 from bot.support.model import EntryKind, IncomingMessage, TicketEntry
 from bot.support.notifications.kinds import AboutEntry, AboutTicket, Remark, TicketNotification
@@ -63,7 +63,7 @@ class StaffTicketService(TicketService):
                 return None
             saved = await self._save(tx, ticket, ticket.record_reply(by, now), now)
             about = AboutEntry(reference, entry.number)
-            await notify_user(tx, saved, TicketNotification.REPLY, about, now, mark=mark_of(entry.number))
+            await notify_user(tx, saved, TicketNotification.REPLY, about, now, mark=format_mark(entry.number))
             await notify_of_remark(
                 tx, await other_staff_chats(tx, self._staff_chat, entry), entry, Remark.REPLIED, now, by=by
             )
@@ -82,7 +82,7 @@ class StaffTicketService(TicketService):
                 return False
             await TicketEntryRepository(tx).save(replace(entry, failure=None))
             about = AboutEntry(reference, number)
-            mark = mark_of(number, int(now.timestamp() * 1_000_000))  # another one for each attempt
+            mark = format_mark(number, int(now.timestamp() * 1_000_000))  # another one for each attempt
             await notify_user(tx, ticket, TicketNotification.REPLY, about, now, mark=mark)
             await audit_ticket(tx, ticket, AuditAction.ANSWERED, by=by, now=now, detail=f"#{number}")
             return True
@@ -109,7 +109,7 @@ class StaffTicketService(TicketService):
         async def change(tx: Transaction, ticket: Ticket, now: datetime) -> Ticket:
             saved = await self._save(tx, ticket, ticket.close(by, reason, now), now)
             about = AboutTicket(reference)
-            await notify_user(tx, saved, TicketNotification.CLOSED, about, now, mark=mark_of(saved.version))
+            await notify_user(tx, saved, TicketNotification.CLOSED, about, now, mark=format_mark(saved.version))
             await audit_ticket(tx, saved, AuditAction.CLOSED, by=by, now=now, detail=str(reason))
             return saved
 

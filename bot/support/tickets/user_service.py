@@ -13,7 +13,7 @@ from bot.core.clock import Clock
 from bot.core.errors import Rejection
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.infra.outbox.model import mark_of
+from bot.infra.outbox.model import format_mark
 from bot.staff.staff_chat import StaffChat
 from bot.support.model import EntryKind, IncomingMessage
 from bot.support.notifications.kinds import AboutTicket, StaffNotification, UserEntry
@@ -149,7 +149,7 @@ class UserTicketService(TicketService):
         entry = await add_entry(tx, ticket, incoming, EntryKind.ASKED, by=ticket.user_id, now=now)
         if entry is None:
             return
-        payload, mark = UserEntry(ticket.reference, entry.number, ticket.claimed_by or 0), mark_of(entry.number)
+        payload, mark = UserEntry(ticket.reference, entry.number, ticket.claimed_by or 0), format_mark(entry.number)
         await notify_staff(tx, self._staff_chat, StaffNotification.ENTRY, payload, now, mark=mark)
         await record_user_event(tx, ticket.user_id, event, now, ticket.order_reference)
 

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from bot.app import store_of
 from bot.config import load
-from bot.infra.db.vault import new_key
+from bot.infra.db.vault import generate_key
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
@@ -20,7 +20,7 @@ from tests.orders.builders import an_order
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-OLD, NEW = new_key(), new_key()
+OLD, NEW = generate_key(), generate_key()
 NUMBER = "7731008811"
 
 

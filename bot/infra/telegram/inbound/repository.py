@@ -7,8 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, func, select, update
 
-from bot.infra.db import encryption as sealing
-from bot.infra.db import upsert as writing
+from bot.infra.db import encryption, upsert
 from bot.infra.db.columns import MALFORMED
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.model import InboxItem
@@ -51,8 +50,8 @@ class InboxRepository:
 
     async def add(self, items: Sequence[InboxItem]) -> frozenset[int]:
         """Keep those not seen before; their update ids."""
-        rows = [sealing.seal_row(self._vault, inbox, {**asdict(item), "finished_at": None}) for item in items]
-        return await writing.add_all(self._connection, inbox, rows, inbox.c.update_id)
+        rows = [encryption.seal_row(self._vault, inbox, {**asdict(item), "finished_at": None}) for item in items]
+        return await upsert.insert_all_new(self._connection, inbox, rows, inbox.c.update_id)
 
     async def waiting(self, chat_id: int, *, known: Collection[int] = (), limit: int = 50) -> tuple[InboxItem, ...]:
         """Return the unfinished updates of a chat but for those that are `known`, in the order in which they came."""
@@ -61,7 +60,7 @@ class InboxRepository:
 
     def _item(self, row: Mapping[Any, Any]) -> InboxItem:
         """Return the item. An unreadable one has no body, and is set aside like an update that isn't understood."""
-        item = sealing.read_or_none(self._vault, inbox, dict(row), _item)
+        item = encryption.read_row_or_none(self._vault, inbox, dict(row), _item)
         if item is not None:
             return item
         return InboxItem(
@@ -79,12 +78,12 @@ class InboxRepository:
 
     async def count_attempt(self, update_ids: Collection[int]) -> None:
         """One more attempt at each of these."""
-        for ids in writing.batches(update_ids):
+        for ids in upsert.split_into_batches(update_ids):
             await self._connection.execute(COUNT, {"ids": ids})
 
     async def finish(self, update_ids: Collection[int], at: datetime) -> None:
         """Mark updates as handled. Their text is deleted at once, their ids only by `forget_finished`."""
-        for ids in writing.batches(update_ids):
+        for ids in upsert.split_into_batches(update_ids):
             await self._connection.execute(FINISH, {"ids": ids, "at": at})
 
     async def forget_finished(self, before: datetime) -> int:

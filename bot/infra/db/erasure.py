@@ -1,7 +1,7 @@
-"""Erase what was deleted or rewritten from SQLite's files as well.
+"""Erase deleted and replaced data from SQLite's files.
 
-`secure_delete` overwrites it in the database's own file. The write-ahead log keeps what a page held before, until it
-is emptied. PostgreSQL keeps such versions in its tables and backups; they are its operator's (`VACUUM FULL`).
+`secure_delete` overwrites the data in the database file. The write-ahead log keeps the old pages until it is emptied.
+PostgreSQL keeps old versions in its tables and backups. There, the operator has to erase them (`VACUUM FULL`).
 """
 
 import asyncio
@@ -18,15 +18,15 @@ log = structlog.get_logger(__name__)
 
 AT_START_SECONDS: Final = 30.0
 AFTER_DELETION_SECONDS: Final = 1.0
-"""How long to wait for readers in other processes. Writers wait as long, and our readers take milliseconds."""
+"""Seconds to wait for readers in other processes. Our writers wait as long, and our readers take milliseconds."""
 
 
-async def empty_log(place: Address, seconds: float = AFTER_DELETION_SECONDS) -> bool:
-    """Empty the write-ahead log; return False where a reader or writer was in the way for `seconds`.
+async def empty_write_ahead_log(address: Address, seconds: float = AFTER_DELETION_SECONDS) -> bool:
+    """Empty the write-ahead log. Return False if a reader or writer blocked that for `seconds`.
 
-    Call it after a deletion, and at each start for what a crash has left.
+    Call it after a deletion, and at each start, because a crash can leave a log behind.
     """
-    return place.path is None or await asyncio.to_thread(_empty, place.path, seconds)
+    return address.path is None or await asyncio.to_thread(_empty, address.path, seconds)
 
 
 def _empty(path: Path, seconds: float) -> bool:
