@@ -9,12 +9,12 @@ from bot.staff.audit_terms import AuditTerms, name_as_written
 from bot.staff.model import AuditAction
 
 CONFIRMED: Final = "confirmed"
-CALLED_OFF: Final = "called_off"
+CANCELLED: Final = "called_off"
 RETRIED: Final = "again"
 
 AUDIT_TERMS: Final = AuditTerms(
     subjects={"broadcast": name_as_written},
-    details=frozenset({CONFIRMED, CALLED_OFF, RETRIED, "running", "paused", "stopped"}),
+    details=frozenset({CONFIRMED, CANCELLED, RETRIED, "running", "paused", "stopped"}),
 )
 
 

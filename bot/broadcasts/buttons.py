@@ -14,19 +14,19 @@ class BroadcastAction(StrEnum):
     PAGE = "page"
     EDIT = "edit"
     TEXT = "text"
-    USUAL = "usual"
+    DEFAULT_TEXT = "usual"
     PICTURE = "picture"
-    TO = "to"
+    AUDIENCE = "to"
     DAYS = "days"
     WHEN = "when"
     DAILY = "daily"
     DISCARD = "discard"
-    LIKE = "like"
-    SEE = "see"
+    COPY = "like"
+    SHOW_MESSAGES = "see"
     PREVIEW = "preview"
     CONFIRM = "confirm"
-    SURE = "sure"
-    OFF = "off"
+    CONFIRM_ANYWAY = "sure"
+    CANCEL = "off"
 
 
 class DeliveryAction(StrEnum):
@@ -36,7 +36,7 @@ class DeliveryAction(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
     STOP = "stop"
-    AGAIN = "again"
+    RETRY_UNKNOWN = "again"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class BroadcastButton(Callback, prefix="bc"):
     argument: Annotated[str, Pattern("[a-z0-9]{1,16}")] = ""
 
     @classmethod
-    def of(cls, broadcast: Broadcast, action: BroadcastAction, argument: str = "") -> Self:
+    def for_broadcast(cls, broadcast: Broadcast, action: BroadcastAction, argument: str = "") -> Self:
         """Return the button for this revision of `broadcast`."""
         return cls(broadcast.id, broadcast.revision, action, argument)
 

@@ -13,7 +13,7 @@ from telegram import Message
 from bot.broadcasts.drafts import BroadcastDrafts
 from bot.broadcasts.model import Broadcast, read_template
 from bot.broadcasts.screens import compose as screens
-from bot.broadcasts.screens.text import check_fits
+from bot.broadcasts.screens.text import check_length
 from bot.broadcasts.service import BroadcastService
 from bot.core.datetime_parsing import read_days, read_minute, read_moment
 from bot.core.errors import Rejection
@@ -24,8 +24,8 @@ from bot.users.session import Session
 
 TEXT: Final = "bc_text"
 PICTURE: Final = "bc_picture"
-MOMENT: Final = "bc_when"
-DAILY: Final = "bc_daily"
+START_TIME: Final = "bc_when"
+DAILY_TIME: Final = "bc_daily"
 DAYS: Final = "bc_days"
 
 Show = Callable[[Session, Broadcast], Awaitable[bool]]
@@ -42,27 +42,27 @@ class ComposeHandlers:
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return who takes the answer to which question."""
         return {
-            TEXT: self.take_text,
-            PICTURE: self.take_picture,
-            MOMENT: self.take_moment,
-            DAILY: self.take_daily,
-            DAYS: self.take_days,
+            TEXT: self.save_text,
+            PICTURE: self.save_picture,
+            START_TIME: self.save_start,
+            DAILY_TIME: self.save_daily_time,
+            DAYS: self.save_days,
         }
 
     async def show_draft(self, session: Session, broadcast: Broadcast) -> bool:
         """Show all parts of the draft."""
-        await session.show(screens.screen(session.reader, broadcast))
+        await session.show(screens.show_draft(session.reader, broadcast))
         return True
 
     async def show_audience(self, session: Session, broadcast: Broadcast) -> bool:
         """Show to whom it goes and how many they are, and ask for the days within which they were here."""
         readers = await self._broadcasts.count_readers(broadcast.audience)
-        return await _ask(session, DAYS, broadcast.id, screens.audiences(session.t, broadcast, readers))
+        return await _ask(session, DAYS, broadcast.id, screens.ask_audience(session.t, broadcast, readers))
 
     async def save(self, session: Session, changed: Broadcast, show: Show | None = None) -> bool:
         """Save a change that a button made, if its messages still fit, and show it; return whether it was saved."""
         try:
-            self._check(changed)
+            self._check_length(changed)
         except Rejection as rejection:
             await session.acknowledge(session.t.plain(rejection.key, **rejection.arguments), alert=True)
             return True
@@ -74,44 +74,48 @@ class ComposeHandlers:
 
     async def ask_text(self, session: Session, broadcast: Broadcast, locale: str) -> bool:
         """Ask for the text in one language."""
-        return await _ask(session, TEXT, f"{broadcast.id}:{locale}", screens.text(session.t, broadcast, locale))
+        return await _ask(session, TEXT, f"{broadcast.id}:{locale}", screens.ask_text(session.t, broadcast, locale))
 
     async def ask_picture(self, session: Session, broadcast: Broadcast) -> bool:
         """Ask for a picture."""
-        return await _ask(session, PICTURE, broadcast.id, screens.pictures(session.t, broadcast))
+        return await _ask(session, PICTURE, broadcast.id, screens.ask_picture(session.t, broadcast))
 
-    async def ask_moment(self, session: Session, broadcast: Broadcast) -> bool:
+    async def ask_start(self, session: Session, broadcast: Broadcast) -> bool:
         """Ask when it begins."""
-        screen = screens.moments(session.reader, broadcast)
-        return await _ask(session, MOMENT, broadcast.id, screen)
+        screen = screens.ask_start(session.reader, broadcast)
+        return await _ask(session, START_TIME, broadcast.id, screen)
 
-    async def ask_daily(self, session: Session, broadcast: Broadcast) -> bool:
+    async def ask_daily_time(self, session: Session, broadcast: Broadcast) -> bool:
         """Ask at what time each day."""
-        screen = screens.daily_minute(session.reader, broadcast)
-        return await _ask(session, DAILY, broadcast.id, screen)
+        screen = screens.ask_daily_time(session.reader, broadcast)
+        return await _ask(session, DAILY_TIME, broadcast.id, screen)
 
-    async def take_text(self, session: Session, argument: str, message: Message) -> None:
+    async def save_text(self, session: Session, argument: str, message: Message) -> None:
         """Take a text for one language, and the picture above it if there is one."""
         broadcast_id, _separator, locale = argument.partition(":")
 
         def change(broadcast: Broadcast) -> Broadcast:
-            changed = broadcast.with_text(locale, read_template(_html(message)))
-            return replace(changed, picture=_photo(message) or broadcast.picture)
+            changed = broadcast.with_text(locale, read_template(_read_html(message)))
+            return replace(changed, picture=_photo_id(message) or broadcast.picture)
 
-        await self._take(session, broadcast_id, change, lambda broadcast: screens.text(session.t, broadcast, locale))
+        await self._save_answer(
+            session, broadcast_id, change, lambda broadcast: screens.ask_text(session.t, broadcast, locale)
+        )
 
-    async def take_picture(self, session: Session, broadcast_id: str, message: Message) -> None:
+    async def save_picture(self, session: Session, broadcast_id: str, message: Message) -> None:
         """Take the operator's own picture. What is written under it isn't taken."""
 
         def change(broadcast: Broadcast) -> Broadcast:
-            photo = _photo(message)
+            photo = _photo_id(message)
             if photo is None:
                 raise Rejection("broadcast.not_a_picture")
             return replace(broadcast, picture=photo)
 
-        await self._take(session, broadcast_id, change, lambda broadcast: screens.pictures(session.t, broadcast))
+        await self._save_answer(
+            session, broadcast_id, change, lambda broadcast: screens.ask_picture(session.t, broadcast)
+        )
 
-    async def take_moment(self, session: Session, broadcast_id: str, message: Message) -> None:
+    async def save_start(self, session: Session, broadcast_id: str, message: Message) -> None:
         """Take the time to begin at."""
 
         def change(broadcast: Broadcast) -> Broadcast:
@@ -119,22 +123,22 @@ class ComposeHandlers:
             return replace(broadcast, starts_at=starts_at, daily_minute=None)
 
         def ask(broadcast: Broadcast) -> Screen:
-            return screens.moments(session.reader, broadcast)
+            return screens.ask_start(session.reader, broadcast)
 
-        await self._take(session, broadcast_id, change, ask)
+        await self._save_answer(session, broadcast_id, change, ask)
 
-    async def take_daily(self, session: Session, broadcast_id: str, message: Message) -> None:
+    async def save_daily_time(self, session: Session, broadcast_id: str, message: Message) -> None:
         """Take the time of each day."""
 
         def change(broadcast: Broadcast) -> Broadcast:
             return replace(broadcast, starts_at=None, daily_minute=read_minute(message.text or ""))
 
         def ask(broadcast: Broadcast) -> Screen:
-            return screens.daily_minute(session.reader, broadcast)
+            return screens.ask_daily_time(session.reader, broadcast)
 
-        await self._take(session, broadcast_id, change, ask)
+        await self._save_answer(session, broadcast_id, change, ask)
 
-    async def take_days(self, session: Session, broadcast_id: str, message: Message) -> None:
+    async def save_days(self, session: Session, broadcast_id: str, message: Message) -> None:
         """Take the number of days within which readers must have been here."""
         shown = await self._drafts.get(broadcast_id)
         readers = await self._broadcasts.count_readers(shown.audience) if shown else {}
@@ -143,11 +147,11 @@ class ComposeHandlers:
             return replace(broadcast, audience=replace(broadcast.audience, active_days=read_days(message.text or "")))
 
         def ask(broadcast: Broadcast) -> Screen:
-            return screens.audiences(session.t, broadcast, readers)
+            return screens.ask_audience(session.t, broadcast, readers)
 
-        await self._take(session, broadcast_id, change, ask)
+        await self._save_answer(session, broadcast_id, change, ask)
 
-    async def _take(
+    async def _save_answer(
         self,
         session: Session,
         broadcast_id: str,
@@ -162,7 +166,7 @@ class ComposeHandlers:
             return
         try:
             changed = change(broadcast)
-            self._check(changed)
+            self._check_length(changed)
         except Rejection as rejection:
             session.notice = session.reason(rejection)
             await session.show(ask(broadcast))
@@ -173,8 +177,8 @@ class ComposeHandlers:
             session.notice = session.t("broadcast.changed_meanwhile")
         await self.show_draft(session, saved or await self._drafts.open(session.user.id))
 
-    def _check(self, changed: Broadcast) -> None:
-        check_fits(replace(changed, is_rate=changed.needs_quote), self._translations)
+    def _check_length(self, changed: Broadcast) -> None:
+        check_length(replace(changed, is_rate=changed.needs_quote), self._translations)
 
 
 async def _ask(session: Session, question: str, argument: str, screen: Screen) -> bool:
@@ -183,12 +187,12 @@ async def _ask(session: Session, question: str, argument: str, screen: Screen) -
     return True
 
 
-def _html(message: Message) -> str:
+def _read_html(message: Message) -> str:
     """Return what is written, or written under a picture, with its entities as markup."""
     if message.text:
         return message.text_html
     return message.caption_html if message.caption and message.photo else ""
 
 
-def _photo(message: Message) -> str | None:
+def _photo_id(message: Message) -> str | None:
     return message.photo[-1].file_id if message.photo else None

@@ -32,7 +32,7 @@ UNKNOWN = DeliveryStatus.UNKNOWN
 SAVE_ATTEMPTS = 5
 """Attempts at a save that others get ahead of; a broadcast's row changes a few times in all."""
 
-RECENT = 20
+MAX_RECOVERED = 20
 """Broadcasts that are looked at after a crash."""
 
 
@@ -115,7 +115,7 @@ class DeliveryService:
         self._on_change()
         return count
 
-    async def progress(self, broadcast_id: str) -> Progress | None:
+    async def get_progress(self, broadcast_id: str) -> Progress | None:
         """Return how far a broadcast is; None where it hasn't begun."""
         if broadcast_id in self._runs:
             return self._runs[broadcast_id][0].progress
@@ -128,16 +128,16 @@ class DeliveryService:
             counts = {DeliveryStatus(name): count for name, count in broadcast.report.items()}
         return Progress(broadcast, counts)
 
-    async def take_changed(self) -> frozenset[str]:
+    async def pop_changed(self) -> frozenset[str]:
         """Return the ids of those that haven't ended, and of those that began and ended since the last call."""
-        found = frozenset(self._changed).union(each.id for each in await self.unfinished())
+        found = frozenset(self._changed).union(each.id for each in await self.find_unfinished())
         self._changed -= found
         return found
 
-    async def unfinished(self) -> tuple[Broadcast, ...]:
+    async def find_unfinished(self) -> tuple[Broadcast, ...]:
         """Return those that have begun and not ended."""
         async with self._store.reading() as tx:
-            found = await BroadcastRepository(tx).under_way()
+            found = await BroadcastRepository(tx).in_progress()
         return tuple(each for each in found if each.started_at is not None)
 
     async def save_live_message(self, broadcast_id: str, message_id: int) -> None:
@@ -146,7 +146,7 @@ class DeliveryService:
 
     async def resume_runs(self) -> None:
         """Start the runs that should be running, such as those that a crash has interrupted."""
-        for broadcast in await self.unfinished():
+        for broadcast in await self.find_unfinished():
             if broadcast.status is RUNNING:
                 self._start(broadcast)
 
@@ -156,7 +156,7 @@ class DeliveryService:
         Return the ids of those that ended recently: their live message may not show that.
         """
         async with self._store.transaction() as tx:
-            found = await BroadcastRepository(tx).newest(RECENT)
+            found = await BroadcastRepository(tx).newest(MAX_RECOVERED)
             begun = [each for each in found if each.started_at is not None]
             for broadcast in begun:
                 await DeliveryRepository(tx).mark_interrupted(broadcast.id)
@@ -184,7 +184,7 @@ class DeliveryService:
         run = BroadcastRun(self._store, self._sender, self._clock, broadcast, self._per_second)
         task = asyncio.create_task(self._run(broadcast.id, run), name=f"broadcast-{broadcast.id}")
         self._runs[broadcast.id] = run, task
-        task.add_done_callback(partial(self._run_ended, broadcast.id))
+        task.add_done_callback(partial(self._on_run_ended, broadcast.id))
 
     async def _run(self, broadcast_id: str, run: BroadcastRun) -> None:
         await run.run()
@@ -198,8 +198,8 @@ class DeliveryService:
                 if broadcast is None or broadcast.ended_at is not None:
                     return
                 counts = await DeliveryRepository(tx).counts(broadcast_id)
-                is_through = not {DeliveryStatus.WAITING, DeliveryStatus.SENDING} & counts.keys()
-                if not (broadcast.status is STOPPED or (broadcast.status is RUNNING and is_through)):
+                is_complete = not {DeliveryStatus.WAITING, DeliveryStatus.SENDING} & counts.keys()
+                if not (broadcast.status is STOPPED or (broadcast.status is RUNNING and is_complete)):
                     return
                 status = DONE if broadcast.status is RUNNING else STOPPED
                 report = {str(each): count for each, count in counts.items()}
@@ -208,7 +208,7 @@ class DeliveryService:
                     log.info("broadcast_ended", broadcast=broadcast_id, status=str(status), **report)
                     return
 
-    def _run_ended(self, broadcast_id: str, task: asyncio.Task[None]) -> None:
+    def _on_run_ended(self, broadcast_id: str, task: asyncio.Task[None]) -> None:
         self._runs.pop(broadcast_id, None)
         if not task.cancelled() and (error := task.exception()):
             # The worker resumes it at its next look.

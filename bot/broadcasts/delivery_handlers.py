@@ -34,14 +34,14 @@ class DeliveryHandlers:
 
     async def _act_and_show(self, session: Session, broadcast_id: str, act: _Action) -> bool:
         """Return False where no such broadcast has begun."""
-        if await self._deliveries.progress(broadcast_id) is None:
+        if await self._deliveries.get_progress(broadcast_id) is None:
             return False
-        has_done = await act(self, session, broadcast_id)
-        progress = await self._deliveries.progress(broadcast_id)
+        was_done = await act(self, session, broadcast_id)
+        progress = await self._deliveries.get_progress(broadcast_id)
         if progress is None:
             return False
-        await session.acknowledge(None if has_done else session.t.plain("delivery.has_changed"))
-        await session.update(progress_screens.screen(session.t, progress, session.zone))
+        await session.acknowledge(None if was_done else session.t.plain("delivery.has_changed"))
+        await session.update(progress_screens.show_progress(session.t, progress, session.zone))
         return True
 
     async def _show(self, _: Session, __: str) -> bool:
@@ -64,6 +64,6 @@ class DeliveryHandlers:
         DeliveryAction.PAUSE: _pause,
         DeliveryAction.RESUME: _resume,
         DeliveryAction.STOP: _stop,
-        DeliveryAction.AGAIN: _retry_unknown,
+        DeliveryAction.RETRY_UNKNOWN: _retry_unknown,
     }
     """What a button does; it returns whether it was still to be done."""

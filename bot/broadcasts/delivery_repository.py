@@ -16,13 +16,13 @@ from bot.users.tables import users
 
 BROADCAST = bindparam("broadcast", type_=deliveries.c.broadcast_id.type)
 LIMIT: Any = bindparam("limit", type_=Integer())
-THESE: Any = bindparam("these", expanding=True)
-BUT: Any = bindparam("but", expanding=True)
+USER_IDS: Any = bindparam("user_ids", expanding=True)
+EXCLUDED: Any = bindparam("excluded", expanding=True)
 OF_BROADCAST = deliveries.c.broadcast_id == BROADCAST
 
 NEXT = (
     select(deliveries.c.user_id)
-    .where(IS_TO_SEND, OF_BROADCAST, deliveries.c.user_id.not_in(BUT))
+    .where(IS_TO_SEND, OF_BROADCAST, deliveries.c.user_id.not_in(EXCLUDED))
     .order_by(deliveries.c.user_id)
     .limit(LIMIT)
 )
@@ -43,7 +43,7 @@ RECORD = (
 )
 RELEASE = (
     update(deliveries)
-    .where(OF_BROADCAST, deliveries.c.user_id.in_(THESE), IS_CLAIMED_DELIVERY)
+    .where(OF_BROADCAST, deliveries.c.user_id.in_(USER_IDS), IS_CLAIMED_DELIVERY)
     .values(status=DeliveryStatus.WAITING)
 )
 MARK_INTERRUPTED = update(deliveries).where(OF_BROADCAST, IS_CLAIMED_DELIVERY).values(status=DeliveryStatus.UNKNOWN)
@@ -70,33 +70,33 @@ class DeliveryRepository:
 
     async def create(self, broadcast: Broadcast, default_locale: str, now: datetime) -> int:
         """Add a waiting row for each subscriber in the audience who can be reached, and return how many they are."""
-        reads = _reads(default_locale)
-        those = (
-            select(literal(broadcast.id), users.c.id, reads, literal(str(DeliveryStatus.WAITING)))
+        locale = _locale_read(default_locale)
+        readers = (
+            select(literal(broadcast.id), users.c.id, locale, literal(str(DeliveryStatus.WAITING)))
             .join_from(users, subscriptions, subscriptions.c.user_id == users.c.id)
-            .where(*_is_in(broadcast.audience, reads, now))
+            .where(*_audience_conditions(broadcast.audience, locale, now))
         )
         written = await self._connection.execute(
-            insert(deliveries).from_select(["broadcast_id", "user_id", "locale", "status"], those)
+            insert(deliveries).from_select(["broadcast_id", "user_id", "locale", "status"], readers)
         )
         return written.rowcount
 
     async def count_readers(self, audience: Audience, default_locale: str, now: datetime) -> Mapping[str, int]:
         """Return how many subscribers the audience has now, by the language they read."""
-        reads = _reads(default_locale).label("reads")
-        those = (
-            select(reads, func.count())
+        locale = _locale_read(default_locale).label("read_locale")
+        readers = (
+            select(locale, func.count())
             .join_from(users, subscriptions, subscriptions.c.user_id == users.c.id)
-            .where(*_is_in(audience, reads, now))
-            .group_by(reads)
+            .where(*_audience_conditions(audience, locale, now))
+            .group_by(locale)
         )
-        return {str(locale): int(count) for locale, count in await self._connection.execute(those)}
+        return {str(locale): int(count) for locale, count in await self._connection.execute(readers)}
 
     async def claim(
-        self, broadcast_id: str, limit: int, at: datetime, but: Collection[int] = ()
+        self, broadcast_id: str, limit: int, at: datetime, excluded: Collection[int] = ()
     ) -> tuple[Delivery, ...]:
         """Waiting -> sending, in the order of the users' ids, all `but` these."""
-        known = {"broadcast": broadcast_id, "limit": limit, "now": at, "but": tuple(but)}
+        known = {"broadcast": broadcast_id, "limit": limit, "now": at, "excluded": tuple(excluded)}
         found = await self._connection.execute(CLAIM, known)
         claimed = encryption.read_rows(self._vault, deliveries, found.mappings(), _delivery)
         return tuple(sorted(claimed, key=lambda each: each.user_id))
@@ -118,8 +118,8 @@ class DeliveryRepository:
 
     async def release(self, broadcast_id: str, user_ids: Collection[int]) -> None:
         """Sending -> waiting: these surely weren't sent."""
-        for these in upsert.split_into_batches(user_ids):
-            await self._connection.execute(RELEASE, {"broadcast": broadcast_id, "these": these})
+        for batch in upsert.split_into_batches(user_ids):
+            await self._connection.execute(RELEASE, {"broadcast": broadcast_id, "user_ids": batch})
 
     async def mark_interrupted(self, broadcast_id: str) -> int:
         """Sending -> unknown: a crash has left them in the middle of a request. Return how many they were."""
@@ -142,16 +142,16 @@ class DeliveryRepository:
         return encryption.read_rows(self._vault, deliveries, found.mappings(), _delivery)
 
 
-def _reads(default_locale: str) -> ColumnElement[str]:
+def _locale_read(default_locale: str) -> ColumnElement[str]:
     """Return the language that a user reads: chosen, of their app, or the default (`i18n.choose_locale`)."""
     chosen_then_of_app = (users.c.locale, users.c.language_code)
     return case(
-        *((_means(tag, locale), literal(locale)) for tag in chosen_then_of_app for locale in LOCALES),
+        *((_matches_locale(tag, locale), literal(locale)) for tag in chosen_then_of_app for locale in LOCALES),
         else_=literal(default_locale),
     )
 
 
-def _means(tag: ColumnElement[str | None], locale: str) -> ColumnElement[bool]:
+def _matches_locale(tag: ColumnElement[str | None], locale: str) -> ColumnElement[bool]:
     """Return whether `tag` is one of the codes of `locale`, with a region or without, as `find_locale` has it."""
     begins = (
         func.substr(func.lower(tag), 1, len(code) + 1).in_([code, *(f"{code}{mark}" for mark in REGION_MARKS)])
@@ -160,10 +160,10 @@ def _means(tag: ColumnElement[str | None], locale: str) -> ColumnElement[bool]:
     return or_(*begins)
 
 
-def _is_in(audience: Audience, reads: ColumnElement[str], now: datetime) -> list[ColumnElement[bool]]:
+def _audience_conditions(audience: Audience, locale: ColumnElement[str], now: datetime) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = [users.c.blocked_at.is_(None), users.c.deletion_requested_at.is_(None)]
     if audience.locale is not None:
-        conditions.append(reads == audience.locale)
+        conditions.append(locale == audience.locale)
     if audience.active_days is not None:
         since = now - timedelta(days=audience.active_days)
         conditions.append(or_(users.c.last_seen_at >= since, users.c.created_at >= since))

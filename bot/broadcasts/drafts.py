@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Final
 
 from bot.broadcasts.delivery_repository import DeliveryRepository
-from bot.broadcasts.model import Broadcast, BroadcastStatus, Doubt
+from bot.broadcasts.model import Broadcast, BroadcastStatus, BroadcastWarning
 from bot.broadcasts.repository import BroadcastRepository
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
@@ -40,7 +40,7 @@ class Preview:
     broadcast: Broadcast
     readers: Mapping[str, int]
     duration: timedelta
-    doubts: tuple[Doubt, ...] = ()
+    warnings: tuple[BroadcastWarning, ...] = ()
     last: Quote | None = None
 
     @property
@@ -66,14 +66,14 @@ class BroadcastDrafts:
         async with self._store.transaction() as tx:
             draft = await BroadcastRepository(tx).draft_of(operator_id)
             if draft is None:
-                draft = self._new(operator_id)
+                draft = self._create(operator_id)
                 await BroadcastRepository(tx).add(draft)
         return draft
 
     async def copy(self, broadcast: Broadcast, operator_id: int) -> Broadcast:
         """Return a new draft that says the same to the same audience; the operator's open one is discarded."""
         copied = replace(
-            self._new(operator_id),
+            self._create(operator_id),
             is_rate=broadcast.is_rate,
             texts=broadcast.texts,
             picture=broadcast.picture,
@@ -103,28 +103,28 @@ class BroadcastDrafts:
         async with self._store.transaction() as tx:
             return await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.DISCARDED))
 
-    async def page(self, offset: int = 0) -> BroadcastPage:
+    async def list_page(self, offset: int = 0) -> BroadcastPage:
         """Return a page of those confirmed, newest first."""
         async with self._store.reading() as tx:
             found = await BroadcastRepository(tx).newest(PAGE_SIZE, offset)
-            counts = {each.id: await _counts_of(tx, each) for each in found}
+            counts = {each.id: await _count_deliveries(tx, each) for each in found}
             return BroadcastPage(found, counts, offset, await BroadcastRepository(tx).count())
 
-    async def counts(self, broadcast: Broadcast) -> Mapping[str, int]:
+    async def count_deliveries(self, broadcast: Broadcast) -> Mapping[str, int]:
         """Return `DeliveryStatus` -> count of deliveries."""
         async with self._store.reading() as tx:
-            return await _counts_of(tx, broadcast)
+            return await _count_deliveries(tx, broadcast)
 
-    def _new(self, operator_id: int) -> Broadcast:
-        return Broadcast(id=new_id(), operator_id=operator_id, created_at=self._clock.now())
+    def _create(self, operator_id: int) -> Broadcast:
+        return Broadcast(id=generate_id(), operator_id=operator_id, created_at=self._clock.now())
 
 
-def new_id() -> str:
+def generate_id() -> str:
     """Return an id that can't be guessed, short enough for a button."""
     return secrets.token_hex(5)
 
 
-async def _counts_of(tx: Transaction, broadcast: Broadcast) -> Mapping[str, int]:
+async def _count_deliveries(tx: Transaction, broadcast: Broadcast) -> Mapping[str, int]:
     """Return what was saved at its end, or what the ledger says now."""
     if broadcast.report is not None:
         return broadcast.report

@@ -12,7 +12,7 @@ from bot.broadcasts.buttons import BroadcastAction, BroadcastButton, BroadcastLi
 from bot.broadcasts.compose_handlers import ComposeHandlers
 from bot.broadcasts.drafts import BroadcastDrafts, Preview
 from bot.broadcasts.messages import BroadcastMessages
-from bot.broadcasts.model import CHART, PERIODS, Broadcast, BroadcastStatus, Doubt
+from bot.broadcasts.model import CHART, PERIODS, Broadcast, BroadcastStatus, BroadcastWarning
 from bot.broadcasts.screens import compose as compose_screens
 from bot.broadcasts.screens import confirm as confirm_screens
 from bot.broadcasts.screens import list as list_screens
@@ -26,7 +26,7 @@ from bot.infra.telegram.ui.router import Audience, Routes
 from bot.infra.telegram.ui.screen import Screen
 from bot.users.session import Session
 
-READING: Final = frozenset({BroadcastAction.PAGE, BroadcastAction.SEE, BroadcastAction.LIKE})
+READ_ONLY_ACTIONS: Final = frozenset({BroadcastAction.PAGE, BroadcastAction.SHOW_MESSAGES, BroadcastAction.COPY})
 """What changes nothing of the broadcast, and so may be pressed on an old message."""
 
 _Action = Callable[["BroadcastHandlers", Session, Broadcast, str], Awaitable[bool]]
@@ -83,7 +83,7 @@ class BroadcastHandlers:
         broadcast = await self._drafts.get(button.broadcast_id)
         if broadcast is None:
             await session.explain("stale.button")
-        elif button.action not in READING and button.revision != broadcast.revision:
+        elif button.action not in READ_ONLY_ACTIONS and button.revision != broadcast.revision:
             await self._show_current(session, broadcast)
         elif not await self.ACTIONS[button.action](self, session, broadcast, button.argument):
             await self._show_current(session, await self._drafts.get(broadcast.id) or broadcast)
@@ -97,15 +97,15 @@ class BroadcastHandlers:
             await self._show_page(session, broadcast)
 
     async def _show_list(self, session: Session, offset: int) -> None:
-        page = await self._drafts.page(offset)
+        page = await self._drafts.list_page(offset)
         if offset and not page.broadcasts:
-            page = await self._drafts.page()
-        await session.show(list_screens.screen(session.reader, page))
+            page = await self._drafts.list_page()
+        await session.show(list_screens.show_list(session.reader, page))
 
     async def _show_page(self, session: Session, broadcast: Broadcast, _: str = "") -> bool:
         await session.acknowledge()
-        counts = await self._drafts.counts(broadcast)
-        await session.show(list_screens.page(session.reader, broadcast, counts))
+        counts = await self._drafts.count_deliveries(broadcast)
+        await session.show(list_screens.show_broadcast(session.reader, broadcast, counts))
         return True
 
     async def _edit(self, session: Session, broadcast: Broadcast, _: str) -> bool:
@@ -143,14 +143,14 @@ class BroadcastHandlers:
         changed = replace(broadcast, audience=replace(broadcast.audience, active_days=int(choice) or None))
         return await self._compose.save(session, changed, self._compose.show_audience)
 
-    async def _choose_moment(self, session: Session, broadcast: Broadcast, choice: str) -> bool:
+    async def _choose_start(self, session: Session, broadcast: Broadcast, choice: str) -> bool:
         if not choice:
-            return await self._compose.ask_moment(session, broadcast)
+            return await self._compose.ask_start(session, broadcast)
         return await self._compose.save(session, replace(broadcast, starts_at=None, daily_minute=None))
 
     async def _choose_daily(self, session: Session, broadcast: Broadcast, choice: str) -> bool:
         if choice == "other":
-            return await self._compose.ask_daily(session, broadcast)
+            return await self._compose.ask_daily_time(session, broadcast)
         if not choice.isdecimal() or int(choice) >= MINUTES:
             return False
         return await self._compose.save(session, replace(broadcast, starts_at=None, daily_minute=int(choice)))
@@ -159,7 +159,7 @@ class BroadcastHandlers:
         if await self._drafts.discard(broadcast) is None:
             return False
         await session.acknowledge()
-        await session.show(compose_screens.discarded(session.t))
+        await session.show(compose_screens.show_discarded(session.t))
         return True
 
     async def _copy(self, session: Session, broadcast: Broadcast, _: str) -> bool:
@@ -189,26 +189,26 @@ class BroadcastHandlers:
             return False
         sent = await self._send_previews(session, preview)
         if isinstance(sent, Delivered):
-            await session.say(confirm_screens.screen(session.reader, preview))
+            await session.say(confirm_screens.ask_to_confirm(session.reader, preview))
         else:
             is_refused = isinstance(sent, Invalid)
-            await session.say(confirm_screens.not_shown(session.t, preview.broadcast, is_refused=is_refused))
+            await session.say(confirm_screens.explain_not_shown(session.t, preview.broadcast, is_refused=is_refused))
         return True
 
     async def _send_previews(self, session: Session, preview: Preview) -> Outcome:
         """Send the message of each language, and return what came of the last one; the others were sent."""
         sent: Outcome = Delivered()
         for locale in preview.broadcast.languages:
-            await session.post(confirm_screens.heading(session.t, locale, preview.readers.get(locale, 0)))
+            await session.post(confirm_screens.show_heading(session.t, locale, preview.readers.get(locale, 0)))
             sent = await self._messages.send(session.chat_id, preview.broadcast, locale)
             if not isinstance(sent, Delivered):
                 break
         return sent
 
-    async def _see(self, session: Session, broadcast: Broadcast, _: str) -> bool:
+    async def _show_messages(self, session: Session, broadcast: Broadcast, _: str) -> bool:
         """Send the messages of a broadcast that was confirmed; with the numbers of today where it has none yet."""
         await session.acknowledge()
-        shown = await self._broadcasts.with_quote(broadcast)
+        shown = await self._broadcasts.add_quote(broadcast)
         if shown is None:
             await session.say(Screen(session.t("broadcast.no_quote")))
             return True
@@ -216,11 +216,11 @@ class BroadcastHandlers:
             await self._messages.send(session.chat_id, shown, locale)
         return True
 
-    async def _confirm(self, session: Session, broadcast: Broadcast, despite: str) -> bool:
+    async def _confirm(self, session: Session, broadcast: Broadcast, accepted: str) -> bool:
         """Confirm it: with the first press, or the second one in spite of the doubts that it names."""
-        doubts = frozenset(doubt for doubt in Doubt if doubt in despite)
+        warnings = frozenset(warning for warning in BroadcastWarning if warning in accepted)
         try:
-            confirmed = await self._broadcasts.confirm(broadcast, session.user.id, session.zone, doubts)
+            confirmed = await self._broadcasts.confirm(broadcast, session.user.id, session.zone, warnings)
         except Rejection as rejection:
             await session.acknowledge()
             return await self._show_rejection(session, broadcast, rejection)
@@ -228,9 +228,9 @@ class BroadcastHandlers:
             return False
         await session.acknowledge()
         if isinstance(confirmed, Preview):
-            await session.show(confirm_screens.doubtful(session.reader, confirmed))
+            await session.show(confirm_screens.ask_to_confirm_again(session.reader, confirmed))
         else:
-            await session.show(confirm_screens.confirmed(session.reader, confirmed))
+            await session.show(confirm_screens.show_confirmed(session.reader, confirmed))
         return True
 
     async def _show_rejection(self, session: Session, broadcast: Broadcast, rejection: Rejection) -> bool:
@@ -246,18 +246,18 @@ class BroadcastHandlers:
         BroadcastAction.PAGE: _show_page,
         BroadcastAction.EDIT: _edit,
         BroadcastAction.TEXT: _ask_text,
-        BroadcastAction.USUAL: _use_default_text,
+        BroadcastAction.DEFAULT_TEXT: _use_default_text,
         BroadcastAction.PICTURE: _choose_picture,
-        BroadcastAction.TO: _choose_audience,
+        BroadcastAction.AUDIENCE: _choose_audience,
         BroadcastAction.DAYS: _choose_days,
-        BroadcastAction.WHEN: _choose_moment,
+        BroadcastAction.WHEN: _choose_start,
         BroadcastAction.DAILY: _choose_daily,
         BroadcastAction.DISCARD: _discard,
-        BroadcastAction.LIKE: _copy,
-        BroadcastAction.SEE: _see,
+        BroadcastAction.COPY: _copy,
+        BroadcastAction.SHOW_MESSAGES: _show_messages,
         BroadcastAction.PREVIEW: _preview,
         BroadcastAction.CONFIRM: _confirm,
-        BroadcastAction.SURE: _confirm,
-        BroadcastAction.OFF: _cancel,
+        BroadcastAction.CONFIRM_ANYWAY: _confirm,
+        BroadcastAction.CANCEL: _cancel,
     }
     """What a button does; it returns whether there was such a thing."""

@@ -68,7 +68,7 @@ class DeliveryLedger:
     async def commit_batch(self, request: BatchRequest) -> Batch:
         """Save the results and claim the next deliveries, if the broadcast is still running."""
         async with self._store.transaction() as tx:
-            broadcast = await self._broadcast(tx, pause=request.pauses_broadcast)
+            broadcast = await self._load_broadcast(tx, pause=request.pauses_broadcast)
             is_running = (
                 broadcast is not None and broadcast.status is BroadcastStatus.RUNNING and not request.is_stopping
             )
@@ -76,13 +76,13 @@ class DeliveryLedger:
             for each in request.results:
                 if each.status is DeliveryStatus.BLOCKED:
                     await self._unsubscribe(tx, each.user_id)
-            unsent = frozenset(request.unsent) | await self._unknown_claims(tx, request.claimed)
+            unsent = frozenset(request.unsent) | await self._find_unknown_claims(tx, request.claimed)
             if unsent:
                 await DeliveryRepository(tx).release(self._id, unsent)
             claimed = await self._claim(tx, request) if is_running and request.capacity > 0 else ()
         return Batch(broadcast, is_running, claimed, unsent)
 
-    async def _broadcast(self, tx: Transaction, *, pause: bool) -> Broadcast | None:
+    async def _load_broadcast(self, tx: Transaction, *, pause: bool) -> Broadcast | None:
         broadcast = await BroadcastRepository(tx).get(self._id)
         if broadcast is None or broadcast.status is not BroadcastStatus.RUNNING or not pause:
             return broadcast
@@ -92,13 +92,13 @@ class DeliveryLedger:
     async def _claim(self, tx: Transaction, request: BatchRequest) -> tuple[Delivery, ...]:
         """Claim the next deliveries; postponed ones only where no others are left."""
         now = self._clock.now()
-        claimed = await DeliveryRepository(tx).claim(self._id, request.capacity, now, but=request.postponed)
+        claimed = await DeliveryRepository(tx).claim(self._id, request.capacity, now, excluded=request.postponed)
         if not claimed and request.postponed:
             claimed = await DeliveryRepository(tx).claim(self._id, request.capacity, now)
         quiet = await SubscriptionRepository(tx).quiet([each.user_id for each in claimed], now)
         return tuple(replace(each, silent=each.user_id in quiet) for each in claimed)
 
-    async def _unknown_claims(self, tx: Transaction, claimed: Collection[int] | None) -> set[int]:
+    async def _find_unknown_claims(self, tx: Transaction, claimed: Collection[int] | None) -> set[int]:
         """Return the readers that are marked as being sent although the run doesn't have them."""
         if claimed is None:
             return set()

@@ -9,7 +9,7 @@ from typing import Final
 from bot.broadcasts.model import Broadcast, Delivery
 from bot.broadcasts.run import Progress
 from bot.broadcasts.screens import progress as progress_screens
-from bot.broadcasts.screens.text import keyboard_of, text_of
+from bot.broadcasts.screens.text import build_keyboard, render_text
 from bot.core.zones import PRESUMED
 from bot.infra.db.database import Database
 from bot.infra.i18n import Translations, Translator, translator_for
@@ -91,7 +91,7 @@ class ChatBroadcastSender:
 
     async def _make(self, broadcast: Broadcast, locale: str) -> _Message:
         t = self._translations.get(locale)
-        return _Message(text_of(broadcast, t), keyboard_of(t), await _draw_picture(broadcast, t, self._charts))
+        return _Message(render_text(broadcast, t), build_keyboard(t), await _draw_picture(broadcast, t, self._charts))
 
 
 class BroadcastMessages:
@@ -105,7 +105,7 @@ class BroadcastMessages:
     async def send(self, chat_id: int, broadcast: Broadcast, locale: str) -> Outcome:
         """Send a broadcast to one chat in one language, without a sound."""
         t = self._translations.get(locale)
-        text, keyboard = text_of(broadcast, t), keyboard_of(t)
+        text, keyboard = render_text(broadcast, t), build_keyboard(t)
         picture = await _draw_picture(broadcast, t, self._charts)
         if picture is None:
             return await self._messenger.send_text(chat_id, text, keyboard, priority="talk", silent=True)
@@ -130,7 +130,7 @@ class LiveMessages:
         chat_id = broadcast.chat_id or broadcast.operator_id
         user = await self._user(chat_id)
         t = translator_for(self._translations, user, self._default_locale)
-        screen = progress_screens.screen(t, progress, user.zone if user else PRESUMED)
+        screen = progress_screens.show_progress(t, progress, user.zone if user else PRESUMED)
         if broadcast.message_id is not None:
             edited = await self._messenger.edit_text(
                 chat_id, broadcast.message_id, screen.text, screen.keyboard, priority="talk"

@@ -19,7 +19,7 @@ VARIABLES: Final = ("rate", "usdc", "sats_100k", "sats_1m", "fee", "time", "sour
 """What a text can show: rupiah for a bitcoin and for a USDC, the sats for 100,000 and for 1,000,000 rupiah, the fee,
 and the quote's time and source."""
 
-SUMS: Final = {"sats_100k": 100_000, "sats_1m": 1_000_000}
+SUM_VARIABLES: Final = {"sats_100k": 100_000, "sats_1m": 1_000_000}
 """Variables that are sats -> for how many rupiah."""
 
 WIDEST_QUOTE: Final = Quote(
@@ -34,7 +34,7 @@ QUOTE_WAIT: Final = timedelta(minutes=5)
 """So long a broadcast waits for a fresh quote before it asks an operator."""
 
 
-class Doubt(StrEnum):
+class BroadcastWarning(StrEnum):
     """Why a broadcast isn't sent before an operator has confirmed it again. The values are in buttons."""
 
     STALE = "s"
@@ -184,19 +184,21 @@ def has_variables(template: str) -> bool:
     return bool(templates.variables_in(template))
 
 
-def change_percent(before: Quote, after: Quote) -> Decimal:
+def calculate_change_percent(before: Quote, after: Quote) -> Decimal:
     """Return how far BTC/IDR has moved from one quote to another, in percent; negative is down."""
     return (after.btc_idr / before.btc_idr - 1) * 100 if before.btc_idr else Decimal("Infinity")
 
 
-def find_doubts(quote: Quote, last: Quote | None, now: datetime, jump_percent: Decimal) -> tuple[Doubt, ...]:
+def find_warnings(
+    quote: Quote, last: Quote | None, now: datetime, jump_percent: Decimal
+) -> tuple[BroadcastWarning, ...]:
     """Return why this quote shouldn't be sent before another confirmation; `last` is that of the last broadcast."""
-    found = [Doubt.STALE] if quote.is_stale(now) else []
-    if last is not None and abs(change_percent(last, quote)) > jump_percent:
-        found.append(Doubt.JUMPED)
+    found = [BroadcastWarning.STALE] if quote.is_stale(now) else []
+    if last is not None and abs(calculate_change_percent(last, quote)) > jump_percent:
+        found.append(BroadcastWarning.JUMPED)
     return tuple(found)
 
 
-def sending_time(count: int, per_second: float) -> timedelta:
+def estimate_duration(count: int, per_second: float) -> timedelta:
     """Return how long so many messages take at this rate."""
     return timedelta(seconds=count / per_second)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from bot.broadcasts.model import Broadcast, Doubt
+from bot.broadcasts.model import Broadcast, BroadcastWarning
 from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.screens import confirm
 from bot.infra.outbox.model import DeliveryOutcome, Notification, NotificationKind, Sent, format_subject
@@ -17,7 +17,7 @@ class WaitingBroadcast:
     """The broadcast that waits, by its id, and why."""
 
     broadcast: str
-    doubts: tuple[Doubt, ...]
+    doubts: tuple[BroadcastWarning, ...]
 
 
 class BroadcastNotification(NotificationKind):
@@ -27,7 +27,7 @@ class BroadcastNotification(NotificationKind):
 
 
 def waiting_notifications(
-    broadcast: Broadcast, operator_ids: Iterable[int], doubts: tuple[Doubt, ...], now: datetime
+    broadcast: Broadcast, operator_ids: Iterable[int], warnings: tuple[BroadcastWarning, ...], now: datetime
 ) -> list[Notification[WaitingBroadcast]]:
     """Return the notifications for all operators that a broadcast waits for one of them."""
     return [
@@ -35,7 +35,7 @@ def waiting_notifications(
             chat_id=operator_id,
             subject=format_subject("broadcast", broadcast.id, broadcast.revision),
             kind=BroadcastNotification.WAITS,
-            payload=WaitingBroadcast(broadcast.id, doubts),
+            payload=WaitingBroadcast(broadcast.id, warnings),
             due_at=now,
             created_at=now,
         )
@@ -50,7 +50,7 @@ async def render_waiting(notification: Notification[WaitingBroadcast], context: 
         broadcast = await BroadcastRepository(tx).get(waiting.broadcast)
     if broadcast is None or not broadcast.is_waiting:
         return Sent()
-    screen = confirm.waits(context.reader, broadcast, waiting.doubts)
+    screen = confirm.show_waiting(context.reader, broadcast, waiting.doubts)
     return await context.send_text(notification, screen, priority="talk")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Integer, bindparam, func, select, update
 
 from bot.broadcasts.model import Audience, Broadcast, BroadcastStatus
-from bot.broadcasts.tables import IS_DRAFT, IS_UNDER_WAY, broadcasts
+from bot.broadcasts.tables import IS_DRAFT, IS_IN_PROGRESS, broadcasts
 from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.settlement import json_values as nested
@@ -30,7 +30,7 @@ NEWEST = (
     .offset(bindparam("offset", type_=Integer()))
 )
 COUNT = select(func.count()).select_from(broadcasts).where(WAS_CONFIRMED)
-UNDER_WAY = select(broadcasts).where(IS_UNDER_WAY).order_by(broadcasts.c.starts_at, broadcasts.c.id)
+IN_PROGRESS = select(broadcasts).where(IS_IN_PROGRESS).order_by(broadcasts.c.starts_at, broadcasts.c.id)
 LAST_WITH_QUOTE = (
     select(broadcasts)
     .where(broadcasts.c.started_at.is_not(None), broadcasts.c.quote.is_not(None))
@@ -77,9 +77,9 @@ class BroadcastRepository:
         """Return how many were confirmed."""
         return int((await self._connection.execute(COUNT)).scalar_one())
 
-    async def under_way(self) -> tuple[Broadcast, ...]:
+    async def in_progress(self) -> tuple[Broadcast, ...]:
         """Return those scheduled, running or paused, by the time they begin."""
-        return await self._all(UNDER_WAY, {})
+        return await self._all(IN_PROGRESS, {})
 
     async def last_with_quote(self) -> Broadcast | None:
         """Return the last one that has begun and shows a quote."""

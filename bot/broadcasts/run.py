@@ -15,7 +15,6 @@ import structlog
 
 from bot.broadcasts.ledger import Batch, BatchRequest, DeliveryLedger
 from bot.broadcasts.model import Broadcast, BroadcastSender, Delivery, DeliveryStatus
-from bot.broadcasts.postponed import PostponedReaders
 from bot.core.backoff import Backoff
 from bot.core.clock import Clock
 from bot.core.error_location import where
@@ -42,6 +41,9 @@ PAUSE_AFTER_UNKNOWN = Backoff(first=1.0, longest=60.0)
 MAX_REJECTIONS = 25
 """So many rejected messages in a row mean that the broadcast itself is wrong. Then it is paused."""
 
+GIVE_UP_AFTER_ALONE, GIVE_UP_AFTER = 3, 12
+"""Refusals of one reader while others were reached in between, and in all: a broadcast has to end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -59,6 +61,43 @@ class Progress:
     def is_final(self) -> bool:
         """Return whether nothing changes unless an operator does something."""
         return self.broadcast.ended_at is not None
+
+
+@dataclass(slots=True)
+class _Refusals:
+    """How often a reader was refused: in all, and while others were reached. `deliveries` is their count last time."""
+
+    in_all: int = 0
+    alone: int = 0
+    deliveries: int = -1
+
+
+class PostponedReaders:
+    """Tell a limit that meets all readers from one that meets a single chat."""
+
+    def __init__(self) -> None:
+        self._refusals: dict[int, _Refusals] = {}
+        self._deliveries = 0
+        self._ids: set[int] = set()
+
+    @property
+    def ids(self) -> frozenset[int]:
+        """Return the readers that were refused since the last delivery."""
+        return frozenset(self._ids)
+
+    def record_delivery(self) -> None:
+        """Note that a reader was reached, so the others can be tried again."""
+        self._deliveries += 1
+        self._ids.clear()
+
+    def record_refusal(self, user_id: int) -> bool:
+        """Note a refusal, and return whether the reader is to be given up."""
+        refusals = self._refusals.setdefault(user_id, _Refusals())
+        refusals.in_all += 1
+        refusals.alone += refusals.deliveries != self._deliveries
+        refusals.deliveries = self._deliveries
+        self._ids.add(user_id)
+        return refusals.alone >= GIVE_UP_AFTER_ALONE or refusals.in_all >= GIVE_UP_AFTER
 
 
 class BroadcastRun:
@@ -123,7 +162,7 @@ class BroadcastRun:
 
     async def _commit_batch(self) -> bool:
         """Record the results, start the next deliveries, and return whether there is more to do."""
-        request = self._batch_request()
+        request = self._build_batch_request()
         self._results, self._unsent = [], set()
         try:
             batch = await self._ledger.commit_batch(request)
@@ -136,17 +175,17 @@ class BroadcastRun:
         self._is_commit_unknown = False
         self._rejections = 0 if request.pauses_broadcast else self._rejections
         self._broadcast = batch.broadcast or self._broadcast
-        self._count(request.results, batch)
+        self._update_counts(request.results, batch)
         for delivery in batch.claimed:
             self._start(delivery)
         if not batch.is_running:
             self._cancel_unrequested()
         return bool(self._tasks or self._results or self._unsent or (batch.is_running and request.capacity <= 0))
 
-    def _batch_request(self) -> BatchRequest:
+    def _build_batch_request(self) -> BatchRequest:
         claimed = self._tasks.keys() | {each.user_id for each in self._results}
         return BatchRequest(
-            capacity=self._capacity(),
+            capacity=self._get_capacity(),
             results=self._results,
             unsent=self._unsent,
             postponed=self._postponed.ids,
@@ -155,13 +194,13 @@ class BroadcastRun:
             pauses_broadcast=self._rejections >= MAX_REJECTIONS,
         )
 
-    def _count(self, results: Sequence[Delivery], batch: Batch) -> None:
+    def _update_counts(self, results: Sequence[Delivery], batch: Batch) -> None:
         for each in results:
             self._counts[each.status] += 1
         self._counts[DeliveryStatus.WAITING] += len(batch.unsent) - len(batch.claimed)
         self._counts[DeliveryStatus.SENDING] += len(batch.claimed) - len(batch.unsent) - len(results)
 
-    def _capacity(self) -> int:
+    def _get_capacity(self) -> int:
         """Return how many more can be claimed now. After a failure it is one at a time, until one is delivered."""
         if self._paused_until > _now():
             return 0
@@ -174,14 +213,14 @@ class BroadcastRun:
         self._unrequested.add(user_id)
         task = asyncio.create_task(self._deliver(delivery), name=f"broadcast-{user_id}")
         self._tasks[user_id] = task
-        task.add_done_callback(partial(self._task_done, user_id))
+        task.add_done_callback(partial(self._on_task_done, user_id))
 
     def _on_request(self, user_id: int) -> None:
         self._unrequested.discard(user_id)
         if len(self._unrequested) <= self._claim_ahead // 2:
             self._wakeup.set()
 
-    def _task_done(self, user_id: int, task: asyncio.Task[None]) -> None:
+    def _on_task_done(self, user_id: int, task: asyncio.Task[None]) -> None:
         self._tasks.pop(user_id, None)
         if task.cancelled() and user_id in self._unrequested:
             self._unsent.add(user_id)

@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 
-from bot.broadcasts.audit import CALLED_OFF, CONFIRMED, record_decision
+from bot.broadcasts.audit import CANCELLED, CONFIRMED, record_decision
 from bot.broadcasts.delivery_repository import DeliveryRepository
-from bot.broadcasts.drafts import Preview, new_id
+from bot.broadcasts.drafts import Preview, generate_id
 from bot.broadcasts.model import (
     MAX_DELAY,
     QUOTE_WAIT,
     Audience,
     Broadcast,
     BroadcastStatus,
-    Doubt,
-    find_doubts,
-    sending_time,
+    BroadcastWarning,
+    estimate_duration,
+    find_warnings,
 )
 from bot.broadcasts.notifications import waiting_notifications
 from bot.broadcasts.repository import BroadcastRepository
@@ -72,11 +72,11 @@ class BroadcastService:
         async with self._store.reading() as tx:
             return await DeliveryRepository(tx).count_readers(audience, self._rules.default_locale, self._clock.now())
 
-    async def with_quote(self, broadcast: Broadcast) -> Broadcast | None:
+    async def add_quote(self, broadcast: Broadcast) -> Broadcast | None:
         """Return the broadcast with its own quote, else with the newest; None where it needs one and there is none."""
         if not broadcast.is_rate or broadcast.quote is not None:
             return broadcast
-        quote = await self._newest_quote()
+        quote = await self._load_newest_quote()
         return None if quote is None else replace(broadcast, quote=quote)
 
     async def preview(self, broadcast: Broadcast) -> Preview | None:
@@ -89,19 +89,19 @@ class BroadcastService:
         """
         if not broadcast.can_be_confirmed:
             return None
-        quote = await self._newest_quote() if broadcast.is_rate else None
+        quote = await self._load_newest_quote() if broadcast.is_rate else None
         if broadcast.is_rate and quote is None:
             raise Rejection("broadcast.no_quote")
         async with self._store.transaction() as tx:
             saved = await BroadcastRepository(tx).save(replace(broadcast, quote=quote))
-            return None if saved is None else await self._preview(tx, saved)
+            return None if saved is None else await self._build_preview(tx, saved)
 
     async def confirm(
-        self, broadcast: Broadcast, by: int, zone: tzinfo, despite: frozenset[Doubt] = frozenset()
+        self, broadcast: Broadcast, by: int, zone: tzinfo, accepted: frozenset[BroadcastWarning] = frozenset()
     ) -> Preview | Broadcast | None:
         """Confirm what was previewed: now, or for its time (of a daily one, in `zone`).
 
-        Returns the confirmed broadcast; the preview, where there are doubts besides those it is confirmed `despite`;
+        Returns the confirmed broadcast; the preview, where there are doubts besides those it is confirmed `accepted`;
         None where it has changed since it was read, or is confirmed already.
 
         Raises:
@@ -111,10 +111,10 @@ class BroadcastService:
             return None
         now = self._clock.now()
         async with self._store.transaction() as tx:
-            preview = await self._preview(tx, broadcast)
-            if set(preview.doubts) - despite:
+            preview = await self._build_preview(tx, broadcast)
+            if set(preview.warnings) - accepted:
                 return preview
-            scheduled = _scheduled(broadcast, now, zone) if broadcast.is_for_later else _for_now(preview, now)
+            scheduled = _schedule(broadcast, now, zone) if broadcast.is_for_later else _schedule_now(preview, now)
             # A draft may have lain for days; its place in the list is where it became a broadcast.
             created_at = now if broadcast.confirmed_at is None else broadcast.created_at
             confirmed = await BroadcastRepository(tx).save(
@@ -134,10 +134,10 @@ class BroadcastService:
             stopped = replace(broadcast, status=BroadcastStatus.STOPPED, ended_at=now, report={})
             saved = await BroadcastRepository(tx).save(stopped)
             if saved is not None:
-                await record_decision(tx, by, broadcast.id, CALLED_OFF, now)
+                await record_decision(tx, by, broadcast.id, CANCELLED, now)
         return saved
 
-    async def take_due(self) -> tuple[Broadcast, ...]:
+    async def collect_due(self) -> tuple[Broadcast, ...]:
         """Return those whose time has come, a daily one as that of the day. Pass each to `prepare` before it begins."""
         now = self._clock.now()
         async with self._store.reading() as tx:
@@ -147,7 +147,7 @@ class BroadcastService:
         async with self._store.transaction() as tx:
             for daily in await _find_due(tx, now):
                 if daily.daily_minute is not None:
-                    await _create_of_day(tx, daily, daily.daily_minute, now)
+                    await _create_for_today(tx, daily, daily.daily_minute, now)
             return tuple([each for each in await _find_due(tx, now) if each.daily_minute is None])
 
     async def prepare(self, broadcast: Broadcast) -> Broadcast | None:
@@ -158,50 +158,52 @@ class BroadcastService:
         now = self._clock.now()
         delay = now - (broadcast.starts_at or now)
         if delay > MAX_DELAY:
-            await self._ask(broadcast, (Doubt.LATE,))
+            await self._pause_and_ask(broadcast, (BroadcastWarning.LATE,))
             return None
         if not broadcast.is_rate:
             return broadcast
         if broadcast.quote is None:
-            return await self._with_current_quote(broadcast, now, delay)
+            return await self._add_current_quote(broadcast, now, delay)
         # Its numbers were confirmed, perhaps despite their age; but a bot that was away must not tell them much later.
         if delay <= QUOTE_WAIT or not broadcast.quote.is_stale(now):
             return broadcast
-        await self._ask(broadcast, (Doubt.LATE,))
+        await self._pause_and_ask(broadcast, (BroadcastWarning.LATE,))
         return None
 
-    async def _with_current_quote(self, broadcast: Broadcast, now: datetime, delay: timedelta) -> Broadcast | None:
-        quote = await self._newest_quote()
+    async def _add_current_quote(self, broadcast: Broadcast, now: datetime, delay: timedelta) -> Broadcast | None:
+        quote = await self._load_newest_quote()
         async with self._store.reading() as tx:
-            last = await _last_quote(tx)
-        doubts = (Doubt.NO_QUOTE,) if quote is None else find_doubts(quote, last, now, self._rules.jump_percent)
-        if not doubts:
+            last = await _load_last_quote(tx)
+        warnings = (
+            (BroadcastWarning.NO_QUOTE,) if quote is None else find_warnings(quote, last, now, self._rules.jump_percent)
+        )
+        if not warnings:
             return replace(broadcast, quote=quote)
-        can_end = not {Doubt.STALE, Doubt.NO_QUOTE}.isdisjoint(doubts)
-        if not can_end or delay > QUOTE_WAIT:
-            await self._ask(broadcast, doubts)
+        can_pass_soon = not {BroadcastWarning.STALE, BroadcastWarning.NO_QUOTE}.isdisjoint(warnings)
+        if not can_pass_soon or delay > QUOTE_WAIT:
+            await self._pause_and_ask(broadcast, warnings)
         return None
 
-    async def _ask(self, broadcast: Broadcast, doubts: tuple[Doubt, ...]) -> None:
+    async def _pause_and_ask(self, broadcast: Broadcast, warnings: tuple[BroadcastWarning, ...]) -> None:
         """Pause it and ask the operators, in one transaction."""
         now = self._clock.now()
         async with self._store.transaction() as tx:
             paused = await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.PAUSED, quote=None))
             if paused is not None:
-                await OutboxRepository(tx).add(waiting_notifications(paused, self._rules.operator_ids, doubts, now))
+                await OutboxRepository(tx).add(waiting_notifications(paused, self._rules.operator_ids, warnings, now))
         self._on_notification()
 
-    async def _preview(self, tx: Transaction, broadcast: Broadcast) -> Preview:
+    async def _build_preview(self, tx: Transaction, broadcast: Broadcast) -> Preview:
         now, rules = self._clock.now(), self._rules
         readers = await DeliveryRepository(tx).count_readers(broadcast.audience, rules.default_locale, now)
-        last = await _last_quote(tx)
-        duration = sending_time(sum(readers.values()), rules.messages_per_second)
+        last = await _load_last_quote(tx)
+        duration = estimate_duration(sum(readers.values()), rules.messages_per_second)
         if broadcast.quote is None or broadcast.is_for_later:
             return Preview(broadcast, readers, duration)
-        doubts = find_doubts(broadcast.quote, last, now, rules.jump_percent)
-        return Preview(broadcast, readers, duration, doubts, last)
+        warnings = find_warnings(broadcast.quote, last, now, rules.jump_percent)
+        return Preview(broadcast, readers, duration, warnings, last)
 
-    async def _newest_quote(self) -> Quote | None:
+    async def _load_newest_quote(self) -> Quote | None:
         """Return the service's quote, else the last that was recorded."""
         try:
             return await self._catalogue.quote()
@@ -210,7 +212,7 @@ class BroadcastService:
                 return await QuoteRepository(tx).latest()
 
 
-def _scheduled(broadcast: Broadcast, now: datetime, zone: tzinfo) -> Broadcast:
+def _schedule(broadcast: Broadcast, now: datetime, zone: tzinfo) -> Broadcast:
     starts_at = broadcast.starts_at
     if broadcast.daily_minute is not None:
         starts_at = next_at(broadcast.daily_minute, zone, now)
@@ -219,7 +221,7 @@ def _scheduled(broadcast: Broadcast, now: datetime, zone: tzinfo) -> Broadcast:
     return replace(broadcast, status=BroadcastStatus.SCHEDULED, starts_at=starts_at, quote=None)
 
 
-def _for_now(preview: Preview, now: datetime) -> Broadcast:
+def _schedule_now(preview: Preview, now: datetime) -> Broadcast:
     broadcast = preview.broadcast
     if not preview.size:
         raise Rejection("broadcast.nobody")
@@ -229,20 +231,22 @@ def _for_now(preview: Preview, now: datetime) -> Broadcast:
 
 
 async def _find_due(tx: Transaction, now: datetime) -> tuple[Broadcast, ...]:
-    scheduled = [each for each in await BroadcastRepository(tx).under_way() if each.status is BroadcastStatus.SCHEDULED]
+    scheduled = [
+        each for each in await BroadcastRepository(tx).in_progress() if each.status is BroadcastStatus.SCHEDULED
+    ]
     return tuple(each for each in scheduled if (each.starts_at or now) <= now)
 
 
-async def _create_of_day(tx: Transaction, daily: Broadcast, minute: int, now: datetime) -> None:
+async def _create_for_today(tx: Transaction, daily: Broadcast, minute: int, now: datetime) -> None:
     """Create the broadcast of the day, and set when the next is due. One long past its time is left out."""
     operator = await UserRepository(tx).get_if_readable(daily.operator_id)
     zone = operator.zone if operator is not None else PRESUMED
     moved = await BroadcastRepository(tx).save(replace(daily, starts_at=next_at(minute, zone, now)))
     if moved is not None and now - (daily.starts_at or now) <= MAX_DELAY:
-        of_day = replace(daily, id=new_id(), revision=0, daily_minute=None, series=daily.id, created_at=now)
-        await BroadcastRepository(tx).add(of_day)
+        of_today = replace(daily, id=generate_id(), revision=0, daily_minute=None, series=daily.id, created_at=now)
+        await BroadcastRepository(tx).add(of_today)
 
 
-async def _last_quote(tx: Transaction) -> Quote | None:
+async def _load_last_quote(tx: Transaction) -> Quote | None:
     last = await BroadcastRepository(tx).last_with_quote()
     return last.quote if last is not None else None

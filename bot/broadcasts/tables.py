@@ -31,10 +31,10 @@ broadcasts = Table(
     Column("report", Json),
     Index(None, "created_at"),
 )
-IS_UNDER_WAY = broadcasts.c.status.in_(
+IS_IN_PROGRESS = broadcasts.c.status.in_(
     [constant(BroadcastStatus.SCHEDULED), constant(BroadcastStatus.RUNNING), constant(BroadcastStatus.PAUSED)]
 )
-Index("ix_broadcasts_in_progress", broadcasts.c.starts_at, sqlite_where=IS_UNDER_WAY, postgresql_where=IS_UNDER_WAY)
+Index("ix_broadcasts_in_progress", broadcasts.c.starts_at, sqlite_where=IS_IN_PROGRESS, postgresql_where=IS_IN_PROGRESS)
 IS_DRAFT = broadcasts.c.status == constant(BroadcastStatus.DRAFT)
 Index(
     "ix_broadcasts_drafts",

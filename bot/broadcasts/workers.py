@@ -23,7 +23,7 @@ class BroadcastWorker:
 
     async def tick(self) -> float:
         """Do it once, and return the seconds until the next time."""
-        for broadcast in await self._broadcasts.take_due():
+        for broadcast in await self._broadcasts.collect_due():
             ready = await self._broadcasts.prepare(broadcast)
             if ready is not None:
                 await self._deliveries.begin(ready)
@@ -46,9 +46,9 @@ class LiveMessageWorker:
 
     async def tick(self) -> float:
         """Show what has changed, and return the seconds until the next time."""
-        self._to_show.update(await self._deliveries.take_changed())
+        self._to_show.update(await self._deliveries.pop_changed())
         for broadcast_id in sorted(self._to_show):
-            progress = await self._deliveries.progress(broadcast_id)
+            progress = await self._deliveries.get_progress(broadcast_id)
             if progress is None or (self._is_due(progress) and await self._show(progress) and progress.is_final):
                 self._to_show.discard(broadcast_id)
                 self._shown.pop(broadcast_id, None)

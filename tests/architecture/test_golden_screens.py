@@ -96,7 +96,7 @@ def _staff_ticket(t: Translator) -> Screen:
 def _broadcast(t: Translator) -> Screen:
     draft = Broadcast(id="0123456789", operator_id=OSCAR, created_at=NOW, revision=3, quote=QUOTE)
     preview = Preview(draft, {"en": 12, "id": 1_000}, timedelta(seconds=61), (), None)
-    return broadcast_confirm.screen(Reader(t, JAKARTA, NOW), preview)
+    return broadcast_confirm.ask_to_confirm(Reader(t, JAKARTA, NOW), preview)
 
 
 SCREENS: Final[dict[str, Callable[[Translator], Screen]]] = {

@@ -210,13 +210,13 @@ async def test_the_progress_adds_up_all_the_time(bot: BotProcess) -> None:
     await bot.begin()
     seen = []
     while bot.deliveries.is_busy:
-        progress = await bot.deliveries.progress("b1")
+        progress = await bot.deliveries.get_progress("b1")
         assert progress is not None
         seen.append(progress.counts)
         await asyncio.sleep(0.01)
     assert all(sum(counts.values()) in {0, 300} for counts in seen)
     assert all(count >= 0 for counts in seen for count in counts.values())
-    last = await bot.deliveries.progress("b1")
+    last = await bot.deliveries.get_progress("b1")
     assert last is not None
     assert last.is_final
     assert last.counts == {DELIVERED: 300}

@@ -137,8 +137,8 @@ async def test_some_can_be_passed_over(store: Database) -> None:
         await subscriber(store, number)
     await snapshot(store)
     async with store.transaction() as tx:
-        assert [each.user_id for each in await DeliveryRepository(tx).claim("b1", 9, NOW, but=[1, 3])] == [2]
-        assert await DeliveryRepository(tx).claim("b1", 9, NOW, but=[1, 3]) == ()
+        assert [each.user_id for each in await DeliveryRepository(tx).claim("b1", 9, NOW, excluded=[1, 3])] == [2]
+        assert await DeliveryRepository(tx).claim("b1", 9, NOW, excluded=[1, 3]) == ()
 
 
 async def test_what_becomes_of_them_is_kept_and_counted(store: Database) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.broadcasts.model import Broadcast, BroadcastStatus, Doubt
+from bot.broadcasts.model import Broadcast, BroadcastStatus, BroadcastWarning
 from bot.broadcasts.notifications import render_waiting, waiting_notifications
 from bot.broadcasts.repository import BroadcastRepository
 from bot.infra.db.database import Database
@@ -42,7 +42,7 @@ async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe
     waiting = Broadcast(id="0123456789", operator_id=OSCAR, created_at=now, starts_at=now - timedelta(minutes=6))
     async with store.transaction() as tx:
         await BroadcastRepository(tx).add(replace(waiting, status=status))
-    (notification,) = waiting_notifications(waiting, [OSCAR], (Doubt.STALE, Doubt.JUMPED), now)
+    (notification,) = waiting_notifications(waiting, [OSCAR], (BroadcastWarning.STALE, BroadcastWarning.JUMPED), now)
     reader = User(id=OSCAR, created_at=now, language_code="en")
     context = context_for(reader, store=store, messenger=sent, now=now)
     told = await render_waiting(replace(notification, maybe_sent=maybe_sent), context)
@@ -53,9 +53,9 @@ async def tells(file: str, sent: SentMessages, status: BroadcastStatus, *, maybe
 async def test_a_waiting_broadcast_is_told_with_its_reasons_and_what_can_be_done(file: str) -> None:
     sent = SentMessages(Delivered(7))
     assert await tells(file, sent, BroadcastStatus.PAUSED, maybe_sent=True) == Sent(7)
-    doubts = "\n".join(f"⚠️ {text(f'broadcast.waits.{doubt}')}" for doubt in ("stale", "jumped"))
+    reasons = "\n".join(f"⚠️ {text(f'broadcast.waits.{warning}')}" for warning in ("stale", "jumped"))
     (told,) = sent.texts
-    assert says(told, "broadcast.waiting", why=doubts)
+    assert says(told, "broadcast.waiting", why=reasons)
     assert sent.labels == [label("broadcast.preview"), label("broadcast.call_off")]
 
 

@@ -118,7 +118,7 @@ async def test_under_way_are_those_scheduled_running_and_paused_by_the_time_they
         a_broadcast("sooner", status=BroadcastStatus.SCHEDULED, starts_at=NOW - timedelta(days=1)),
     )
     async with store.reading() as tx:
-        found = [each.id for each in await BroadcastRepository(tx).under_way()]
+        found = [each.id for each in await BroadcastRepository(tx).in_progress()]
     assert found == ["sooner", "paused", "running", "scheduled"]
 
 
@@ -139,5 +139,5 @@ async def test_the_last_quote_told_is_of_the_last_that_began_with_one(store: Dat
 async def test_without_any_there_is_nothing(store: Database) -> None:
     async with store.reading() as tx:
         assert await BroadcastRepository(tx).last_with_quote() is None
-        assert (await BroadcastRepository(tx).newest(), await BroadcastRepository(tx).under_way()) == ((), ())
+        assert (await BroadcastRepository(tx).newest(), await BroadcastRepository(tx).in_progress()) == ((), ())
         assert await BroadcastRepository(tx).count() == 0

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from bot.broadcasts.model import (
     VARIABLES,
     WIDEST_QUOTE,
-    Doubt,
-    change_percent,
-    find_doubts,
+    BroadcastWarning,
+    calculate_change_percent,
+    estimate_duration,
+    find_warnings,
     has_variables,
     read_template,
-    sending_time,
 )
 from bot.core.errors import Rejection
 from bot.core.templates import fill
@@ -107,21 +107,21 @@ def test_whatever_is_typed_without_braces_arrives_as_it_was_typed(text: str) -> 
 
 def test_a_quote_is_doubted_when_it_is_old_or_has_jumped_either_way() -> None:
     last = quote(100_000)
-    assert find_doubts(quote(102_000), last, NOW, Decimal(2)) == ()
-    assert find_doubts(quote(102_001), last, NOW, Decimal(2)) == (Doubt.JUMPED,)
-    assert find_doubts(quote(97_999), last, NOW, Decimal(2)) == (Doubt.JUMPED,)
-    assert find_doubts(quote(1), None, NOW, Decimal(2)) == ()
+    assert find_warnings(quote(102_000), last, NOW, Decimal(2)) == ()
+    assert find_warnings(quote(102_001), last, NOW, Decimal(2)) == (BroadcastWarning.JUMPED,)
+    assert find_warnings(quote(97_999), last, NOW, Decimal(2)) == (BroadcastWarning.JUMPED,)
+    assert find_warnings(quote(1), None, NOW, Decimal(2)) == ()
     old = quote(1, NOW - TOO_OLD - timedelta(seconds=1))
-    assert find_doubts(old, last, NOW, Decimal(2)) == (Doubt.STALE, Doubt.JUMPED)
+    assert find_warnings(old, last, NOW, Decimal(2)) == (BroadcastWarning.STALE, BroadcastWarning.JUMPED)
 
 
 def test_how_far_it_has_moved_has_a_sign() -> None:
-    assert change_percent(quote(100), quote(98)) == -2
-    assert change_percent(quote(100), quote(105)) == 5
+    assert calculate_change_percent(quote(100), quote(98)) == -2
+    assert calculate_change_percent(quote(100), quote(105)) == 5
 
 
 def test_the_estimate_is_the_size_by_the_pace() -> None:
-    assert sending_time(2970, 29.7) == timedelta(seconds=100)
+    assert estimate_duration(2970, 29.7) == timedelta(seconds=100)
 
 
 def test_no_rate_to_be_expected_is_wider_than_the_widest() -> None:

@@ -19,14 +19,14 @@ from bot.broadcasts.model import (
     Audience,
     Broadcast,
     BroadcastStatus,
+    BroadcastWarning,
     DeliveryStatus,
-    Doubt,
     read_template,
 )
 from bot.broadcasts.screens import compose as broadcast_compose
 from bot.broadcasts.screens import confirm as broadcast_confirm
 from bot.broadcasts.screens import list as broadcast_list
-from bot.broadcasts.screens.text import check_fits, keyboard_of, text_of
+from bot.broadcasts.screens.text import build_keyboard, check_length, render_text
 from bot.core.errors import Rejection
 from bot.infra.i18n import LOCALES, Translator
 from bot.infra.telegram.ui.callbacks import read_button
@@ -45,7 +45,7 @@ def a_broadcast(**changes: Any) -> Broadcast:
     return Broadcast(**{**known, **changes})
 
 
-def at_each_moment() -> Iterator[Broadcast]:
+def in_each_status() -> Iterator[Broadcast]:
     """A broadcast wherever it may be."""
     draft = a_broadcast(quote=QUOTE)
     yield draft
@@ -69,35 +69,43 @@ def every_screen(t: Translator) -> Iterator[ScreenCase]:
     for picture in (None, "photo", *(CHART + period for period in PERIODS)):
         for audience in (Audience(), Audience(locale="id"), Audience(locale="en", active_days=1)):
             draft = a_broadcast(picture=picture, audience=audience, texts={"en": "Hello"})
-            yield ScreenCase("composing", broadcast_compose.screen(Reader(t, JAKARTA, NOW), draft))
-            yield ScreenCase("pictures", broadcast_compose.pictures(t, draft))
+            yield ScreenCase("composing", broadcast_compose.show_draft(Reader(t, JAKARTA, NOW), draft))
+            yield ScreenCase("pictures", broadcast_compose.ask_picture(t, draft))
             for readers in ({}, {"en": 1}, {"en": 10**7, "id": 10**7}):
-                yield ScreenCase("audiences", broadcast_compose.audiences(t, draft, readers))
-    for broadcast in at_each_moment():
+                yield ScreenCase("audiences", broadcast_compose.ask_audience(t, draft, readers))
+    for broadcast in in_each_status():
         yield from _of(t, broadcast)
-    yield ScreenCase("discarded", broadcast_compose.discarded(t))
-    every = tuple(at_each_moment())
+    yield ScreenCase("discarded", broadcast_compose.show_discarded(t))
+    every = tuple(in_each_status())
     counts = {each.id: each.report or {} for each in every}
     for page in (BroadcastPage((), {}, 0, 0), BroadcastPage(every[-5:], counts, 5, 10**6)):
-        yield ScreenCase("list", broadcast_list.screen(Reader(t, JAKARTA, NOW), page))
+        yield ScreenCase("list", broadcast_list.show_list(Reader(t, JAKARTA, NOW), page))
 
 
 def _of(t: Translator, broadcast: Broadcast) -> Iterator[ScreenCase]:
     for locale in LOCALES:
-        yield ScreenCase("text", broadcast_compose.text(t, broadcast, locale), ("{sats_100k}", "{time}"))
-    yield ScreenCase("moments", broadcast_compose.moments(Reader(t, JAKARTA, NOW), broadcast))
-    yield ScreenCase("daily", broadcast_compose.daily_minute(Reader(t, JAKARTA, NOW), broadcast))
+        yield ScreenCase("text", broadcast_compose.ask_text(t, broadcast, locale), ("{sats_100k}", "{time}"))
+    yield ScreenCase("moments", broadcast_compose.ask_start(Reader(t, JAKARTA, NOW), broadcast))
+    yield ScreenCase("daily", broadcast_compose.ask_daily_time(Reader(t, JAKARTA, NOW), broadcast))
     for duration in (timedelta(0), timedelta(seconds=61), timedelta(hours=30)):
-        preview = Preview(broadcast, {"en": 12, "id": 10**6}, duration, (Doubt.STALE, Doubt.JUMPED), WIDEST_QUOTE)
-        yield ScreenCase("confirm", broadcast_confirm.screen(Reader(t, JAKARTA, NOW), preview), (t.number(1_000_012),))
-        yield ScreenCase("sure", broadcast_confirm.doubtful(Reader(t, JAKARTA, NOW), preview))
+        preview = Preview(
+            broadcast,
+            {"en": 12, "id": 10**6},
+            duration,
+            (BroadcastWarning.STALE, BroadcastWarning.JUMPED),
+            WIDEST_QUOTE,
+        )
+        yield ScreenCase(
+            "confirm", broadcast_confirm.ask_to_confirm(Reader(t, JAKARTA, NOW), preview), (t.number(1_000_012),)
+        )
+        yield ScreenCase("sure", broadcast_confirm.ask_to_confirm_again(Reader(t, JAKARTA, NOW), preview))
     for refused in (True, False):
-        yield ScreenCase("not shown", broadcast_confirm.not_shown(t, broadcast, is_refused=refused))
-    yield ScreenCase("heading", broadcast_confirm.heading(t, "en", 12))
-    yield ScreenCase("confirmed", broadcast_confirm.confirmed(Reader(t, JAKARTA, NOW), broadcast))
-    yield ScreenCase("waits", broadcast_confirm.waits(Reader(t, JAKARTA, NOW), broadcast, Doubt))
+        yield ScreenCase("not shown", broadcast_confirm.explain_not_shown(t, broadcast, is_refused=refused))
+    yield ScreenCase("heading", broadcast_confirm.show_heading(t, "en", 12))
+    yield ScreenCase("confirmed", broadcast_confirm.show_confirmed(Reader(t, JAKARTA, NOW), broadcast))
+    yield ScreenCase("waits", broadcast_confirm.show_waiting(Reader(t, JAKARTA, NOW), broadcast, BroadcastWarning))
     counts = broadcast.report or {"waiting": 3}
-    yield ScreenCase("page", broadcast_list.page(Reader(t, JAKARTA, NOW), broadcast, counts))
+    yield ScreenCase("page", broadcast_list.show_broadcast(Reader(t, JAKARTA, NOW), broadcast, counts))
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -123,20 +131,23 @@ def test_the_usual_text_is_a_message_whatever_the_service_says(locale: str, sour
     t = TRANSLATIONS.get(locale)
     quote = replace(QUOTE, source=source, usdc_idr=usdc)
     check_screen(
-        ScreenCase("usual", Screen(text_of(a_broadcast(quote=quote), t), keyboard_of(t)), (t.rate(QUOTE.btc_idr),))
+        ScreenCase(
+            "usual", Screen(render_text(a_broadcast(quote=quote), t), build_keyboard(t)), (t.rate(QUOTE.btc_idr),)
+        )
     )
 
 
 @pytest.mark.parametrize(("locale", "said"), [("en", "1 USDC = Rp16,235"), ("id", "1 USDC = Rp16.235")])
 def test_the_usual_text_has_usdc_in_whole_rupiah(locale: str, said: str) -> None:
     quote = replace(QUOTE, usdc_idr=Decimal("16234.5"))
-    shown = ScreenCase("", Screen(text_of(a_broadcast(quote=quote), TRANSLATIONS.get(locale))))
+    shown = ScreenCase("", Screen(render_text(a_broadcast(quote=quote), TRANSLATIONS.get(locale))))
     assert said in shown.text.split("\n")
 
 
 def test_the_usual_text_says_the_same_numbers_in_both_languages() -> None:
     texts = [
-        ScreenCase("", Screen(text_of(a_broadcast(quote=QUOTE), TRANSLATIONS.get(locale)))).text for locale in LOCALES
+        ScreenCase("", Screen(render_text(a_broadcast(quote=QUOTE), TRANSLATIONS.get(locale)))).text
+        for locale in LOCALES
     ]
     assert [each for each in ("Rp1,700,123,456.5", "5,882 sats", "58,820 sats") if each in texts[0]] == [
         "Rp1,700,123,456.5",
@@ -154,37 +165,39 @@ def test_the_usual_text_says_the_same_numbers_in_both_languages() -> None:
 def test_every_variable_is_filled_into_a_text_of_ones_own(locale: str) -> None:
     template = read_template(" ".join(f"<b>{{{name}}}</b>" for name in VARIABLES))
     broadcast = a_broadcast(texts={locale: template}, quote=QUOTE)
-    text = text_of(broadcast, TRANSLATIONS.get(locale))
+    text = render_text(broadcast, TRANSLATIONS.get(locale))
     assert "{" not in text
     check_screen(ScreenCase("own", Screen(text), (TRANSLATIONS.get(locale).rate(QUOTE.btc_idr),)))
 
 
 def test_a_text_without_variables_is_told_without_a_quote_and_one_with_some_is_not() -> None:
     t = TRANSLATIONS.get("en")
-    assert text_of(a_broadcast(texts={"en": "<b>Hi</b>"}), t) == "<b>Hi</b>"
+    assert render_text(a_broadcast(texts={"en": "<b>Hi</b>"}), t) == "<b>Hi</b>"
     with pytest.raises(ValueError, match="no quote"):
-        text_of(a_broadcast(texts={"en": "{rate}"}), t)
+        render_text(a_broadcast(texts={"en": "{rate}"}), t)
 
 
 @pytest.mark.parametrize(("picture", "limit"), [(None, 4096), ("photo", 1024)])
 def test_what_is_too_long_for_telegram_once_filled_is_refused(picture: str | None, limit: int) -> None:
     own = a_broadcast(picture=picture, audience=Audience(locale="en"))
-    check_fits(replace(own, texts={"en": "😀" * (limit // 2)}), TRANSLATIONS)
+    check_length(replace(own, texts={"en": "😀" * (limit // 2)}), TRANSLATIONS)
     with pytest.raises(Rejection, match="too_long"):
-        check_fits(replace(own, texts={"en": "😀" * (limit // 2) + "x"}), TRANSLATIONS)
+        check_length(replace(own, texts={"en": "😀" * (limit // 2) + "x"}), TRANSLATIONS)
     with pytest.raises(Rejection, match="too_long"):
-        check_fits(replace(own, texts={"en": "x" * (limit - 8) + "{rate}"}), TRANSLATIONS)
-    check_fits(replace(own, texts={"en": "<b>&amp;</b>" * limit}), TRANSLATIONS)
+        check_length(replace(own, texts={"en": "x" * (limit - 8) + "{rate}"}), TRANSLATIONS)
+    check_length(replace(own, texts={"en": "<b>&amp;</b>" * limit}), TRANSLATIONS)
 
 
 def test_the_usual_text_fits_under_a_picture() -> None:
-    check_fits(a_broadcast(picture="photo"), TRANSLATIONS)
+    check_length(a_broadcast(picture="photo"), TRANSLATIONS)
 
 
 def test_a_second_question_says_by_how_much_the_rate_moved_and_names_its_doubts_in_its_button() -> None:
     last = replace(QUOTE, btc_idr=QUOTE.btc_idr / 2)
-    preview = Preview(a_broadcast(quote=QUOTE), {"en": 3}, timedelta(0), (Doubt.JUMPED,), last)
-    seen = ScreenCase("sure", broadcast_confirm.doubtful(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), preview))
+    preview = Preview(a_broadcast(quote=QUOTE), {"en": 3}, timedelta(0), (BroadcastWarning.JUMPED,), last)
+    seen = ScreenCase(
+        "sure", broadcast_confirm.ask_to_confirm_again(Reader(TRANSLATIONS.get("en"), JAKARTA, NOW), preview)
+    )
     rates = {"before": "Rp850,061,728.25", "rate": "Rp1,700,123,456.5"}
     assert says(seen.text, "broadcast.jumped_up", percent="100%", **rates)
     press = BroadcastButton.read(seen.buttons[0].data or "")

@@ -7,7 +7,7 @@ import pytest
 
 from bot.broadcasts.model import Broadcast, BroadcastStatus, DeliveryStatus
 from bot.broadcasts.run import Progress
-from bot.broadcasts.screens.progress import EMPTY, FULL, WIDTH, bar, screen
+from bot.broadcasts.screens.progress import EMPTY, FULL, WIDTH, draw_bar, show_progress
 from bot.core.zones import PRESUMED
 from bot.infra.i18n import LOCALES, Translations
 from bot.infra.telegram.ui.screen import Screen
@@ -28,7 +28,7 @@ def shown(
     broadcast = Broadcast(id="b" * 32, operator_id=2001, status=status, created_at=NOW, started_at=NOW, ended_at=ended)
     locale = more.pop("locale", "en")
     counts = MIDDLE if counts is None else counts
-    return screen(TRANSLATIONS.get(locale), Progress(broadcast, counts, **more), PRESUMED)
+    return show_progress(TRANSLATIONS.get(locale), Progress(broadcast, counts, **more), PRESUMED)
 
 
 def read(seen: Screen) -> str:
@@ -91,6 +91,6 @@ def test_telegram_can_read_it_in_every_state(
 
 
 def test_the_bar_is_full_only_in_the_end() -> None:
-    assert bar(0, 10_000) == EMPTY * WIDTH
-    assert bar(9_999, 10_000).endswith(EMPTY)
-    assert bar(10_000, 10_000) == FULL * WIDTH
+    assert draw_bar(0, 10_000) == EMPTY * WIDTH
+    assert draw_bar(9_999, 10_000).endswith(EMPTY)
+    assert draw_bar(10_000, 10_000) == FULL * WIDTH

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.drafts import BroadcastDrafts, Preview
-from bot.broadcasts.model import MAX_DELAY, QUOTE_WAIT, Broadcast, BroadcastStatus, Doubt
+from bot.broadcasts.model import MAX_DELAY, QUOTE_WAIT, Broadcast, BroadcastStatus, BroadcastWarning
 from bot.broadcasts.notifications import BroadcastNotification, WaitingBroadcast
 from bot.broadcasts.repository import BroadcastRepository
 from bot.broadcasts.service import BroadcastRules, BroadcastService
@@ -35,7 +35,7 @@ OSCAR, OLGA, EMMA, SARI = 2001, 2002, 1001, 1002
 JAKARTA = zone_of("Asia/Jakarta")
 
 
-def doubts_of(notification: StoredNotification) -> str:
+def warnings_of(notification: StoredNotification) -> str:
     """Why the broadcast that an operator is notified of waits."""
     payload: WaitingBroadcast = unpack(BroadcastNotification.WAITS, notification).payload
     return "".join(payload.doubts)
@@ -141,7 +141,7 @@ async def test_a_preview_tells_the_size_by_language_and_how_long_it_takes(office
     preview = await office.broadcasts.preview(await office.drafts.open(OSCAR))
     assert preview is not None
     assert dict(preview.readers) == {"en": 1, "id": 1}
-    assert (preview.size, preview.duration, preview.doubts) == (2, timedelta(seconds=2 / 30), ())
+    assert (preview.size, preview.duration, preview.warnings) == (2, timedelta(seconds=2 / 30), ())
 
 
 async def test_of_two_confirmations_one_counts(office: Office) -> None:
@@ -166,10 +166,10 @@ async def test_a_change_after_the_preview_needs_another_preview(office: Office) 
 async def test_an_old_rate_must_be_confirmed_twice(office: Office) -> None:
     previewed = await office.previewed()
     office.clock.passes(minutes=11)
-    doubtful = await office.broadcasts.confirm(previewed, OSCAR, JAKARTA)
-    assert isinstance(doubtful, Preview)
-    assert doubtful.doubts == (Doubt.STALE,)
-    sure = await office.broadcasts.confirm(previewed, OSCAR, JAKARTA, frozenset({Doubt.STALE}))
+    preview = await office.broadcasts.confirm(previewed, OSCAR, JAKARTA)
+    assert isinstance(preview, Preview)
+    assert preview.warnings == (BroadcastWarning.STALE,)
+    sure = await office.broadcasts.confirm(previewed, OSCAR, JAKARTA, frozenset({BroadcastWarning.STALE}))
     assert isinstance(sure, Broadcast)
     assert await office.begins(sure) is not None
 
@@ -179,15 +179,17 @@ async def test_a_rate_that_jumped_since_the_last_broadcast_must_be_confirmed_twi
     office.service.rate = RATE * Decimal("1.03")
     office.clock.passes(minutes=5)
     previewed = await office.previewed()
-    doubtful = await office.broadcasts.confirm(previewed, OSCAR, JAKARTA)
-    assert isinstance(doubtful, Preview)
-    assert doubtful.doubts == (Doubt.JUMPED,)
-    assert doubtful.last is not None
-    assert doubtful.last.btc_idr == RATE
+    preview = await office.broadcasts.confirm(previewed, OSCAR, JAKARTA)
+    assert isinstance(preview, Preview)
+    assert preview.warnings == (BroadcastWarning.JUMPED,)
+    assert preview.last is not None
+    assert preview.last.btc_idr == RATE
     office.clock.passes(minutes=11)
     # One more reason than was said: one more question.
-    assert isinstance(await office.broadcasts.confirm(previewed, OSCAR, JAKARTA, frozenset({Doubt.JUMPED})), Preview)
-    both = frozenset({Doubt.JUMPED, Doubt.STALE})
+    assert isinstance(
+        await office.broadcasts.confirm(previewed, OSCAR, JAKARTA, frozenset({BroadcastWarning.JUMPED})), Preview
+    )
+    both = frozenset({BroadcastWarning.JUMPED, BroadcastWarning.STALE})
     assert isinstance(await office.broadcasts.confirm(previewed, OSCAR, JAKARTA, both), Broadcast)
 
 
@@ -217,7 +219,7 @@ async def test_without_any_rate_there_is_no_preview_of_it_and_with_a_recorded_on
     office.service.reads.append(OutOfReach())
     preview = await office.broadcasts.preview(draft)
     assert preview is not None
-    assert preview.doubts == (Doubt.STALE,)
+    assert preview.warnings == (BroadcastWarning.STALE,)
 
 
 async def test_nobody_in_the_audience_is_said_and_nothing_is_sent(office: Office) -> None:
@@ -232,10 +234,10 @@ async def test_one_for_later_takes_the_rate_of_its_own_time(office: Office) -> N
     at = office.clock.now() + timedelta(hours=3)
     confirmed = await office.confirmed(starts_at=at)
     assert (confirmed.starts_at, confirmed.quote) == (at, None)
-    assert await office.broadcasts.take_due() == ()
+    assert await office.broadcasts.collect_due() == ()
     office.clock.passes(hours=3)
     office.service.rate = RATE + 1
-    (due,) = await office.broadcasts.take_due()
+    (due,) = await office.broadcasts.collect_due()
     begun = await office.begins(due)
     assert begun is not None
     assert begun.quote is not None
@@ -256,20 +258,20 @@ async def test_a_rate_that_jumped_before_its_time_waits_for_an_operators_word_an
     later = await office.confirmed(starts_at=office.clock.now() + timedelta(hours=1))
     office.clock.passes(hours=1)
     office.service.rate = RATE / 2
-    (due,) = await office.broadcasts.take_due()
+    (due,) = await office.broadcasts.collect_due()
     assert await office.begins(due) is None
     waiting = await office.as_it_is(later)
     assert (waiting.status, waiting.started_at) == ("paused", None)
-    assert await office.broadcasts.take_due() == ()
+    assert await office.broadcasts.collect_due() == ()
     asked = await office.told()
-    assert sorted((each.chat_id, each.kind, doubts_of(each)) for each in asked) == [
+    assert sorted((each.chat_id, each.kind, warnings_of(each)) for each in asked) == [
         (OSCAR, BroadcastNotification.WAITS, "j"),
         (OLGA, BroadcastNotification.WAITS, "j"),
     ]
     preview = await office.broadcasts.preview(waiting)
     assert preview is not None
     assert isinstance(await office.broadcasts.confirm(preview.broadcast, OLGA, JAKARTA), Preview)
-    word = await office.broadcasts.confirm(preview.broadcast, OLGA, JAKARTA, frozenset(preview.doubts))
+    word = await office.broadcasts.confirm(preview.broadcast, OLGA, JAKARTA, frozenset(preview.warnings))
     assert isinstance(word, Broadcast)
     assert await office.begins(word) is not None
 
@@ -278,56 +280,56 @@ async def test_a_service_that_is_away_for_a_moment_only_delays_one(office: Offic
     at = office.clock.now() + timedelta(hours=1)
     await office.confirmed(starts_at=at)
     office.clock.passes(hours=1)
-    (due,) = await office.broadcasts.take_due()
+    (due,) = await office.broadcasts.collect_due()
     office.service.reads.append(OutOfReach())
     assert await office.begins(due) is None
     assert await office.told() == []
     office.clock.passes(seconds=30)
-    (due,) = await office.broadcasts.take_due()
+    (due,) = await office.broadcasts.collect_due()
     assert await office.begins(due) is not None
 
 
 async def test_a_service_that_stays_away_asks_the_operators(office: Office) -> None:
     await office.confirmed(starts_at=office.clock.now() + timedelta(hours=1))
     office.clock.passes(hours=1, seconds=QUOTE_WAIT.total_seconds() + 1)
-    (due,) = await office.broadcasts.take_due()
+    (due,) = await office.broadcasts.collect_due()
     office.service.reads.append(OutOfReach())
     assert await office.begins(due) is None
-    assert {doubts_of(each) for each in await office.told()} == {"n"}
+    assert {warnings_of(each) for each in await office.told()} == {"n"}
 
 
 async def test_a_bot_that_was_away_at_its_time_asks_before_it_begins(office: Office) -> None:
     await office.confirmed(texts={"en": "Hello", "id": "Halo"}, starts_at=office.clock.now() + timedelta(hours=1))
     office.clock.passes(hours=1, seconds=MAX_DELAY.total_seconds() + 1)
-    (due,) = await office.broadcasts.take_due()
+    (due,) = await office.broadcasts.collect_due()
     assert await office.begins(due) is None
-    assert {doubts_of(each) for each in await office.told()} == {"l"}
+    assert {warnings_of(each) for each in await office.told()} == {"l"}
 
 
 async def test_numbers_that_were_confirmed_long_before_a_crash_was_over_are_asked_about(office: Office) -> None:
     await office.confirmed()
     office.clock.passes(minutes=11)
-    (due,) = await office.broadcasts.take_due()
+    (due,) = await office.broadcasts.collect_due()
     assert await office.begins(due) is None
-    assert {doubts_of(each) for each in await office.told()} == {"l"}
+    assert {warnings_of(each) for each in await office.told()} == {"l"}
 
 
 async def test_a_daily_one_begets_one_a_day_until_it_is_ended(office: Office) -> None:
     daily = await office.confirmed(daily_minute=17 * 60)  # it is 16:00 in Jakarta
     ids = set()
     for _ in range(3):
-        assert await office.broadcasts.take_due() == ()
+        assert await office.broadcasts.collect_due() == ()
         office.clock.passes(hours=1)
-        (due,) = await office.broadcasts.take_due()
+        (due,) = await office.broadcasts.collect_due()
         assert (due.series, due.daily_minute) == (daily.id, None)
-        assert await office.broadcasts.take_due() == (due,)
+        assert await office.broadcasts.collect_due() == (due,)
         assert await office.begins(due) is not None
         ids.add(due.id)
         office.clock.passes(hours=23)
     assert len(ids) == 3
     assert await office.broadcasts.cancel(await office.as_it_is(daily), OSCAR) is not None
     office.clock.passes(hours=2)
-    assert await office.broadcasts.take_due() == ()
+    assert await office.broadcasts.collect_due() == ()
 
 
 async def test_a_daily_one_begins_though_its_operator_cannot_be_read(office: Office) -> None:
@@ -337,7 +339,7 @@ async def test_a_daily_one_begins_though_its_operator_cannot_be_read(office: Off
     async with office.store._writer.begin() as connection:
         await connection.execute(text("UPDATE users SET phrase = 's1.no.key' WHERE id = :key"), {"key": OSCAR})
     office.clock.passes(hours=1)
-    (due,) = await office.broadcasts.take_due()
+    (due,) = await office.broadcasts.collect_due()
     assert due.series == daily.id
     assert (await office.as_it_is(daily)).starts_at == office.clock.now() + timedelta(days=1)
     assert office.store.unreadable_rows() == {f"users {OSCAR}"}
@@ -346,7 +348,7 @@ async def test_a_daily_one_begins_though_its_operator_cannot_be_read(office: Off
 async def test_a_day_on_which_the_bot_was_away_is_left_out(office: Office) -> None:
     daily = await office.confirmed(daily_minute=17 * 60)
     office.clock.passes(hours=1, seconds=MAX_DELAY.total_seconds() + 1)
-    assert await office.broadcasts.take_due() == ()
+    assert await office.broadcasts.collect_due() == ()
     assert (await office.as_it_is(daily)).starts_at == office.clock.now() + timedelta(hours=22, seconds=-1)
 
 
@@ -354,7 +356,7 @@ async def test_what_is_called_off_does_not_begin_and_what_has_begun_is_not_calle
     first = await office.confirmed()
     assert await office.broadcasts.cancel(first, OSCAR) is not None
     assert await office.begins(first) is None
-    assert await office.broadcasts.take_due() == ()
+    assert await office.broadcasts.collect_due() == ()
     second = await office.begins(await office.confirmed())
     assert second is not None
     assert await office.broadcasts.cancel(second, OSCAR) is None
@@ -375,7 +377,7 @@ async def test_a_draft_that_lay_for_days_is_listed_by_when_it_was_confirmed(offi
     assert isinstance(await office.broadcasts.confirm(preview.broadcast, OLGA, JAKARTA), Broadcast)
     office.clock.passes(minutes=1)
     last = await office.confirmed()
-    assert [each.id for each in (await office.drafts.page()).broadcasts] == [last.id, other.id]
+    assert [each.id for each in (await office.drafts.list_page()).broadcasts] == [last.id, other.id]
 
 
 async def test_one_like_another_says_the_same_and_is_a_new_draft(office: Office) -> None:
@@ -396,7 +398,7 @@ async def test_the_list_has_all_that_were_confirmed_with_what_became_of_them(off
             await DeliveryRepository(tx).create(begun, "id", office.clock.now())
         office.clock.passes(minutes=1)
     await office.drafts.open(OSCAR)
-    page = await office.drafts.page()
+    page = await office.drafts.list_page()
     assert (len(page.broadcasts), page.total) == (5, 6)
     assert page.counts[page.broadcasts[0].id] == {"waiting": 2}
-    assert len((await office.drafts.page(5)).broadcasts) == 1
+    assert len((await office.drafts.list_page(5)).broadcasts) == 1

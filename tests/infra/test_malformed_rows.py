@@ -172,7 +172,7 @@ ANYWHERE = {
     "broadcast": Case(
         two_broadcasts,
         "UPDATE broadcasts SET texts = '{' WHERE id = 'bad'",
-        lambda tx: BroadcastRepository(tx).under_way(),
+        lambda tx: BroadcastRepository(tx).in_progress(),
         "broadcasts bad",
     ),
     "saved answer": Case(

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from bot.app import App as Composition
 from bot.app import build
-from bot.broadcasts.model import Doubt
+from bot.broadcasts.model import BroadcastWarning
 from bot.broadcasts.notifications import WaitingBroadcast
 from bot.checkout.notifications import DraftPayload
 from bot.config import load
@@ -71,7 +71,10 @@ STORED: tuple[tuple[object, Mapping[str, object]], ...] = (
     (NoPayload(), {}),
     (DeletedUser("id", None), {"locale": "id", "language_code": None}),
     (DraftPayload("d1"), {"draft": "d1"}),
-    (WaitingBroadcast("0123456789", (Doubt.STALE, Doubt.JUMPED)), {"broadcast": "0123456789", "doubts": ["s", "j"]}),
+    (
+        WaitingBroadcast("0123456789", (BroadcastWarning.STALE, BroadcastWarning.JUMPED)),
+        {"broadcast": "0123456789", "doubts": ["s", "j"]},
+    ),
     (DailyQuote(QUOTE, Decimal("-1.50")), {"quote": QUOTE_JSON, "change": "-1.50"}),
     (
         PriceReached(QUOTE, is_above=True, threshold=Decimal(1_800_000_000), cooldown_until=None),

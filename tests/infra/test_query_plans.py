@@ -171,7 +171,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         lambda tx: StatisticsRepository(tx).lines(NOW, NOW, line_of(an_order()), 9),
         "ix_orders_created_at_reference",
     ),
-    "broadcasts under_way": (lambda tx: BroadcastRepository(tx).under_way(), "ix_broadcasts_in_progress"),
+    "broadcasts in_progress": (lambda tx: BroadcastRepository(tx).in_progress(), "ix_broadcasts_in_progress"),
     "broadcasts newest": (lambda tx: BroadcastRepository(tx).newest(), "ix_broadcasts_created_at"),
     "broadcasts draft_of": (lambda tx: BroadcastRepository(tx).draft_of(2001), "ix_broadcasts_drafts"),
     "forget_finished": (lambda tx: InboxRepository(tx).forget_finished(NOW), "ix_inbox_finished_at"),
@@ -194,7 +194,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "deliveries counted": (lambda tx: DeliveryRepository(tx).counts("b1"), "sqlite_autoindex_deliveries_1"),
     "deliveries recorded": (lambda tx: DeliveryRepository(tx).record([A_DELIVERY]), "sqlite_autoindex_deliveries_1"),
     "deliveries again": (lambda tx: DeliveryRepository(tx).retry_unknown("b1"), "sqlite_autoindex_deliveries_1"),
-    "broadcasts under way": (lambda tx: BroadcastRepository(tx).under_way(), "ix_broadcasts_in_progress"),
+    "broadcasts under way": (lambda tx: BroadcastRepository(tx).in_progress(), "ix_broadcasts_in_progress"),
 }
 # SQLite gives a table's own unique constraint a name of its own choice.
 SQLITES_NAME = {

@@ -14,112 +14,114 @@ DAILY_MINUTES: Final = tuple(60 * hour for hour in (7, 8, 9, 12, 18, 20))
 CHOSEN: Final = "✓ "
 
 
-def screen(reader: Reader, broadcast: Broadcast) -> Screen:
+def show_draft(reader: Reader, broadcast: Broadcast) -> Screen:
     """The draft at a glance, with a button for each part of it."""
     t = reader.t
-    said = "\n".join(f"• {_says(t, broadcast, locale)}" for locale in broadcast.languages)
+    lines = "\n".join(f"• {_describe_text(t, broadcast, locale)}" for locale in broadcast.languages)
     text = t(
         "broadcast.compose",
-        says=Html(said),
-        picture=picture(t, broadcast),
-        audience=audience(t, broadcast.audience),
-        when=when(reader, broadcast),
+        says=Html(lines),
+        picture=describe_picture(t, broadcast),
+        audience=describe_audience(t, broadcast.audience),
+        when=describe_time(reader, broadcast),
     )
-    texts = tuple(
+    text_buttons = tuple(
         Button(
             t.plain("broadcast.text_in", language=t.language(locale)),
-            data=BroadcastButton.of(broadcast, BroadcastAction.TEXT, locale).pack(),
+            data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.TEXT, locale).pack(),
         )
         for locale in broadcast.languages
     )
     parts = (
         _button(t, broadcast, "broadcast.picture", BroadcastAction.PICTURE),
-        _button(t, broadcast, "broadcast.to", BroadcastAction.TO),
+        _button(t, broadcast, "broadcast.to", BroadcastAction.AUDIENCE),
     )
     preview = Button(
         t.plain("broadcast.preview"),
-        data=BroadcastButton.of(broadcast, BroadcastAction.PREVIEW).pack(),
+        data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.PREVIEW).pack(),
         style="primary",
     )
-    rows = (texts, parts, (_button(t, broadcast, "broadcast.when", BroadcastAction.WHEN),), (preview,))
+    rows = (text_buttons, parts, (_button(t, broadcast, "broadcast.when", BroadcastAction.WHEN),), (preview,))
     return Screen(text, (*rows, (_button(t, broadcast, "broadcast.discard", BroadcastAction.DISCARD),)))
 
 
-def text(t: Translator, broadcast: Broadcast, locale: str) -> Screen:
+def ask_text(t: Translator, broadcast: Broadcast, locale: str) -> Screen:
     """Asks for the text in one language, and says which variables there are."""
     variables = "\n".join(f"<code>{{{name}}}</code> {t(f'broadcast.variable.{name}')}" for name in VARIABLES)
     asked = t("broadcast.ask_text", language=t.language(locale), variables=Html(variables))
     usual = (
-        ((_button(t, broadcast, "broadcast.usual_text", BroadcastAction.USUAL, locale),),)
+        ((_button(t, broadcast, "broadcast.usual_text", BroadcastAction.DEFAULT_TEXT, locale),),)
         if broadcast.texts.get(locale)
         else ()
     )
-    return Screen(asked, (*usual, _back(t, broadcast)))
+    return Screen(asked, (*usual, _back_row(t, broadcast)))
 
 
-def pictures(t: Translator, broadcast: Broadcast) -> Screen:
+def ask_picture(t: Translator, broadcast: Broadcast) -> Screen:
     """None, the rate's chart, or one that is sent now."""
     charts = tuple(
-        _choice(t, broadcast, f"broadcast.chart.{period}", f"picture:{period}", broadcast.picture == CHART + period)
+        _choice_button(
+            t, broadcast, f"broadcast.chart.{period}", f"picture:{period}", broadcast.picture == CHART + period
+        )
         for period in PERIODS
     )
-    none = _choice(t, broadcast, "broadcast.no_picture", "picture:none", broadcast.picture is None)
-    return Screen(t("broadcast.ask_picture"), ((none,), charts, _back(t, broadcast)))
+    none = _choice_button(t, broadcast, "broadcast.no_picture", "picture:none", broadcast.picture is None)
+    return Screen(t("broadcast.ask_picture"), ((none,), charts, _back_row(t, broadcast)))
 
 
-def audiences(t: Translator, broadcast: Broadcast, readers: Mapping[str, int]) -> Screen:
+def ask_audience(t: Translator, broadcast: Broadcast, readers: Mapping[str, int]) -> Screen:
     """Which language, and how lately seen; with how many they are."""
     chosen = broadcast.audience
-    everyone = _choice(t, broadcast, "broadcast.readers.all", "to:all", chosen.locale is None)
+    everyone = _choice_button(t, broadcast, "broadcast.readers.all", "to:all", chosen.locale is None)
     languages = tuple(
         Button(
-            _marked(t.language(locale), chosen.locale == locale),
-            data=BroadcastButton.of(broadcast, BroadcastAction.TO, locale).pack(),
+            _mark_chosen(t.language(locale), chosen.locale == locale),
+            data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.AUDIENCE, locale).pack(),
         )
         for locale in LOCALES
     )
-    any_time = _choice(t, broadcast, "broadcast.whenever", "days:0", chosen.active_days is None)
+    any_time = _choice_button(t, broadcast, "broadcast.whenever", "days:0", chosen.active_days is None)
     days = tuple(
         Button(
-            _marked(t.plural("broadcast.days", count), chosen.active_days == count),
-            data=BroadcastButton.of(broadcast, BroadcastAction.DAYS, str(count)).pack(),
+            _mark_chosen(t.plural("broadcast.days", count), chosen.active_days == count),
+            data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.DAYS, str(count)).pack(),
         )
         for count in DAYS
     )
-    text = t("broadcast.ask_audience", audience=audience(t, chosen), size=size(t, readers))
-    return Screen(text, ((everyone, *languages), (any_time,), days, _back(t, broadcast)))
+    text = t("broadcast.ask_audience", audience=describe_audience(t, chosen), size=describe_size(t, readers))
+    return Screen(text, ((everyone, *languages), (any_time,), days, _back_row(t, broadcast)))
 
 
-def moments(reader: Reader, broadcast: Broadcast) -> Screen:
+def ask_start(reader: Reader, broadcast: Broadcast) -> Screen:
     """Now, at a time that is typed, or daily."""
     t = reader.t
     at_once = broadcast.starts_at is None and broadcast.daily_minute is None
-    now_button = _choice(t, broadcast, "broadcast.now", "when:now", at_once)
+    now_button = _choice_button(t, broadcast, "broadcast.now", "when:now", at_once)
     daily = [
         Button(
-            _marked(t.time_of_day(minute), broadcast.daily_minute == minute),
-            data=BroadcastButton.of(broadcast, BroadcastAction.DAILY, str(minute)).pack(),
+            _mark_chosen(t.time_of_day(minute), broadcast.daily_minute == minute),
+            data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.DAILY, str(minute)).pack(),
         )
         for minute in DAILY_MINUTES
     ]
     half = len(daily) // 2
     other = _button(t, broadcast, "broadcast.daily_other", BroadcastAction.DAILY, "other")
-    text = t("broadcast.ask_when", when=when(reader, broadcast), now=t.clock(reader.now, reader.zone))
-    return Screen(text, ((now_button,), tuple(daily[:half]), tuple(daily[half:]), (other,), _back(t, broadcast)))
+    text = t("broadcast.ask_when", when=describe_time(reader, broadcast), now=t.clock(reader.now, reader.zone))
+    return Screen(text, ((now_button,), tuple(daily[:half]), tuple(daily[half:]), (other,), _back_row(t, broadcast)))
 
 
-def daily_minute(reader: Reader, broadcast: Broadcast) -> Screen:
+def ask_daily_time(reader: Reader, broadcast: Broadcast) -> Screen:
     """Asks at what time each day."""
     t = reader.t
-    return Screen(t("broadcast.ask_daily", now=t.clock(reader.now, reader.zone)), (_back(t, broadcast),))
+    return Screen(t("broadcast.ask_daily", now=t.clock(reader.now, reader.zone)), (_back_row(t, broadcast),))
 
 
-def discarded(t: Translator) -> Screen:
+def show_discarded(t: Translator) -> Screen:
     """It is put away."""
     return Screen(t("broadcast.discarded"), ((Button(t.plain("broadcast.list"), data=BroadcastListButton(0).pack()),),))
 
 
-def picture(t: Translator, broadcast: Broadcast) -> str:
+def describe_picture(t: Translator, broadcast: Broadcast) -> str:
     """Which picture, in words."""
     period = broadcast.chart_period
     if period is not None:
@@ -127,7 +129,7 @@ def picture(t: Translator, broadcast: Broadcast) -> str:
     return t.plain("broadcast.no_picture" if broadcast.picture is None else "broadcast.own_picture")
 
 
-def audience(t: Translator, chosen: Audience) -> str:
+def describe_audience(t: Translator, chosen: Audience) -> str:
     """To whom, in words."""
     readers = (
         t.plain("broadcast.to.all")
@@ -137,7 +139,7 @@ def audience(t: Translator, chosen: Audience) -> str:
     return readers if chosen.active_days is None else f"{readers}, {t.plural('broadcast.active', chosen.active_days)}"
 
 
-def when(reader: Reader, broadcast: Broadcast) -> str:
+def describe_time(reader: Reader, broadcast: Broadcast) -> str:
     """When it is to begin, in words."""
     t = reader.t
     if broadcast.daily_minute is not None:
@@ -147,31 +149,31 @@ def when(reader: Reader, broadcast: Broadcast) -> str:
     return t.plain("broadcast.at_once")
 
 
-def size(t: Translator, readers: Mapping[str, int]) -> str:
+def describe_size(t: Translator, readers: Mapping[str, int]) -> str:
     """How many they are, and of which language: "12 people (English 4, Indonesian 8)"."""
     each = ", ".join(f"{t.language(name)} {t.number(count)}" for name, count in readers.items())
     total = t.plural("broadcast.people", sum(readers.values()))
     return Html(f"{total} ({each})") if len(readers) > 1 else total
 
 
-def _says(t: Translator, broadcast: Broadcast, locale: str) -> Html:
+def _describe_text(t: Translator, broadcast: Broadcast, locale: str) -> Html:
     own = broadcast.texts.get(locale)
     return t("broadcast.says_own" if own else "broadcast.says_rate", language=t.language(locale))
 
 
-def _back(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:
+def _back_row(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:
     return (_button(t, broadcast, "button.back", BroadcastAction.EDIT),)
 
 
 def _button(t: Translator, broadcast: Broadcast, label: str, action: BroadcastAction, argument: str = "") -> Button:
-    return Button(t.plain(label), data=BroadcastButton.of(broadcast, action, argument).pack())
+    return Button(t.plain(label), data=BroadcastButton.for_broadcast(broadcast, action, argument).pack())
 
 
-def _choice(t: Translator, broadcast: Broadcast, label: str, press: str, is_chosen: bool) -> Button:  # noqa: FBT001
-    action, _separator, argument = press.partition(":")
-    button = BroadcastButton.of(broadcast, BroadcastAction(action), argument)
-    return Button(_marked(t.plain(label), is_chosen), data=button.pack())
+def _choice_button(t: Translator, broadcast: Broadcast, label: str, choice: str, is_chosen: bool) -> Button:  # noqa: FBT001
+    action, _separator, argument = choice.partition(":")
+    button = BroadcastButton.for_broadcast(broadcast, BroadcastAction(action), argument)
+    return Button(_mark_chosen(t.plain(label), is_chosen), data=button.pack())
 
 
-def _marked(label: str, is_chosen: bool) -> str:  # noqa: FBT001
+def _mark_chosen(label: str, is_chosen: bool) -> str:  # noqa: FBT001
     return f"{CHOSEN if is_chosen else ''}{label}"

@@ -5,79 +5,81 @@ from datetime import timedelta
 
 from bot.broadcasts.buttons import BroadcastAction, BroadcastButton, BroadcastListButton
 from bot.broadcasts.drafts import Preview
-from bot.broadcasts.model import Broadcast, Doubt, change_percent
+from bot.broadcasts.model import Broadcast, BroadcastWarning, calculate_change_percent
 from bot.broadcasts.screens import compose
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 
-A_MINUTE = timedelta(minutes=1)
+MINUTE = timedelta(minutes=1)
 
 
-def heading(t: Translator, locale: str, count: int) -> Screen:
+def show_heading(t: Translator, locale: str, count: int) -> Screen:
     """Stands before the message that readers of one language get."""
     return Screen(t.plural("broadcast.preview_of", count, language=t.language(locale)), silent=True)
 
 
-def screen(reader: Reader, preview: Preview) -> Screen:
+def ask_to_confirm(reader: Reader, preview: Preview) -> Screen:
     """The first question, under the messages themselves."""
     t = reader.t
     broadcast = preview.broadcast
     parts = [
         t(
             "broadcast.confirm",
-            size=compose.size(t, preview.readers),
-            audience=compose.audience(t, broadcast.audience),
-            duration=_duration(t, preview.duration),
-            when=compose.when(reader, broadcast) if broadcast.is_for_later else t.plain("broadcast.at_once"),
+            size=compose.describe_size(t, preview.readers),
+            audience=compose.describe_audience(t, broadcast.audience),
+            duration=_describe_duration(t, preview.duration),
+            when=compose.describe_time(reader, broadcast) if broadcast.is_for_later else t.plain("broadcast.at_once"),
         )
     ]
     if broadcast.quote is not None:
-        parts.append(_of_quote(reader, broadcast))
+        parts.append(_describe_quote(reader, broadcast))
     label = t.plain("broadcast.schedule") if broadcast.is_for_later else t.plural("broadcast.send", preview.size)
-    yes = Button(label, data=BroadcastButton.of(broadcast, BroadcastAction.CONFIRM).pack(), style="success")
-    return Screen("\n\n".join(parts), ((yes,), *ways_out(t, broadcast)))
+    yes = Button(label, data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.CONFIRM).pack(), style="success")
+    return Screen("\n\n".join(parts), ((yes,), *change_or_cancel_rows(t, broadcast)))
 
 
-def not_shown(t: Translator, broadcast: Broadcast, *, is_refused: bool) -> Screen:
+def explain_not_shown(t: Translator, broadcast: Broadcast, *, is_refused: bool) -> Screen:
     """What couldn't be shown can't be confirmed: Telegram refuses it, or couldn't be reached just now."""
     if is_refused:
-        return Screen(t("broadcast.refused_by_telegram"), ways_out(t, broadcast))
+        return Screen(t("broadcast.refused_by_telegram"), change_or_cancel_rows(t, broadcast))
     again = Button(
         t.plain("broadcast.preview"),
-        data=BroadcastButton.of(broadcast, BroadcastAction.PREVIEW).pack(),
+        data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.PREVIEW).pack(),
         style="primary",
     )
-    return Screen(t("broadcast.not_shown"), ((again,), *ways_out(t, broadcast)))
+    return Screen(t("broadcast.not_shown"), ((again,), *change_or_cancel_rows(t, broadcast)))
 
 
-def doubtful(reader: Reader, preview: Preview) -> Screen:
+def ask_to_confirm_again(reader: Reader, preview: Preview) -> Screen:
     """The second question: why to look twice, and another button."""
     t = reader.t
     broadcast = preview.broadcast
-    why = "\n".join(f"⚠️ {_why(reader, doubt, preview)}" for doubt in preview.doubts)
-    anyway = BroadcastButton.of(broadcast, BroadcastAction.SURE, "".join(preview.doubts)).pack()
+    why = "\n".join(f"⚠️ {_explain_warning(reader, warning, preview)}" for warning in preview.warnings)
+    anyway = BroadcastButton.for_broadcast(broadcast, BroadcastAction.CONFIRM_ANYWAY, "".join(preview.warnings)).pack()
     yes = Button(t.plural("broadcast.send_anyway", preview.size), data=anyway, style="danger")
-    anew = Button(t.plain("broadcast.preview_anew"), data=BroadcastButton.of(broadcast, BroadcastAction.PREVIEW).pack())
-    return Screen(t("broadcast.sure", why=Html(why)), ((yes,), (anew,), *ways_out(t, broadcast)))
+    preview_again = Button(
+        t.plain("broadcast.preview_anew"), data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.PREVIEW).pack()
+    )
+    return Screen(t("broadcast.sure", why=Html(why)), ((yes,), (preview_again,), *change_or_cancel_rows(t, broadcast)))
 
 
-def confirmed(reader: Reader, broadcast: Broadcast) -> Screen:
+def show_confirmed(reader: Reader, broadcast: Broadcast) -> Screen:
     """It goes, or will go."""
     t = reader.t
     listed = Button(t.plain("broadcast.list"), data=BroadcastListButton(0).pack())
     if broadcast.starts_at is None or broadcast.starts_at <= reader.now:
         return Screen(t("broadcast.going"), ((listed,),))
     key = "broadcast.scheduled" if broadcast.daily_minute is None else "broadcast.scheduled_daily"
-    text = t(key, when=compose.when(reader, broadcast), first=reader.format_time(broadcast.starts_at))
-    return Screen(text, (call_off_row(t, broadcast), (listed,)))
+    text = t(key, when=compose.describe_time(reader, broadcast), first=reader.format_time(broadcast.starts_at))
+    return Screen(text, (cancel_row(t, broadcast), (listed,)))
 
 
-def waits(reader: Reader, broadcast: Broadcast, doubts: Iterable[Doubt]) -> Screen:
+def show_waiting(reader: Reader, broadcast: Broadcast, warnings: Iterable[BroadcastWarning]) -> Screen:
     """Told to operators: its time has come, and why it hasn't begun."""
     t = reader.t
-    why = "\n".join(f"⚠️ {t(f'broadcast.waits.{doubt.name.lower()}')}" for doubt in doubts)
+    why = "\n".join(f"⚠️ {t(f'broadcast.waits.{warning.name.lower()}')}" for warning in warnings)
     due = reader.format_time(broadcast.starts_at) if broadcast.starts_at else t.plain("broadcast.at_once")
     return Screen(t("broadcast.waiting", due=due, why=Html(why)), waiting_rows(t, broadcast))
 
@@ -86,19 +88,23 @@ def waiting_rows(t: Translator, broadcast: Broadcast) -> Keyboard:
     """What can be done with a broadcast whose time had come: look at it and send it, or not at all."""
     look = Button(
         t.plain("broadcast.preview"),
-        data=BroadcastButton.of(broadcast, BroadcastAction.PREVIEW).pack(),
+        data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.PREVIEW).pack(),
         style="primary",
     )
-    return ((look,), call_off_row(t, broadcast))
+    return ((look,), cancel_row(t, broadcast))
 
 
-def call_off_row(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:
+def cancel_row(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:
     """To stop what hasn't begun."""
     label = "broadcast.call_off" if broadcast.daily_minute is None else "broadcast.end_daily"
-    return (Button(t.plain(label), data=BroadcastButton.of(broadcast, BroadcastAction.OFF).pack(), style="danger"),)
+    return (
+        Button(
+            t.plain(label), data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.CANCEL).pack(), style="danger"
+        ),
+    )
 
 
-def _of_quote(reader: Reader, broadcast: Broadcast) -> Html:
+def _describe_quote(reader: Reader, broadcast: Broadcast) -> Html:
     t = reader.t
     if broadcast.is_for_later or broadcast.quote is None:
         return t("broadcast.quote_later")
@@ -106,35 +112,44 @@ def _of_quote(reader: Reader, broadcast: Broadcast) -> Html:
     return t("broadcast.quote_fixed", rate=t.rate(broadcast.quote.btc_idr), at=at)
 
 
-def _why(reader: Reader, doubt: Doubt, preview: Preview) -> Html:
+def _explain_warning(reader: Reader, warning: BroadcastWarning, preview: Preview) -> Html:
     t = reader.t
     quote, last = preview.broadcast.quote, preview.last
     if quote is None:
         return t("broadcast.waits.no_quote")
-    if doubt is Doubt.JUMPED and last is not None:
-        moved = change_percent(last, quote)
+    if warning is BroadcastWarning.JUMPED and last is not None:
+        moved = calculate_change_percent(last, quote)
         key = "broadcast.jumped_up" if moved > 0 else "broadcast.jumped_down"
         return t(key, percent=t.percent(abs(moved)), before=t.rate(last.btc_idr), rate=t.rate(quote.btc_idr))
     return t("broadcast.stale", at=reader.format_time(quote.fetched_at, up=False))
 
 
-def ways_out(t: Translator, broadcast: Broadcast) -> Keyboard:
+def change_or_cancel_rows(t: Translator, broadcast: Broadcast) -> Keyboard:
     """Not to send it: a draft can be changed or put away, one whose time had come called off."""
     if broadcast.is_waiting:
-        return (call_off_row(t, broadcast),)
-    change = Button(t.plain("broadcast.change"), data=BroadcastButton.of(broadcast, BroadcastAction.EDIT).pack())
+        return (cancel_row(t, broadcast),)
+    change = Button(
+        t.plain("broadcast.change"), data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.EDIT).pack()
+    )
     return (
         (
             change,
-            Button(t.plain("broadcast.discard"), data=BroadcastButton.of(broadcast, BroadcastAction.DISCARD).pack()),
+            Button(
+                t.plain("broadcast.discard"),
+                data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.DISCARD).pack(),
+            ),
         ),
     )
 
 
-def _duration(t: Translator, length: timedelta) -> str:
-    return t.plain("broadcast.under_a_minute") if length < A_MINUTE else t.plain("broadcast.about", time=_up(t, length))
+def _describe_duration(t: Translator, length: timedelta) -> str:
+    return (
+        t.plain("broadcast.under_a_minute")
+        if length < MINUTE
+        else t.plain("broadcast.about", time=_round_up(t, length))
+    )
 
 
-def _up(t: Translator, length: timedelta) -> str:
+def _round_up(t: Translator, length: timedelta) -> str:
     """Rounded up to whole minutes: an estimate shouldn't be too short."""
-    return t.duration(-(-length // A_MINUTE) * A_MINUTE)
+    return t.duration(-(-length // MINUTE) * MINUTE)

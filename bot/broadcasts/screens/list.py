@@ -13,12 +13,12 @@ from bot.broadcasts.buttons import (
 from bot.broadcasts.drafts import PAGE_SIZE, BroadcastPage
 from bot.broadcasts.model import Broadcast, DeliveryStatus
 from bot.broadcasts.screens import compose
-from bot.broadcasts.screens.confirm import call_off_row, waiting_rows
+from bot.broadcasts.screens.confirm import cancel_row, waiting_rows
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 
-TOLD = (
+REPORT_ORDER = (
     DeliveryStatus.DELIVERED,
     DeliveryStatus.BLOCKED,
     DeliveryStatus.FAILED,
@@ -37,7 +37,7 @@ SIGNS = {
 }
 
 
-def screen(reader: Reader, page: BroadcastPage) -> Screen:
+def show_list(reader: Reader, page: BroadcastPage) -> Screen:
     """A page of the list, newest first."""
     t = reader.t
     write = (Button(t.plain("broadcast.new"), data=NewBroadcastButton().pack(), style="primary"),)
@@ -48,38 +48,40 @@ def screen(reader: Reader, page: BroadcastPage) -> Screen:
         for number, each in enumerate(page.broadcasts, page.offset + 1)
     ]
     numbers = tuple(
-        Button(str(number), data=BroadcastButton.of(each, BroadcastAction.PAGE).pack())
+        Button(str(number), data=BroadcastButton.for_broadcast(each, BroadcastAction.PAGE).pack())
         for number, each in enumerate(page.broadcasts, page.offset + 1)
     )
     text = "\n\n".join([t("broadcast.list_title", total=page.total), *entries])
-    return Screen(text, (*((numbers,) if numbers else ()), *_turns(t, page), write))
+    return Screen(text, (*((numbers,) if numbers else ()), *_page_rows(t, page), write))
 
 
-def page(reader: Reader, broadcast: Broadcast, counts: Mapping[str, int]) -> Screen:
+def show_broadcast(reader: Reader, broadcast: Broadcast, counts: Mapping[str, int]) -> Screen:
     """All about one broadcast, and what can be done with it."""
     t = reader.t
     parts = [_title(t, broadcast), _facts(reader, broadcast)]
     if counts:
-        parts.append("\n".join([t("broadcast.report"), *_report(t, counts)]))
+        parts.append("\n".join([t("broadcast.report"), *_count_lines(t, counts)]))
     rows: Keyboard = ()
     if broadcast.is_waiting:
         rows = waiting_rows(t, broadcast)
     elif broadcast.can_be_cancelled:
-        rows = (call_off_row(t, broadcast),)
+        rows = (cancel_row(t, broadcast),)
     elif broadcast.started_at is not None and (broadcast.ended_at is None or counts.get(DeliveryStatus.UNKNOWN)):
         rows = (
             (Button(t.plain("broadcast.progress"), data=DeliveryButton(broadcast.id, DeliveryAction.SHOW).pack()),),
         )
-    see = Button(t.plain("broadcast.see"), data=BroadcastButton.of(broadcast, BroadcastAction.SEE).pack())
-    like = Button(t.plain("broadcast.like"), data=BroadcastButton.of(broadcast, BroadcastAction.LIKE).pack())
+    show_messages = Button(
+        t.plain("broadcast.see"), data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.SHOW_MESSAGES).pack()
+    )
+    copy = Button(t.plain("broadcast.like"), data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.COPY).pack())
     listed = Button(t.plain("broadcast.list"), data=BroadcastListButton(0).pack())
-    return Screen("\n\n".join(parts), (*rows, (see, like), (listed,)))
+    return Screen("\n\n".join(parts), (*rows, (show_messages, copy), (listed,)))
 
 
 def _entry(reader: Reader, number: int, broadcast: Broadcast, counts: Mapping[str, int]) -> str:
     t = reader.t
-    lines = [f"<b>{number}.</b> {_title(t, broadcast)}", _when(reader, broadcast)]
-    return "\n".join([*lines, *([" · ".join(_report(t, counts))] if counts else [])])
+    lines = [f"<b>{number}.</b> {_title(t, broadcast)}", _describe_times(reader, broadcast)]
+    return "\n".join([*lines, *([" · ".join(_count_lines(t, counts))] if counts else [])])
 
 
 def _title(t: Translator, broadcast: Broadcast) -> str:
@@ -94,10 +96,10 @@ def _facts(reader: Reader, broadcast: Broadcast) -> str:
     t = reader.t
     languages = ", ".join(t.language(locale) for locale in broadcast.languages)
     facts = [
-        _when(reader, broadcast),
-        t("broadcast.fact.to", audience=compose.audience(t, broadcast.audience)),
+        _describe_times(reader, broadcast),
+        t("broadcast.fact.to", audience=compose.describe_audience(t, broadcast.audience)),
         t("broadcast.fact.languages", languages=languages),
-        t("broadcast.fact.picture", picture=compose.picture(t, broadcast)),
+        t("broadcast.fact.picture", picture=compose.describe_picture(t, broadcast)),
     ]
     if broadcast.quote is not None:
         at = reader.format_time(broadcast.quote.fetched_at, up=False)
@@ -105,13 +107,13 @@ def _facts(reader: Reader, broadcast: Broadcast) -> str:
     if broadcast.confirmed_by is not None:
         confirmed_at = broadcast.confirmed_at or broadcast.created_at
         at = reader.format_time(confirmed_at, up=False)
-        facts.append(t("broadcast.fact.by", who=_operator(broadcast.confirmed_by), at=at))
+        facts.append(t("broadcast.fact.by", who=_operator_link(broadcast.confirmed_by), at=at))
     if broadcast.series is not None:
         facts.append(t("broadcast.fact.series"))
     return "\n".join(facts)
 
 
-def _when(reader: Reader, broadcast: Broadcast) -> str:
+def _describe_times(reader: Reader, broadcast: Broadcast) -> str:
     t = reader.t
     if broadcast.started_at is not None and broadcast.ended_at is not None:
         began, ended = (reader.format_time(at, up=False) for at in (broadcast.started_at, broadcast.ended_at))
@@ -122,23 +124,23 @@ def _when(reader: Reader, broadcast: Broadcast) -> str:
         return t("broadcast.fact.called_off", at=reader.format_time(broadcast.ended_at, up=False))
     if broadcast.daily_minute is not None and broadcast.starts_at is not None:
         next_time = reader.format_time(broadcast.starts_at)
-        return t("broadcast.fact.daily", when=compose.when(reader, broadcast), next=next_time)
-    return t("broadcast.fact.at", when=compose.when(reader, broadcast))
+        return t("broadcast.fact.daily", when=compose.describe_time(reader, broadcast), next=next_time)
+    return t("broadcast.fact.at", when=compose.describe_time(reader, broadcast))
 
 
-def _report(t: Translator, counts: Mapping[str, int]) -> list[str]:
-    return [t(f"broadcast.count.{status}", count=counts[status]) for status in TOLD if counts.get(status)]
+def _count_lines(t: Translator, counts: Mapping[str, int]) -> list[str]:
+    return [t(f"broadcast.count.{status}", count=counts[status]) for status in REPORT_ORDER if counts.get(status)]
 
 
-def _operator(operator_id: int) -> Html:
+def _operator_link(operator_id: int) -> Html:
     return Html(f'<a href="tg://user?id={operator_id}">{operator_id}</a>')
 
 
-def _turns(t: Translator, page: BroadcastPage) -> Keyboard:
+def _page_rows(t: Translator, page: BroadcastPage) -> Keyboard:
     last = page.offset + len(page.broadcasts)
     newer = max(page.offset - PAGE_SIZE, 0)
-    turns = [
+    buttons = [
         *([Button(t.plain("history.newer"), data=BroadcastListButton(newer).pack())] if page.offset else []),
         *([Button(t.plain("history.older"), data=BroadcastListButton(last).pack())] if last < page.total else []),
     ]
-    return (tuple(turns),) if turns else ()
+    return (tuple(buttons),) if buttons else ()

@@ -18,10 +18,10 @@ ACTIONS: Final[Mapping[BroadcastStatus, tuple[DeliveryAction, ...]]] = {
     BroadcastStatus.RUNNING: (DeliveryAction.PAUSE, DeliveryAction.STOP),
     BroadcastStatus.PAUSED: (DeliveryAction.RESUME, DeliveryAction.STOP),
 }
-MAY_REPEAT: Final = frozenset({BroadcastStatus.RUNNING, BroadcastStatus.PAUSED, BroadcastStatus.DONE})
+CAN_RETRY: Final = frozenset({BroadcastStatus.RUNNING, BroadcastStatus.PAUSED, BroadcastStatus.DONE})
 
 
-def screen(t: Translator, progress: Progress, zone: tzinfo) -> Screen:
+def show_progress(t: Translator, progress: Progress, zone: tzinfo) -> Screen:
     """State, bar, counts, pace; buttons for what may be done."""
     parts = [_heading(t, progress), _bar(t, progress), _counts(t, progress), _times(t, progress, zone)]
     unknown = progress.counts.get(DeliveryStatus.UNKNOWN, 0)
@@ -30,20 +30,20 @@ def screen(t: Translator, progress: Progress, zone: tzinfo) -> Screen:
     return Screen("\n\n".join(part for part in parts if part), _keyboard(t, progress, unknown))
 
 
-def bar(done: int, total: int) -> str:
+def draw_bar(done: int, total: int) -> str:
     """So much of it is done; full only when all is."""
     filled = WIDTH if done >= total else done * WIDTH // total
     return FULL * filled + EMPTY * (WIDTH - filled)
 
 
-def time_left(progress: Progress) -> timedelta | None:
+def estimate_time_left(progress: Progress) -> timedelta | None:
     """How long the rest takes at the pace of late; None while that isn't known."""
     if progress.broadcast.status is not BroadcastStatus.RUNNING or progress.per_second <= 0:
         return None
-    return timedelta(seconds=(sum(progress.counts.values()) - _done(progress)) / progress.per_second)
+    return timedelta(seconds=(sum(progress.counts.values()) - _count_done(progress)) / progress.per_second)
 
 
-def _done(progress: Progress) -> int:
+def _count_done(progress: Progress) -> int:
     return sum(progress.counts.get(status, 0) for status in ENDED)
 
 
@@ -55,11 +55,11 @@ def _heading(t: Translator, progress: Progress) -> Html:
 
 
 def _bar(t: Translator, progress: Progress) -> str:
-    done, total = _done(progress), sum(progress.counts.values())
+    done, total = _count_done(progress), sum(progress.counts.values())
     if not total:
         return t("delivery.nobody")
     percent = Decimal(done * 100 // total)
-    return t("delivery.bar", bar=bar(done, total), percent=t.percent(percent), done=done, total=total)
+    return t("delivery.bar", bar=draw_bar(done, total), percent=t.percent(percent), done=done, total=total)
 
 
 def _counts(t: Translator, progress: Progress) -> str:
@@ -73,7 +73,7 @@ def _counts(t: Translator, progress: Progress) -> str:
 
 
 def _times(t: Translator, progress: Progress, zone: tzinfo) -> str:
-    broadcast, left = progress.broadcast, time_left(progress)
+    broadcast, left = progress.broadcast, estimate_time_left(progress)
     lines = []
     if left is not None:
         rate = Decimal(str(round(progress.per_second, 1)))
@@ -90,12 +90,12 @@ def _keyboard(t: Translator, progress: Progress, unknown: int) -> Keyboard:
     rows = []
     if actions := ACTIONS.get(broadcast.status, ()):
         rows.append(tuple(_button(t, broadcast.id, action) for action in actions))
-    if unknown and broadcast.status in MAY_REPEAT:
+    if unknown and broadcast.status in CAN_RETRY:
         rows.append(
             (
                 Button(
                     t.plain("delivery.do_again", count=unknown),
-                    data=DeliveryButton(broadcast.id, DeliveryAction.AGAIN).pack(),
+                    data=DeliveryButton(broadcast.id, DeliveryAction.RETRY_UNKNOWN).pack(),
                 ),
             )
         )
@@ -105,5 +105,5 @@ def _keyboard(t: Translator, progress: Progress, unknown: int) -> Keyboard:
 
 
 def _button(t: Translator, broadcast_id: str, action: DeliveryAction) -> Button:
-    label, press = t.plain(f"delivery.do_{action}"), DeliveryButton(broadcast_id, action).pack()
-    return Button(label, data=press, style="danger" if action is DeliveryAction.STOP else None)
+    label, data = t.plain(f"delivery.do_{action}"), DeliveryButton(broadcast_id, action).pack()
+    return Button(label, data=data, style="danger" if action is DeliveryAction.STOP else None)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.broadcasts.model import SUMS, WIDEST_QUOTE, Broadcast, has_variables
+from bot.broadcasts.model import SUM_VARIABLES, WIDEST_QUOTE, Broadcast, has_variables
 from bot.core.errors import Rejection
 from bot.core.money import SETTLEMENT_FEE_IDR, sats_for_rupiah
 from bot.core.templates import fill
@@ -16,11 +16,11 @@ from bot.rates.screens import subscription
 from bot.settlement.model import Quote
 from bot.users.screens.buttons import send_row
 
-LONGEST_SOURCE = 24
-NO_FIGURE = "—"
+MAX_SOURCE_LENGTH = 24
+NO_VALUE = "—"
 
 
-def text_of(broadcast: Broadcast, t: Translator) -> str:
+def render_text(broadcast: Broadcast, t: Translator) -> str:
     """The message (the caption, where there is a picture) for readers of `t`'s language, as Telegram's HTML.
 
     The same for all of them: a time is Telegram's own entity, which each app shows in its reader's zone.
@@ -30,18 +30,18 @@ def text_of(broadcast: Broadcast, t: Translator) -> str:
     """
     own = broadcast.texts.get(t.locale)
     if not own:
-        return default_text(t, _quote(broadcast))
-    return fill(own, values_of(t, _quote(broadcast))) if has_variables(own) else own
+        return render_default_text(t, _get_quote(broadcast))
+    return fill(own, format_variables(t, _get_quote(broadcast))) if has_variables(own) else own
 
 
-def keyboard_of(t: Translator) -> Keyboard:
+def build_keyboard(t: Translator) -> Keyboard:
     """What stands under each broadcast: the way to send, and to change what one is told of the rate, or to end it."""
     return (send_row(t), *subscription.update_rows(t))
 
 
-def default_text(t: Translator, quote: Quote) -> Html:
+def render_default_text(t: Translator, quote: Quote) -> Html:
     """The quote, and what common sums come to."""
-    values = values_of(t, quote)
+    values = format_variables(t, quote)
     usdc = "" if quote.usdc_idr is None else t("broadcast.default_usdc", usdc=values["usdc"]) + "\n"
     return t(
         "broadcast.default",
@@ -55,20 +55,20 @@ def default_text(t: Translator, quote: Quote) -> Html:
     )
 
 
-def values_of(t: Translator, quote: Quote) -> dict[str, Html]:
+def format_variables(t: Translator, quote: Quote) -> dict[str, Html]:
     """What each variable of a template stands for, as markup in the reader's way of writing."""
-    sums = {name: as_html(t.sats(sats_for_rupiah(idr, quote.btc_idr))) for name, idr in SUMS.items()}
+    sums = {name: as_html(t.sats(sats_for_rupiah(idr, quote.btc_idr))) for name, idr in SUM_VARIABLES.items()}
     return {
         **sums,
         "rate": as_html(t.rate(quote.btc_idr)),
-        "usdc": as_html(NO_FIGURE if quote.usdc_idr is None else t.whole_rate(quote.usdc_idr)),
+        "usdc": as_html(NO_VALUE if quote.usdc_idr is None else t.whole_rate(quote.usdc_idr)),
         "fee": as_html(t.rupiah(SETTLEMENT_FEE_IDR)),
         "time": format_clock(t, quote.fetched_at, PRESUMED),
-        "source": as_html(clip(plain(quote.source), LONGEST_SOURCE) or NO_FIGURE),
+        "source": as_html(clip(plain(quote.source), MAX_SOURCE_LENGTH) or NO_VALUE),
     }
 
 
-def check_fits(broadcast: Broadcast, translations: Translations) -> None:
+def check_length(broadcast: Broadcast, translations: Translations) -> None:
     """See that each language's message is short enough for Telegram, whatever the quote.
 
     Raises:
@@ -77,13 +77,13 @@ def check_fits(broadcast: Broadcast, translations: Translations) -> None:
     limit = TEXT_UNITS if broadcast.picture is None else CAPTION_UNITS
     widest = replace(broadcast, quote=WIDEST_QUOTE)
     for locale in broadcast.languages:
-        units = count_visible_units(text_of(widest, translations.get(locale)))
+        units = count_visible_units(render_text(widest, translations.get(locale)))
         if units > limit:
             key = "broadcast.too_long" if broadcast.picture is None else "broadcast.too_long_for_a_picture"
             raise Rejection(key, units=units, limit=limit)
 
 
-def _quote(broadcast: Broadcast) -> Quote:
+def _get_quote(broadcast: Broadcast) -> Quote:
     if broadcast.quote is None:
         raise ValueError("a broadcast of the rate has no quote yet")
     return broadcast.quote

@@ -25,7 +25,7 @@ from tests.waiting import TIMEOUT_SECONDS, found
 READERS, BLOCKED = 160, 8
 TOO_MANY = 429
 LONGER_THAN_ANYTHING_WAITS = int(2 * TIMEOUT_SECONDS)
-FINISHED, UNDER_WAY = like("delivery.done"), like("delivery.running")
+FINISHED, IN_PROGRESS = like("delivery.done"), like("delivery.running")
 LIVE = "|".join(like(f"delivery.{state}") for state in ("running", "resting", "paused", "stopped", "done"))
 
 
@@ -71,7 +71,7 @@ async def test_a_storm_of_refusals_slows_the_broadcast_alone_and_operators_decid
         broadcast = await add_confirmed_broadcast(kirim)
         await wait_until_reached(kirim, readers, 20)
         # Two operators at once: one has done it, and the other sees how it stands.
-        live = await oscar.sees(UNDER_WAY)
+        live = await oscar.sees(IN_PROGRESS)
         pause = f"bd:{broadcast.id}:pause"
         await oscar.presses(live, pause)
         await oscar.sees(like("delivery.paused"))
@@ -79,7 +79,7 @@ async def test_a_storm_of_refusals_slows_the_broadcast_alone_and_operators_decid
         assert answer["text"] == label("delivery.has_changed")
         await kirim.telegram_fails("429", "sendMessage", retry_after=1, times=4)
         await oscar.taps(label("delivery.do_resume"))
-        await oscar.sees(UNDER_WAY)
+        await oscar.sees(IN_PROGRESS)
         await found(kirim.calls, partial(are_refused, readers[40:43]), what="a refusal")
         await kirim.service.pays(order)
         await emma.sees(like("news.paid"))
