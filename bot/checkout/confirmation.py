@@ -34,7 +34,7 @@ async def place_draft(orders: OrderService, draft: OrderDraft, phrase: str | Non
     draft. Nothing is saved then.
     """
     if draft.status is DraftStatus.PLACED:
-        return await orders.placed_before(draft.id)
+        return await orders.get_placed(draft.id)
     return await orders.place(_request_of(draft, phrase), partial(_close, draft))
 
 

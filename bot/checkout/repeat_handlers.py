@@ -64,7 +64,7 @@ class RepeatHandlers:
     async def get_new_quote(self, session: Session, order: Order) -> None:
         """Do the same for an order that wasn't paid. If it was paid meanwhile, show its status instead."""
         if order.is_paid:
-            await self._status_messages.show_as_decided(session, order)
+            await self._status_messages.reject_outdated_button(session, order)
         else:
             await self.resend(session, order)
 
@@ -128,7 +128,7 @@ class RepeatHandlers:
 
     async def _drop_expired_offer(self, session: Session, order: Order) -> Order:
         """Drop the order if its offer has expired: asking for another one gives it up."""
-        if order.phase is not Phase.NEEDS_CONFIRMATION or not order.offer_is_over(session.now):
+        if order.phase is not Phase.NEEDS_CONFIRMATION or not order.is_offer_over(session.now):
             return order
         await self._orders.drop(order.reference)
         async with self._database.reading() as tx:

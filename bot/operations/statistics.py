@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
-from bot.orders.order import LOOKED_FOR, Failure, Order, Phase
+from bot.orders.order import UNCERTAIN_PHASES, Failure, Order, Phase
 from bot.settlement.model import PayoutMethod
 from bot.settlement.steps import COMPLETED
 from bot.support.ticket_statistics import TicketStatistics
@@ -40,7 +40,7 @@ _OF_PHASE = {
     Phase.ABANDONED: Outcome.CLOSED,
     Phase.NEEDS_CONFIRMATION: Outcome.HELD,
     Phase.DONE: Outcome.UNPAID,
-    **dict.fromkeys(LOOKED_FOR, Outcome.UNCERTAIN),
+    **dict.fromkeys(UNCERTAIN_PHASES, Outcome.UNCERTAIN),
 }
 """Phase -> outcome of an order that was neither paid nor ended. An open one can be paid until its expiry is told."""
 

@@ -25,7 +25,7 @@ from bot.infra.db import encryption
 from bot.infra.db.columns import Instant, constant
 from bot.infra.db.transaction import Transaction
 from bot.operations.statistics import OrderLine, OrderStatistics, Outcome, SubscriberStatistics, Tally, UserStatistics
-from bot.orders.order import LOOKED_FOR, Phase
+from bot.orders.order import UNCERTAIN_PHASES, Phase
 from bot.orders.payout_times import MIDDLE
 from bot.orders.tables import orders
 from bot.payments.tokens import LIGHTNING
@@ -66,7 +66,7 @@ OUTCOME: ColumnElement[str] = case(
     (_in(Phase.REFUSED), constant(Outcome.REFUSED)),
     (_in(Phase.ABANDONED), constant(Outcome.CLOSED)),
     (_in(Phase.NEEDS_CONFIRMATION), constant(Outcome.HELD)),
-    (_in(*sorted(LOOKED_FOR)), constant(Outcome.UNCERTAIN)),
+    (_in(*sorted(UNCERTAIN_PHASES)), constant(Outcome.UNCERTAIN)),
     (or_(_in(Phase.DONE), orders.c.expiry_notified), constant(Outcome.UNPAID)),
     else_=constant(Outcome.WAITING),
 )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from bot.orders.order import OFFER_VALID_FOR
-from bot.orders.tracking.intervals import FOLLOW_WITHOUT_EXPIRY
+from bot.orders.tracking.intervals import TRACK_WITHOUT_EXPIRY
 from bot.settlement.model import Deposit, OrderReport
 from bot.settlement.steps import FAILED, OrderStep, step_after
 
@@ -18,13 +18,13 @@ LONGEST_LIST = 100
 """Orders in the longest list of the service (4.7). There is no next page, so an older order of another program isn't
 seen."""
 
-MAY_BE_PAID_FOR = OFFER_VALID_FOR + FOLLOW_WITHOUT_EXPIRY
+MAY_BE_PAID_FOR = OFFER_VALID_FOR + TRACK_WITHOUT_EXPIRY
 """How long after its creation a deposit can be shown to a payer: users of the bot may accept a price late."""
 
 FAR = datetime.max.replace(tzinfo=UTC)
 
 
-def list_counts(reports: Sequence[OrderReport], service_id: str, *, is_new: bool) -> bool:
+def is_list_conclusive(reports: Sequence[OrderReport], service_id: str, *, is_new: bool) -> bool:
     """Return whether the list can say which deposits were open when the order `service_id` was created.
 
     The service answers with an empty list while its database is away, and orders of that time are in none of its lists.
@@ -34,7 +34,7 @@ def list_counts(reports: Sequence[OrderReport], service_id: str, *, is_new: bool
     return any(report.service_id == service_id for report in reports) or (not is_new and len(reports) >= LONGEST_LIST)
 
 
-def deposits_before(
+def find_earlier_deposits(
     reports: Sequence[OrderReport], service_id: str, deposit: Deposit, sats: int, now: datetime
 ) -> list[OrderReport]:
     """Return the open orders of the list that keep the order `service_id` from being shown, the first of them first.

@@ -2,15 +2,14 @@
 
 from bot.infra.db.transaction import Transaction
 from bot.infra.feature import Feature, Infra, Worker
-from bot.orders import refused_messages
 from bot.orders.buttons import OrderAction
 from bot.orders.events import OrderEvents
 from bot.orders.handlers import ActionHandler, OrderHandlers
 from bot.orders.history import OrderHistory
-from bot.orders.missed_messages import MissedMessages
+from bot.orders.missed_messages import MissedMessages, follow_ups
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
-from bot.orders.payout_times import MeasuredPayoutTimes
+from bot.orders.payout_times import PayoutTimeMeasurement
 from bot.orders.placement.reconciler import Reconciler
 from bot.orders.placement.service import OrderService
 from bot.orders.preference_handlers import PreferenceHandlers
@@ -21,7 +20,7 @@ from bot.orders.screens import preferences
 from bot.orders.status_messages import StatusMessages
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
-from bot.orders.tracking.viewed import ViewedOrders
+from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.orders.user_data import USER_DATA
 from bot.orders.workers import MalformedOrderFinder, OrderWorkers
 from bot.settlement.budget import Budget
@@ -50,7 +49,7 @@ class Orders:
         database, clock, messenger = infra.database, infra.clock, infra.messenger
         self.events = OrderEvents()
         self.viewed = ViewedOrders(clock)
-        self.payout_times = MeasuredPayoutTimes(database, clock)
+        self.payout_times = PayoutTimeMeasurement(database, clock)
         self.service = OrderService(
             store=database,
             settlement=settlement,
@@ -103,7 +102,7 @@ class Orders:
             handlers=receipts.handlers(),
             renderers=(messages.renderers(), OrderWarnings(rules.operator_ids).renderers()),
             alarm_subjects=ALARM_SUBJECTS,
-            follow_ups=refused_messages.hooks(rules.operator_ids),
+            follow_ups=follow_ups(rules.operator_ids),
             workers=(
                 Worker("poller", self.poller.tick),
                 Worker("expiries", workers.check_times),

@@ -13,8 +13,7 @@ from bot.orders.history import HistoryPage, OrderHistory
 from bot.orders.order import Order, Phase
 from bot.orders.placement.service import MethodVanished, OrderService
 from bot.orders.repository import OrderRepository
-from bot.orders.screens import history, status
-from bot.orders.screens import page as order_page
+from bot.orders.screens import history, open_orders, order_page
 from bot.orders.screens.formatting import format_order_line
 from bot.orders.status_messages import StatusMessages
 from bot.recipients.formatting import format_method
@@ -94,8 +93,8 @@ class OrderHandlers:
 
     def _handler_of(self, action: OrderAction) -> ActionHandler:
         if action is OrderAction.HELP and not self._contacts.is_offered:
-            return self._status_messages.show_as_decided
-        return self._actions.get(action, self._status_messages.show_as_decided)
+            return self._status_messages.reject_outdated_button
+        return self._actions.get(action, self._status_messages.reject_outdated_button)
 
     async def _refresh_status(self, session: Session, order: Order) -> None:
         """Ask the service, unless it was asked a moment ago, and bring the status message up to date."""
@@ -113,7 +112,7 @@ class OrderHandlers:
             await self._update_status(session, order)
             return
         if accepted is None:
-            await self._status_messages.show_as_decided(session, order)
+            await self._status_messages.reject_outdated_button(session, order)
             return
         await session.acknowledge()
         if accepted.phase is not Phase.OPEN:
@@ -124,7 +123,7 @@ class OrderHandlers:
 
     async def _drop(self, session: Session, order: Order) -> None:
         if not await self._service.drop(order.reference):
-            await self._status_messages.show_as_decided(session, order)
+            await self._status_messages.reject_outdated_button(session, order)
             return
         await session.acknowledge()
         text = session.t("order.dropped", line=format_order_line(session.t, order))
@@ -140,7 +139,7 @@ class OrderHandlers:
             await self._update_status(session, order)
             return
         if new_attempt is None:
-            await self._status_messages.show_as_decided(session, order)
+            await self._status_messages.reject_outdated_button(session, order)
             return
         await session.acknowledge()
         await session.update(Screen(session.t("order.trying_again", line=format_order_line(session.t, new_attempt))))
@@ -152,7 +151,7 @@ class OrderHandlers:
         """Return the screen with the user's open orders."""
         async with self._database.reading() as tx:
             orders = await OrderRepository(tx).open_of_user(session.user.id, OPEN_ORDERS_SHOWN)
-        return status.screen(session.reader, orders)
+        return open_orders.screen(session.reader, orders)
 
     async def list_orders(self, session: Session, _: str) -> None:
         """Show the newest page of the list."""
@@ -166,7 +165,7 @@ class OrderHandlers:
     async def _show_list_around(self, session: Session, order: Order) -> None:
         """Show the page of the list that the order is on, in place of the order's own page."""
         await session.acknowledge()
-        await self._show_list(session, await self._history.page_holding(order))
+        await self._show_list(session, await self._history.get_page_with(order))
 
     async def _show_page(self, session: Session, order: Order) -> None:
         """Show the order's page in place of the list. Status messages and notifications stay as they are."""

@@ -46,7 +46,7 @@ class OrderHistory:
                 return await _newest(tx, user_id)
             return await _from(tx, order)
 
-    async def page_holding(self, order: Order) -> HistoryPage:
+    async def get_page_with(self, order: Order) -> HistoryPage:
         """Return the page on which `order` is, if all pages are counted from the newest one."""
         async with self._store.reading() as tx:
             over = await OrderRepository(tx).count_newer(order) % PAGE

@@ -1,16 +1,17 @@
-"""How much one user may order: unpaid orders at once, orders an hour, rupiah a day; and from when on again.
+"""The limits of one user: unpaid orders at once, orders an hour, and rupiah a day.
 
-What counts:
+Which orders count:
 
-unpaid at once      what can still be paid: an intent in progress or not found yet, a price that waits for an answer,
-                    and a shown invoice until it is paid, failed or expired. Without an expiry it counts for a day.
-orders an hour      every attempt, also those that the service refused: each was a request to it.
-rupiah a day        an order while it can still be paid, and for 24 hours after it was paid, whatever its end. A
-                    deposit without expiry can be paid for a week. Orders that were refused, abandoned or have expired
-                    unpaid don't count.
+unpaid at once      orders that can still be paid. These are intents in progress or not found yet, prices that wait for
+                    an answer, and shown invoices until they are paid, failed or expired. An invoice without an expiry
+                    counts for a day.
+orders an hour      every attempt, because each was a request to the service, even if the service rejected it.
+rupiah a day        orders that can still be paid, and paid orders for 24 hours after the payment, however they ended.
+                    A deposit without expiry can be paid for a week. Orders that were rejected, abandoned or have
+                    expired unpaid don't count.
 
-Hours and days are the last 60 minutes and the last 24 hours, not the calendar's. So each order stops counting at a
-known time, and a rejection names the latest of the times that have to pass.
+An hour is the last 60 minutes, and a day the last 24 hours. So each order stops counting at a known time. A rejection
+says when the user can order again.
 """
 
 from collections.abc import Sequence
@@ -28,117 +29,131 @@ MAY_BE_PAID = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED, Phase.
 
 @dataclass(frozen=True, slots=True)
 class AmountLimits:
-    """The least and the most whole rupiah that one order may bring. `maximum` is None if there is no cap.
+    """The minimum and maximum of one order, in whole rupiah. `maximum` is None if there is no cap.
 
-    They are checked with the amount at the quote, and again with the amount that the service has locked.
+    They are checked with the amount of the quote, and again with the amount that the service has locked.
     """
 
     minimum: int
     maximum: int | None
 
     def is_below(self, idr: int) -> bool:
-        """Return whether `idr` is less than the service pays out."""
+        """Return whether `idr` is below the minimum."""
         return idr < self.minimum
 
     def is_above(self, idr: int) -> bool:
-        """Return whether `idr` is more than the destination accepts."""
+        """Return whether `idr` is above the destination's cap."""
         return self.maximum is not None and idr > self.maximum
 
     def allow(self, idr: int) -> bool:
-        """Return whether an order may bring `idr`."""
+        """Return whether an order of `idr` rupiah is within the limits."""
         return not (self.is_below(idr) or self.is_above(idr))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The limits of one user. 0 is no limit."""
+    """The limits of one user. 0 means no limit."""
 
     open_orders: int = 0
     orders_per_hour: int = 0
     idr_per_day: int = 0
 
     @property
-    def are_none(self) -> bool:
+    def is_unlimited(self) -> bool:
         """Whether there is no limit at all."""
         return not (self.open_orders or self.orders_per_hour or self.idr_per_day)
 
 
-def waits_for_payment(order: Order, now: datetime) -> bool:
+def can_still_be_paid(order: Order, now: datetime) -> bool:
     """Return whether `order` is unpaid and can still be paid."""
     is_possible = order.phase in MAY_BE_PAID and not order.is_paid and not order.is_ended
     return is_possible and now < order.offer_ends_at
 
 
-def check_count(limits: Limits, orders: Sequence[Order], now: datetime) -> None:
+def check_order_count(limits: Limits, orders: Sequence[Order], now: datetime) -> None:
     """Raise `Rejection` if no further order is possible now, whatever its amount.
 
-    `orders` are the user's orders that may count (`OrderRepository.may_count`). The argument `again` is when an order
-    will be possible, if nothing happens until then.
+    The rejection's argument `again` is when an order will be possible, if no order changes until then.
+
+    Args:
+        limits: the user's limits.
+        orders: the user's orders that may count (`OrderRepository.counted_by_limits`).
+        now: the current time.
     """
-    refusals = _refusals_of_count(limits, orders, now)
-    if refusals:
-        raise max(refusals, key=_again)
+    rejections = _rejections_of_count(limits, orders, now)
+    if rejections:
+        raise max(rejections, key=_available_at)
 
 
 def check(limits: Limits, orders: Sequence[Order], idr: int, now: datetime, *, smallest: int) -> None:
     """Raise `Rejection` if an order of `idr` rupiah is not possible now.
 
-    `orders` are the user's orders that may count, and `smallest` is the least amount of any order. The arguments are
-    `limit`; `remaining`, the largest amount possible now; and `again`, when this amount will be possible if nothing
-    happens until then. An amount above the limit of a day is never possible: then they are the largest amount, or when
-    any amount will be possible.
+    The rejection has these arguments: `limit`; `remaining`, the largest amount possible now; and `again`, when this
+    amount will be possible if no order changes until then. An amount above the daily limit is never possible. Its
+    rejection has the largest amount that is possible now, or else `again`, when any amount will be possible.
+
+    Args:
+        limits: the user's limits.
+        orders: the user's orders that may count (`OrderRepository.counted_by_limits`).
+        idr: the amount of the new order.
+        now: the current time.
+        smallest: the minimum of any order, in rupiah.
     """
-    refusals = _refusals_of_count(limits, orders, now)
+    rejections = _rejections_of_count(limits, orders, now)
     limit = limits.idr_per_day
     if limit and idr > limit:
-        raise _never(limit, _spent(orders, now), refusals, smallest)
-    if limit and (refusal := _refusal_of_sum(limit, _spent(orders, now), idr, smallest, or_less=not refusals)):
-        refusals.append(refusal)
-    if refusals:
-        raise max(refusals, key=_again)
+        raise _above_daily_limit(limit, _spent(orders, now), rejections, smallest)
+    if limit and (
+        rejection := _rejection_of_sum(limit, _spent(orders, now), idr, smallest, is_less_possible=not rejections)
+    ):
+        rejections.append(rejection)
+    if rejections:
+        raise max(rejections, key=_available_at)
 
 
-def _refusals_of_count(limits: Limits, orders: Sequence[Order], now: datetime) -> list[Rejection]:
-    waiting = [order.offer_ends_at for order in orders if waits_for_payment(order, now)]
-    placed = [order.created_at + HOUR for order in orders if now < order.created_at + HOUR]
+def _rejections_of_count(limits: Limits, orders: Sequence[Order], now: datetime) -> list[Rejection]:
+    unpaid_until = [order.offer_ends_at for order in orders if can_still_be_paid(order, now)]
+    counted_until = [order.created_at + HOUR for order in orders if now < order.created_at + HOUR]
     found = (
-        _refusal_of_count("limits.open", limits.open_orders, waiting),
-        _refusal_of_count("limits.hour", limits.orders_per_hour, placed),
+        _rejection_of_count("limits.open", limits.open_orders, unpaid_until),
+        _rejection_of_count("limits.hour", limits.orders_per_hour, counted_until),
     )
-    return [refusal for refusal in found if refusal is not None]
+    return [rejection for rejection in found if rejection is not None]
 
 
-def _refusal_of_count(key: str, limit: int, ends: list[datetime]) -> Rejection | None:
+def _rejection_of_count(key: str, limit: int, ends: list[datetime]) -> Rejection | None:
     """Return the rejection if there are `limit` orders, which stop counting at `ends`, and None otherwise."""
     if not limit or len(ends) < limit:
         return None
     return Rejection(key, count=len(ends), again=sorted(ends)[len(ends) - limit])
 
 
-def _refusal_of_sum(
-    limit: int, spent: list[tuple[datetime, int]], idr: int, smallest: int, *, or_less: bool
+def _rejection_of_sum(
+    limit: int, spent: list[tuple[datetime, int]], idr: int, smallest: int, *, is_less_possible: bool
 ) -> Rejection | None:
     remaining = limit - sum(rupiah for _, rupiah in spent)
     if idr <= remaining:
         return None
-    again = _when_fits(limit, spent, idr)
-    if or_less and remaining >= smallest:
+    again = _time_when_possible(limit, spent, idr)
+    if is_less_possible and remaining >= smallest:
         return Rejection("amount.day_remaining", limit=limit, remaining=remaining, again=again)
     return Rejection("amount.day_full", limit=limit, again=again)
 
 
-def _never(limit: int, spent: list[tuple[datetime, int]], refusals: list[Rejection], smallest: int) -> Rejection:
+def _above_daily_limit(
+    limit: int, spent: list[tuple[datetime, int]], rejections: list[Rejection], smallest: int
+) -> Rejection:
     remaining = limit - sum(rupiah for _, rupiah in spent)
-    if remaining >= smallest and not refusals:
+    if remaining >= smallest and not rejections:
         return Rejection("amount.above_day", limit=limit, remaining=remaining)
-    waited_for = [_again(refusal) for refusal in refusals]
+    times = [_available_at(rejection) for rejection in rejections]
     if remaining < smallest:
-        waited_for.append(_when_fits(limit, spent, smallest))
-    return Rejection("amount.above_day_later", limit=limit, again=max(waited_for))
+        times.append(_time_when_possible(limit, spent, smallest))
+    return Rejection("amount.above_day_later", limit=limit, again=max(times))
 
 
 def _spent(orders: Sequence[Order], now: datetime) -> list[tuple[datetime, int]]:
-    """Return until when each order counts towards the day's sum, and with how many rupiah, in order of time."""
+    """Return until when each order counts towards the daily limit, and its rupiah, sorted by time."""
     counted = [(_counts_until(order), order.idr or order.expected_idr) for order in orders]
     return sorted((until, rupiah) for until, rupiah in counted if until is not None and now < until)
 
@@ -151,18 +166,18 @@ def _counts_until(order: Order) -> datetime | None:
     return None
 
 
-def _when_fits(limit: int, spent: list[tuple[datetime, int]], idr: int) -> datetime:
-    """Return when so much of the day's sum has stopped counting that `idr` fits."""
+def _time_when_possible(limit: int, spent: list[tuple[datetime, int]], idr: int) -> datetime:
+    """Return when enough orders have stopped counting that `idr` rupiah are possible."""
     total = sum(rupiah for _, rupiah in spent)
     for until, rupiah in spent:
         total -= rupiah
         if total + idr <= limit:
             return until
-    raise ValueError("the sum fits into no day")
+    raise ValueError("the amount is above the daily limit")
 
 
-def _again(refusal: Rejection) -> datetime:
-    again = refusal.arguments["again"]
+def _available_at(rejection: Rejection) -> datetime:
+    again = rejection.arguments["again"]
     if not isinstance(again, datetime):
-        raise TypeError("a refusal that says no time")
+        raise TypeError("a rejection without a time")
     return again

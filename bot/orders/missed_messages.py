@@ -1,81 +1,125 @@
-"""Show users what they missed: messages that Telegram refused, and what happened while they had blocked the bot."""
+"""Messages that users missed: Telegram rejected them, or the user had blocked the bot.
 
-from collections.abc import Awaitable, Callable, Sequence
+A rejected message about money raises an alarm, and its order is saved as missed. At the user's next visit the bot shows
+the missed orders, and those that changed while the user had blocked the bot.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
+from bot.infra.outbox.follow_ups import FollowUp
+from bot.infra.outbox.model import Notification, NotificationKind, Sent, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
+from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
+from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
+from bot.staff.alarm_model import AlarmKind
+from bot.staff.alarms import raise_order_alarm
 from bot.users.session import Session, SessionKey
+
+ABOUT_MONEY: Final = (
+    OrderNotification.INVOICE,
+    OrderNotification.INVOICE_TEXT,
+    OrderNotification.PRICE_MOVED,
+    OrderNotification.RECIPIENT_MASKED,
+    OrderNotification.UNRESOLVED,
+    OrderNotification.PAID,
+    OrderNotification.PAID_LATE,
+    OrderNotification.SENT,
+    OrderNotification.FAILED,
+    OrderNotification.STUCK,
+)
+"""Messages that a user must not miss."""
 
 HAS_MISSED: Final = SessionKey[bool]("has_missed", default=False)
 """Whether there are orders about which the user missed a message."""
 
-NEWEST_SHOWN: Final = 5
-"""So many of the newest orders are shown if something happened to them while the user had blocked the bot."""
+MAX_CHANGED_SHOWN: Final = 5
+"""How many of the newest orders are checked for changes while the user had blocked the bot."""
 
-MISSED_SHOWN: Final = 5
-"""More orders than this are not shown one by one: a message points to /orders for the older ones."""
+MAX_MISSED_SHOWN: Final = 5
+"""How many missed orders are shown one by one. A message points to /orders for older ones."""
+
+
+def follow_ups(operator_ids: frozenset[int]) -> Mapping[NotificationKind, FollowUp]:
+    """Return what follows the delivery of each kind of message about money."""
+
+    async def follow_up(
+        tx: Transaction, notification: Notification[AboutOrder], result: Sent | Undeliverable, now: datetime
+    ) -> None:
+        reference = notification.payload.reference
+        if isinstance(result, Undeliverable):
+            if result.whole_chat:
+                return
+            kind = AlarmKind.MESSAGE_REFUSED
+            facts = {"message": str(notification.kind), "why": result.reason}
+            await raise_order_alarm(tx, kind, reference, now, operator_ids, **facts)
+            missed = MissedOrder(user_id=notification.chat_id, reference=reference, at=now)
+            await MissedOrderRepository(tx).save(missed)
+        elif result.without_picture:
+            await raise_order_alarm(tx, AlarmKind.PICTURE_REFUSED, reference, now, operator_ids)
+
+    return dict.fromkeys(ABOUT_MONEY, follow_up)
 
 
 class MissedMessages:
-    """Two hooks of the session loader. `show_status` shows an order at the end of its chat."""
+    """Hooks of the session loader. `show_status` sends the status message of an order."""
 
     def __init__(self, database: Database, show_status: Callable[[Session, Order], Awaitable[Outcome]]) -> None:
         self._database = database
         self._show_status = show_status
 
     async def load(self, tx: Transaction, session: Session) -> None:
-        """Note whether the user missed something."""
+        """Save in the session whether the user missed a message."""
         if session.is_private:
             session[HAS_MISSED] = bool(await MissedOrderRepository(tx).of_user(session.user.id))
 
     async def show(self, session: Session) -> None:
-        """Show what the user missed."""
-        shown = await self._show_refused(session) if session[HAS_MISSED] else frozenset[str]()
+        """Show the orders about which the user missed something."""
+        shown = await self._show_rejected(session) if session[HAS_MISSED] else frozenset[str]()
         if session.away_since is not None:
             await self._show_changed(session, session.away_since, shown)
 
     async def _show_changed(self, session: Session, since: datetime, shown: frozenset[str]) -> None:
-        """Show the orders to which something has happened since then, unless they were just shown."""
+        """Show the orders that changed since then, except those in `shown`."""
         now = session.now
         async with self._database.reading() as tx:
-            orders = await OrderRepository(tx).of_user(session.user.id, limit=NEWEST_SHOWN)
+            orders = await OrderRepository(tx).of_user(session.user.id, limit=MAX_CHANGED_SHOWN)
         for order in reversed(orders):
             times = (order.paid_at, order.ended_at, order.expires_at)
             if order.reference not in shown and any(at is not None and since < at <= now for at in times):
                 session.notice = session.t("talk.meanwhile")
                 await self._show_status(session, order)
 
-    async def _show_refused(self, session: Session) -> frozenset[str]:
-        """Show the orders about which Telegram refused a message, oldest first, and return those that were shown.
+    async def _show_rejected(self, session: Session) -> frozenset[str]:
+        """Show the orders about which Telegram rejected a message, oldest first. Return the references shown.
 
-        Each is deleted once Telegram has accepted its message: after a crash between the two it is shown again. What
-        Telegram doesn't accept now waits until the user writes again.
+        A missed order is deleted once Telegram has accepted its message. After a crash in between it is shown again.
+        If Telegram doesn't accept the message now, the bot tries again at the user's next message.
         """
         async with self._database.reading() as tx:
             # Read again: the user may just have deleted their data.
             missed_orders = await MissedOrderRepository(tx).of_user(session.user.id)
-        older, newest = missed_orders[:-MISSED_SHOWN], missed_orders[-MISSED_SHOWN:]
+        older, newest = missed_orders[:-MAX_MISSED_SHOWN], missed_orders[-MAX_MISSED_SHOWN:]
         if older:
             if not isinstance(await session.send(Screen(session.t.plural("talk.missed_older", len(older)))), Delivered):
                 return frozenset()
             await self._delete(older)
         shown: list[str] = []
         for missed in newest:
-            if not await self._is_shown(session, missed):
+            if not await self._show_missed(session, missed):
                 break
             shown.append(missed.reference)
             await self._delete((missed,))
         return frozenset(shown)
 
-    async def _is_shown(self, session: Session, missed: MissedOrder) -> bool:
-        """Show one order, and return whether that is settled: Telegram accepted it, or nothing of it can be shown."""
+    async def _show_missed(self, session: Session, missed: MissedOrder) -> bool:
+        """Show one order. Return whether it needs no further attempt: it was sent, or it can't be shown at all."""
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).get_if_readable(missed.reference)
         if order is None or order.user_id != session.user.id:
@@ -83,7 +127,7 @@ class MissedMessages:
         session.notice = session.t("talk.missed")
         sent = await self._show_status(session, order)
         if isinstance(sent, Invalid):
-            # Telegram refuses this status for good, too. It must not keep the user from the orders behind it.
+            # Telegram will never accept this status message either. It must not hold up the other missed orders.
             sent = await session.send(Screen(session.t("talk.missed_elsewhere", reference=order.reference)))
         return isinstance(sent, Delivered)
 

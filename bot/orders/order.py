@@ -30,7 +30,7 @@ class Phase(StrEnum):
     DONE = "done"  # ended, or no longer followed
 
 
-LOOKED_FOR = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED})
+UNCERTAIN_PHASES = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED})
 
 
 class Failure(StrEnum):
@@ -179,7 +179,7 @@ class Order:
         """Whether its user was notified that it takes too long, and it still isn't done."""
         return self.overdue_notified_at is not None and not self.is_ended
 
-    def asks_the_same_as(self, other: "Order") -> bool:
+    def is_same_request_as(self, other: "Order") -> bool:
         """Return whether both ask for the same amount to the same recipient by the same channel.
 
         The holder's name is no part of it: the number alone decides where the money goes.
@@ -205,7 +205,7 @@ class Order:
         after_a_day = self.created_at + OFFER_VALID_FOR
         return after_a_day if self.expires_at is None else min(self.expires_at, after_a_day)
 
-    def offer_is_over(self, now: datetime) -> bool:
+    def is_offer_over(self, now: datetime) -> bool:
         """Whether it is too late to accept what the user was asked about."""
         return now >= self.offer_ends_at
 
@@ -217,7 +217,7 @@ class Order:
             case Phase.UNRESOLVED:
                 return OrderStatus.UNRESOLVED
             case Phase.NEEDS_CONFIRMATION:
-                return OrderStatus.OFFER_OVER if self.offer_is_over(now) else OrderStatus.NEEDS_CONFIRMATION
+                return OrderStatus.OFFER_OVER if self.is_offer_over(now) else OrderStatus.NEEDS_CONFIRMATION
             case Phase.REFUSED:
                 return OrderStatus.REFUSED
             case Phase.ABANDONED:
@@ -239,7 +239,7 @@ class Order:
 
         It may not while we still look for the order, while its user has to decide, or while it can be paid.
         """
-        return self.has_recipient and self.status(now) not in STILL_TO_COME
+        return self.has_recipient and self.status(now) not in OPEN_STATUSES
 
     @property
     def has_shown_price(self) -> bool:
@@ -271,7 +271,7 @@ STATUS_OF_FAILURE = {
     Failure.UNKNOWN: OrderStatus.FAILED_UNKNOWN,
     Failure.UNPAID: OrderStatus.FAILED_UNPAID,
 }
-STILL_TO_COME = frozenset(
+OPEN_STATUSES = frozenset(
     {OrderStatus.CHECKING, OrderStatus.UNRESOLVED, OrderStatus.NEEDS_CONFIRMATION, OrderStatus.WAITING}
 )
 """The order may still be paid, or shown to be paid."""
@@ -300,7 +300,7 @@ def new_intent(
     )
 
 
-def open_for_payment(order: Order, now: datetime) -> Order:
+def make_payable(order: Order, now: datetime) -> Order:
     """Return the order as one that may be paid from now on."""
     return replace(order, phase=Phase.OPEN, hold_reason=None, payable_since=now)
 

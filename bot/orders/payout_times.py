@@ -11,7 +11,7 @@ from bot.infra.db.columns import Instant, constant, microseconds_between
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html, Translator
-from bot.orders.measured import Measured
+from bot.orders.measurement import CachedMeasurement
 from bot.orders.tables import orders
 from bot.settlement.steps import COMPLETED
 
@@ -49,7 +49,7 @@ class PayoutTimes:
     slow: timedelta
 
     @property
-    def is_telling(self) -> bool:
+    def has_enough_samples(self) -> bool:
         """Return whether these are enough orders to say anything."""
         return self.orders >= MIN_SAMPLES
 
@@ -71,7 +71,7 @@ class PayoutTimeRepository:
         return PayoutTimes(orders=timed, median=median, slow=timedelta(microseconds=int(slow)))
 
 
-class MeasuredPayoutTimes(Measured[PayoutTimes]):
+class PayoutTimeMeasurement(CachedMeasurement[PayoutTimes]):
     """Measures orders that were sent."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
@@ -88,4 +88,4 @@ def format_payout_times(t: Translator, times: PayoutTimes) -> Html:
 
 async def _times(tx: Transaction, since: datetime, until: datetime) -> PayoutTimes | None:
     times = await PayoutTimeRepository(tx).between(since, until)
-    return times if times is not None and times.is_telling else None
+    return times if times is not None and times.has_enough_samples else None

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bot.infra.telegram.ui.router import Routes
 from bot.orders.buttons import PreferenceButton, PreferencesAction, PreferencesButton
-from bot.orders.preferences import choose, topic_named
+from bot.orders.preferences import choose, find_topic_by_name
 from bot.orders.screens import preferences
 from bot.users.session import Session
 
@@ -27,7 +27,7 @@ class PreferenceHandlers:
 
     async def preference_button(self, session: Session, button: PreferenceButton) -> None:
         """Save how notifications of a topic arrive, if they may arrive that way."""
-        topic = topic_named(button.topic)
+        topic = find_topic_by_name(button.topic)
         if topic is None or button.mode not in topic.modes:
             await session.explain("stale.button")
             return

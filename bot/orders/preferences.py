@@ -91,7 +91,7 @@ def find_topic(kind: OrderNotification) -> Topic | None:
     return next((topic for topic in TOPICS if kind in topic.kinds), None)
 
 
-def topic_named(name: str) -> Topic | None:
+def find_topic_by_name(name: str) -> Topic | None:
     """Return the choosable topic of this name."""
     return next((topic for topic in CHOOSABLE if topic.name == name), None)
 

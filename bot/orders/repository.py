@@ -30,14 +30,14 @@ from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.rows import (
     COLUMNS,
     FOLLOWED,
-    to_followed,
     to_order,
     to_order_if_readable,
     to_order_without_next_poll,
+    to_polled_order,
     to_row,
 )
 from bot.orders.tables import IS_POLLED, IS_UNCLAIMED, MAY_BE_OVERDUE, MAY_EXPIRE, order_events, orders
-from bot.orders.tracking.intervals import is_followed
+from bot.orders.tracking.intervals import is_tracked
 
 LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 NOW = bindparam("now", type_=orders.c.next_poll_at.type)
@@ -55,16 +55,16 @@ OF_USER = ALL.where(orders.c.user_id == bindparam("user")).order_by(*NEWEST_FIRS
 OF_USER_FROM = OF_USER.offset(bindparam("offset"))
 # Pages begin at an order and not at a number, so that a new order moves none of them.
 PLACE = tuple_(orders.c.created_at, orders.c.reference)
-GIVEN_PLACE = tuple_(bindparam("at", type_=orders.c.created_at.type), bindparam("reference", type_=Text()))
-IS_NEWER = (orders.c.user_id == bindparam("user")) & (GIVEN_PLACE < PLACE)
-OF_USER_SINCE = OF_USER.where(PLACE <= GIVEN_PLACE)
+FROM_POSITION = tuple_(bindparam("at", type_=orders.c.created_at.type), bindparam("reference", type_=Text()))
+IS_NEWER = (orders.c.user_id == bindparam("user")) & (FROM_POSITION < PLACE)
+OF_USER_SINCE = OF_USER.where(PLACE <= FROM_POSITION)
 OF_USER_NEWER = ALL.where(IS_NEWER).order_by(*OLDEST_FIRST).limit(LIMIT)
 COUNT_NEWER = select(func.count()).select_from(orders).where(IS_NEWER)
 COUNT_OF_USER = select(func.count()).select_from(orders).where(orders.c.user_id == bindparam("user"))
 PLACED_AFTER = ALL.where(
     orders.c.user_id == bindparam("user"), orders.c.created_at > bindparam("after", type_=orders.c.created_at.type)
 ).order_by(*OLDEST_FIRST)
-MAY_COUNT = ALL.where(
+COUNTED_BY_LIMITS = ALL.where(
     orders.c.user_id == bindparam("user"),
     or_(
         orders.c.created_at > bindparam("after", type_=orders.c.created_at.type),
@@ -103,7 +103,7 @@ NEWEST_IN_PHASE = ALL.where(IN_PHASES).order_by(*NEWEST_FIRST).limit(LIMIT)
 EXPIRING = FOLLOW.where(MAY_EXPIRE, orders.c.expires_at <= NOW, orders.c.next_poll_at <= NOW)
 EXPIRING = EXPIRING.order_by(orders.c.expires_at).limit(LIMIT)
 OVERDUE = ALL.where(MAY_BE_OVERDUE, orders.c.paid_at <= NOW).order_by(orders.c.paid_at).limit(LIMIT)
-UNCLAIMED_LIKE = ALL.where(
+SIMILAR_UNCLAIMED = ALL.where(
     IS_UNCLAIMED,
     orders.c.method_code == bindparam("code"),
     orders.c.created_at >= bindparam("since"),
@@ -173,14 +173,14 @@ class OrderRepository:
         """Return a user's orders that were created after this time, the oldest first."""
         return await self._all(PLACED_AFTER, user=user_id, after=after)
 
-    async def may_count(self, user_id: int, after: datetime) -> tuple[Order, ...]:
+    async def counted_by_limits(self, user_id: int, after: datetime) -> tuple[Order, ...]:
         """Return a user's orders that may count towards the limits, the oldest first.
 
         These are the orders created or paid after this time, and all that haven't ended.
         """
-        return await self._all(MAY_COUNT, user=user_id, after=after)
+        return await self._all(COUNTED_BY_LIMITS, user=user_id, after=after)
 
-    async def one_at_a_time(self, user_id: int) -> None:
+    async def lock_user(self, user_id: int) -> None:
         """Let no other transaction pass here for the same user until this one has ended."""
         if self._connection.dialect.name == POSTGRESQL:
             await self._connection.execute(LOCK_USER, {"user": user_id})
@@ -251,13 +251,13 @@ class OrderRepository:
         """Return open orders that were paid at that time or before, and aren't marked as overdue yet."""
         return await self._all(OVERDUE, now=paid_before, limit=limit)
 
-    async def unclaimed_like(self, order: Order, since: datetime) -> tuple[Order, ...]:
+    async def similar_unclaimed(self, order: Order, since: datetime) -> tuple[Order, ...]:
         """Return other intents without a service id and with the same method code that were created since.
 
         One of them could be taken for `order`. All phases count but refused: also an abandoned one may have created an
         order.
         """
-        return await self._all(UNCLAIMED_LIKE, code=order.method.code, since=since, but=order.reference)
+        return await self._all(SIMILAR_UNCLAIMED, code=order.method.code, since=since, but=order.reference)
 
     async def by_page_token(self, tokens: Collection[str]) -> Mapping[str, Order]:
         """Return the orders whose payment pages have any of these tokens."""
@@ -299,11 +299,11 @@ class OrderRepository:
 
     def _is_followed(self, row: Row[Any]) -> bool:
         order = to_order_without_next_poll(row, self._vault)
-        return order is not None and is_followed(order)
+        return order is not None and is_tracked(order)
 
     async def _followed(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, values)
-        return _readable(to_followed(row, self._vault) for row in found)
+        return _readable(to_polled_order(row, self._vault) for row in found)
 
     async def _all(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, values)

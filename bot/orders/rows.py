@@ -55,7 +55,7 @@ def to_order_without_next_poll(row: Sequence[Any], vault: Vault) -> Order | None
     return encryption.read_row_or_none(vault, orders, {**known, "next_poll_at": None}, _order)
 
 
-def to_followed(row: Sequence[Any], vault: Vault) -> Order | None:
+def to_polled_order(row: Sequence[Any], vault: Vault) -> Order | None:
     """Return the order of a row of `FOLLOWED` without what is personal: polling an order needs none of it.
 
     Nothing is opened and no digest is checked. So what it is paid with, which is personal too, can't be taken from

@@ -10,7 +10,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_subject
 from bot.orders.order import Order, Phase
-from bot.orders.screens import outcome
+from bot.orders.screens import order_messages
 from bot.orders.tracking.observer import Observer
 from bot.settlement.model import Settlement, SettlementFailure
 from bot.staff.staff_chat import SupportContacts
@@ -40,7 +40,7 @@ class StatusMessages:
 
     def build_screen(self, session: Session, order: Order) -> Screen:
         """Return the status of the order, or what there is to know or decide instead."""
-        return outcome.status_screen(session.reader, order, help_offered=self._contacts.is_offered)
+        return order_messages.status_screen(session.reader, order, help_offered=self._contacts.is_offered)
 
     async def refresh_order(self, session: Session, order: Order) -> Order:
         """Return the order after asking the service, unless it was asked a moment ago. If that fails, say so."""
@@ -73,7 +73,7 @@ class StatusMessages:
             await self._messenger.delete(session.chat_id, before, priority="talk")
         return sent
 
-    async def show_as_decided(self, session: Session, order: Order) -> None:
+    async def reject_outdated_button(self, session: Session, order: Order) -> None:
         """Say that the button no longer applies, and send the status."""
         await session.acknowledge(session.t.plain("stale.order"))
         await self.resend_status_message(session, order)

@@ -12,7 +12,7 @@ from sqlalchemy import BindParameter, Integer, bindparam, delete, false, or_, se
 
 from bot.infra.db.columns import blank_personal_columns, constant
 from bot.infra.db.transaction import Transaction
-from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
+from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository

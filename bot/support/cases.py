@@ -9,7 +9,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import NotificationStatus, StoredNotification
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications.queueing import order_subject
-from bot.orders.order import LOOKED_FOR, EventNote, Failure, Order, OrderEvent, Phase
+from bot.orders.order import UNCERTAIN_PHASES, EventNote, Failure, Order, OrderEvent, Phase
 from bot.orders.repository import OrderRepository
 from bot.support.notifications.queueing import ticket_subject
 from bot.support.ticket import Ticket
@@ -176,7 +176,7 @@ def _order_anomalies(case: Case) -> Iterator[Anomaly]:
         Anomaly.REPLACED: EventNote.INVOICE_REPLACED in notes,
         Anomaly.NOT_AGREED: any(is_not_agreed(order, event) for event in case.events),
         Anomaly.PRICE_MOVED: Phase.NEEDS_CONFIRMATION in phases,
-        Anomaly.UNKNOWN: not phases.isdisjoint(LOOKED_FOR - {Phase.INTENDED}),
+        Anomaly.UNKNOWN: not phases.isdisjoint(UNCERTAIN_PHASES - {Phase.INTENDED}),
         Anomaly.REFUSED: order.phase is Phase.REFUSED,
         Anomaly.NOT_SENT: any(get_delivery_state(each) in UNDELIVERED for each in case.notifications),
         Anomaly.DELETED: not order.has_recipient,

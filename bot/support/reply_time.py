@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
-from bot.orders.measured import Measured
+from bot.orders.measurement import CachedMeasurement
 from bot.support.ticket_statistics import measure_tickets
 from bot.support.tickets.repository import TicketRepository
 
 
-class ReplyTime(Measured[timedelta]):
+class ReplyTime(CachedMeasurement[timedelta]):
     """The median time to the first reply, measured as `/stats` measures it."""
 
     def __init__(self, store: Database, clock: Clock) -> None:

@@ -22,8 +22,7 @@ from bot.orders.history import PAGE, HistoryPage
 from bot.orders.notifications.kinds import AboutProblem, OrderNotification, OrderWarning
 from bot.orders.preferences import CHOOSABLE
 from bot.orders.receipts.screens import receipt, verify
-from bot.orders.screens import card, history, outcome, preferences, status, warnings
-from bot.orders.screens import page as order_page
+from bot.orders.screens import history, open_orders, order_messages, order_page, preferences, status_message, warnings
 from bot.orders.screens import payment as pay
 from bot.payments.tokens import CODES, TOKENS
 from bot.rates.charts import Chart
@@ -164,15 +163,15 @@ def _of_orders(t: Translator, method: PayoutMethod, typed: str) -> Iterator[Scre
     for moment, order in orders_in_each_state(method):
         refused = replace(order, refusal=typed * 100)
         for help_offered in (True, False):
-            shown = outcome.status_screen(_reader(t), refused, help_offered=help_offered)
+            shown = order_messages.status_screen(_reader(t), refused, help_offered=help_offered)
             yield ScreenCase(f"state: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
-            shown = card.screen(_reader(t), order, help_offered=help_offered)
+            shown = status_message.screen(_reader(t), order, help_offered=help_offered)
             yield ScreenCase(f"card: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
     orders = [
         replace(order, reference=f"ABC234{place}") for place, (_, order) in enumerate(orders_in_each_state(method))
     ]
     for some in ([], orders[:1], orders[:8], orders[8:16], orders[16:24]):
-        yield ScreenCase("status", status.screen(_reader(t), some), tuple(order.reference for order in some))
+        yield ScreenCase("status", open_orders.screen(_reader(t), some), tuple(order.reference for order in some))
     for bolt11 in (INVOICE, INVOICE + "q" * 350, INVOICE + "q" * 2000):
         paid = pay.payment(_reader(t), an_open_order(method, bolt11=bolt11), PHRASE)
         yield ScreenCase("invoice", Screen(paid.caption, paid.keyboard), ("ABC2345", "29", PHRASE), is_caption=True)
@@ -209,9 +208,11 @@ def _of_notification(t: Translator, method: PayoutMethod, typed: str) -> Iterato
         order = moments[moment]
         told = replace(order, refusal=typed * 100)
         for notice in REPORTS:
-            shown = outcome.screen(notice, _reader(t), told, help_offered=True)
+            shown = order_messages.screen(notice, _reader(t), told, help_offered=True)
             yield ScreenCase(f"{notice}: {moment}", shown, ("ABC2345", t.rupiah(500_000)))
-        staffed = outcome.screen(OrderNotification.STUCK, _reader(t), told, help_offered=True, staff_notified=True)
+        staffed = order_messages.screen(
+            OrderNotification.STUCK, _reader(t), told, help_offered=True, staff_notified=True
+        )
         yield ScreenCase(f"stuck, staff told: {moment}", staffed, ("ABC2345", t.rupiah(500_000)))
         for warning in OrderWarning:
             shown = warnings.screen(warning, t, order, AboutProblem("ABC2345", typed), NOW)

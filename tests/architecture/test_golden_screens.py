@@ -23,7 +23,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import EventNote, OrderEvent, Phase
 from bot.orders.receipts.screens import receipt
-from bot.orders.screens import card, outcome
+from bot.orders.screens import order_messages, status_message
 from bot.orders.screens import payment as pay
 from bot.rates.quote import estimate
 from bot.settlement.steps import FAILED
@@ -49,12 +49,14 @@ OSCAR: Final = 2001
 
 
 def _status(moment: str) -> Callable[[Translator], Screen]:
-    return lambda t: card.screen(Reader(t, JAKARTA, NOW), MOMENTS[moment], help_offered=True)
+    return lambda t: status_message.screen(Reader(t, JAKARTA, NOW), MOMENTS[moment], help_offered=True)
 
 
 def _notice(notice: OrderNotification, moment: str) -> Callable[[Translator], Screen]:
     order = MOMENTS[moment]
-    return lambda t: outcome.screen(notice, Reader(t, JAKARTA, NOW), order, help_offered=True, staff_notified=True)
+    return lambda t: order_messages.screen(
+        notice, Reader(t, JAKARTA, NOW), order, help_offered=True, staff_notified=True
+    )
 
 
 def _review(t: Translator) -> Screen:

@@ -26,7 +26,6 @@ MAY_IMPORT: Final = {
         "infra.outbox.workers",
         "infra.telegram.inbound.repository",
         "migrations.*",
-        "orders.missed_orders",
         "orders.payout_times",
         "users.deletion",
     ),
@@ -60,7 +59,7 @@ MAY_IMPORT: Final = {
     "uvicorn": ("infra.http.*",),
     "jinja2": ("orders.pay_page.*",),
     "qrcode": ("payments.qr",),
-    "PIL": ("infra.drawing.*", "orders.closed_picture", "orders.receipts.*", "payments.qr"),
+    "PIL": ("infra.drawing.*", "orders.notifications.closed_picture", "orders.receipts.*", "payments.qr"),
 }
 """Library -> the names of the modules that may import it, without `bot.`."""
 

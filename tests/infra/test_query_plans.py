@@ -20,7 +20,7 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders import user_data as orders_data
-from bot.orders.missed_orders import MissedOrderRepository
+from bot.orders.missed_order_repository import MissedOrderRepository
 from bot.orders.order import Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tables import NEEDS_MESSAGE_IDS
@@ -74,9 +74,9 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
         "ix_orders_user_id_created_at",
     ),
     "expiring": (lambda tx: OrderRepository(tx).expiring(NOW), "ix_orders_expiring"),
-    "unclaimed_like": (lambda tx: OrderRepository(tx).unclaimed_like(an_order(), NOW), "ix_orders_unclaimed"),
+    "unclaimed_like": (lambda tx: OrderRepository(tx).similar_unclaimed(an_order(), NOW), "ix_orders_unclaimed"),
     "placed_after": (lambda tx: OrderRepository(tx).placed_after(1001, NOW), "ix_orders_user_id_created_at"),
-    "may_count": (lambda tx: OrderRepository(tx).may_count(1001, NOW), "ix_orders_user_id_created_at"),
+    "may_count": (lambda tx: OrderRepository(tx).counted_by_limits(1001, NOW), "ix_orders_user_id_created_at"),
     "stuck": (lambda tx: OrderRepository(tx).overdue(NOW), "ix_orders_overdue"),
     "of_person": (lambda tx: OrderRepository(tx).of_user(1001), "ix_orders_user_id_created_at"),
     "of_person_from": (lambda tx: OrderRepository(tx).of_user_from(an_order(), 7), "ix_orders_user_id_created_at"),

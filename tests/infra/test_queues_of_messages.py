@@ -27,12 +27,12 @@ from bot.infra.outbox.model import (
 from bot.infra.outbox.rendering import Renderers
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Messenger, Outcome, TryLater
-from bot.orders.missed_orders import MissedOrderRepository
+from bot.orders.missed_messages import follow_ups
+from bot.orders.missed_order_repository import MissedOrderRepository
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification, OrderWarning
 from bot.orders.notifications.queueing import operator_notifications, order_notifications
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.order import Order
-from bot.orders.refused_messages import hooks
 from bot.orders.repository import OrderRepository
 from bot.rates.model import RateAlert
 from bot.rates.notifications import DailyQuote, daily_quote, price_alert
@@ -60,7 +60,7 @@ BOT = Path(__file__).parents[2] / "bot"
 
 
 def telling(system: OrderSystem) -> OutboxDelivery:
-    return OutboxDelivery(system.store, system.sender, system.clock, follow_ups=hooks(frozenset({OSCAR})))
+    return OutboxDelivery(system.store, system.sender, system.clock, follow_ups=follow_ups(frozenset({OSCAR})))
 
 
 async def tells(system: OrderSystem) -> None:

@@ -10,7 +10,7 @@ from unittest import mock
 
 from bot.orders.order import Order, Phase
 from bot.orders.tracking.poller import Poller
-from bot.orders.tracking.viewed import ViewedOrders
+from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.settlement.budget import Budget
 from bot.settlement.model import Newest, OrderReport
 from bot.settlement.steps import OrderStep

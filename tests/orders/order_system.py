@@ -28,7 +28,7 @@ from bot.orders.placement.service import OrderService, Rules
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.poller import Poller
-from bot.orders.tracking.viewed import ViewedOrders
+from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.rates.subscription_service import end_subscription
 from bot.settlement.budget import Budget
 from bot.settlement.catalogue import ServiceCatalogue

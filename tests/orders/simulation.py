@@ -24,13 +24,13 @@ from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, Outcome
 from bot.mcp_server.service import Rules as AgentRules
 from bot.mcp_server.service import Service as AgentService
 from bot.mcp_server.tools.arguments import MOST_LISTED
+from bot.orders.missed_messages import follow_ups
 from bot.orders.notifications import rendering
 from bot.orders.notifications.rendering import OrderMessages
 from bot.orders.notifications.warnings import ALARM_SUBJECTS, OrderWarnings
 from bot.orders.placement import service as ordering
 from bot.orders.receipts import handlers as receipts
 from bot.orders.receipts.service import ReceiptService
-from bot.orders.refused_messages import hooks
 from bot.payments import bolt11, qr
 from bot.settlement.client import errors, wire
 from bot.settlement.model import (
@@ -391,8 +391,9 @@ class Bot(OrderSystem):
             AlarmMessages(subjects).renderers(),
             {TicketNotification.REPLY: render_support_file},
         )
-        after = hooks(rules.operator_ids)
-        self.delivery = OutboxDelivery(self.store, TracingRenderer(renderers, self.clock), self.clock, follow_ups=after)
+        self.delivery = OutboxDelivery(
+            self.store, TracingRenderer(renderers, self.clock), self.clock, follow_ups=follow_ups(rules.operator_ids)
+        )
         submit = self.orders.submission.submit
 
         def submit_and_note(order: Any) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.orders.deposits import LONGEST_LIST, deposits_before, list_counts
+from bot.orders.deposits import LONGEST_LIST, find_earlier_deposits, is_list_conclusive
 from bot.settlement.model import OrderReport
 from tests.settlement.builders import SAFE_ADDRESS, a_deposit
 from tests.settlement.fake_settlement import BEGINNING
@@ -22,7 +22,7 @@ EARLIER = replace(MINE, service_id="other", created_at=NOW - timedelta(minutes=5
 
 
 def before(*reports: OrderReport, own: OrderReport = MINE) -> list[str]:
-    found = deposits_before(reports, own.service_id, a_deposit("cbbtc"), 25_000, NOW)
+    found = find_earlier_deposits(reports, own.service_id, a_deposit("cbbtc"), 25_000, NOW)
     return [report.service_id for report in found]
 
 
@@ -90,8 +90,8 @@ def test_an_order_that_the_list_does_not_have_waits_for_each_open_one_also_a_lat
 def test_a_list_without_the_order_proves_nothing_unless_newer_ones_have_pushed_it_out() -> None:
     others = [replace(EARLIER, service_id=f"id-{number}") for number in range(LONGEST_LIST)]
     for is_new in (True, False):
-        assert list_counts([EARLIER, MINE], "mine", is_new=is_new)
-        assert not list_counts([], "mine", is_new=is_new)
-        assert not list_counts(others[1:], "mine", is_new=is_new)
-    assert list_counts(others, "mine", is_new=False)
-    assert not list_counts(others, "mine", is_new=True)
+        assert is_list_conclusive([EARLIER, MINE], "mine", is_new=is_new)
+        assert not is_list_conclusive([], "mine", is_new=is_new)
+        assert not is_list_conclusive(others[1:], "mine", is_new=is_new)
+    assert is_list_conclusive(others, "mine", is_new=False)
+    assert not is_list_conclusive(others, "mine", is_new=True)

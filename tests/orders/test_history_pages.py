@@ -80,7 +80,7 @@ async def test_the_way_back_leads_to_the_page_on_which_the_order_stands(system: 
         pages.append(await history.page(EMMA, pages[-1].older))
     for page in pages:
         for order in page.orders:
-            assert await history.page_holding(order) == page
+            assert await history.get_page_with(order) == page
 
 
 async def test_the_way_back_to_the_newest_page_has_what_is_new_on_it(system: OrderSystem) -> None:
@@ -88,7 +88,7 @@ async def test_the_way_back_to_the_newest_page_has_what_is_new_on_it(system: Ord
     history = OrderHistory(system.store)
     older = (await history.page(EMMA)).orders[-1]
     await ordered(system, 2)
-    assert on(await history.page_holding(older)) == [2, 1, 0]
+    assert on(await history.get_page_with(older)) == [2, 1, 0]
 
 
 async def test_an_order_that_its_user_has_deleted_is_on_no_page(system: OrderSystem) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.core.errors import Rejection
 from bot.orders.limits import DAY, HOUR, Limits, check
 from bot.orders.order import Order, Phase
-from bot.orders.tracking.intervals import FOLLOW_WITHOUT_EXPIRY
+from bot.orders.tracking.intervals import TRACK_WITHOUT_EXPIRY
 from bot.settlement.steps import OrderStep
 from tests.orders.builders import an_open_order
 
@@ -165,7 +165,7 @@ def test_of_several_limits_the_one_that_lasts_longest_is_told() -> None:
 
 
 def test_zero_is_no_limit() -> None:
-    assert Limits().are_none
+    assert Limits().is_unlimited
     assert refusal(Limits(), [ordered(1, 10**12)] * 1000, 10**14) is None
 
 
@@ -203,7 +203,7 @@ def test_at_the_told_moment_it_is_possible_again_and_an_instant_before_it_is_not
         return
     again = found.arguments["again"]
     assert isinstance(again, datetime)
-    assert NOW < again <= NOW + FOLLOW_WITHOUT_EXPIRY
+    assert NOW < again <= NOW + TRACK_WITHOUT_EXPIRY
     wished = SMALLEST if found.key == "amount.above_day_later" else idr
     assert refusal(limits, orders, wished, again) is None
     assert refusal(limits, orders, wished, again - INSTANT) is not None

@@ -12,9 +12,8 @@ from bot.infra.db.database import Database
 from bot.infra.i18n import LOCALES
 from bot.infra.outbox.model import Notification, Undeliverable
 from bot.infra.telegram.outbound.sender import Delivered, Invalid, Outcome, TryLater, Unreachable
-from bot.orders.missed_messages import MissedMessages
+from bot.orders.missed_messages import MissedMessages, follow_ups
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
-from bot.orders.refused_messages import hooks
 from bot.orders.repository import OrderRepository
 from bot.orders.status_messages import StatusMessages
 from bot.staff.staff_chat import StaffChat, SupportContacts
@@ -88,7 +87,7 @@ class World:
                 created_at=now,
             )
             async with self.store.transaction() as tx:
-                await hooks(frozenset())[kind](tx, notification, Undeliverable("message is too long"), now)
+                await follow_ups(frozenset())[kind](tx, notification, Undeliverable("message is too long"), now)
 
     async def session(self, chat_id: int = EMMA, language: str = "en", does: Does | None = None) -> list[str]:
         """Let Emma write something, which `does` something, and return the new messages in her chat."""

@@ -40,7 +40,7 @@ from bot.infra.outbox.workers import OutboxCleanupWorker
 from bot.mcp_server.tools.answers import Refusal
 from bot.mcp_server.tools.order_creation import OrderCreation
 from bot.mcp_server.tools.order_tools import OrderTools
-from bot.orders.limits import Limits, waits_for_payment
+from bot.orders.limits import Limits, can_still_be_paid
 from bot.orders.notifications.kinds import OrderNotification, OrderWarning
 from bot.orders.notifications.queueing import order_subject
 from bot.orders.order import Order, Phase
@@ -725,7 +725,7 @@ class Life(RuleBasedStateMachine):
 
     @invariant()
     def nobody_has_more_open_than_they_may(self) -> None:
-        waiting = Counter(o.user_id for o in self.orders() if waits_for_payment(o, self.clock.now()))
+        waiting = Counter(o.user_id for o in self.orders() if can_still_be_paid(o, self.clock.now()))
         assert all(count <= OPEN_AT_ONCE for count in waiting.values())
 
     # how it ends

@@ -11,7 +11,7 @@ from tests.orders.builders import a_deposit_order, an_open_order, orders_in_each
 from tests.screens import NOW
 
 MOMENTS = dict(orders_in_each_state())
-STILL_TO_COME = {"intended", "unknown", "unresolved", "held", "never heard of", "nameless"}
+OPEN_STATUSES = {"intended", "unknown", "unresolved", "held", "never heard of", "nameless"}
 UNPAID = {"IDLE", "NWC_CONNECTED", "QR_SCANNED", "ROUTE_SHOWN"}
 
 
@@ -68,7 +68,7 @@ def test_an_order_that_expired_and_is_no_longer_followed_stays_expired() -> None
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_whatever_became_of_an_order_it_may_be_sent_again_unless_it_is_undecided_or_payable(moment: str) -> None:
-    assert MOMENTS[moment].may_be_sent_again(NOW) == (moment not in STILL_TO_COME | UNPAID)
+    assert MOMENTS[moment].may_be_sent_again(NOW) == (moment not in OPEN_STATUSES | UNPAID)
 
 
 def test_an_order_may_be_sent_again_from_the_very_moment_its_invoice_expires() -> None:

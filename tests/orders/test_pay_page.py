@@ -18,7 +18,7 @@ from bot.orders.pay_page import rendering
 from bot.orders.pay_page.files import FOLDER, Files
 from bot.orders.pay_page.status_text import SHOWN, describe_status, shown_status
 from bot.orders.pay_page.url import TOKEN, page_url
-from bot.orders.payable import payable
+from bot.orders.payment_details import get_payment_details
 from bot.orders.payout_times import PayoutTimes, format_payout_times
 from bot.orders.screens.payment import page_row
 from bot.payments.errors import DepositCheckError
@@ -80,7 +80,7 @@ def page_of(order: Order, locale: str = "en", run_by: Provider = UNNAMED, times:
     t = TRANSLATIONS.get(locale)
     order = replace(order, page_token=SECRET)
     state = shown_status(order, NOW)
-    offered = payable(order) if state is OrderStatus.WAITING else None
+    offered = get_payment_details(order) if state is OrderStatus.WAITING else None
     return rendering.render_payment(
         t, rendering.ShownPayment(order, describe_status(t, state), offered, NOW, times), rendering.Site(FILES, run_by)
     )
@@ -202,7 +202,7 @@ def test_without_scripts_a_page_looks_again_as_soon_as_its_invoice_expires() -> 
 def test_a_deposit_is_shown_as_a_transfer_and_as_its_parts(channel: str, locale: str) -> None:
     order = a_deposit_order(channel)
     seen = Seen(page_of(order, locale))
-    offered = payable(order)
+    offered = get_payment_details(order)
     assert offered.transfer is not None
     for part in ("0.00029412", DEPOSIT_ADDRESS, offered.transfer.token.contract, offered.transfer.token.symbol):
         assert part in seen.text
@@ -215,9 +215,9 @@ def test_what_names_another_token_is_no_transfer() -> None:
     order = a_deposit_order("cbbtc")
     assert order.deposit is not None
     with pytest.raises(DepositCheckError):
-        payable(replace(order, deposit=replace(order.deposit, token_address=DEPOSIT_ADDRESS)))
+        get_payment_details(replace(order, deposit=replace(order.deposit, token_address=DEPOSIT_ADDRESS)))
     with pytest.raises(ValueError, match="can't be paid"):
-        payable(replace(order, deposit=None))
+        get_payment_details(replace(order, deposit=None))
 
 
 @pytest.mark.parametrize("locale", LOCALES)

@@ -22,7 +22,7 @@ from bot.orders.pay_page.app import create_app
 from bot.orders.pay_page.lookup import Lookup, TooMany
 from bot.orders.payout_times import PayoutTimes
 from bot.orders.repository import OrderRepository
-from bot.orders.tracking.viewed import ViewedOrders
+from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.settlement.steps import OrderStep
 from tests.infra.keys import VAULT
 from tests.orders.builders import INVOICE, a_deposit_order, an_open_order

@@ -11,9 +11,9 @@ import pytest
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
-from bot.orders.measured import KEPT_FOR
+from bot.orders.measurement import CACHED_FOR
 from bot.orders.order import Phase
-from bot.orders.payout_times import MeasuredPayoutTimes, PayoutTimes
+from bot.orders.payout_times import PayoutTimeMeasurement, PayoutTimes
 from bot.orders.repository import OrderRepository
 from bot.settlement.steps import OrderStep
 from tests.infra.keys import VAULT
@@ -62,28 +62,28 @@ async def test_nothing_is_said_of_fewer_than_twenty_orders_of_the_last_thirty_da
 ) -> None:
     await keep(store, 19, age=DAY, took=lambda number: (number + 1) * MINUTE)
     await keep(store, 30, age=31 * DAY, took=lambda _: MINUTE)
-    assert await MeasuredPayoutTimes(store, clock).get() is None
+    assert await PayoutTimeMeasurement(store, clock).get() is None
     await keep(store, 1, age=29 * DAY, took=lambda _: 20 * MINUTE)
-    times = await MeasuredPayoutTimes(store, clock).get()
+    times = await PayoutTimeMeasurement(store, clock).get()
     assert times == PayoutTimes(orders=20, median=10.5 * MINUTE, slow=18 * MINUTE)
 
 
 async def test_times_are_measured_once_in_a_while_and_not_for_each_reader(
     store: FailingStore, clock: MovedClock
 ) -> None:
-    times = MeasuredPayoutTimes(store, clock)
+    times = PayoutTimeMeasurement(store, clock)
     for _ in range(3):
         assert await times.get() is None
     assert store.reads == 1
     await keep(store, 20, age=DAY, took=lambda _: MINUTE)
-    clock.at += KEPT_FOR
+    clock.at += CACHED_FOR
     assert await times.get() is not None
     assert store.reads == 2
 
 
 async def test_without_the_database_nothing_is_said_until_it_is_back(store: FailingStore, clock: MovedClock) -> None:
     await keep(store, 20, age=DAY, took=lambda _: MINUTE)
-    times = MeasuredPayoutTimes(store, clock)
+    times = PayoutTimeMeasurement(store, clock)
     store.down = True
     assert await times.get() is None
     store.down = False

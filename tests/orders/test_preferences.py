@@ -14,9 +14,9 @@ from bot.orders.preferences import (
     choose,
     chosen_mode,
     delivery_mode,
+    find_topic_by_name,
     next_mode,
     step_notification,
-    topic_named,
 )
 from bot.settlement.steps import OrderStep
 from tests.orders.builders import REPORTS, an_open_order
@@ -89,8 +89,8 @@ def test_only_what_differs_from_the_usual_is_kept() -> None:
 def test_what_isnt_offered_cant_be_chosen() -> None:
     with pytest.raises(ValueError, match="failed"):
         choose(None, BY_NAME["failed"], DeliveryMode.STATUS_ONLY)
-    assert topic_named("making") is None
-    assert topic_named("failed") is BY_NAME["failed"]
+    assert find_topic_by_name("making") is None
+    assert find_topic_by_name("failed") is BY_NAME["failed"]
 
 
 def test_tapping_on_comes_back_to_where_it_began() -> None:

@@ -12,7 +12,7 @@ from PIL import Image, ImageChops, ImageDraw
 
 from bot.infra.drawing import palette
 from bot.orders.receipts.picture import ReceiptFacts, render, render_receipt, render_receipt_off_loop
-from bot.orders.receipts.picture.layout import CARD_LEFT, CARD_RIGHT, LEFT, RIGHT
+from bot.orders.receipts.picture.blocks import CARD_LEFT, CARD_RIGHT, LEFT, RIGHT
 from bot.payments.errors import UnrenderableQr
 from tests.examples import some
 from tests.pictures import qr_texts

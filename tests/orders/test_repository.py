@@ -237,7 +237,7 @@ async def test_the_intents_an_order_could_be_mistaken_for(store: Database) -> No
         await OrderRepository(tx).add(looked_for)
         for reference, changes in others.items():
             await OrderRepository(tx).add(an_order(reference, **changes))
-        found = await OrderRepository(tx).unclaimed_like(looked_for, NOW)
+        found = await OrderRepository(tx).similar_unclaimed(looked_for, NOW)
     assert [order.reference for order in found] == ["abandoned", "same"]
 
 
@@ -296,7 +296,11 @@ async def test_orders_that_may_count_were_created_or_paid_lately_or_are_not_over
         for order in orders:
             await OrderRepository(tx).add(order)
     async with store.reading() as tx:
-        assert [order.reference for order in await OrderRepository(tx).may_count(1001, NOW - DAY)] == ["R1", "R2", "R5"]
+        assert [order.reference for order in await OrderRepository(tx).counted_by_limits(1001, NOW - DAY)] == [
+            "R1",
+            "R2",
+            "R5",
+        ]
 
 
 async def test_what_was_paid_long_ago_and_not_told_to_be_stuck_is_found_the_longest_first(store: Database) -> None:
@@ -325,11 +329,11 @@ async def test_one_user_is_served_one_at_a_time_and_others_meanwhile(store: Data
 
     async def comes(name: str, user: int) -> None:
         async with other_store.transaction() as tx:
-            await OrderRepository(tx).one_at_a_time(user)
+            await OrderRepository(tx).lock_user(user)
             passed.append(name)
 
     async with store.transaction() as tx:
-        await OrderRepository(tx).one_at_a_time(1001)
+        await OrderRepository(tx).lock_user(1001)
         same = asyncio.create_task(comes("the same", 1001))
         await comes("another", 1002)
         passed.append("the first is done")

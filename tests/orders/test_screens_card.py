@@ -7,7 +7,7 @@ import pytest
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.order import Order, Phase
-from bot.orders.screens import card
+from bot.orders.screens import status_message
 from bot.settlement.steps import OrderStep
 from tests.orders.builders import an_open_order, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase
@@ -47,7 +47,7 @@ PRICES = {
 
 
 def the_card(order: Order, locale: str = "en", *, help_offered: bool = True) -> ScreenCase:
-    screen = card.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), order, help_offered=help_offered)
+    screen = status_message.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), order, help_offered=help_offered)
     return ScreenCase("card", screen)
 
 
@@ -135,5 +135,7 @@ def test_an_e_wallet_is_not_called_a_bank() -> None:
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_only_an_unpaid_order_says_that_it_need_not_be_paid(moment: str, locale: str) -> None:
     order = MOMENTS[moment]
-    shown = ScreenCase("", card.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), order, help_offered=True)).text
+    shown = ScreenCase(
+        "", status_message.screen(Reader(TRANSLATIONS.get(locale), JAKARTA, NOW), order, help_offered=True)
+    ).text
     assert says(shown, "card.may_not_pay", locale) is says(shown, "card.price_to_pay", locale)

@@ -10,8 +10,7 @@ import pytest
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.history import HistoryPage
 from bot.orders.order import Order, OrderEvent, Phase
-from bot.orders.screens import history
-from bot.orders.screens import page as order_page
+from bot.orders.screens import history, order_page
 from bot.settlement.steps import OrderStep
 from tests.orders.builders import a_deposit_order, an_open_order, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase

@@ -7,9 +7,9 @@ import pytest
 from bot.infra.i18n import LOCALES
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.notifications.rendering import HOLDS
+from bot.orders.notifications.rendering import STILL_APPLIES
 from bot.orders.order import Order
-from bot.orders.screens import outcome
+from bot.orders.screens import order_messages
 from bot.settlement.steps import OrderStep
 from tests.orders.builders import ORDER_LINE, an_open_order, orders_in_each_state
 from tests.screens import JAKARTA, NOW, ScreenCase
@@ -20,7 +20,7 @@ MOMENTS = dict(orders_in_each_state())
 
 def told(notice: OrderNotification, order: Order, locale: str = "en", *, help_offered: bool = True) -> ScreenCase:
     t = TRANSLATIONS.get(locale)
-    return ScreenCase(notice, outcome.screen(notice, Reader(t, JAKARTA, NOW), order, help_offered=help_offered))
+    return ScreenCase(notice, order_messages.screen(notice, Reader(t, JAKARTA, NOW), order, help_offered=help_offered))
 
 
 def labels(seen: ScreenCase) -> list[str]:
@@ -100,23 +100,23 @@ def test_sent_names_the_place() -> None:
 
 def test_what_has_been_overtaken_is_not_told_any_more() -> None:
     found, paid = an_open_order(), an_open_order(step=OrderStep.PAID, paid_at=NOW)
-    assert not HOLDS[OrderNotification.CHECKING](found)
-    assert not HOLDS[OrderNotification.UNRESOLVED](found)
-    assert not HOLDS[OrderNotification.PRICE_MOVED](found)
-    assert not HOLDS[OrderNotification.EXPIRED](paid)
-    assert not HOLDS[OrderNotification.CONVERTING](replace(paid, step=OrderStep.SENDING))
-    assert not HOLDS[OrderNotification.SENDING](replace(paid, step=OrderStep.SENDING, state="FAILED"))
-    assert HOLDS[OrderNotification.CONVERTING](replace(paid, step=OrderStep.CONVERTING))
-    assert HOLDS[OrderNotification.SENDING](replace(paid, step=OrderStep.SENDING))
-    assert HOLDS[OrderNotification.CHECKING](MOMENTS["unknown"])
-    assert HOLDS[OrderNotification.UNRESOLVED](MOMENTS["unresolved"])
-    assert HOLDS[OrderNotification.PRICE_MOVED](MOMENTS["held"])
-    assert HOLDS[OrderNotification.EXPIRED](MOMENTS["expired"])
+    assert not STILL_APPLIES[OrderNotification.CHECKING](found)
+    assert not STILL_APPLIES[OrderNotification.UNRESOLVED](found)
+    assert not STILL_APPLIES[OrderNotification.PRICE_MOVED](found)
+    assert not STILL_APPLIES[OrderNotification.EXPIRED](paid)
+    assert not STILL_APPLIES[OrderNotification.CONVERTING](replace(paid, step=OrderStep.SENDING))
+    assert not STILL_APPLIES[OrderNotification.SENDING](replace(paid, step=OrderStep.SENDING, state="FAILED"))
+    assert STILL_APPLIES[OrderNotification.CONVERTING](replace(paid, step=OrderStep.CONVERTING))
+    assert STILL_APPLIES[OrderNotification.SENDING](replace(paid, step=OrderStep.SENDING))
+    assert STILL_APPLIES[OrderNotification.CHECKING](MOMENTS["unknown"])
+    assert STILL_APPLIES[OrderNotification.UNRESOLVED](MOMENTS["unresolved"])
+    assert STILL_APPLIES[OrderNotification.PRICE_MOVED](MOMENTS["held"])
+    assert STILL_APPLIES[OrderNotification.EXPIRED](MOMENTS["expired"])
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_whatever_an_order_is_in_it_can_be_looked_at(moment: str) -> None:
     for locale in LOCALES:
         reader = Reader(TRANSLATIONS.get(locale), JAKARTA, NOW)
-        shown = outcome.status_screen(reader, MOMENTS[moment], help_offered=True)
+        shown = order_messages.status_screen(reader, MOMENTS[moment], help_offered=True)
         assert "ABC2345" in ScreenCase(moment, shown).text

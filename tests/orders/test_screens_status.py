@@ -11,7 +11,7 @@ from bot.core.money import Amount
 from bot.core.zones import PRESUMED
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.screens import status
+from bot.orders.screens import open_orders
 from bot.rates.quote import estimate
 from bot.settlement.model import Quote
 from tests.orders.builders import ORDER_LINE, an_open_order, orders_in_each_state
@@ -45,7 +45,7 @@ STANDS = {
 @pytest.mark.parametrize(("moment", "state"), STANDS.items())
 def test_each_order_is_listed_with_where_it_stands(moment: str, state: str) -> None:
     order = dict(orders_in_each_state())[moment]
-    seen = ScreenCase("status", status.screen(Reader(EN, PRESUMED, NOW), [order]))
+    seen = ScreenCase("status", open_orders.screen(Reader(EN, PRESUMED, NOW), [order]))
     assert seen.text == f"{text('status.title')}\n\n{ORDER_LINE}\n{text(f'status.{state}')}"
     assert [button.label for button in seen.buttons] == [
         label("status.open", reference="ABC2345"),

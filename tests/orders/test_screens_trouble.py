@@ -9,7 +9,7 @@ from bot.checkout.screens import limit_warning as too_many
 from bot.infra.telegram.ui.formatting import format_time
 from bot.infra.telegram.ui.reader import Reader
 from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.screens import card, outcome
+from bot.orders.screens import order_messages, status_message
 from bot.settlement.steps import OrderStep
 from tests.checkout.builders import a_draft_at_review
 from tests.orders.builders import ORDER_LINE, orders_in_each_state
@@ -31,7 +31,7 @@ def told(
 ) -> ScreenCase:
     t, order = TRANSLATIONS.get(locale), MOMENTS[moment]
     reader = Reader(t, JAKARTA, NOW)
-    return ScreenCase(moment, outcome.screen(notice, reader, order, help_offered=offered, staff_notified=staff))
+    return ScreenCase(moment, order_messages.screen(notice, reader, order, help_offered=offered, staff_notified=staff))
 
 
 @pytest.mark.parametrize(("notice", "moment"), TROUBLE)
@@ -48,7 +48,7 @@ def test_a_payment_of_another_day_says_which() -> None:
     order = replace(MOMENTS["stuck"], paid_at=NOW - timedelta(days=2))
     reader = Reader(EN, JAKARTA, NOW)
     seen = ScreenCase(
-        "", outcome.screen(OrderNotification.STUCK, reader, order, help_offered=True, staff_notified=True)
+        "", order_messages.screen(OrderNotification.STUCK, reader, order, help_offered=True, staff_notified=True)
     )
     assert says(seen.text, "news.stuck", at="15 Aug 2026, 10:05 WIB")
 
@@ -71,9 +71,13 @@ def test_what_comes_next_is_only_what_is_true(notice: OrderNotification, moment:
 
 def test_the_card_says_it_too_and_no_longer_once_the_order_has_ended() -> None:
     stuck = MOMENTS["stuck"]
-    assert says(ScreenCase("", card.screen(Reader(EN, JAKARTA, NOW), stuck, help_offered=True)).text, "card.stuck")
+    assert says(
+        ScreenCase("", status_message.screen(Reader(EN, JAKARTA, NOW), stuck, help_offered=True)).text, "card.stuck"
+    )
     done = replace(stuck, state="COMPLETED", step=OrderStep.SENT, ended_at=NOW)
-    assert not says(ScreenCase("", card.screen(Reader(EN, JAKARTA, NOW), done, help_offered=True)).text, "card.stuck")
+    assert not says(
+        ScreenCase("", status_message.screen(Reader(EN, JAKARTA, NOW), done, help_offered=True)).text, "card.stuck"
+    )
 
 
 def test_a_limit_keeps_the_draft_with_its_ways_on() -> None:

@@ -194,6 +194,6 @@ async def one_of_emmas(system: OrderSystem, chat_id: int) -> Any:
 
 
 async def test_without_limits_nobody_is_looked_up(system: OrderSystem) -> None:
-    assert RULES.limits.are_none
+    assert RULES.limits.is_unlimited
     for _ in range(8):
         await system.place()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.orders.receipts.codes import ALPHABET, code_hash, compact_code, looks_written, new_code, read_code
+from bot.orders.receipts.codes import ALPHABET, code_hash, compact_code, is_written_code, new_code, read_code
 
 CODE = "K7QM-2XPA-9RTW"
 PEPPER = bytes(range(32))
@@ -96,8 +96,8 @@ def test_any_text_is_read_or_not_but_never_fails(text: str) -> None:
 def test_a_code_as_receipts_write_it_is_known_by_itself(compact: str) -> None:
     written = read_code(compact)
     assert written is not None
-    assert looks_written(written)
-    assert looks_written(f" {written.lower()}\n")
+    assert is_written_code(written)
+    assert is_written_code(f" {written.lower()}\n")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_code_as_receipts_write_it_is_known_by_itself(compact: str) -> None:
     ],
 )
 def test_what_may_be_a_number_or_an_order_is_no_code_by_itself(typed: str) -> None:
-    assert not looks_written(typed)
+    assert not is_written_code(typed)
 
 
 def test_however_a_code_is_written_its_hash_is_the_same() -> None:

@@ -1,6 +1,6 @@
 """Who looks at an order is remembered for half a minute, and the most recent only."""
 
-from bot.orders.tracking.viewed import MOST_VIEWED, VIEWED_FOR, ViewedOrders
+from bot.orders.tracking.viewed_orders import MAX_VIEWED, VIEWED_FOR, ViewedOrders
 from tests.settlement.fake_settlement import MovedClock
 
 
@@ -21,8 +21,8 @@ def test_a_look_counts_for_half_a_minute_after_the_last_one() -> None:
 
 def test_a_crowd_is_remembered_no_further_than_it_can_be_polled() -> None:
     viewed = ViewedOrders(MovedClock())
-    for number in range(10 * MOST_VIEWED):
+    for number in range(10 * MAX_VIEWED):
         viewed.page_viewed(f"R{number}")
-    viewed.page_viewed(f"R{10 * MOST_VIEWED - MOST_VIEWED}")
-    assert len(viewed.references()) == MOST_VIEWED
-    assert viewed.references()[-1] == f"R{9 * MOST_VIEWED}"
+    viewed.page_viewed(f"R{10 * MAX_VIEWED - MAX_VIEWED}")
+    assert len(viewed.references()) == MAX_VIEWED
+    assert viewed.references()[-1] == f"R{9 * MAX_VIEWED}"

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from bot.infra.db.database import Database
-from bot.orders.measured import KEPT_FOR
+from bot.orders.measurement import CACHED_FOR
 from bot.support.reply_time import ReplyTime
 from bot.support.tickets.repository import TicketRepository
 from tests.screens import NOW
@@ -41,7 +41,7 @@ async def test_it_is_measured_once_in_a_while_and_not_for_each_ticket(
     reply_time = ReplyTime(sqlite_store, clock)
     assert await reply_time.get() is None
     await save_tickets(sqlite_store, 20, age=DAY, minutes=3)
-    clock.at += KEPT_FOR - MINUTE
+    clock.at += CACHED_FOR - MINUTE
     assert await reply_time.get() is None
     clock.at += MINUTE
     assert await reply_time.get() == 3 * MINUTE

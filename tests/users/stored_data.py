@@ -15,7 +15,7 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.inbound.repository import InboxRepository
-from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
+from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository

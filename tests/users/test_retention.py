@@ -12,7 +12,7 @@ from bot.checkout.draft import DraftStatus
 from bot.checkout.repository import DraftRepository
 from bot.infra.db.database import Database
 from bot.orders import user_data as orders_data
-from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
+from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.order import Phase
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.repository import ReceiptRepository

@@ -19,7 +19,7 @@ from bot.mcp_server.tools.order_validation import check_limits, holder_in, match
 from bot.mcp_server.tools.payable import DepositOut, Payment, like_another, payment_of_new
 from bot.mcp_server.tools.rates import rails_out
 from bot.mcp_server.tools.unresolved_orders import UnresolvedOrder, request_of
-from bot.orders.deposits import deposits_before, list_counts
+from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
 from bot.payments.tokens import LIGHTNING, SYMBOLS, TOKENS
 from bot.rates.quote import Estimate, estimate, price_drift_percent
@@ -175,14 +175,14 @@ class OrderCreation:
         if payment.deposit is None or deposit is None:
             return
         newest = await self._newest()
-        if not list_counts(newest, created.order_id, is_new=True):
+        if not is_list_conclusive(newest, created.order_id, is_new=True):
             raise Refusal(
                 f"Order {created.order_id} was created, but the list of orders can't be read right now, so it isn't "
                 "known whether another deposit of the same amount is open. Don't create another order. Call "
                 f"get_offramp_order for {created.order_id} in 5 seconds or later for how to pay it."
             )
         now = self._service.clock.now()
-        before = deposits_before(newest, created.order_id, deposit, created.sat_amount, now)
+        before = find_earlier_deposits(newest, created.order_id, deposit, created.sat_amount, now)
         if before:
             why = like_another(before[0])
             self._service.withhold(created.order_id, why)

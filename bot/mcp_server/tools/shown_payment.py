@@ -11,7 +11,7 @@ from decimal import Decimal
 from bot.core.money import Amount
 from bot.mcp_server.service import Service
 from bot.mcp_server.tools.payable import Payment, like_another, payment_of_known
-from bot.orders.deposits import deposits_before, list_counts
+from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
 from bot.rates.quote import estimate, price_drift_percent
 from bot.settlement.adapter import deposit_of
@@ -101,9 +101,9 @@ def _why_not_alone(service: Service, order: Order, newest: tuple[OrderReport, ..
     deposit = deposit_of(order)
     if deposit is None:
         return None
-    if not list_counts(newest, order.id, is_new=False):
+    if not is_list_conclusive(newest, order.id, is_new=False):
         return UNLISTED
-    before = deposits_before(newest, order.id, deposit, order.sat_amount, service.clock.now())
+    before = find_earlier_deposits(newest, order.id, deposit, order.sat_amount, service.clock.now())
     return like_another(before[0]) if before else None
 
 

@@ -14,7 +14,7 @@ from bot.infra.outbox.rendering import delivery_outcome, with_repeat_note
 from bot.infra.outbox.repository import OutboxRepository
 from bot.infra.telegram.outbound.sender import Delivered, Gone, Invalid, NotModified, Outcome, TryLater
 from bot.infra.telegram.ui.screen import Keyboard, Screen
-from bot.orders.closed_picture import draw_closed
+from bot.orders.notifications.closed_picture import draw_closed
 from bot.orders.notifications.kinds import AboutOrder, OrderNotification
 from bot.orders.notifications.queueing import order_notifications, order_subject
 from bot.orders.order import Order, Phase
@@ -22,7 +22,7 @@ from bot.orders.preferences import DeliveryMode, delivery_mode
 from bot.orders.receipts.handlers import draw
 from bot.orders.receipts.service import ReceiptService
 from bot.orders.repository import OrderRepository
-from bot.orders.screens import card, outcome
+from bot.orders.screens import order_messages, status_message
 from bot.orders.screens import payment as pay
 from bot.orders.screens.formatting import format_order_line
 from bot.payments import qr
@@ -43,7 +43,7 @@ OrderMessage = Notification[AboutOrder]
 
 RenderOrder = Callable[[OrderMessage, Order, RenderContext], Awaitable[DeliveryOutcome]]
 
-HOLDS: dict[OrderNotification, Callable[[Order], bool]] = {
+STILL_APPLIES: dict[OrderNotification, Callable[[Order], bool]] = {
     OrderNotification.CHECKING: lambda order: order.phase in {Phase.INTENDED, Phase.UNKNOWN},
     OrderNotification.UNRESOLVED: lambda order: order.phase is Phase.UNRESOLVED,
     OrderNotification.PRICE_MOVED: lambda order: order.phase is Phase.NEEDS_CONFIRMATION,
@@ -81,10 +81,10 @@ class OrderMessages:
     async def _send_message(self, notification: OrderMessage, order: Order, context: RenderContext) -> DeliveryOutcome:
         kind = OrderNotification(notification.kind)
         mode = delivery_mode(kind, context.user.notification_preferences if context.user else None)
-        if mode is DeliveryMode.STATUS_ONLY or (kind in HOLDS and not HOLDS[kind](order)):
+        if mode is DeliveryMode.STATUS_ONLY or (kind in STILL_APPLIES and not STILL_APPLIES[kind](order)):
             return Sent()
         offered, notified = self._contacts.is_offered, self._contacts.has_staff
-        screen = outcome.screen(kind, context.reader, order, help_offered=offered, staff_notified=notified)
+        screen = order_messages.screen(kind, context.reader, order, help_offered=offered, staff_notified=notified)
         if kind is OrderNotification.SENT:
             # The receipt that follows is made to be forwarded, so what only the sender may see stands here.
             screen = replace(screen, text=screen.text + format_phrase_line(context.t, context.user))
@@ -202,7 +202,7 @@ class OrderMessages:
         )
 
     def _card(self, order: Order, context: RenderContext) -> Screen:
-        return card.screen(context.reader, order, help_offered=self._contacts.is_offered)
+        return status_message.screen(context.reader, order, help_offered=self._contacts.is_offered)
 
 
 def _with_order(render: RenderOrder) -> Renderer:

@@ -15,7 +15,7 @@ from bot.orders.order import Order
 from bot.orders.repository import OrderRepository
 from bot.orders.screens import warnings as screens
 from bot.orders.screens.formatting import format_order_line
-from bot.orders.screens.status import state_key
+from bot.orders.screens.open_orders import status_key
 from bot.staff.alarm_model import OF_ORDERS, Alarm, AlarmKind
 from bot.staff.alarm_subjects import LoadAlarmSubject
 from bot.staff.screens import alarms
@@ -44,7 +44,7 @@ class OrderInAlarm:
 
     def status(self, t: Translator, now: datetime) -> Html:
         """Return its status."""
-        return t(state_key(self.order, now))
+        return t(status_key(self.order, now))
 
 
 async def load_order(tx: Transaction, reference: str) -> OrderInAlarm | None:

@@ -17,10 +17,10 @@ from bot.orders.order import Order, OrderStatus
 from bot.orders.pay_page import rendering
 from bot.orders.pay_page.language import language_of
 from bot.orders.pay_page.lookup import Lookup, TooMany
-from bot.orders.pay_page.pictures import Pictures
+from bot.orders.pay_page.qr_codes import QrCodes
 from bot.orders.pay_page.status_text import StatusText, describe_status, shown_status
 from bot.orders.pay_page.url import TOKEN
-from bot.orders.payable import Payable, payable
+from bot.orders.payment_details import PaymentDetails, get_payment_details
 from bot.orders.payout_times import PayoutTimes
 from bot.payments.errors import DepositCheckError, UnrenderableQr
 
@@ -56,7 +56,7 @@ class PageHandlers:
         on_viewed: Callable[[str], None],
     ) -> None:
         self._lookup = Lookup(store)
-        self._pictures = Pictures()
+        self._qr_codes = QrCodes()
         self._clock = clock
         self._translations = translations
         self._default_locale = default_locale
@@ -92,7 +92,7 @@ class PageHandlers:
         _, offered = _status_of(order, self._clock.now())
         if offered is None:
             return Response(status_code=410)
-        return Response(await self._pictures.png(offered.qr), media_type="image/png")
+        return Response(await self._qr_codes.get_png(offered.qr), media_type="image/png")
 
     async def missing(self, request: Request, _error: Exception) -> Response:
         """Answer 404, in the same way for every address without a page."""
@@ -124,13 +124,13 @@ class PageHandlers:
         return describe_status(self._translations.get(locale), status)
 
 
-def _status_of(order: Order, now: datetime) -> tuple[OrderStatus, Payable | None]:
+def _status_of(order: Order, now: datetime) -> tuple[OrderStatus, PaymentDetails | None]:
     """Return the status that the page shows, and how the order is paid, which is None unless it waits for that."""
     status = shown_status(order, now)
     if status is not OrderStatus.WAITING:
         return status, None
     try:
-        return status, payable(order)
+        return status, get_payment_details(order)
     except (ValueError, DepositCheckError) as error:
         # It was checked before it was shown first. A row that was changed since isn't shown.
         log.error("wallet_page_invalid_order", order=order.reference, error=type(error).__name__)  # noqa: TRY400

@@ -16,7 +16,7 @@ from bot.orders.order import Order, OrderStatus
 from bot.orders.pay_page.files import Files
 from bot.orders.pay_page.language import PARAMETER
 from bot.orders.pay_page.status_text import StatusText, describe_status
-from bot.orders.payable import Payable, Transfer
+from bot.orders.payment_details import PaymentDetails, Transfer
 from bot.orders.payout_times import PayoutTimes, format_payout_times
 from bot.users.provider import Provider
 
@@ -43,11 +43,11 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class ShownPayment:
-    """A payment to show. `payable` is None unless it can be paid."""
+    """A payment to show. `details` is None unless it can be paid."""
 
     order: Order
     status: StatusText
-    payable: Payable | None
+    details: PaymentDetails | None
     now: datetime
     times: PayoutTimes | None = None
 
@@ -68,13 +68,13 @@ def render_payment(t: Translator, shown: ShownPayment, site: Site) -> str:
             "data-look": f"{token}/state?{PARAMETER}={t.locale}",
             "data-again": status.again,
             "data-now": _milliseconds(shown.now),
-            **(_expiry(t, shown) if shown.payable else {}),
+            **(_expiry(t, shown) if shown.details else {}),
         },
         refresh=_refresh(shown),
         offline=t.plain("page.offline"),
         copied=t.plain("page.copied"),
         amounts=_amounts(t, shown),
-        pay=_pay(t, shown, shown.payable, token) if shown.payable else None,
+        pay=_pay(t, shown, shown.details, token) if shown.details else None,
     )
 
 
@@ -114,20 +114,20 @@ def _amounts(t: Translator, shown: ShownPayment) -> list[str]:
         t.sats(order.sats or order.expected_sats),
         t.plain("page.to_send", amount=t.rupiah(order.idr or order.expected_idr)),
     ]
-    transfer = shown.payable.transfer if shown.payable else None
+    transfer = shown.details.transfer if shown.details else None
     return [f"{transfer.amount} {transfer.token.symbol}", *amounts] if transfer else amounts
 
 
-def _pay(t: Translator, shown: ShownPayment, payable: Payable, token: str) -> dict[str, object]:
+def _pay(t: Translator, shown: ShownPayment, details: PaymentDetails, token: str) -> dict[str, object]:
     hints = [t.plain("page.safe"), t.plain("page.for_payer")]
     if shown.times:
         hints.append(format_payout_times(t, shown.times))
     return {
         "countdown": _countdown(t, shown),
-        "link": payable.link,
+        "link": details.link,
         "open_wallet": t.plain("page.open_wallet"),
-        "transfer": _transfer(t, payable.transfer) if payable.transfer else None,
-        "invoice": payable.text,
+        "transfer": _transfer(t, details.transfer) if details.transfer else None,
+        "invoice": details.text,
         "invoice_label": t.plain("page.invoice"),
         "copy_invoice": t.plain("page.copy_invoice"),
         "qr": f"{token}/qr.png",
@@ -168,7 +168,7 @@ def _transfer(t: Translator, transfer: Transfer) -> dict[str, object]:
 def _refresh(shown: ShownPayment) -> int | None:
     if shown.status.again is None:
         return None
-    left = shown.seconds_left if shown.payable else None
+    left = shown.seconds_left if shown.details else None
     return REFRESH_SECONDS if left is None else max(1, min(REFRESH_SECONDS, int(left) + 1))
 
 

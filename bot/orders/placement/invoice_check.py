@@ -7,7 +7,7 @@ from decimal import Decimal
 from bot.core.money import Amount
 from bot.orders.limits import AmountLimits
 from bot.orders.notifications.kinds import OrderNotification
-from bot.orders.order import EventNote, HoldReason, Order, Phase, open_for_payment
+from bot.orders.order import EventNote, HoldReason, Order, Phase, make_payable
 from bot.payments import bolt11, erc681
 from bot.payments.errors import InvoiceMismatch
 from bot.payments.tokens import LIGHTNING
@@ -94,7 +94,7 @@ def check_invoice(
             replace(made, phase=Phase.NEEDS_CONFIRMATION, hold_reason=HoldReason.PRICE_CHANGED),
             (OrderNotification.PRICE_MOVED,),
         )
-    payable_now = open_for_payment(made, now)
+    payable_now = make_payable(made, now)
     return InvoiceCheck(payable_now, payment_notifications(payable_now))
 
 

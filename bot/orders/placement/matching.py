@@ -17,7 +17,7 @@ AFTER = timedelta(seconds=40)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class OrderListing:
     """A list of orders, with the time of it by the service's clock, and by ours before and after the request."""
 
     reports: tuple[OrderReport, ...]
@@ -26,33 +26,33 @@ class Seen:
     answered_at: datetime
 
 
-async def read_list(settlement: Settlement, clock: Clock) -> Seen:
+async def read_list(settlement: Settlement, clock: Clock) -> OrderListing:
     """Return the newest orders of our key. Raises `SettlementFailure`."""
     asked_at = clock.now()
     newest = await settlement.newest()
-    return Seen(newest.reports, newest.served_at, asked_at, clock.now())
+    return OrderListing(newest.reports, newest.served_at, asked_at, clock.now())
 
 
-def could_be(order: Order, report: OrderReport, seen: Seen) -> bool:
+def may_match(order: Order, report: OrderReport, listing: OrderListing) -> bool:
     """Return whether the service's order may be the one that `order` intended.
 
     Times are compared as ages, each by its own clock, because the service's may differ from ours. An order that is paid
     is another program's: we haven't shown its invoice to anybody. A recipient that the service masks is no proof,
     because another program with the same key may have ordered for another recipient at the same bank. See
-    `recipients_of`.
+    `compare_recipients`.
     """
     return (
         (report.bank_code, report.bank_name) == (order.method.code, order.method.name)
         and _has_requested_amount(order, report)
         and (report.channel or LIGHTNING) == order.channel
-        and recipients_of(order, report) != "different"
+        and compare_recipients(order, report) != "different"
         and report.paid_at is None
         and step_after(OrderStep.CREATED, report.state) is OrderStep.CREATED
-        and _created_in_window(order, report, seen)
+        and _created_in_window(order, report, listing)
     )
 
 
-def recipients_of(order: Order, report: OrderReport) -> Sameness:
+def compare_recipients(order: Order, report: OrderReport) -> Sameness:
     """Return whether both have the same recipient. "masked" is only likely, and then the user is asked.
 
     A masked number needs four visible digits, and the holder's names must agree if both sides have one.
@@ -70,9 +70,9 @@ def _has_requested_amount(order: Order, report: OrderReport) -> bool:
     return amount == order.requested_amount.value
 
 
-def _created_in_window(order: Order, report: OrderReport, seen: Seen) -> bool:
-    if report.created_at is None or seen.served_at is None:
+def _created_in_window(order: Order, report: OrderReport, listing: OrderListing) -> bool:
+    if report.created_at is None or listing.served_at is None:
         return False
-    age = seen.served_at - report.created_at
-    earliest, latest = seen.asked_at - age, seen.answered_at - age
+    age = listing.served_at - report.created_at
+    earliest, latest = listing.asked_at - age, listing.answered_at - age
     return earliest <= order.created_at + AFTER and latest >= order.created_at - BEFORE

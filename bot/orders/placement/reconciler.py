@@ -15,8 +15,8 @@ from bot.core.error_location import where
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_notifications
-from bot.orders.order import LOOKED_FOR, Order, Phase
-from bot.orders.placement.matching import AFTER, BEFORE, Seen, could_be, read_list, recipients_of
+from bot.orders.order import UNCERTAIN_PHASES, Order, Phase
+from bot.orders.placement.matching import AFTER, BEFORE, OrderListing, compare_recipients, may_match, read_list
 from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
 from bot.payments.tokens import LIGHTNING
@@ -74,7 +74,7 @@ class Reconciler:
         """
         async with self._store.reading() as tx:
             unknown = await OrderRepository(tx).in_phase(
-                LOOKED_FOR - {Phase.UNRESOLVED}, MAX_READ, newest_first=newest_first
+                UNCERTAIN_PHASES - {Phase.UNRESOLVED}, MAX_READ, newest_first=newest_first
             )
             asked = await OrderRepository(tx).in_phase({Phase.UNRESOLVED}, MAX_READ, newest_first=newest_first)
         return [*unknown, *asked]
@@ -89,15 +89,15 @@ class Reconciler:
     async def _search(self, lost: list[Order]) -> None:
         asked_at = self._clock.now()
         try:
-            seen = await read_list(self._settlement, self._clock)
+            listing = await read_list(self._settlement, self._clock)
         except SettlementFailure as failure:
             log.info("order_search_failed", error=type(failure).__name__, looked_for=len(lost))
             self._pause(asked_at, lost, failure)
             return
         self._pause(asked_at, lost)
-        free = await self._unclaimed(seen)
+        free = await self._unclaimed(listing)
         for order in lost:
-            await self._look_for(order, free, seen)
+            await self._look_for(order, free, listing)
 
     def _pause(self, now: datetime, lost: list[Order], failure: SettlementFailure | None = None) -> None:
         self._pause_is_ours = not isinstance(failure, KeyRefused | SlowDown)
@@ -110,43 +110,43 @@ class Reconciler:
                 min(now - order.created_at for order in lost) / INTERVALS_PER_WAIT, MAX_INTERVAL
             )
 
-    async def _look_for(self, order: Order, free: list[OrderReport], seen: Seen) -> None:
+    async def _look_for(self, order: Order, free: list[OrderReport], listing: OrderListing) -> None:
         try:
-            report = await self._only_match(order, free, seen)
+            report = await self._only_match(order, free, listing)
             if report is not None:
-                await self._adopt(order, report, seen)
+                await self._adopt(order, report, listing)
         except Exception as error:  # noqa: BLE001  one order must not keep the others from being found
             why = type(error).__name__
             log.error("order_match_failed", order=order.reference, error=why, where=where(error))  # noqa: TRY400  may quote
 
-    async def _unclaimed(self, seen: Seen) -> list[OrderReport]:
+    async def _unclaimed(self, listing: OrderListing) -> list[OrderReport]:
         async with self._store.reading() as tx:
-            claimed = await OrderRepository(tx).by_service_id([report.service_id for report in seen.reports])
-        return [report for report in seen.reports if report.service_id not in claimed]
+            claimed = await OrderRepository(tx).by_service_id([report.service_id for report in listing.reports])
+        return [report for report in listing.reports if report.service_id not in claimed]
 
-    async def _only_match(self, order: Order, free: list[OrderReport], seen: Seen) -> OrderReport | None:
-        matches = [report for report in free if could_be(order, report, seen)]
+    async def _only_match(self, order: Order, free: list[OrderReport], listing: OrderListing) -> OrderReport | None:
+        matches = [report for report in free if may_match(order, report, listing)]
         if len(matches) != 1:
             return None
         async with self._store.reading() as tx:
-            rivals = await OrderRepository(tx).unclaimed_like(order, order.created_at - BEFORE - AFTER)
+            rivals = await OrderRepository(tx).similar_unclaimed(order, order.created_at - BEFORE - AFTER)
         others = [rival for rival in rivals if rival.reference != order.reference]
-        if any(could_be(rival, matches[0], seen) for rival in others):
+        if any(may_match(rival, matches[0], listing) for rival in others):
             log.warning("order_match_ambiguous", order=order.reference)
             return None
         return matches[0]
 
-    async def _adopt(self, order: Order, report: OrderReport, seen: Seen) -> None:
+    async def _adopt(self, order: Order, report: OrderReport, listing: OrderListing) -> None:
         # The single record says the most and is the newest. The list's own is of the same kind (settlement API, 4.7).
         try:
             full = await self._settlement.look_up(report.service_id)
         except SettlementFailure:
             full = report
-        if not could_be(order, full, seen):
+        if not may_match(order, full, listing):
             return
-        placed, is_masked = _as_placed(order, full), recipients_of(order, full) == "masked"
+        placed, is_masked = _as_placed(order, full), compare_recipients(order, full) == "masked"
         record_created = self._orders.results.record_created
-        if placed is not None and await record_created(order.reference, placed, is_masked=is_masked, seen=seen):
+        if placed is not None and await record_created(order.reference, placed, is_masked=is_masked, listing=listing):
             log.info("order_found", order=order.reference, masked=is_masked)
 
     async def _change_phase(self, order: Order) -> None:

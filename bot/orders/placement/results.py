@@ -14,12 +14,12 @@ from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
-from bot.orders.deposits import MAY_BE_PAID_FOR, deposits_before
+from bot.orders.deposits import MAY_BE_PAID_FOR, find_earlier_deposits
 from bot.orders.notifications.kinds import OrderNotification, OrderWarning
 from bot.orders.notifications.queueing import operator_notifications, order_notifications
-from bot.orders.order import LOOKED_FOR, EventNote, Order, Phase
+from bot.orders.order import UNCERTAIN_PHASES, EventNote, Order, Phase
 from bot.orders.placement.invoice_check import InvoiceCheck, check_invoice, withhold
-from bot.orders.placement.matching import Seen, could_be, recipients_of
+from bot.orders.placement.matching import OrderListing, compare_recipients, may_match
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
 from bot.orders.tracking.intervals import next_poll_at
@@ -40,7 +40,7 @@ class ResultRecorder:
         self._on_notification = on_notification
 
     async def record_created(
-        self, reference: str, placed: Placed, *, seen: Seen | None, is_masked: bool = False
+        self, reference: str, placed: Placed, *, listing: OrderListing | None, is_masked: bool = False
     ) -> Order | None:
         """Save the service's order for our intent, and queue what may be shown of it.
 
@@ -49,7 +49,7 @@ class ResultRecorder:
         Args:
             reference: the intent's.
             placed: the service's answer.
-            seen: a list that has the order. An order that is paid by invoice doesn't need one.
+            listing: a list that has the order. An order that is paid by invoice doesn't need one.
             is_masked: the order was found by a recipient that the service shows only in part.
         """
         now = self._clock.now()
@@ -60,9 +60,9 @@ class ResultRecorder:
             if intent.phase is Phase.ABANDONED and intent.service_id is None:
                 # Abandoned. It is claimed all the same, so that no other intent is taken for it.
                 await OrderRepository(tx).save(replace(intent, service_id=placed.service_id))
-            if intent.phase not in LOOKED_FOR:
+            if intent.phase not in UNCERTAIN_PHASES:
                 return None
-            check = await self._check(tx, intent, placed, seen, now, is_masked=is_masked)
+            check = await self._check(tx, intent, placed, listing, now, is_masked=is_masked)
             saved = await self._save(tx, check, now)
         if saved is not None:
             self._on_notification()
@@ -70,14 +70,21 @@ class ResultRecorder:
 
     async def record_refused(self, reference: str, reason: str | None = None) -> None:
         """Save that the service has not created an order. `reason` is the service's own text, if it gave one."""
-        await self._move(reference, LOOKED_FOR, Phase.REFUSED, OrderNotification.REFUSED, reason)
+        await self._move(reference, UNCERTAIN_PHASES, Phase.REFUSED, OrderNotification.REFUSED, reason)
 
     async def record_unknown(self, reference: str) -> None:
         """Save that the request has ended without an answer. The reconciler looks for the order from now on."""
         await self._move(reference, {Phase.INTENDED, Phase.UNKNOWN}, Phase.UNKNOWN, OrderNotification.CHECKING)
 
     async def _check(
-        self, tx: Transaction, intent: Order, placed: Placed, seen: Seen | None, now: datetime, *, is_masked: bool
+        self,
+        tx: Transaction,
+        intent: Order,
+        placed: Placed,
+        listing: OrderListing | None,
+        now: datetime,
+        *,
+        is_masked: bool,
     ) -> InvoiceCheck:
         """Return what may be shown, also compared with all other orders: one request, one payment, one order."""
         check = check_invoice(
@@ -103,8 +110,8 @@ class ResultRecorder:
             )
         if made.deposit_key is not None:
             await OrderRepository(tx).lock_payment(made.deposit_key)
-            if await OrderRepository(tx).with_deposit_key(made.deposit_key) or await is_like_anothers(
-                tx, made, seen, now
+            if await OrderRepository(tx).with_deposit_key(made.deposit_key) or await matches_foreign_deposit(
+                tx, made, listing, now
             ):
                 return withhold(made, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
         return check
@@ -156,7 +163,7 @@ async def _with_same_invoice(tx: Transaction, order: Order) -> Order | None:
     return await OrderRepository(tx).with_payment_hash(order.payment_hash)
 
 
-async def is_like_anothers(tx: Transaction, order: Order, seen: Seen | None, now: datetime) -> bool:
+async def matches_foreign_deposit(tx: Transaction, order: Order, listing: OrderListing | None, now: datetime) -> bool:
     """Return whether a deposit for `order` could be taken for that of an order which isn't the bot's own.
 
     What the bot has created, it knows better than the list: an order that was never shown takes nobody's payment. The
@@ -164,22 +171,22 @@ async def is_like_anothers(tx: Transaction, order: Order, seen: Seen | None, now
     """
     if order.service_id is None or order.deposit is None or order.sats is None:
         return False
-    if seen is None:
+    if listing is None:
         raise ValueError("a deposit is shown only after the list of orders was read")
-    like = deposits_before(seen.reports, order.service_id, order.deposit, order.sats, now)
+    like = find_earlier_deposits(listing.reports, order.service_id, order.deposit, order.sats, now)
     own = await OrderRepository(tx).by_service_id([report.service_id for report in like])
     others = [report for report in like if report.service_id not in own]
     if others:
-        lost = await OrderRepository(tx).unclaimed_like(order, now - MAY_BE_PAID_FOR)
-        found = [[report for report in others if _is_surely(each, report, seen)] for each in lost]
+        lost = await OrderRepository(tx).similar_unclaimed(order, now - MAY_BE_PAID_FOR)
+        found = [[report for report in others if _is_surely(each, report, listing)] for each in lost]
         # Where two orders could be the lost one, one of them is another program's.
         ours = [matches[0].service_id for matches in found if len(matches) == 1]
         others = [report for report in others if report.service_id not in ours]
     return bool(others)
 
 
-def _is_surely(lost: Order, report: OrderReport, seen: Seen) -> bool:
-    return could_be(lost, report, seen) and recipients_of(lost, report) == "same"
+def _is_surely(lost: Order, report: OrderReport, listing: OrderListing) -> bool:
+    return may_match(lost, report, listing) and compare_recipients(lost, report) == "same"
 
 
 async def is_superseded(tx: Transaction, intent: Order) -> bool:
@@ -188,4 +195,4 @@ async def is_superseded(tx: Transaction, intent: Order) -> bool:
     What the service surely didn't create doesn't count.
     """
     newer = await OrderRepository(tx).placed_after(intent.user_id, intent.created_at)
-    return any(order.phase is not Phase.REFUSED and order.asks_the_same_as(intent) for order in newer)
+    return any(order.phase is not Phase.REFUSED and order.is_same_request_as(intent) for order in newer)

@@ -14,13 +14,13 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.repository import OutboxRepository
 from bot.orders import limits
-from bot.orders.deposits import list_counts
+from bot.orders.deposits import is_list_conclusive
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_notifications
-from bot.orders.order import EventNote, Order, Phase, new_intent, new_page_token, new_reference, open_for_payment
+from bot.orders.order import EventNote, Order, Phase, make_payable, new_intent, new_page_token, new_reference
 from bot.orders.placement.invoice_check import InvoiceCheck, payment_notifications, withhold
-from bot.orders.placement.matching import Seen, read_list
-from bot.orders.placement.results import ResultRecorder, is_like_anothers, is_superseded
+from bot.orders.placement.matching import OrderListing, read_list
+from bot.orders.placement.results import ResultRecorder, is_superseded, matches_foreign_deposit
 from bot.orders.placement.submission import OrderSubmission
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
@@ -130,11 +130,11 @@ class OrderService:
                 await self._add_intent(tx, order)
                 await _give_phrase(tx, order.user_id, request.phrase)
         if not is_confirmed:
-            return await self.placed_before(request.draft_id)
+            return await self.get_placed(request.draft_id)
         self.submission.submit(order)
         return order
 
-    async def placed_before(self, draft_id: str) -> Order:
+    async def get_placed(self, draft_id: str) -> Order:
         """Return the latest order of this draft.
 
         Raises:
@@ -204,18 +204,18 @@ class OrderService:
         """
         async with self.store.reading() as tx:
             asked = await OrderRepository(tx).get(reference)
-        if asked is None or asked.phase is not Phase.NEEDS_CONFIRMATION or asked.offer_is_over(self.clock.now()):
+        if asked is None or asked.phase is not Phase.NEEDS_CONFIRMATION or asked.is_offer_over(self.clock.now()):
             return None
-        seen = await self._list_around(asked)
+        listing = await self._list_around(asked)
         listed = await self._by_pair()
         now = self.clock.now()
         async with self.store.transaction() as tx:
             held = await OrderRepository(tx).get(reference)
-            if held is None or held.phase is not Phase.NEEDS_CONFIRMATION or held.offer_is_over(now):
+            if held is None or held.phase is not Phase.NEEDS_CONFIRMATION or held.is_offer_over(now):
                 return None
             if await is_superseded(tx, held):
                 check = withhold(held, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
-            elif await is_like_anothers(tx, held, seen, now):
+            elif await matches_foreign_deposit(tx, held, listing, now):
                 check = withhold(held, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
             else:
                 check = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)), now)
@@ -227,19 +227,19 @@ class OrderService:
         self.on_notification()
         return saved
 
-    async def _list_around(self, held: Order) -> Seen | None:
+    async def _list_around(self, held: Order) -> OrderListing | None:
         """Return the list that a deposit is compared with; None for an invoice. Raises `SettlementFailure`."""
         if held.deposit is None or held.service_id is None:
             return None
-        seen = await read_list(self._settlement, self.clock)
-        if not list_counts(seen.reports, held.service_id, is_new=False):
+        listing = await read_list(self._settlement, self.clock)
+        if not is_list_conclusive(listing.reports, held.service_id, is_new=False):
             raise ServiceDown
-        return seen
+        return listing
 
     def _accepted(self, held: Order, now: datetime) -> InvoiceCheck:
         if not self.rules.amounts_for(held.method).allow(held.idr or 0):
             return withhold(held, OrderNotification.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
-        payable_now = open_for_payment(held, now)
+        payable_now = make_payable(held, now)
         return InvoiceCheck(payable_now, payment_notifications(payable_now), note=EventNote.PRICE_ACCEPTED)
 
     async def _listed(self, method: PayoutMethod) -> PayoutMethod:
@@ -262,11 +262,11 @@ class OrderService:
 
         This is a warning before the user types everything. `_decide_user_limits` decides.
         """
-        if self.rules.limits.are_none:
+        if self.rules.limits.is_unlimited:
             return
         now = self.clock.now()
         async with self.store.reading() as tx:
-            placed = await OrderRepository(tx).may_count(user_id, now - limits.DAY)
+            placed = await OrderRepository(tx).counted_by_limits(user_id, now - limits.DAY)
         limits.check(self.rules.limits, placed, idr, now, smallest=self.rules.min_order_idr)
 
     async def _decide_user_limits(self, tx: Transaction, intent: Order) -> None:
@@ -275,11 +275,11 @@ class OrderService:
         One intent of a user is added at a time, so that two devices can't exceed the limits together. Accepting a
         changed price isn't checked: its order has counted since it was placed.
         """
-        if self.rules.limits.are_none:
+        if self.rules.limits.is_unlimited:
             return
-        await OrderRepository(tx).one_at_a_time(intent.user_id)
+        await OrderRepository(tx).lock_user(intent.user_id)
         now = intent.created_at
-        placed = await OrderRepository(tx).may_count(intent.user_id, now - limits.DAY)
+        placed = await OrderRepository(tx).counted_by_limits(intent.user_id, now - limits.DAY)
         limits.check(self.rules.limits, placed, intent.expected_idr, now, smallest=self.rules.min_order_idr)
 
     async def _add_intent(self, tx: Transaction, order: Order) -> None:

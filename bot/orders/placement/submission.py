@@ -12,9 +12,9 @@ from bot.core.clock import Clock
 from bot.core.shutdown import finish_tasks
 from bot.infra.db.errors import LASTING, StoreDown
 from bot.infra.db.retry import Sleep, retry_forever
-from bot.orders.deposits import list_counts
+from bot.orders.deposits import is_list_conclusive
 from bot.orders.order import Order
-from bot.orders.placement.matching import Seen, read_list
+from bot.orders.placement.matching import OrderListing, read_list
 from bot.orders.placement.results import ResultRecorder
 from bot.settlement.model import (
     KeyRefused,
@@ -84,26 +84,27 @@ class OrderSubmission:
             await self._record_created(order, placed)
 
     async def _record_created(self, order: Order, placed: Placed) -> None:
-        """Save the answer. A deposit needs a list that has its order (`orders/placement/results.is_like_anothers`).
+        """Save the answer. A deposit is compared with a list of orders that has its order.
 
-        Without one, another program's deposit of the same sum could be open. Then the sender is notified that we check,
-        and the reconciler finds the order as soon as the list has it. If that takes too long, the sender is asked. So a
-        service without a list shows no deposit, and keeps nobody waiting for ever.
+        Without such a list, another program's deposit of the same amount could be open (`matches_foreign_deposit`).
+        Then the sender is notified that we check, and the reconciler finds the order once the list has it. If that
+        takes too long, the sender is asked. So if the service has no list, no deposit is shown, and nobody waits for
+        ever.
         """
-        seen = None if placed.deposit is None else await self._list_with(placed.service_id)
-        if placed.deposit is not None and seen is None:
+        listing = None if placed.deposit is None else await self._list_with(placed.service_id)
+        if placed.deposit is not None and listing is None:
             log.warning("deposit_not_compared", order=order.reference)
             await self._save(order, lambda: self._results.record_unknown(order.reference))
             return
-        await self._save(order, lambda: self._results.record_created(order.reference, placed, seen=seen))
+        await self._save(order, lambda: self._results.record_created(order.reference, placed, listing=listing))
 
-    async def _list_with(self, service_id: str) -> Seen | None:
+    async def _list_with(self, service_id: str) -> OrderListing | None:
         try:
             async with asyncio.timeout(LIST_SECONDS):
-                seen = await read_list(self._settlement, self._clock)
+                listing = await read_list(self._settlement, self._clock)
         except (SettlementFailure, TimeoutError):
             return None
-        return seen if list_counts(seen.reports, service_id, is_new=True) else None
+        return listing if is_list_conclusive(listing.reports, service_id, is_new=True) else None
 
     async def _save(self, order: Order, save: Callable[[], Awaitable[object]]) -> None:
         """Save the answer, however long the database is away.

@@ -39,7 +39,7 @@ def read_code(text: str) -> str | None:
     return _written(compact) if set(compact) <= set(ALPHABET) else None
 
 
-def looks_written(text: str) -> bool:
+def is_written_code(text: str) -> bool:
     """Return whether `text` is a code as receipts show it, with its dashes, and can't mean anything else.
 
     Without the dashes a telephone number looks like a code, and so does "500rb bca 1234". One code in a million has no

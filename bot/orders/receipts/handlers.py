@@ -21,7 +21,7 @@ from bot.infra.telegram.ui.router import PRIVATE, Context, Handler, Routes
 from bot.infra.telegram.ui.screen import Keyboard, Screen
 from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.order import Order
-from bot.orders.receipts.codes import looks_written
+from bot.orders.receipts.codes import is_written_code
 from bot.orders.receipts.picture import render_receipt_off_loop
 from bot.orders.receipts.screens import receipt, verify
 from bot.orders.receipts.service import ReceiptService
@@ -63,7 +63,7 @@ class _CodeAlone(filters.MessageFilter):
 
     def filter(self, message: Message) -> bool:
         session = SESSION.get(None)
-        return session is not None and not session.is_in_conversation and looks_written(message.text or "")
+        return session is not None and not session.is_in_conversation and is_written_code(message.text or "")
 
 
 class ReceiptHandlers:

@@ -1,6 +1,8 @@
-"""An order, and its way to pay, as messages show them."""
+"""An order, its way to pay and its buttons, as screens show them."""
 
 from bot.infra.i18n import Html, Translator
+from bot.infra.telegram.ui.screen import Button, Style
+from bot.orders.buttons import OrderAction, OrderButton
 from bot.orders.order import Order
 from bot.payments.tokens import name_key
 from bot.recipients.formatting import format_destination
@@ -19,3 +21,8 @@ def format_order_line(t: Translator, order: Order) -> Html:
         destination=format_destination(order.method, order.number),
         reference=order.reference,
     )
+
+
+def order_button(t: Translator, order: Order, label: str, action: OrderAction, style: Style | None = None) -> Button:
+    """Return a button that acts on `order`. `label` is the key of its text."""
+    return Button(t.plain(label), data=OrderButton(order.reference, action).pack(), style=style)

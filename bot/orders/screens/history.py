@@ -6,7 +6,7 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.buttons import HistoryButton, OrderAction, OrderButton
 from bot.orders.history import HistoryPage
 from bot.orders.order import Order
-from bot.orders.screens.status import mark, state_key
+from bot.orders.screens.open_orders import status_emoji, status_key
 from bot.recipients.formatting import format_destination
 from bot.users.screens.buttons import send_row
 
@@ -27,12 +27,12 @@ def _entry(reader: Reader, order: Order) -> Html:
     _, rupiah = order.last_price
     return t(
         "history.entry",
-        mark=mark(order, now),
+        mark=status_emoji(order, now),
         amount=t.rupiah(rupiah),
         destination=format_destination(order.method, order.number),
         reference=order.reference,
         day=reader.format_day(order.created_at),
-        state=t(state_key(order, now)),
+        state=t(status_key(order, now)),
     )
 
 

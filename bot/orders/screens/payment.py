@@ -9,7 +9,7 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard
 from bot.orders.order import Order
 from bot.orders.pay_page.url import page_url
-from bot.orders.payable import transfer_of
+from bot.orders.payment_details import get_transfer
 from bot.orders.screens.formatting import format_order_line
 from bot.payments import qr
 
@@ -69,7 +69,7 @@ def length(html: str) -> int:
 
 
 def _deposit(reader: Reader, order: Order, mark: str) -> Payment:
-    t, transfer = reader.t, transfer_of(order)
+    t, transfer = reader.t, get_transfer(order)
     token, amount = transfer.token, transfer.amount
     caption = t(
         "pay.deposit",

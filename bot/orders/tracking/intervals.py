@@ -4,10 +4,10 @@ from datetime import datetime, timedelta
 
 from bot.orders.order import Order, Phase
 
-FOLLOW_AFTER_EXPIRY = timedelta(days=1)
+TRACK_AFTER_EXPIRY = timedelta(days=1)
 """A late payment is still seen for this long. An unpaid order of the live service never ends."""
 
-FOLLOW_WITHOUT_EXPIRY = timedelta(days=7)
+TRACK_WITHOUT_EXPIRY = timedelta(days=7)
 """EVM deposits have no expiry. They are followed for a week, less and less often after the first hours."""
 
 FREQUENT_FOR = timedelta(hours=1)
@@ -22,7 +22,7 @@ INTERVALS_PER_WAIT = 20
 """Past the time when changes are expected, the interval is a twentieth of the time that has passed since."""
 
 
-def is_followed(order: Order) -> bool:
+def is_tracked(order: Order) -> bool:
     """Return whether the service is asked about `order` at all."""
     return order.phase is Phase.OPEN and not order.is_ended
 
@@ -33,7 +33,7 @@ def next_poll_at(order: Order, now: datetime, interval: timedelta) -> datetime |
     `interval` is the polling interval. A paid order is followed until it ends, however long that takes. An order is
     polled right after its invoice expires, which decides whether its user is notified of the expiry.
     """
-    if not is_followed(order):
+    if not is_tracked(order):
         return None
     quiet_since = _quiet_since(order)
     waited = now - quiet_since
@@ -48,7 +48,7 @@ def payable_until(order: Order) -> datetime:
     """Return until when an unpaid order can be paid. A deposit without expiry can be paid while it is followed."""
     if order.phase is not Phase.OPEN:
         return order.offer_ends_at
-    return order.expires_at or _payable_since(order) + FOLLOW_WITHOUT_EXPIRY
+    return order.expires_at or _payable_since(order) + TRACK_WITHOUT_EXPIRY
 
 
 def _at_expiry(order: Order, now: datetime, poll_at: datetime) -> datetime:
@@ -70,4 +70,4 @@ def _payable_since(order: Order) -> datetime:
 
 
 def _follow_for(order: Order) -> timedelta:
-    return FOLLOW_AFTER_EXPIRY if order.expires_at else FOLLOW_WITHOUT_EXPIRY
+    return TRACK_AFTER_EXPIRY if order.expires_at else TRACK_WITHOUT_EXPIRY

@@ -148,7 +148,7 @@ class Observer:
             over = [
                 held
                 for held in await OrderRepository(tx).in_phase({Phase.NEEDS_CONFIRMATION})
-                if held.offer_is_over(now)
+                if held.is_offer_over(now)
             ]
         for held in over:
             await self._close_offer(held.reference, now)

@@ -21,7 +21,7 @@ from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 from bot.orders.tracking.schedule import LEAST_PLACES, Due, paid_interval, select
-from bot.orders.tracking.viewed import ViewedOrders
+from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.settlement.budget import Budget
 from bot.settlement.model import KeyRefused, OrderNotFound, OrderReport, Settlement, SettlementFailure, SlowDown
 

@@ -3,7 +3,7 @@
 from bot.infra.db.database import Database
 from bot.infra.telegram.ui.router import Routes
 from bot.infra.telegram.ui.screen import Screen
-from bot.orders.payout_times import MeasuredPayoutTimes
+from bot.orders.payout_times import PayoutTimeMeasurement
 from bot.orders.repository import OrderRepository
 from bot.orders.rules import Rules
 from bot.staff.staff_chat import SupportContacts
@@ -25,7 +25,7 @@ class HelpHandlers:
         *,
         database: Database,
         rules: Rules,
-        payout_times: MeasuredPayoutTimes,
+        payout_times: PayoutTimeMeasurement,
         contacts: SupportContacts,
         provider: Provider,
     ) -> None:

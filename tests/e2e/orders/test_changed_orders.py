@@ -3,7 +3,7 @@
 import sqlite3
 from contextlib import closing
 
-from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
+from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.repository import OrderRepository
 from bot.support.tickets.repository import TicketRepository
 from tests.e2e.bot_database import open_transaction

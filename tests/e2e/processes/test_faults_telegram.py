@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from bot.orders.missed_orders import MissedOrder, MissedOrderRepository
+from bot.orders.missed_order_repository import MissedOrder, MissedOrderRepository
 from bot.orders.repository import OrderRepository
 from tests.e2e.bot_database import open_transaction
 from tests.e2e.chat_user import Json

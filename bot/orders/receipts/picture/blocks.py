@@ -1,9 +1,12 @@
-"""The parts of a receipt: what was sent, the facts, the user's phrase, and what "sent" means.
+"""The parts of a receipt, from its headline to the code with which anyone can verify it.
 
-A chat shows the picture at a third of its width: nothing is written smaller than 34 pixels.
+A chat shows the picture at a third of its width, so no text is smaller than 34 pixels. All measures are in pixels.
 """
 
+import io
 from typing import Final
+
+from PIL import Image, ImageOps
 
 from bot.infra.drawing import shapes
 from bot.infra.drawing.block import PASSAGE, SENTENCE, WORD, Block
@@ -12,8 +15,17 @@ from bot.infra.drawing.glyphs import drawable
 from bot.infra.drawing.palette import ACCENT, CARD, INK, INK_2, LINE, PAGE, SENT, SOFT
 from bot.infra.drawing.text_layout import Lines, Style, Weight, fitted, wrapped
 from bot.orders.receipts.picture.facts import ReceiptFacts
-from bot.orders.receipts.picture.layout import CARD_LEFT, CARD_RIGHT, LEFT, MIDDLE, RIGHT, TEXT_WIDTH
+from bot.payments import qr
 
+WIDTH: Final = 1080
+CARD_LEFT: Final = 40
+CARD_RIGHT: Final = WIDTH - CARD_LEFT
+LEFT: Final = 108
+"""Where text begins. It ends at `RIGHT`."""
+
+RIGHT: Final = WIDTH - LEFT
+TEXT_WIDTH: Final = RIGHT - LEFT
+MIDDLE: Final = WIDTH // 2
 LABEL: Final = Style(Weight.MEDIUM, 36, 50)
 SMALL: Final = Style(Weight.MEDIUM, 34, 48)
 
@@ -35,6 +47,13 @@ _PANEL_RADIUS, _PANEL_X, _PANEL_Y = 28, 40, 30
 
 BADGE_ABOVE: Final = _BADGE_BELOW
 """How much of the badge is above the upper edge of the card."""
+
+QR_SIDE: Final = 290
+"""Pixels at least: a module of a link's code is then 7 or 8, which cameras still read at a third of that."""
+
+_QR_GAP = 52
+_CODE = Style(Weight.BOLD, 62, 92)
+_CELL = 62
 
 
 def brand(facts: ReceiptFacts) -> Block:
@@ -133,3 +152,39 @@ def explanation(facts: ReceiptFacts) -> Block:
     """What "sent" means."""
     lines = wrapped(drawable(facts.explanation, PASSAGE), SMALL, TEXT_WIDTH, 10)
     return Block(lines.height, lambda canvas, top: canvas.write_lines(lines, (LEFT, top), INK_2, CARD))
+
+
+def proof(facts: ReceiptFacts) -> Block:
+    """Label, code and hint below each other, and the QR code beside them."""
+    picture = _modules(facts.verify_url) if facts.verify_url else None
+    width = TEXT_WIDTH - (picture.width + _QR_GAP if picture else 0)
+    label = wrapped(drawable(facts.code_label, SENTENCE), LABEL, width, 2)
+    code = drawable(facts.code, WORD)
+    hint = wrapped(drawable(facts.code_hint, PASSAGE), SMALL, width, 6)
+    height = label.height + _CODE.leading + hint.height
+
+    def draw(canvas: Canvas, top: int) -> None:
+        if picture:
+            canvas.paste_code(picture, (RIGHT - picture.width, top))
+        canvas.write_lines(label, (LEFT, top), INK_2, CARD)
+        _write_code(canvas, code, top + label.height, width)
+        canvas.write_lines(hint, (LEFT, top + label.height + _CODE.leading), INK_2, CARD)
+
+    return Block(max(height, picture.height if picture else 0), draw)
+
+
+def _write_code(canvas: Canvas, code: str, top: int, width: int) -> None:
+    """Write each character in the middle of a cell of its own, so that none is overlooked."""
+    cell = min(_CELL, width / max(len(code), 1))
+    style = Style(_CODE.weight, round(_CODE.size * cell / _CELL), _CODE.leading)
+    # The first character begins where the lines above and below do.
+    first = LEFT + style.width(code[:1]) / 2
+    for place, character in enumerate(code):
+        at = (round(first + place * cell), style.baseline(top))
+        canvas.write(character, style, at, ACCENT, CARD, align="middle")
+
+
+def _modules(url: str) -> Image.Image:
+    """The QR code without its quiet zone: the card around it is as white, and wider."""
+    picture = Image.open(io.BytesIO(qr.render_png(url, min_side_px=QR_SIDE))).convert("L")
+    return picture.crop(ImageOps.invert(picture).getbbox())

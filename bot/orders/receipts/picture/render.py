@@ -8,9 +8,8 @@ from bot.infra.drawing.block import Block, space
 from bot.infra.drawing.canvas import Canvas
 from bot.infra.drawing.palette import CARD, PAGE
 from bot.orders.receipts.picture import blocks
+from bot.orders.receipts.picture.blocks import CARD_LEFT, CARD_RIGHT, WIDTH
 from bot.orders.receipts.picture.facts import ReceiptFacts
-from bot.orders.receipts.picture.layout import CARD_LEFT, CARD_RIGHT, WIDTH
-from bot.orders.receipts.picture.proof import proof
 
 _PAGE_TOP, _PAGE_BOTTOM = 48, 44
 _BRAND_GAP = 28
@@ -64,7 +63,7 @@ def _parts(facts: ReceiptFacts) -> Iterator[Block]:
     yield from _torn_off()
     yield from _apart(middle)
     yield from _torn_off()
-    yield proof(facts)
+    yield blocks.proof(facts)
     yield space(_CARD_BOTTOM)
 
 

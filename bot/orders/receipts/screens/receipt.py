@@ -12,8 +12,7 @@ from bot.orders.order import Order
 from bot.orders.receipts.codes import compact_code
 from bot.orders.receipts.model import Receipt
 from bot.orders.receipts.picture import ReceiptFacts
-from bot.orders.screens.buttons import order_button
-from bot.orders.screens.formatting import format_order_line
+from bot.orders.screens.formatting import format_order_line, order_button
 from bot.payments.erc681 import amount_text
 from bot.payments.tokens import TOKENS
 from bot.recipients.formatting import format_destination, format_full_method, place_key

@@ -8,7 +8,7 @@ from bot.infra.telegram.ui.formatting import quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.order import Order
-from bot.orders.screens.status import mark, state_key
+from bot.orders.screens.open_orders import status_emoji, status_key
 from bot.recipients.formatting import format_destination, format_method
 from bot.settlement.model import PayoutMethod
 from bot.support.cases import Case
@@ -51,12 +51,12 @@ def format_entry(reader: Reader, order: Order) -> Html:
     t, now = reader.t, reader.now
     return t(
         "lookup.order",
-        mark=mark(order, now),
+        mark=status_emoji(order, now),
         amount=t.rupiah(order.idr or order.expected_idr),
         destination=format_destination(order.method, order.number),
         reference=order.reference,
         at=reader.format_time(order.created_at, up=False),
-        state=t(state_key(order, now)),
+        state=t(status_key(order, now)),
     )
 
 

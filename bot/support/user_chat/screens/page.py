@@ -5,7 +5,7 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.buttons import OrderAction
 from bot.orders.order import Order
-from bot.orders.screens.buttons import order_button
+from bot.orders.screens.formatting import order_button
 from bot.support.ticket import Rating, Ticket
 from bot.support.user_chat.buttons import UserTicketAction, UserTicketButton
 from bot.support.user_chat.screens.question import format_heading, more_row

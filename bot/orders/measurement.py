@@ -13,20 +13,20 @@ from bot.settlement.catalogue import Shared
 
 T = TypeVar("T")
 
-KEPT_FOR: Final = timedelta(minutes=30)
+CACHED_FOR: Final = timedelta(minutes=30)
 
 Measure = Callable[[Transaction, datetime, datetime], Awaitable[T | None]]
 """Reads what was created within a time. Returns None if that is too little."""
 
 
-class Measured(Generic[T]):
+class CachedMeasurement(Generic[T]):
     """Measure the bot's own records of the last 30 days."""
 
     def __init__(self, store: Database, clock: Clock, measure: Measure[T]) -> None:
         self._store = store
         self._clock = clock
         self._measure = measure
-        self._shared = Shared(self._read, KEPT_FOR, clock)
+        self._shared = Shared(self._read, CACHED_FOR, clock)
 
     async def get(self) -> T | None:
         """Return what was measured; None if there are too few records, or the database doesn't answer."""

@@ -18,7 +18,7 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
-class Payable:
+class PaymentDetails:
     """How one order is paid. `transfer` is None if `link` is a Lightning invoice."""
 
     qr: str = field(repr=False)
@@ -27,7 +27,7 @@ class Payable:
     transfer: Transfer | None = None
 
 
-def payable(order: Order) -> Payable:
+def get_payment_details(order: Order) -> PaymentDetails:
     """Return how `order` is paid.
 
     `orders/placement/invoice_check.py` has found it payable. Whether it still is, isn't checked here.
@@ -37,13 +37,13 @@ def payable(order: Order) -> Payable:
         DepositCheckError: its deposit isn't one that money may be sent to.
     """
     if order.bolt11 is not None:
-        return Payable(qr.invoice_qr_payload(order.bolt11), f"{LIGHTNING_SCHEME}{order.bolt11}", order.bolt11)
-    transfer = transfer_of(order)
-    return Payable(transfer.uri, transfer.uri, transfer.to_address, transfer)
+        return PaymentDetails(qr.invoice_qr_payload(order.bolt11), f"{LIGHTNING_SCHEME}{order.bolt11}", order.bolt11)
+    transfer = get_transfer(order)
+    return PaymentDetails(transfer.uri, transfer.uri, transfer.to_address, transfer)
 
 
-def transfer_of(order: Order) -> Transfer:
-    """Return the transfer that pays an order by deposit. Raises as `payable` does."""
+def get_transfer(order: Order) -> Transfer:
+    """Return the transfer that pays an order by deposit. Raises as `get_payment_details` does."""
     deposit = order.deposit
     if deposit is None or order.sats is None:
         raise ValueError("an order without an invoice and without a deposit can't be paid")

@@ -15,7 +15,7 @@ K = TypeVar("K", bound=Hashable)
 VIEWED_FOR = timedelta(seconds=30)
 """An open page asks again within 15 seconds."""
 
-MOST_VIEWED = 200
+MAX_VIEWED = 200
 """More can't be polled first anyway. The most recent count."""
 
 
@@ -53,7 +53,7 @@ class _Recent(Generic[K]):
     def add(self, key: K, at: datetime) -> None:
         self._seen_at[key] = at
         self._seen_at.move_to_end(key)
-        if len(self._seen_at) > MOST_VIEWED:
+        if len(self._seen_at) > MAX_VIEWED:
             self._seen_at.popitem(last=False)
 
     def since(self, earliest: datetime) -> tuple[K, ...]:

@@ -9,13 +9,13 @@ MOST_KEPT = 256
 """A picture has 2 to 3 kB."""
 
 
-class Pictures:
+class QrCodes:
     """Keep the pictures that were requested last."""
 
     def __init__(self) -> None:
         self._drawn: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
 
-    async def png(self, payload: str) -> bytes:
+    async def get_png(self, payload: str) -> bytes:
         """Return the payload as a QR code. Raises `UnrenderableQr`."""
         drawing = self._drawn.get(payload)
         if drawing is None or drawing.cancelled():

@@ -6,7 +6,7 @@ from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.orders.buttons import OrderAction
 from bot.orders.order import Order, OrderStatus, Phase
-from bot.orders.screens.buttons import order_button
+from bot.orders.screens.formatting import order_button
 from bot.recipients.formatting import format_destination, place_key
 from bot.settlement.steps import COMPLETED, FAILED, OrderStep
 from bot.users.screens.buttons import send_row

@@ -7,17 +7,16 @@ from bot.infra.telegram.ui.formatting import clip, quote_input
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.buttons import OrderAction
-from bot.orders.order import LOOKED_FOR, Order, OrderEvent, OrderStatus, Phase
-from bot.orders.screens import card
+from bot.orders.order import UNCERTAIN_PHASES, Order, OrderEvent, OrderStatus, Phase
+from bot.orders.screens import status_message
 from bot.orders.screens import timeline as order_timeline
-from bot.orders.screens.buttons import order_button
-from bot.orders.screens.formatting import format_channel
-from bot.orders.screens.outcome import REASON_SHOWN
-from bot.orders.screens.status import mark, state_key
+from bot.orders.screens.formatting import format_channel, order_button
+from bot.orders.screens.open_orders import status_emoji, status_key
+from bot.orders.screens.order_messages import REASON_SHOWN
 from bot.recipients.formatting import format_destination
 from bot.settlement.steps import COMPLETED
 
-CHANGES = frozenset({*LOOKED_FOR, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
+CHANGES = frozenset({*UNCERTAIN_PHASES, Phase.NEEDS_CONFIRMATION, Phase.OPEN})
 """The status of an order in these phases may change at any moment."""
 
 
@@ -37,8 +36,8 @@ def _heading(reader: Reader, order: Order) -> str:
     _, rupiah = order.last_price
     return t(
         "order_page.heading_named" if order.holder else "order_page.heading",
-        mark=mark(order, now),
-        state=t(state_key(order, now)),
+        mark=status_emoji(order, now),
+        state=t(status_key(order, now)),
         amount=t.rupiah(rupiah),
         destination=format_destination(order.method, order.number),
         holder=clip(order.holder or ""),
@@ -85,7 +84,7 @@ def _meaning(reader: Reader, order: Order) -> Html | str:
         return t("order_page.refused_because", reason=clip(reason, REASON_SHOWN))
     if status in MEANINGS:
         return t(MEANINGS[status])
-    return card.remark(reader, order)
+    return status_message.remark(reader, order)
 
 
 MEANINGS = {

@@ -42,7 +42,7 @@ def screen(reader: Reader, orders: Sequence[Order]) -> Screen:
     all_orders = (Button(t.plain("button.history"), data=HistoryButton(NEWEST).pack()),)
     if not orders:
         return Screen(t("status.none"), (all_orders, send_row(t)))
-    lines = "\n\n".join(f"{format_order_line(t, order)}\n{t(state_key(order, reader.now))}" for order in orders)
+    lines = "\n\n".join(f"{format_order_line(t, order)}\n{t(status_key(order, reader.now))}" for order in orders)
     rows = tuple((_open_button(t, order),) for order in orders)
     return Screen(f"{t('status.title')}\n\n{lines}", (*rows, all_orders, send_row(t)))
 
@@ -52,12 +52,12 @@ def _open_button(t: Translator, order: Order) -> Button:
     return Button(t.plain("status.open", reference=order.reference), data=data)
 
 
-def state_key(order: Order, now: datetime) -> str:
+def status_key(order: Order, now: datetime) -> str:
     """Return the key of the few words that say where an order stands."""
     status = order.status(now)
     return KEYS.get(status, f"status.{status}")
 
 
-def mark(order: Order, now: datetime) -> str:
+def status_emoji(order: Order, now: datetime) -> str:
     """Return the emoji that says the same."""
     return MARKS.get(order.status(now), IN_PROGRESS)

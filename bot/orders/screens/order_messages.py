@@ -11,10 +11,9 @@ from bot.infra.telegram.ui.screen import Button, Keyboard, Screen, Style
 from bot.orders.buttons import OrderAction
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.order import Failure, HoldReason, Order, OrderStatus
-from bot.orders.payable import transfer_of
-from bot.orders.screens import card
-from bot.orders.screens.buttons import order_button
-from bot.orders.screens.formatting import format_order_line
+from bot.orders.payment_details import get_transfer
+from bot.orders.screens import status_message
+from bot.orders.screens.formatting import format_order_line, order_button
 from bot.rates.quote import price_drift_percent
 from bot.recipients.formatting import format_method, place_key
 from bot.users.screens.buttons import send_row
@@ -68,7 +67,7 @@ def status_screen(reader: Reader, order: Order, *, help_offered: bool) -> Screen
             t = reader.t
             return Screen(t("order.dropped", line=format_order_line(t, order)), (send_row(t),))
         case _:
-            return card.screen(reader, order, help_offered=help_offered)
+            return status_message.screen(reader, order, help_offered=help_offered)
     return screen(kind, reader, order, help_offered=help_offered)
 
 
@@ -77,7 +76,7 @@ def _text(kind: OrderNotification, reader: Reader, order: Order) -> Html:
     line = format_order_line(t, order)
     match kind:
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED:
-            is_over = order.offer_is_over(reader.now)
+            is_over = order.is_offer_over(reader.now)
             return t("news.offer_over", line=line) if is_over else _question(kind, t, order, line)
         case OrderNotification.REFUSED | OrderNotification.OUTSIDE_LIMITS | OrderNotification.DEPOSIT_TAKEN:
             return _no_invoice(kind, t, order, line)
@@ -132,7 +131,7 @@ def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_off
         return order_button(reader.t, order, label, action, style)
 
     match kind:
-        case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED if order.offer_is_over(reader.now):
+        case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED if order.is_offer_over(reader.now):
             return ((button("button.requote", OrderAction.REQUOTE, "primary"),),)
         case OrderNotification.PRICE_MOVED | OrderNotification.RECIPIENT_MASKED | OrderNotification.UNRESOLVED:
             (yes, action), (no, drop) = ANSWERS[kind]
@@ -154,7 +153,7 @@ def _keyboard(kind: OrderNotification, reader: Reader, order: Order, *, help_off
         ):
             return ()
         case _:
-            return card.keyboard(reader, order, help_offered=help_offered)
+            return status_message.keyboard(reader, order, help_offered=help_offered)
 
 
 def _is_payment_problem(kind: OrderNotification, order: Order) -> bool:
@@ -177,7 +176,7 @@ def _known_of_payment(kind: OrderNotification, reader: Reader, order: Order) -> 
     t = reader.t
     line = format_order_line(t, order)
     if kind is OrderNotification.FAILED and order.failure is Failure.UNKNOWN:
-        transfer = transfer_of(order)
+        transfer = get_transfer(order)
         return t("news.failed_unknown", line=line, amount=transfer.amount, symbol=transfer.token.symbol)
     return t(
         "news.stuck" if kind is OrderNotification.STUCK else "news.failed_paid",
