@@ -18,9 +18,9 @@ from bot.mcp_server.memory import drop_oldest
 from bot.mcp_server.tools.unresolved_orders import UnresolvedOrders
 from bot.orders.deposits import LONGEST_LIST
 from bot.orders.limits import AmountLimits
-from bot.settlement.adapter import report_of
-from bot.settlement.budget import Budget
-from bot.settlement.catalogue import METHODS_FOR, QUOTE_FOR, RAILS_FOR, Shared
+from bot.settlement.adapter import to_report
+from bot.settlement.budget import GAP_SECONDS, Budget, OrderPace
+from bot.settlement.catalogue import KEEP_METHODS, KEEP_QUOTE, KEEP_RAILS, CachedValue
 from bot.settlement.client import (
     CreatedOrder,
     DepositRails,
@@ -33,8 +33,7 @@ from bot.settlement.client import (
     SettlementClient,
     SettlementError,
 )
-from bot.settlement.client.pace import GAP_SECONDS, OrderPace
-from bot.settlement.model import TOO_OLD, OrderReport
+from bot.settlement.model import QUOTE_STALE_AFTER, OrderReport
 
 ORDER_FOR = timedelta(seconds=GAP_SECONDS)
 
@@ -77,12 +76,12 @@ class Service:
         self._budget = Budget(rules.requests_per_second, clock=seconds, sleep=sleep)
         self._client = client
         self._pace = OrderPace(seconds, sleep)
-        self._methods = Shared(self._fetch_methods, METHODS_FOR, self.clock)
-        self._quote = Shared(self._fetch_quote, QUOTE_FOR, self.clock)
-        self._rails = Shared(self._fetch_rails, RAILS_FOR, self.clock)
-        self._stats = Shared(self._fetch_stats, QUOTE_FOR, self.clock)
+        self._methods = CachedValue(self._fetch_methods, KEEP_METHODS, self.clock)
+        self._quote = CachedValue(self._fetch_quote, KEEP_QUOTE, self.clock)
+        self._rails = CachedValue(self._fetch_rails, KEEP_RAILS, self.clock)
+        self._stats = CachedValue(self._fetch_stats, KEEP_QUOTE, self.clock)
         self._last_quote: Quote | None = None
-        self._orders: dict[str, Shared[Order]] = {}
+        self._orders: dict[str, CachedValue[Order]] = {}
         self._withheld: dict[str, str] = {}
         self._agreed: dict[str, None] = {}
         self._invoices: dict[str, str] = {}
@@ -106,7 +105,7 @@ class Service:
             return await self._quote.get()
         except SettlementError:
             last = self._last_quote
-            if last is None or self.clock.now() - last.fetched_at > TOO_OLD:
+            if last is None or self.clock.now() - last.fetched_at > QUOTE_STALE_AFTER:
                 raise
             return last
 
@@ -123,7 +122,7 @@ class Service:
         shared = self._orders.get(order_id)
         if shared is None:
             drop_oldest(self._orders)
-            shared = self._orders[order_id] = Shared(partial(self._fetch_order, order_id), ORDER_FOR, self.clock)
+            shared = self._orders[order_id] = CachedValue(partial(self._fetch_order, order_id), ORDER_FOR, self.clock)
         return await shared.get()
 
     async def orders(self, limit: int) -> OrderList:
@@ -140,7 +139,7 @@ class Service:
         Unlike a caller's read, it doesn't resolve uncertain orders.
         """
         await self._budget.take()
-        return tuple(map(report_of, (await self._client.orders(LONGEST_LIST)).orders))
+        return tuple(map(to_report, (await self._client.orders(LONGEST_LIST)).orders))
 
     async def create(self, order_input: OrderInput) -> CreatedOrder:
         """Create an order (4.5), once."""

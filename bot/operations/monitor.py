@@ -34,7 +34,7 @@ class HealthSummary:
     """All that is watched over, as it stands now. None is "not known yet"."""
 
     alarms: tuple[Alarm, ...]
-    key_is_taken: bool | None
+    is_key_accepted: bool | None
     service_answers: bool | None
     methods: int | None
     backlog: Backlog
@@ -79,9 +79,9 @@ class Monitor:
     async def probe(self) -> None:
         """Ask the service for something, where nobody else has asked it for a while."""
         now = self._clock.now()
-        answers = self._health.answers
-        pause = PROBE_WHEN_FAILING if answers.failing_since else PROBE_WHEN_QUIET
-        if now < max(answers.heard_at + pause, self._rests_until):
+        calls = self._health.calls
+        pause = PROBE_WHEN_FAILING if calls.failing_since else PROBE_WHEN_QUIET
+        if now < max(calls.last_call_at + pause, self._rests_until):
             return
         try:
             await self._catalogue.methods(fresh=True)
@@ -104,10 +104,10 @@ class Monitor:
         async with self._store.reading() as tx:
             alarms, backlog = await AlarmRepository(tx).open(), await OutboxRepository(tx).get_backlog(now)
             lately = await AlarmRepository(tx).since(now - LATELY)
-        is_down = self._health.answers.are_lacking
+        is_down = self._health.calls.are_failing
         return HealthSummary(
             alarms=alarms,
-            key_is_taken=self._health.key_is_taken,
+            is_key_accepted=self._health.is_key_accepted,
             service_answers=None if is_down is None else not is_down,
             methods=self._health.methods,
             backlog=backlog,
@@ -125,9 +125,9 @@ class Monitor:
 
     async def _of_service(self) -> list[Finding]:
         found = []
-        if (is_taken := self._health.key_is_taken) is not None:
+        if (is_taken := self._health.is_key_accepted) is not None:
             found.append(Finding(AlarmKind.KEY_REFUSED, not is_taken))
-        if (is_down := self._health.answers.are_lacking) is not None:
+        if (is_down := self._health.calls.are_failing) is not None:
             found.append(self._of_answers(is_down=is_down))
         if (methods := self._health.methods) is not None:
             found.append(await self._of_methods(methods))
@@ -136,15 +136,15 @@ class Monitor:
     def _of_answers(self, *, is_down: bool) -> Finding:
         """Either nothing is answered, or all but what people came for."""
         if is_down:
-            return _since(AlarmKind.SERVICE_DOWN, self._health.answers.failing_since)
-        found = _since(AlarmKind.SERVICE_DOWN, self._health.no_orders_since)
+            return _since(AlarmKind.SERVICE_DOWN, self._health.calls.failing_since)
+        found = _since(AlarmKind.SERVICE_DOWN, self._health.orders_failing_since)
         return replace(found, facts={**found.facts, "orders": True}) if found.is_wrong else found
 
     async def _of_methods(self, now: int) -> Finding:
         """A list that has shrunk stays so, after a restart and after a day, until it grows or is accepted."""
         kind = AlarmKind.METHODS_SHRUNK
         raised = next((alarm for alarm in await self._alarms.open() if alarm.kind is kind), None)
-        before = int(str(raised.facts["before"])) if raised else self._health.most_methods
+        before = int(str(raised.facts["before"])) if raised else self._health.max_methods
         return Finding(kind, has_shrunk(before, now, self._shrink_percent), {"before": before, "now": now})
 
     async def _of_outbox(self) -> Finding:

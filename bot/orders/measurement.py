@@ -9,7 +9,7 @@ from bot.core.sample_size import SAMPLE_PERIOD
 from bot.infra.db.database import Database
 from bot.infra.db.errors import StoreDown
 from bot.infra.db.transaction import Transaction
-from bot.settlement.catalogue import Shared
+from bot.settlement.catalogue import CachedValue
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ class CachedMeasurement(Generic[T]):
         self._store = store
         self._clock = clock
         self._measure = measure
-        self._shared = Shared(self._read, CACHED_FOR, clock)
+        self._shared = CachedValue(self._read, CACHED_FOR, clock)
 
     async def get(self) -> T | None:
         """Return what was measured; None if there are too few records, or the database doesn't answer."""

@@ -1,1 +1,1 @@
-"""The settlement service: its values, its client, its health, and the list of destinations."""
+"""The settlement service: its values, the client, the service's health, and the list of destinations."""

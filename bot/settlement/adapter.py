@@ -1,6 +1,6 @@
-"""The service as the use cases see it: wire models become the domain's, foreign errors become the port's, once.
+"""The adapter between the client and the bot: it translates the client's models and errors into those of `model`.
 
-Polling reads are sent once (`retry=False`): the poller has its own budget and its own next time.
+Reads for the poller are sent once (`retry=False`), because the poller has its own request budget and schedule.
 """
 
 from collections.abc import Awaitable, Callable
@@ -8,11 +8,10 @@ from datetime import timedelta
 
 from bot.payments.tokens import TOKENS
 from bot.settlement import model as ports
+from bot.settlement.budget import OrderPace
 from bot.settlement.client import errors, wire
 from bot.settlement.client.client import SettlementClient
-from bot.settlement.client.pace import OrderPace
 from bot.settlement.model import Deposit, OrderReport, PayoutMethod, Quote
-from bot.settlement.rails import stated_rails
 
 ROWS = 100
 
@@ -22,9 +21,9 @@ async def _always() -> bool:
 
 
 class SettlementAdapter:
-    """Implements `bot.settlement.model.Settlement` on a `SettlementClient`.
+    """Implements `bot.settlement.model.Settlement` with a `SettlementClient`.
 
-    `may_place` is asked right before each order's creation whether this process may create one.
+    It calls `may_place` right before it creates an order. If that returns false, it doesn't create the order.
     """
 
     def __init__(
@@ -39,13 +38,13 @@ class SettlementAdapter:
         self._may_place = may_place
 
     async def quote(self) -> Quote:
-        """Return the cached rate (settlement API, 4.1), its time by our own clock, so that its age is right."""
+        """Return the cached rate (settlement API, 4.1), with its time converted to our own clock."""
         try:
             quote = await self._client.quote()
         except errors.SettlementError as error:
             raise _read_failure(error) from error
         offset = self._client.clock_offset or timedelta(0)
-        # What wrote the rate's time may have another clock than what wrote the header: no rate is of the future.
+        # The rate's time and the header's time can come from different clocks. A rate is never from the future.
         fetched_at = min(quote.fetched_at, self._client.service_now()) - offset
         return Quote(quote.btc_idr, fetched_at, quote.usdc_idr, quote.source or "")
 
@@ -61,7 +60,7 @@ class SettlementAdapter:
         )
 
     async def deposit_channels(self) -> frozenset[str]:
-        """Return the EVM channels on offer (4.3); none while the backend is not configured for them."""
+        """Return the EVM channels that the service offers (4.3). None while its backend isn't configured for them."""
         try:
             rails = await self._client.deposit_rails()
         except errors.SettlementError as error:
@@ -69,55 +68,55 @@ class SettlementAdapter:
         return frozenset(code for code, rail in rails.tokens.items() if rails.configured and rail is not None)
 
     async def deposit_rails(self) -> ports.DepositRails:
-        """All that the service tells of its rails (4.3)."""
+        """Return the service's rails (4.3)."""
         try:
             rails = await self._client.deposit_rails()
         except errors.SettlementError as error:
             raise _read_failure(error) from error
-        return stated_rails(rails)
+        return to_deposit_rails(rails)
 
     async def platform_stats(self) -> ports.PlatformStats:
-        """Return the service's own figures (4.4), every key as it came."""
+        """Return the service's statistics (4.4), with every key as received."""
         try:
             stats = await self._client.platform_stats()
         except errors.SettlementError as error:
             raise _read_failure(error) from error
-        return ports.PlatformStats(stats.given, stats.fetched_at)
+        return ports.PlatformStats(stats.received, stats.fetched_at)
 
     async def place(self, request: ports.OrderRequest) -> ports.Placed:
-        """Create an order (4.5), once."""
+        """Create an order (4.5) with one request."""
         try:
             body = _body(request)
         except ValueError:
             # Nothing was sent.
             raise ports.Refused("the request can't be put as the service wants it") from None
         if not await self._may_place():
-            raise ports.NotMade("this process no longer acts as the bot")
+            raise ports.NotCreated("this process no longer acts as the bot")
         try:
             created = await self._client.create_order(body)
         except errors.SettlementError as error:
             raise _placing_failure(error) from error
-        return placed_of(created)
+        return to_placed(created)
 
     async def look_up(self, service_id: str) -> OrderReport:
-        """One order (4.6), asked for once, and no sooner than a second after the last time (6.3)."""
+        """Read one order (4.6) with one request, at least a second after the last read of it (6.3)."""
         await self._pace.take(service_id)
         try:
             order = await self._client.order(service_id, retry=False)
         except ValueError:
-            # An id that no path can carry: the service can't be asked about it.
+            # The id can't be part of a path, so no order has it.
             raise ports.OrderNotFound from None
         except errors.SettlementError as error:
             raise _read_failure(error) from error
-        return report_of(order)
+        return to_report(order)
 
-    async def newest(self, limit: int = ROWS) -> ports.Newest:
-        """Return the newest orders (4.7), asked for once."""
+    async def newest(self, limit: int = ROWS) -> ports.NewestOrders:
+        """Read the newest orders (4.7) with one request."""
         try:
             listed = await self._client.orders(limit, retry=False)
         except errors.SettlementError as error:
             raise _read_failure(error) from error
-        return ports.Newest(tuple(map(report_of, listed.orders)), listed.fetched_at)
+        return ports.NewestOrders(tuple(map(to_report, listed.orders)), listed.fetched_at)
 
 
 def _body(request: ports.OrderRequest) -> wire.OrderInput:
@@ -132,8 +131,8 @@ def _body(request: ports.OrderRequest) -> wire.OrderInput:
     )
 
 
-def placed_of(created: wire.CreatedOrder) -> ports.Placed:
-    """Return what the service made of a request, in the port's words."""
+def to_placed(created: wire.CreatedOrder) -> ports.Placed:
+    """Convert the answer to an order's creation."""
     deposit = created.deposit
     return ports.Placed(
         service_id=created.order_id,
@@ -156,8 +155,8 @@ def placed_of(created: wire.CreatedOrder) -> ports.Placed:
     )
 
 
-def report_of(order: wire.Order) -> OrderReport:
-    """Return what the service's record says, in the port's words."""
+def to_report(order: wire.Order) -> OrderReport:
+    """Convert the service's record of an order."""
     return OrderReport(
         service_id=order.id,
         state=order.state,
@@ -175,12 +174,15 @@ def report_of(order: wire.Order) -> OrderReport:
         paid_at=order.invoice_paid_at,
         completed_at=order.completed_at,
         expires_at=order.invoice_expires_at,
-        deposit=deposit_of(order),
+        deposit=to_deposit(order),
     )
 
 
-def deposit_of(order: wire.Order) -> Deposit | None:
-    """Return a record names chain, contract and address only (2.7); the rest is what we know of that token."""
+def to_deposit(order: wire.Order) -> Deposit | None:
+    """Return the deposit instructions of an order, or None for a Lightning order.
+
+    The record names only chain, contract and address (2.7). The rest comes from our list of tokens.
+    """
     token = TOKENS.get(order.deposit_channel or "")
     if token is None or not order.deposit_to_address or not order.deposit_token_address:
         return None
@@ -213,3 +215,39 @@ def _read_failure(error: errors.SettlementError) -> ports.SettlementFailure:
             return ports.SlowDown(error.retry_after)
         case _:
             return ports.ServiceDown()
+
+
+def to_deposit_rails(rails: wire.DepositRails) -> ports.DepositRails:
+    """Convert the deposit rails (2.3), under the service's names. Absent and unreadable rails are left out."""
+    converted = (
+        _text_rail("bitcoinOnchain", rails.bitcoin_onchain),
+        _text_rail("lightning", rails.lightning),
+        _swap_rail("arbitrumUsdt", rails.arbitrum_usdt),
+        *(_token_rail(token.rail, rails.tokens[token.code]) for token in TOKENS.values()),
+    )
+    known = tuple(rail for rail in converted if rail is not None)
+    return ports.DepositRails(is_configured=rails.configured, rails=known, error=rails.error or "")
+
+
+def _text_rail(name: str, rail: wire.RailText | None) -> ports.Rail | None:
+    return None if rail is None else ports.Rail(name=name, summary=rail.summary or "")
+
+
+def _swap_rail(name: str, rail: wire.LightningSwapTarget | None) -> ports.Rail | None:
+    if rail is None:
+        return None
+    return ports.Rail(
+        name=name,
+        summary=rail.role or "",
+        token=rail.token or "",
+        chain_id=rail.chain_id,
+        address=rail.safe_address or "",
+    )
+
+
+def _token_rail(name: str, rail: wire.DepositRail | None) -> ports.Rail | None:
+    if rail is None:
+        return None
+    return ports.Rail(
+        name=name, token=rail.token, chain_id=rail.chain_id, contract=rail.contract_address, address=rail.safe_address
+    )

@@ -1,4 +1,4 @@
-"""What the service offers just now: one shared fetch of the list, the quote and the rails for everybody who asks."""
+"""What the service currently offers: payout methods, quote and rails, cached for seconds and shared by all users."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,59 +11,60 @@ from bot.settlement.model import PayoutMethod, Quote, Settlement
 
 T = TypeVar("T")
 
-QUOTE_FOR = timedelta(seconds=15)
-METHODS_FOR = timedelta(seconds=60)
-RAILS_FOR = timedelta(seconds=60)
+KEEP_QUOTE = timedelta(seconds=15)
+KEEP_METHODS = timedelta(seconds=60)
+KEEP_RAILS = timedelta(seconds=60)
 
 
-class Shared(Generic[T]):
-    """A value that many ask for at once and one request brings; failures are never kept."""
+class CachedValue(Generic[T]):
+    """A value that is fetched when it is needed and kept for `keep_for`. Failures aren't kept."""
 
     def __init__(self, fetch: Callable[[], Awaitable[T]], keep_for: timedelta, clock: Clock) -> None:
         self._fetch = fetch
         self._keep_for = keep_for
         self._clock = clock
         self._kept: tuple[datetime, T] | None = None
-        self._under_way: asyncio.Task[T] | None = None
+        self._request: asyncio.Task[T] | None = None
 
     async def get(self, *, fresh: bool = False) -> T:
-        """Return the kept value, or ask for it if it is too old or `fresh` is set. Calls at once share a request."""
+        """Return the kept value. Fetch it if it is too old or `fresh` is set. Simultaneous calls share a request."""
         if not fresh and self._kept and self._clock.now() - self._kept[0] < self._keep_for:
             return self._kept[1]
-        if self._under_way is None:
-            self._under_way = asyncio.ensure_future(self._bring())
-            self._under_way.add_done_callback(self._done)
-        # One caller's cancellation must not take the answer from the others.
-        return await asyncio.shield(self._under_way)
+        if self._request is None:
+            self._request = asyncio.ensure_future(self._fetch_and_keep())
+            self._request.add_done_callback(self._forget_request)
+        # If one caller is cancelled, the others still get the answer.
+        return await asyncio.shield(self._request)
 
-    async def _bring(self) -> T:
+    async def _fetch_and_keep(self) -> T:
         value = await self._fetch()
         self._kept = (self._clock.now(), value)
         return value
 
-    def _done(self, task: asyncio.Task[T]) -> None:
-        self._under_way = None
+    def _forget_request(self, task: asyncio.Task[T]) -> None:
+        self._request = None
         if not task.cancelled():
-            task.exception()  # looked at, so that a failure nobody waits for any more is not reported as lost
+            # Otherwise asyncio logs a failure if every caller was cancelled before it.
+            task.exception()
 
 
 class ServiceCatalogue:
-    """The live list, the quote and the channels, each fetched once however many people ask."""
+    """The payout methods, the quote and the channels of the service, each cached."""
 
     def __init__(self, settlement: Settlement, clock: Clock) -> None:
-        self._methods = Shared(settlement.payout_methods, METHODS_FOR, clock)
-        self._quote = Shared(settlement.quote, QUOTE_FOR, clock)
-        self._rails = Shared(settlement.deposit_channels, RAILS_FOR, clock)
+        self._methods = CachedValue(settlement.payout_methods, KEEP_METHODS, clock)
+        self._quote = CachedValue(settlement.quote, KEEP_QUOTE, clock)
+        self._rails = CachedValue(settlement.deposit_channels, KEEP_RAILS, clock)
 
     async def methods(self, *, fresh: bool = False) -> tuple[PayoutMethod, ...]:
-        """Return the live list of payout methods; raises `SettlementFailure`."""
+        """Return the live list of payout methods. Raise `SettlementFailure` if it can't be read."""
         return await self._methods.get(fresh=fresh)
 
     async def quote(self) -> Quote:
-        """Return the rate; raises `SettlementFailure`."""
+        """Return the rate. Raise `SettlementFailure` if it can't be read."""
         return await self._quote.get()
 
     async def channels(self) -> tuple[str, ...]:
-        """How one can pay: Lightning always, the others only while `deposit/rails` has them."""
+        """Return the codes of the ways to pay: always Lightning, and the tokens that `deposit/rails` offers."""
         rails = await self._rails.get()
         return (LIGHTNING, *(code for code in TOKENS if code in rails))

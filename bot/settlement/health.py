@@ -1,7 +1,7 @@
-"""What the service's answers say of the service: whether it takes our key, answers at all, and what it lists.
+"""The service's health: whether it accepts our key, answers, creates orders, and how many payout methods it lists.
 
-Heard by `MonitoredSettlement` at each call, read by `operations/monitor.py`. In memory alone: after a restart nothing
-is known until something has been heard.
+`MonitoredSettlement` records each call, and `operations/monitor.py` reads the result. It is kept in memory only, so
+after a restart nothing is known until the first calls.
 """
 
 from collections import deque
@@ -12,112 +12,116 @@ from decimal import Decimal
 from bot.core.clock import Clock
 
 FAILURES = 3
-"""So many in a row are no accident any more, if they go on for a while."""
+"""This many failures in a row are an outage, if they last for the tolerated time."""
 
 REMEMBERED = timedelta(days=1)
-"""A list is compared with the longest of the last day: one that shrinks in two steps has shrunk as well."""
+"""A list is compared with the longest one within this time, so that shrinking in small steps is noticed too."""
 
-SAYS_SOMETHING = timedelta(hours=1)
-"""Nobody may wish to order for long: what became of the last orders tells nothing of the service after that."""
+ORDERS_COUNT_FOR = timedelta(hours=1)
+"""Failed orders older than this are ignored. If nobody orders for a while, they no longer show the service's state."""
 
 
-class Answers:
-    """How calls of one sort end. They may fail for as long as `tolerance` before that means anything."""
+class CallResults:
+    """How calls of one kind ended. Failures count as an outage when they have lasted for `tolerance`."""
 
     def __init__(self, clock: Clock, tolerance: timedelta) -> None:
         self.failing_since: datetime | None = None
-        self.heard_at = clock.now()
+        self.last_call_at = clock.now()
         self._clock = clock
         self._tolerance = tolerance
         self._failures = 0
-        self._has_come = False
+        self._has_succeeded = False
 
     @property
-    def are_lacking(self) -> bool | None:
-        """Whether calls have failed again and again for too long; None as long as that can't be said."""
+    def are_failing(self) -> bool | None:
+        """Return whether calls have failed for too long. None if too few calls have ended to know."""
         if self.failing_since is None:
-            return False if self._has_come else None
-        lasts = self.heard_at - self.failing_since >= self._tolerance
+            return False if self._has_succeeded else None
+        lasts = self.last_call_at - self.failing_since >= self._tolerance
         return True if lasts and self._failures >= FAILURES else None
 
-    def came(self) -> None:
-        """One came."""
-        self.heard_at = self._clock.now()
-        self.failing_since, self._failures, self._has_come = None, 0, True
+    def record_success(self) -> None:
+        """Record an answer."""
+        self.last_call_at = self._clock.now()
+        self.failing_since, self._failures, self._has_succeeded = None, 0, True
 
-    def failed(self) -> None:
-        """None came that could be used."""
-        self.heard_at = self._clock.now()
-        self.failing_since = self.failing_since or self.heard_at
+    def record_failure(self) -> None:
+        """Record a call without a usable answer."""
+        self.last_call_at = self._clock.now()
+        self.failing_since = self.failing_since or self.last_call_at
         self._failures += 1
 
 
 class Health:
-    """`tolerance` is how long calls may fail before that means anything. `on_change` hears of the key at once."""
+    """How the service answered lately.
+
+    Calls can fail for `tolerance` before it counts as an outage. `on_change` is called when the service begins to
+    accept or to reject our key.
+    """
 
     def __init__(self, clock: Clock, tolerance: timedelta, on_change: Callable[[], None] = lambda: None) -> None:
-        self.key_is_taken: bool | None = None
-        self.answers = Answers(clock, tolerance)
-        self._of_orders = Answers(clock, tolerance)
+        self.is_key_accepted: bool | None = None
+        self.calls = CallResults(clock, tolerance)
+        self._placements = CallResults(clock, tolerance)
         self._clock = clock
         self._on_change = on_change
         self._lists: deque[tuple[datetime, int]] = deque()
 
     @property
-    def no_orders_since(self) -> datetime | None:
-        """Since when no order could be made, though several were wished for and other questions may be answered."""
-        lately = self._clock.now() - self._of_orders.heard_at < SAYS_SOMETHING
-        return self._of_orders.failing_since if lately and self._of_orders.are_lacking else None
+    def orders_failing_since(self) -> datetime | None:
+        """Return since when the creation of every order has failed, or None. Other calls may succeed."""
+        is_recent = self._clock.now() - self._placements.last_call_at < ORDERS_COUNT_FOR
+        return self._placements.failing_since if is_recent and self._placements.are_failing else None
 
     @property
     def methods(self) -> int | None:
-        """How many payout methods there were last; None where no list has come yet."""
+        """Return the number of payout methods in the last list, or None before the first."""
         return self._lists[-1][1] if self._lists else None
 
     @property
-    def most_methods(self) -> int:
-        """How many there were at the most, within a day."""
+    def max_methods(self) -> int:
+        """Return the largest number of payout methods within a day."""
         return max((count for _, count in self._lists), default=0)
 
-    def answered(self, *, placing: bool = False) -> None:
-        """Note an answer to a call. It shows that the key is accepted; `placing` is the call that creates an order."""
-        self._reached(placing=placing)
-        self._hear_of_key(is_taken=True)
+    def record_answer(self, *, placing: bool = False) -> None:
+        """Record an answer, which shows that the key is accepted. `placing` is the call that creates an order."""
+        self._record_reached(placing=placing)
+        self._record_key(is_accepted=True)
 
-    def refused(self) -> None:
-        """Note that the service answered, but refused our key."""
-        self._reached(placing=True)
-        self._hear_of_key(is_taken=False)
+    def record_rejected_key(self) -> None:
+        """Record that the service answered, but rejected our key."""
+        self._record_reached(placing=True)
+        self._record_key(is_accepted=False)
 
-    def failed(self, *, placing: bool = False) -> None:
-        """Note that a call brought nothing usable."""
-        self.answers.failed()
+    def record_failure(self, *, placing: bool = False) -> None:
+        """Record a call without a usable answer."""
+        self.calls.record_failure()
         if placing:
-            self._of_orders.failed()
+            self._placements.record_failure()
 
-    def listed(self, count: int) -> None:
-        """Note the length of a list of payout methods."""
+    def record_methods(self, count: int) -> None:
+        """Record the length of a list of payout methods."""
         now = self._clock.now()
         while self._lists and self._lists[0][0] < now - REMEMBERED:
             self._lists.popleft()
         self._lists.append((now, count))
 
     def accept_methods(self) -> None:
-        """From now on, the list as it is counts as whole."""
+        """Treat the last list as complete: compare later ones with it."""
         while len(self._lists) > 1:
             self._lists.popleft()
 
-    def _reached(self, *, placing: bool) -> None:
-        self.answers.came()
+    def _record_reached(self, *, placing: bool) -> None:
+        self.calls.record_success()
         if placing:
-            self._of_orders.came()
+            self._placements.record_success()
 
-    def _hear_of_key(self, *, is_taken: bool) -> None:
-        before, self.key_is_taken = self.key_is_taken, is_taken
-        if before is not is_taken:
+    def _record_key(self, *, is_accepted: bool) -> None:
+        before, self.is_key_accepted = self.is_key_accepted, is_accepted
+        if before is not is_accepted:
             self._on_change()
 
 
 def has_shrunk(before: int, now: int, percent: Decimal) -> bool:
-    """Whether a list is empty, or shorter by at least `percent` of what it was."""
+    """Return whether a list of `now` rows is empty, or shorter than `before` by at least `percent`."""
     return now == 0 or (before - now) * 100 >= before * percent

@@ -1,11 +1,11 @@
-"""What an order or a draft holds inside it, to JSON values and back: every digit of a rate as it was."""
+"""Conversion of the values that orders and drafts contain to JSON and back. Rates keep every digit."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from bot.core.money import Amount
-from bot.settlement.model import Deposit, PayoutMethod, Quote, payload_of, quote_in
+from bot.settlement.model import Deposit, PayoutMethod, Quote, quote_from_json, quote_to_json
 
 Json = Mapping[str, Any]
 
@@ -31,20 +31,20 @@ def to_amount(value: Json) -> Amount:
 
 
 def from_deposit(deposit: Deposit) -> Json:
-    """Deposit instructions as JSON."""
+    """Return deposit instructions as JSON."""
     return asdict(deposit)
 
 
 def to_deposit(value: Json) -> Deposit:
-    """Deposit instructions from JSON."""
+    """Return deposit instructions from JSON."""
     return Deposit(**value)
 
 
 def from_quote(quote: Quote) -> Json:
     """Return a quote as JSON: the rates as text, the time in UTC."""
-    return payload_of(quote)
+    return quote_to_json(quote)
 
 
 def to_quote(value: Json) -> Quote:
     """Return a quote from JSON."""
-    return quote_in(value)
+    return quote_from_json(value)

@@ -1,16 +1,16 @@
-"""What the use cases need of the settlement service, and what may become of a call to it.
+"""The settlement service as the bot uses it: its values, its calls, and how they can fail.
 
-Errors of a port (translated once, at the adapter's border)::
+The adapter translates the client's errors into these::
 
     SettlementFailure
-    ├── NotMade            a POST that surely made no order
-    │   ├── Refused        the service said why (400); its words are for staff
-    │   └── OutOfReach     never reached, rate limited, or the key was refused
-    ├── OutcomeUnknown     a POST that may have made an order: no answer, any 5xx, an unreadable answer
-    ├── KeyRefused         401: every further call would be refused too
+    ├── NotCreated         a POST that certainly created no order
+    │   ├── Refused        400, with the service's reason for staff
+    │   └── OutOfReach     never reached, or rate limited
+    ├── OutcomeUnknown     a POST that may have created an order: no answer, any 5xx, an unreadable answer
+    ├── KeyRefused         401: the service will reject every call
     ├── OrderNotFound      404
-    ├── SlowDown           429; `retry_after` seconds
-    └── ServiceDown        no use can be made of the answer to a read
+    ├── SlowDown           429, with `retry_after` seconds
+    └── ServiceDown        a read without a usable answer
 """
 
 from collections.abc import Mapping
@@ -25,35 +25,35 @@ from bot.settlement.steps import COMPLETED, STEP_OF_STATE, OrderStep
 
 
 class SettlementFailure(Exception):
-    """A call to the settlement service that brought nothing."""
+    """A failed call to the settlement service."""
 
 
-class NotMade(SettlementFailure):
-    """A POST that surely made no order."""
+class NotCreated(SettlementFailure):
+    """A POST that certainly created no order."""
 
 
-class Refused(NotMade):
-    """The service refused the order; `reason` is its own text: data, for staff, never for a log."""
+class Refused(NotCreated):
+    """The service refused the order. `reason` is the service's text, for staff. It must never be logged."""
 
     def __init__(self, reason: str = "") -> None:
         super().__init__("the service refused the order")
         self.reason = reason
 
 
-class OutOfReach(NotMade):
-    """The POST never reached the service, or was turned away at its door."""
+class OutOfReach(NotCreated):
+    """The POST never reached the service, or the service rejected it before it read it."""
 
 
 class OutcomeUnknown(SettlementFailure):
-    """A POST that may or may not have made an order; only the list can tell."""
+    """A POST that may have created an order. Only the list of orders shows whether it did."""
 
 
 class KeyRefused(SettlementFailure):
-    """The service refused our API key (401)."""
+    """The service rejected our API key (401)."""
 
 
 class OrderNotFound(SettlementFailure):
-    """The service knows no such order (404)."""
+    """The service doesn't have this order (404)."""
 
 
 class SlowDown(SettlementFailure):
@@ -65,7 +65,7 @@ class SlowDown(SettlementFailure):
 
 
 class ServiceDown(SettlementFailure):
-    """A read that brought nothing usable: outage, time-out, or an answer that can't be understood."""
+    """A read without a usable answer: an outage, a time-out, or an unreadable answer."""
 
 
 BANK = "bank"
@@ -76,8 +76,11 @@ EWALLET = "ewallet"
 class PayoutMethod:
     """One destination of the live list (settlement API, 2.2).
 
-    `code` is opaque; `code` and `name` are validated as a pair. `kind` (`bank`, `ewallet`, or a word yet unknown)
-    alone decides the format of the number. `cap` is the most rupiah that one payout may carry, None for no cap.
+    Attributes:
+        code: opaque. The service validates `code` and `name` as a pair.
+        name: as the service spells it.
+        kind: `bank`, `ewallet`, or a kind that we don't know yet. It alone decides the format of the number.
+        cap: the maximum rupiah of one payout, None for no cap.
     """
 
     code: str
@@ -87,16 +90,16 @@ class PayoutMethod:
 
     @property
     def pair(self) -> tuple[str, str]:
-        """Code and name as the service has them: only both together name a destination (settlement API, 4.5.3)."""
+        """Return code and name. Only both together identify a destination (settlement API, 4.5.3)."""
         return self.code, self.name
 
     def key(self) -> str:
-        """Ten characters that stand for this pair of code and name in a button; they never change for the pair."""
+        """Return ten characters that identify this pair of code and name in a button. They never change."""
         return blake2s(f"{self.code}\x00{self.name}".encode(), digest_size=5).hexdigest()
 
 
-TOO_OLD = timedelta(minutes=10)
-"""The service caches its quote for two minutes; five times that means that something is stuck."""
+QUOTE_STALE_AFTER = timedelta(minutes=10)
+"""The service caches its quote for two minutes. After five times that, its updates have stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +112,8 @@ class Quote:
     source: str = ""
 
     def is_stale(self, now: datetime) -> bool:
-        """Whether nobody should be shown this rate any more."""
-        return now - self.fetched_at > TOO_OLD
+        """Return whether the rate is too old to be shown."""
+        return now - self.fetched_at > QUOTE_STALE_AFTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ class Deposit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderReport:
-    """What the service says of one order, in our words. `None` is "not said"."""
+    """The service's record of one order. Missing values are None."""
 
     service_id: str
     state: str
@@ -150,19 +153,19 @@ class OrderReport:
 
     @property
     def since(self) -> datetime | None:
-        """When the order came into its state, by the service's clock, as nearly as the service says."""
+        """Return when the order reached its state, by the service's clock. None if the record has no time."""
         own = self.completed_at if self.state == COMPLETED else self.paid_at if self.is_payment else None
         return own or self.updated_at
 
     @property
     def is_payment(self) -> bool:
-        """Whether the state itself is that the payment came in."""
+        """Return whether the state is the one for a received payment."""
         return STEP_OF_STATE.get(self.state) is OrderStep.PAID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderRequest:
-    """The body of an order's creation (settlement API, 2.5), in our words."""
+    """The request to create an order (settlement API, 2.5)."""
 
     method: PayoutMethod
     number: str = field(repr=False)
@@ -175,7 +178,7 @@ class OrderRequest:
 class Placed:
     """The service's answer to an order's creation (settlement API, 2.6).
 
-    `state` is known only where the answer was lost and the order's record stands in for it.
+    `state` is empty, unless the answer was lost and these values come from the order's record.
     """
 
     service_id: str
@@ -189,8 +192,8 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Newest:
-    """The newest orders of our key, newest first, and the service's own clock when it listed them."""
+class NewestOrders:
+    """The newest orders of our key, newest first, and the service's time when it listed them."""
 
     reports: tuple[OrderReport, ...]
     served_at: datetime | None
@@ -198,18 +201,18 @@ class Newest:
 
 @dataclass(frozen=True, slots=True)
 class PlatformStats:
-    """The service's own figures (settlement API, 2.4), under its own keys and in its order.
+    """The service's statistics (settlement API, 2.4), under its keys and in its order.
 
-    Only `fetched_at` is promised. `given` is whatever JSON holds: any key, any type, any size.
+    `values` can have any key, with a JSON value of any type and size.
     """
 
-    given: Mapping[str, object]
+    values: Mapping[str, object]
     fetched_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rail:
-    """One way to deposit (2.3), under the service's own name for it; what it leaves out is empty or None."""
+    """One way to deposit (2.3), under the service's name for it. Missing values are empty or None."""
 
     name: str
     summary: str = ""
@@ -221,7 +224,7 @@ class Rail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DepositRails:
-    """Deposit rails (2.3). Where `is_configured` is false, only Lightning works. `error` is the service's own text."""
+    """Deposit rails (2.3). If `is_configured` is false, only Lightning works. `error` is the service's text."""
 
     is_configured: bool
     rails: tuple[Rail, ...]
@@ -229,43 +232,46 @@ class DepositRails:
 
 
 class Settlement(Protocol):
-    """The settlement service. Every method raises `SettlementFailure`; only `place` raises `NotMade` or unknown."""
+    """The settlement service.
+
+    Every method can raise `SettlementFailure`. Only `place` raises `NotCreated` or `OutcomeUnknown`.
+    """
 
     async def quote(self) -> Quote:
         """Return the cached rate (4.1)."""
         ...
 
     async def payout_methods(self) -> tuple[PayoutMethod, ...]:
-        """Return the live list (4.2), in the service's order; possibly empty."""
+        """Return the live list (4.2), in the service's order. It can be empty."""
         ...
 
     async def deposit_channels(self) -> frozenset[str]:
-        """Return the channels beside Lightning that `deposit/rails` (4.3) has, by their codes."""
+        """Return the codes of the channels other than Lightning that `deposit/rails` (4.3) offers."""
         ...
 
     async def deposit_rails(self) -> DepositRails:
-        """All that `deposit/rails` (4.3) tells."""
+        """Return the service's rails (4.3)."""
         ...
 
     async def platform_stats(self) -> PlatformStats:
-        """Return the service's own figures (4.4)."""
+        """Return the service's statistics (4.4)."""
         ...
 
     async def place(self, request: OrderRequest) -> Placed:
-        """Create an order (4.5): exactly one request, never repeated."""
+        """Create an order (4.5) with one request, never repeated."""
         ...
 
     async def look_up(self, service_id: str) -> OrderReport:
-        """One order (4.6)."""
+        """Read one order (4.6)."""
         ...
 
-    async def newest(self, limit: int = 100) -> Newest:
-        """Return the newest orders (4.7). An empty list proves nothing."""
+    async def newest(self, limit: int = 100) -> NewestOrders:
+        """Read the newest orders (4.7). An empty list proves nothing."""
         ...
 
 
-def payload_of(quote: Quote) -> dict[str, object]:
-    """Return a quote as JSON values: the rates digit by digit as text, the time in UTC."""
+def quote_to_json(quote: Quote) -> dict[str, object]:
+    """Return a quote as JSON values: the rates as text, so that no digit is lost, and the time in UTC."""
     return {
         "btc_idr": str(quote.btc_idr),
         "fetched_at": quote.fetched_at.astimezone(UTC).isoformat(),
@@ -274,8 +280,8 @@ def payload_of(quote: Quote) -> dict[str, object]:
     }
 
 
-def quote_in(payload: Mapping[str, object]) -> Quote:
-    """Return what `payload_of` wrote."""
+def quote_from_json(payload: Mapping[str, object]) -> Quote:
+    """Return the quote that `quote_to_json` wrote."""
     usdc = payload["usdc_idr"]
     return Quote(
         btc_idr=Decimal(str(payload["btc_idr"])),

@@ -1,7 +1,7 @@
-"""The settlement service with somebody who listens how it answers, whoever of the bot asks it.
+"""The settlement service with a record of how every call ended, from any part of the bot.
 
-The poller notices a refused key or an outage only while it has orders to watch; a user who asks for the rate notices
-it always. Listening only notes in memory: a refusal or an answer reaches its caller before anything is told of it.
+The poller notices a rejected key or an outage only while orders are open. Other calls notice it at any time, such as a
+user who opens the rate. Recording only changes memory, so callers get their answer before any alarm is raised.
 """
 
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ from bot.settlement.health import Health
 from bot.settlement.model import (
     DepositRails,
     KeyRefused,
-    Newest,
+    NewestOrders,
     OrderNotFound,
     OrderReport,
     OrderRequest,
@@ -31,9 +31,9 @@ T = TypeVar("T")
 
 
 class MonitoredSettlement:
-    """`Settlement` of which `health` hears each answer and each failure.
+    """A `Settlement` that records each answer and each failure in `health`.
 
-    `on_slow_down` hears of each request to call less often (429): the service's limit is one for all that use its key.
+    It calls `on_slow_down` when the service asks for fewer requests (429). All calls with the same key share one limit.
     """
 
     def __init__(self, settlement: Settlement, health: Health, on_slow_down: Callable[[], None] = lambda: None) -> None:
@@ -43,53 +43,53 @@ class MonitoredSettlement:
 
     async def quote(self) -> Quote:
         """Return the cached rate (settlement API, 4.1)."""
-        return await self._heard(self._settlement.quote())
+        return await self._record(self._settlement.quote())
 
     async def payout_methods(self) -> tuple[PayoutMethod, ...]:
         """Return the live list (4.2)."""
-        methods = await self._heard(self._settlement.payout_methods())
-        self._health.listed(len(methods))
+        methods = await self._record(self._settlement.payout_methods())
+        self._health.record_methods(len(methods))
         return methods
 
     async def deposit_channels(self) -> frozenset[str]:
-        """Return the channels beside Lightning (4.3)."""
-        return await self._heard(self._settlement.deposit_channels())
+        """Return the channels other than Lightning (4.3)."""
+        return await self._record(self._settlement.deposit_channels())
 
     async def deposit_rails(self) -> DepositRails:
-        """All that the service tells of its rails (4.3)."""
-        return await self._heard(self._settlement.deposit_rails())
+        """Return the service's rails (4.3)."""
+        return await self._record(self._settlement.deposit_rails())
 
     async def platform_stats(self) -> PlatformStats:
-        """Return the service's own figures (4.4)."""
-        return await self._heard(self._settlement.platform_stats())
+        """Return the service's statistics (4.4)."""
+        return await self._record(self._settlement.platform_stats())
 
     async def place(self, request: OrderRequest) -> Placed:
-        """Create an order (4.5): exactly one request."""
-        return await self._heard(self._settlement.place(request), placing=True)
+        """Create an order (4.5) with one request."""
+        return await self._record(self._settlement.place(request), placing=True)
 
     async def look_up(self, service_id: str) -> OrderReport:
-        """One order (4.6)."""
-        return await self._heard(self._settlement.look_up(service_id))
+        """Read one order (4.6)."""
+        return await self._record(self._settlement.look_up(service_id))
 
-    async def newest(self, limit: int = 100) -> Newest:
-        """Return the newest orders (4.7)."""
-        return await self._heard(self._settlement.newest(limit))
+    async def newest(self, limit: int = 100) -> NewestOrders:
+        """Read the newest orders (4.7)."""
+        return await self._record(self._settlement.newest(limit))
 
-    async def _heard(self, call: Awaitable[T], *, placing: bool = False) -> T:
+    async def _record(self, call: Awaitable[T], *, placing: bool = False) -> T:
         try:
             answer = await call
         except KeyRefused:
-            self._health.refused()
+            self._health.record_rejected_key()
             raise
         except SlowDown:
-            # Neither a failure nor an answer: somebody answers, but not to the question.
+            # Not recorded: the service answered, but not to the question.
             self._on_slow_down()
             raise
         except (OrderNotFound, Refused):
-            self._health.answered(placing=placing)
+            self._health.record_answer(placing=placing)
             raise
         except (ServiceDown, OutcomeUnknown, OutOfReach):
-            self._health.failed(placing=placing)
+            self._health.record_failure(placing=placing)
             raise
-        self._health.answered(placing=placing)
+        self._health.record_answer(placing=placing)
         return answer

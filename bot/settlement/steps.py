@@ -1,10 +1,10 @@
-"""The service's states, told as the five steps that a person understands."""
+"""The service's states as the five steps that users see."""
 
 from enum import IntEnum
 
 
 class OrderStep(IntEnum):
-    """Where an order is, for a person. Ordered: a step is never taken back."""
+    """The step that users see. Steps are ordered, and an order never goes back to an earlier one."""
 
     CREATED = 0
     PAID = 1
@@ -27,7 +27,7 @@ STEP_OF_STATE = {
     "IDR_SETTLED": OrderStep.SENDING,
     "COMPLETED": OrderStep.SENT,
 }
-"""Settlement API, section 3. `FAILED` is no step: it ends whichever step the order was in."""
+"""Settlement API, section 3. `FAILED` isn't a step: an order can fail in any of them."""
 
 COMPLETED = "COMPLETED"
 FAILED = "FAILED"
@@ -35,8 +35,8 @@ TERMINAL_STATES = frozenset({COMPLETED, FAILED})
 
 
 def step_after(known: OrderStep, state: str) -> OrderStep:
-    """Return the step an order is in once the service has said `state`.
+    """Return the step of an order at step `known` after the service reported `state`.
 
-    States may be skipped, repeated, served stale or be unknown to us: none of that takes a step back.
+    The service can skip or repeat states, report an old one, or one that we don't know. The step never goes back.
     """
     return max(known, STEP_OF_STATE.get(state, known))

@@ -18,7 +18,7 @@ from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.telegram.errors import Unsent
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
-from bot.settlement.model import NotMade, OrderRequest, OutOfReach, PayoutMethod
+from bot.settlement.model import NotCreated, OrderRequest, OutOfReach, PayoutMethod
 from tests.app.app_process import running, settings_of
 from tests.infra.next_version import become_the_next_version
 from tests.infra.test_leader import end_leaders_session
@@ -161,7 +161,7 @@ async def test_without_the_lead_no_order_is_created_and_telegram_is_not_called(d
         with pytest.raises(Unsent, match="not reached"):
             await system.application.bot.request.post(f"{system.application.bot.base_url}/sendMessage")
         await lose_the_lead(database)
-        with pytest.raises(NotMade) as refused:
+        with pytest.raises(NotCreated) as refused:
             await system.settlement.place(request)
         assert not isinstance(refused.value, OutOfReach)
         with pytest.raises(Unsent, match="no longer acts"):

@@ -20,7 +20,7 @@ from bot.broadcasts.model import (
 from bot.core.errors import Rejection
 from bot.core.templates import fill
 from bot.sandbox.bot_api.text import html
-from bot.settlement.model import TOO_OLD, Quote
+from bot.settlement.model import QUOTE_STALE_AFTER, Quote
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 VALUES = dict.fromkeys(VARIABLES, "<b>1</b>")
@@ -111,7 +111,7 @@ def test_a_quote_is_doubted_when_it_is_old_or_has_jumped_either_way() -> None:
     assert find_warnings(quote(102_001), last, NOW, Decimal(2)) == (BroadcastWarning.JUMPED,)
     assert find_warnings(quote(97_999), last, NOW, Decimal(2)) == (BroadcastWarning.JUMPED,)
     assert find_warnings(quote(1), None, NOW, Decimal(2)) == ()
-    old = quote(1, NOW - TOO_OLD - timedelta(seconds=1))
+    old = quote(1, NOW - QUOTE_STALE_AFTER - timedelta(seconds=1))
     assert find_warnings(old, last, NOW, Decimal(2)) == (BroadcastWarning.STALE, BroadcastWarning.JUMPED)
 
 

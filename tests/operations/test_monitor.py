@@ -194,7 +194,7 @@ async def test_a_machine_that_slept_is_no_silent_poller(system: OrderSystem) -> 
 
 
 async def test_reminders_come_later_and_later_and_name_everything_at_once(system: OrderSystem) -> None:
-    system.health.refused()
+    system.health.record_rejected_key()
     await system.deliver()
     reminded = []
     for minutes in range(6, 60 * 30 + 1, 6):
@@ -210,7 +210,7 @@ async def test_reminders_come_later_and_later_and_name_everything_at_once(system
 async def test_nobody_is_reminded_right_after_a_restart_of_what_may_be_over(
     system: OrderSystem, file: str, service: FakeSettlement
 ) -> None:
-    system.health.refused()
+    system.health.record_rejected_key()
     await system.deliver()
     system.clock.passes(hours=5)
     again = OrderSystem(file, service)
@@ -262,7 +262,7 @@ async def test_an_invoice_that_does_not_match_is_an_alarm_as_well(system: OrderS
 
 @pytest.mark.parametrize("kind", [AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.OUTBOX_BACKLOG])
 async def test_what_ends_by_itself_is_ended_by_nobodys_word(system: OrderSystem, kind: AlarmKind) -> None:
-    system.health.refused()
+    system.health.record_rejected_key()
     await system.deliver()
     assert not await system.monitor.settle(kind, "", OSCAR)
     assert await raised(system) == [AlarmKind.KEY_REFUSED]
@@ -272,14 +272,14 @@ async def test_at_a_glance_there_is_what_is_known_and_what_is_not_known_yet(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     unknown = await system.monitor.summary()
-    assert (unknown.key_is_taken, unknown.service_answers, unknown.methods) == (None, None, None)
+    assert (unknown.is_key_accepted, unknown.service_answers, unknown.methods) == (None, None, None)
     service.methods = (BCA,)
     await system.catalogue.methods()
     known = await system.monitor.summary()
-    assert (known.key_is_taken, known.service_answers, known.methods, known.backlog.count) == (True, True, 1, 0)
-    system.health.refused()
+    assert (known.is_key_accepted, known.service_answers, known.methods, known.backlog.count) == (True, True, 1, 0)
+    system.health.record_rejected_key()
     await system.deliver()
-    system.health.answered()
+    system.health.record_answer()
     await system.deliver()
     summary = await system.monitor.summary()
     assert (summary.alarms, summary.raised_lately) == ((), 1)

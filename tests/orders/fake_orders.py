@@ -12,7 +12,7 @@ from bot.orders.order import Order, Phase
 from bot.orders.tracking.poller import Poller
 from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.settlement.budget import Budget
-from bot.settlement.model import Newest, OrderReport
+from bot.settlement.model import NewestOrders, OrderReport
 from bot.settlement.steps import OrderStep
 from tests.orders.builders import an_order
 from tests.virtual_time import now
@@ -41,7 +41,7 @@ class FakeOrders:
         for number, order in enumerate(self._orders):
             self._due_at[order.is_paid][number] = ZERO
         newest = reversed(self._orders[-100:])
-        self._newest = Newest(
+        self._newest = NewestOrders(
             tuple(OrderReport(service_id=str(each.service_id), state="IDLE") for each in newest), ZERO
         )
 
@@ -111,7 +111,7 @@ class FakeOrders:
         return self._due_at[order.is_paid][int(order.reference[1:])] - INTERVAL
 
     # The service.
-    async def newest(self, _limit: int) -> Newest:
+    async def newest(self, _limit: int) -> NewestOrders:
         self.asked.append((now(), "list"))
         for report in self._newest.reports:
             self.polled[int(report.service_id)].append(now())

@@ -35,7 +35,7 @@ from bot.payments import bolt11, qr
 from bot.settlement.client import errors, wire
 from bot.settlement.model import (
     Deposit,
-    Newest,
+    NewestOrders,
     OrderNotFound,
     OrderReport,
     OrderRequest,
@@ -138,9 +138,9 @@ class ServiceModel(FakeSettlement):
                 return {"bolt11": self.invoice(placed.sats, timestamp=self.clock.now() - 2 * self.expiry)}
         return {}
 
-    def listing(self, limit: int = 100) -> Newest:
+    def listing(self, limit: int = 100) -> NewestOrders:
         known = [report for report in self.records.values() if not self.actual_orders[report.service_id].is_unlisted]
-        return Newest(tuple(reversed(known))[:limit] if self.listed else (), self.now())
+        return NewestOrders(tuple(reversed(known))[:limit] if self.listed else (), self.now())
 
     def report(self, service_id: str) -> OrderReport:
         if service_id not in self.records:
@@ -193,11 +193,11 @@ class FaultySettlement:
     async def look_up(self, service_id: str) -> OrderReport:
         return await self._read("look", lambda: self._service.report(service_id))
 
-    async def newest(self, limit: int = 100) -> Newest:
-        def listing() -> Newest:
+    async def newest(self, limit: int = 100) -> NewestOrders:
+        def listing() -> NewestOrders:
             return self._service.listing(limit)
 
-        return await self._read("list", listing, odd=lambda: Newest((), self._service.now()))
+        return await self._read("list", listing, odd=lambda: NewestOrders((), self._service.now()))
 
     async def place(self, request: OrderRequest) -> Placed:
         fault = await self._process.await_fault("POST")

@@ -16,7 +16,7 @@ from bot.rates.repository import QuoteRepository
 from bot.rates.scheduler import AT_ONCE, RateScheduler
 from bot.rates.subscription_service import MAX_ALERTS, SubscriptionService
 from bot.rates.workers import EVERY_SECONDS, SOON_SECONDS, SubscriptionWorker
-from bot.settlement.model import Quote, ServiceDown, payload_of, quote_in
+from bot.settlement.model import Quote, ServiceDown, quote_from_json, quote_to_json
 from bot.users.model import User
 from bot.users.repository import UserRepository
 from bot.users.service import UserService
@@ -282,4 +282,4 @@ async def test_a_lost_database_costs_no_alert(world: World, monkeypatch: pytest.
 @pytest.mark.parametrize("usdc", [None, Decimal("16345.50")])
 def test_a_payload_carries_a_quote_exactly(usdc: Decimal | None) -> None:
     quote = Quote(Decimal("1700123456.780000001"), BEGINNING, usdc, "binance")
-    assert quote_in(payload_of(quote)) == quote
+    assert quote_from_json(quote_to_json(quote)) == quote

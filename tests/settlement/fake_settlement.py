@@ -18,7 +18,7 @@ from bot.payments import bolt11
 from bot.payments.tokens import TOKENS
 from bot.settlement.model import (
     DepositRails,
-    Newest,
+    NewestOrders,
     OrderNotFound,
     OrderReport,
     OrderRequest,
@@ -120,10 +120,10 @@ class FakeSettlement:
             raise OrderNotFound
         return self.records[service_id]
 
-    async def newest(self, limit: int = 100) -> Newest:
+    async def newest(self, limit: int = 100) -> NewestOrders:
         self._read("newest")
         reports = tuple(reversed(self.records.values()))[:limit] if self.listed else ()
-        return Newest(reports, self.now())
+        return NewestOrders(reports, self.now())
 
     def make(self, request: OrderRequest) -> Placed:
         """Create an order, as the service does once the request has arrived."""

@@ -14,7 +14,7 @@ from bot.payments.erc681 import check_deposit
 from bot.payments.tokens import TOKENS
 from bot.sandbox.settlement import SANDBOX_API_KEY
 from bot.settlement.adapter import SettlementAdapter
-from bot.settlement.client.pace import OrderPace
+from bot.settlement.budget import OrderPace
 from bot.settlement.model import (
     KeyRefused,
     OrderNotFound,
@@ -107,10 +107,10 @@ async def test_the_services_figures_come_under_its_own_keys(
 ) -> None:
     await adapter.place(await request(adapter))
     stats = await adapter.platform_stats()
-    assert {"totalOrders": 1, "totalVolumeIdr": 0}.items() <= stats.given.items()
-    assert ("fetchedAt" in stats.given) == (stats.fetched_at is not None)
-    await service.control("POST", "/settings", statsWithout=list(stats.given))
-    assert (await adapter.platform_stats()).given == {}
+    assert {"totalOrders": 1, "totalVolumeIdr": 0}.items() <= stats.values.items()
+    assert ("fetchedAt" in stats.values) == (stats.fetched_at is not None)
+    await service.control("POST", "/settings", statsWithout=list(stats.values))
+    assert (await adapter.platform_stats()).values == {}
 
 
 @pytest.mark.parametrize(("kind", "number"), [("bank", NUMBER), ("ewallet", "+6281234567890")])

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bot.payments.tokens import CODES
-from bot.settlement.catalogue import METHODS_FOR, QUOTE_FOR, ServiceCatalogue, Shared
+from bot.settlement.catalogue import KEEP_METHODS, KEEP_QUOTE, CachedValue, ServiceCatalogue
 from bot.settlement.model import ServiceDown
 from tests.settlement.builders import BCA
 from tests.settlement.fake_settlement import FakeSettlement, MovedClock
@@ -41,7 +41,7 @@ class Fetch:
 
 async def test_many_who_ask_at_once_share_one_request(clock: MovedClock) -> None:
     fetch = Fetch()
-    shared = Shared(fetch, timedelta(seconds=15), clock)
+    shared = CachedValue(fetch, timedelta(seconds=15), clock)
     asking = [asyncio.create_task(shared.get(fresh=index % 2 == 0)) for index in range(50)]
     await asyncio.sleep(0)
     fetch.answer.set_result("list")
@@ -53,7 +53,7 @@ async def test_a_value_is_kept_for_its_time_and_no_longer(
     catalogue: ServiceCatalogue, service: FakeSettlement, clock: MovedClock
 ) -> None:
     await catalogue.quote()
-    clock.passes(seconds=QUOTE_FOR.total_seconds() - 0.1)
+    clock.passes(seconds=KEEP_QUOTE.total_seconds() - 0.1)
     await catalogue.quote()
     assert service.times("quote") == 1
     clock.passes(seconds=0.1)
@@ -85,7 +85,7 @@ async def test_a_failure_to_refresh_is_not_hidden_behind_an_old_value(
     catalogue: ServiceCatalogue, service: FakeSettlement, clock: MovedClock
 ) -> None:
     await catalogue.methods()
-    clock.passes(seconds=METHODS_FOR.total_seconds())
+    clock.passes(seconds=KEEP_METHODS.total_seconds())
     service.reads.append(ServiceDown())
     with pytest.raises(ServiceDown):
         await catalogue.methods()
@@ -93,7 +93,7 @@ async def test_a_failure_to_refresh_is_not_hidden_behind_an_old_value(
 
 async def test_one_who_goes_away_takes_the_answer_from_nobody(clock: MovedClock) -> None:
     fetch = Fetch()
-    shared = Shared(fetch, timedelta(seconds=15), clock)
+    shared = CachedValue(fetch, timedelta(seconds=15), clock)
     going, staying = asyncio.create_task(shared.get()), asyncio.create_task(shared.get())
     await asyncio.sleep(0)
     going.cancel()
@@ -106,7 +106,7 @@ async def test_one_who_goes_away_takes_the_answer_from_nobody(clock: MovedClock)
 
 async def test_a_failure_that_nobody_waits_for_any_more_is_quiet(clock: MovedClock) -> None:
     fetch = Fetch()
-    shared = Shared(fetch, timedelta(seconds=15), clock)
+    shared = CachedValue(fetch, timedelta(seconds=15), clock)
     going = asyncio.create_task(shared.get())
     await asyncio.sleep(0)
     going.cancel()

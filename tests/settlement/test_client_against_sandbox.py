@@ -26,7 +26,7 @@ from bot.settlement.client import (
     ValidationRejected,
     wait_for_order,
 )
-from bot.settlement.client.states import BANK, EWALLET
+from bot.settlement.model import BANK, EWALLET
 from tests.sandbox.settlement_service import SandboxService, sandbox_service
 
 if TYPE_CHECKING:

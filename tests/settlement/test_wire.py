@@ -23,7 +23,7 @@ from bot.settlement.client.errors import NotUnderstood
 from bot.settlement.client.fields import LARGEST_AMOUNT, to_amount, to_cap, to_decimal, to_instant, to_rate
 from bot.settlement.client.http import Answer
 from bot.settlement.client.parser import read, read_json
-from bot.settlement.client.states import KNOWN_STATES
+from bot.settlement.steps import FAILED, STEP_OF_STATE
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -194,7 +194,8 @@ def test_an_order_without_id_state_or_amounts_is_none(missing: str, junk: object
 
 
 def test_two_states_are_the_last_ones_whatever_their_case() -> None:
-    assert {state for state in KNOWN_STATES if is_terminal(state)} == TERMINAL_STATES == {"COMPLETED", "FAILED"}
+    states = (*STEP_OF_STATE, FAILED)
+    assert {state for state in states if is_terminal(state)} == TERMINAL_STATES == {"COMPLETED", "FAILED"}
     assert is_terminal(" completed")
     assert not is_terminal("COMPLETED_MAYBE")
     assert not is_terminal("")

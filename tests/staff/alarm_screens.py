@@ -49,7 +49,7 @@ def every_alarm(order: Order, now: datetime, typed: str) -> list[Alarm]:
 def a_glance(*raised: Alarm, known: bool = True) -> HealthSummary:
     return HealthSummary(
         alarms=raised,
-        key_is_taken=True if known else None,
+        is_key_accepted=True if known else None,
         service_answers=True if known else None,
         methods=1_234 if known else None,
         backlog=Backlog(3),

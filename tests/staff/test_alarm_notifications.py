@@ -115,7 +115,7 @@ async def test_the_other_operator_hears_that_it_is_seen_to_and_which_order_it_wa
 
 async def test_a_reminder_names_all_that_is_wrong_when_it_arrives(system: OrderSystem, chats: Chats) -> None:
     reference = await fails_after_payment(system)
-    system.health.refused()
+    system.health.record_rejected_key()
     await system.deliver()
     await system.alarms.remind()
     system.clock.passes(hours=2)

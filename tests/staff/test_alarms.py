@@ -40,21 +40,21 @@ async def heard(system: OrderSystem) -> list[str]:
 
 async def test_an_incident_is_told_once_and_its_end_once(system: OrderSystem) -> None:
     for _ in range(3):
-        system.health.refused()
+        system.health.record_rejected_key()
         await system.deliver()
     for _ in range(3):
-        system.health.answered()
+        system.health.record_answer()
         await system.deliver()
     assert system.sender.kinds(OSCAR) == [AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS]
 
 
 async def test_a_second_incident_is_told_anew_even_within_the_same_second(system: OrderSystem) -> None:
-    system.health.refused()
+    system.health.record_rejected_key()
     await system.deliver()
-    system.health.answered()
+    system.health.record_answer()
     await system.deliver()
     system.clock.passes(milliseconds=1)
-    system.health.refused()
+    system.health.record_rejected_key()
     assert await heard(system) == [
         AlarmNotification.KEY_REFUSED,
         AlarmNotification.KEY_WORKS,
@@ -71,13 +71,13 @@ async def test_a_hundred_who_raise_it_at_once_raise_one(system: OrderSystem, oth
 async def test_a_restart_repeats_no_alarm_and_tells_its_end(
     system: OrderSystem, file: str, service: FakeSettlement
 ) -> None:
-    system.health.refused()
+    system.health.record_rejected_key()
     assert await heard(system) == [AlarmNotification.KEY_REFUSED]
     system.clock.passes(minutes=5)
     again = OrderSystem(file, service)
-    again.health.refused()
+    again.health.record_rejected_key()
     assert await heard(again) == []
-    again.health.answered()
+    again.health.record_answer()
     assert await heard(again) == [AlarmNotification.KEY_WORKS]
     await again.close()
 
@@ -88,7 +88,7 @@ async def test_an_alarm_that_could_not_be_kept_is_raised_by_the_next_look(
     def away() -> None:
         raise StoreDown
 
-    system.health.refused()
+    system.health.record_rejected_key()
     with monkeypatch.context() as patched:
         patched.setattr(system.store, "transaction", away)
         with pytest.raises(StoreDown):
@@ -131,22 +131,22 @@ async def test_a_refused_post_is_noticed_and_a_made_order_ends_it(
 async def test_only_an_answer_to_our_key_ends_the_alarm(
     system: OrderSystem, watched: MonitoredSettlement, service: FakeSettlement, failure: Exception
 ) -> None:
-    system.health.refused()
+    system.health.record_rejected_key()
     service.reads.append(failure)
     with pytest.raises(type(failure)):
         await watched.look_up("svc-1")
-    assert system.health.key_is_taken is isinstance(failure, OrderNotFound)
+    assert system.health.is_key_accepted is isinstance(failure, OrderNotFound)
 
 
 @pytest.mark.parametrize("failure", [Refused("no"), OutOfReach(), OutcomeUnknown()])
 async def test_a_refused_wish_shows_that_the_key_is_taken(
     system: OrderSystem, watched: MonitoredSettlement, service: FakeSettlement, failure: Exception
 ) -> None:
-    system.health.refused()
+    system.health.record_rejected_key()
     service.places.append(failure)
     with pytest.raises(type(failure)):
         await watched.place(REQUEST)
-    assert system.health.key_is_taken is isinstance(failure, Refused)
+    assert system.health.is_key_accepted is isinstance(failure, Refused)
 
 
 async def test_an_answer_never_waits_for_the_database_in_which_alarms_are_kept(
@@ -155,7 +155,7 @@ async def test_an_answer_never_waits_for_the_database_in_which_alarms_are_kept(
     def away() -> None:
         raise StoreDown
 
-    system.health.refused()
+    system.health.record_rejected_key()
     monkeypatch.setattr(system.store, "transaction", away)
     monkeypatch.setattr(system.store, "reading", away)
     assert (await watched.place(REQUEST)).service_id == "svc-1"
@@ -169,6 +169,12 @@ async def test_the_watch_is_called_at_once_when_the_key_is_refused_or_taken_agai
         calls += 1
 
     health = Health(system.clock, system.orders.rules.poll_interval, call)
-    for heard_of in (health.answered, health.refused, health.refused, health.failed, health.answered):
+    for heard_of in (
+        health.record_answer,
+        health.record_rejected_key,
+        health.record_rejected_key,
+        health.record_failure,
+        health.record_answer,
+    ):
         heard_of()
     assert calls == 3

@@ -23,7 +23,7 @@ from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
 from bot.payments.tokens import LIGHTNING, SYMBOLS, TOKENS
 from bot.rates.quote import Estimate, estimate, price_drift_percent
-from bot.settlement.adapter import placed_of
+from bot.settlement.adapter import to_placed
 from bot.settlement.client import CreatedOrder, OrderInput, PayoutMethod, SettlementError
 from bot.settlement.model import OrderReport, Quote
 
@@ -171,7 +171,7 @@ class OrderCreation:
             owner = self._service.claim_invoice(payment.payment_hash, created.order_id)
             if owner != created.order_id:
                 raise self._withhold(created, f"its invoice is that of order {owner}")
-        deposit = placed_of(created).deposit
+        deposit = to_placed(created).deposit
         if payment.deposit is None or deposit is None:
             return
         newest = await self._newest()

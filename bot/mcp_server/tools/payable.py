@@ -16,7 +16,7 @@ from bot.orders.placement.invoice_check import Payable, Unpayable, check_placed
 from bot.payments.erc681 import amount_text, transfer_uri, units_for_sats
 from bot.payments.qr import invoice_qr_payload
 from bot.payments.tokens import LIGHTNING, LIGHTNING_SCHEME, TOKENS
-from bot.settlement.adapter import deposit_of, placed_of
+from bot.settlement.adapter import to_deposit, to_placed
 from bot.settlement.client import CreatedOrder, Order
 from bot.settlement.model import Deposit, OrderReport, Placed
 from bot.settlement.steps import STEP_OF_STATE, OrderStep
@@ -65,7 +65,7 @@ def payment_of_new(
     created: CreatedOrder, *, given: Amount, channel: str, network: str, allowed: AmountLimits, now: datetime
 ) -> Payment:
     """Return the payment of a new order. Raise `Unpayable` if it isn't what was requested."""
-    placed = placed_of(created)
+    placed = to_placed(created)
     payable = check_placed(placed, requested=given, channel=channel, network=network, allowed=allowed, now=now)
     return _payment(placed, channel, payable)
 
@@ -80,7 +80,7 @@ def payment_of_known(order: Order, *, network: str, allowed: AmountLimits, now: 
         idr=order.idr_amount,
         btc_idr=order.btc_idr,
         bolt11=order.invoice_bolt11,
-        deposit=deposit_of(order),
+        deposit=to_deposit(order),
         expires_at=order.invoice_expires_at,
         state=order.state,
     )

@@ -19,6 +19,7 @@ from bot.settlement.client import DepositRail, DepositRails, PayoutMethod, Platf
 
 MAX_STATISTICS = 20
 MAX_CHARACTERS = 200
+TIMES = frozenset({"fetchedAt", "fetched_at"})
 
 
 class QuoteOut(Output):
@@ -139,7 +140,7 @@ class RateTools:
             stats = await self._service.stats()
         except SettlementError as error:
             raise read_failure(error) from None
-        return answer(stats_out(stats), _stats_text(stats.given))
+        return answer(stats_out(stats), _stats_text(stats.received))
 
 
 def methods_out(methods: tuple[PayoutMethod, ...]) -> MethodsOut:
@@ -203,7 +204,7 @@ def _token_rail(channel: str, rail: DepositRail | None) -> TokenRail | None:
 
 def stats_out(stats: PlatformStats) -> StatsOut:
     """Return the statistics for agents."""
-    others = {str(key): _plain(value) for key, value in stats.given.items() if key not in {"fetchedAt", "fetched_at"}}
+    others = {str(key): _plain(value) for key, value in stats.received.items() if key not in TIMES}
     return StatsOut(fetched_at=stats.fetched_at, **whole(others))
 
 

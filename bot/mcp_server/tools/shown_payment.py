@@ -14,7 +14,7 @@ from bot.mcp_server.tools.payable import Payment, like_another, payment_of_known
 from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
 from bot.rates.quote import estimate, price_drift_percent
-from bot.settlement.adapter import deposit_of
+from bot.settlement.adapter import to_deposit
 from bot.settlement.client import Order, SettlementError
 from bot.settlement.model import OrderReport, Quote
 
@@ -98,7 +98,7 @@ def _compared(
 
 def _why_not_alone(service: Service, order: Order, newest: tuple[OrderReport, ...]) -> str | None:
     """Return why a deposit isn't shown that can be confused with another one, or None."""
-    deposit = deposit_of(order)
+    deposit = to_deposit(order)
     if deposit is None:
         return None
     if not is_list_conclusive(newest, order.id, is_new=False):

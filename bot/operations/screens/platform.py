@@ -43,7 +43,7 @@ def screen(t: Translator, service: ServiceStatistics, zone: tzinfo) -> Screen:
 
 
 def _statistics(t: Translator, stats: PlatformStats, zone: tzinfo) -> Html:
-    every = _flat(stats.given)
+    every = _flat(stats.values)
     lines = [
         t("platform.figure", name=_name(t, path), value=format_value(t, path[-1], value, zone))
         for path, value in islice(every, MAX_LINES)

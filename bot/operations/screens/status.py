@@ -62,7 +62,7 @@ def _state(t: Translator, kind: AlarmKind, raised: list[Alarm], summary: HealthS
 
 def _is_unknown(kind: AlarmKind, summary: HealthSummary) -> bool:
     known = {
-        AlarmKind.KEY_REFUSED: summary.key_is_taken,
+        AlarmKind.KEY_REFUSED: summary.is_key_accepted,
         AlarmKind.SERVICE_DOWN: summary.service_answers,
         AlarmKind.METHODS_SHRUNK: summary.methods,
     }

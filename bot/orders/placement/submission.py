@@ -18,7 +18,7 @@ from bot.orders.placement.matching import OrderListing, read_list
 from bot.orders.placement.results import ResultRecorder
 from bot.settlement.model import (
     KeyRefused,
-    NotMade,
+    NotCreated,
     OutcomeUnknown,
     Placed,
     Refused,
@@ -77,7 +77,7 @@ class OrderSubmission:
         except Refused as refusal:
             reason = refusal.reason
             await self._save(order, lambda: self._results.record_refused(order.reference, reason))
-        except (NotMade, KeyRefused) as failure:
+        except (NotCreated, KeyRefused) as failure:
             log.warning("order_rejected", order=order.reference, error=type(failure).__name__)
             await self._save(order, lambda: self._results.record_refused(order.reference))
         else:

@@ -18,7 +18,6 @@ from bot.settlement.client.errors import (
 )
 from bot.settlement.client.http import Timeouts
 from bot.settlement.client.retry import RetryPolicy
-from bot.settlement.client.states import TERMINAL_STATES, is_terminal
 from bot.settlement.client.wait import wait_for_order
 from bot.settlement.client.wire import (
     CreatedOrder,
@@ -32,7 +31,9 @@ from bot.settlement.client.wire import (
     PayoutMethods,
     PlatformStats,
     Quote,
+    is_terminal,
 )
+from bot.settlement.steps import TERMINAL_STATES
 
 __all__ = [
     "TERMINAL_STATES",

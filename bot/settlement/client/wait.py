@@ -67,7 +67,7 @@ async def wait_for_order(
     state: str | None = None
     failures = 0
     while True:
-        order, pause, told = await _read_order(client, order_id, pace, failures)
+        order, pause, requested = await _read_order(client, order_id, pace, failures)
         failures = 0 if order else failures + 1
         if order and order.state != state:
             state = order.state
@@ -75,7 +75,7 @@ async def wait_for_order(
         if order and order.terminal:
             return order
         remaining = end - clock()
-        if remaining <= 0 or told > remaining:
+        if remaining <= 0 or requested > remaining:
             raise WaitTimeout(state)
         await sleep(max(min(pause, remaining), SHORTEST_INTERVAL))
 
@@ -83,19 +83,19 @@ async def wait_for_order(
 async def _read_order(
     client: ReadsOrders, order_id: str, pace: float, failures: int
 ) -> tuple[Order | None, float, float]:
-    """Return the order if it could be read, seconds until the next read, and the seconds that the service asked for."""
+    """Return the order if it could be read, the seconds until the next read, and the service's `Retry-After`."""
     try:
         return await client.order(order_id, retry=False), pace, 0.0
     except SettlementError as error:
         if not error.transient:
             raise
         log.info("order_poll_failed", order_id=order_id, failures=failures + 1, error=str(error))
-        told = retry_after_of(error)
-    grown = Backoff(pace, max(LONGEST_PAUSE, pace)).after(failures + 1)
-    return None, max(grown, told), told
+        requested = retry_after_of(error)
+    backed_off = Backoff(pace, max(LONGEST_PAUSE, pace)).after(failures + 1)
+    return None, max(backed_off, requested), requested
 
 
 async def _notify(on_update: Callable[[Order], Awaitable[None] | None] | None, order: Order) -> None:
-    told = on_update(order) if on_update else None
-    if inspect.isawaitable(told):
-        await told
+    result = on_update(order) if on_update else None
+    if inspect.isawaitable(result):
+        await result

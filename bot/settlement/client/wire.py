@@ -1,7 +1,7 @@
 """The resources of the /v1 API (settlement API, 2), parsed tolerantly where that is safe.
 
-Unknown keys are ignored (settlement API, 9.2). States and channels are plain strings. Absent and null are both None.
-Fields with personal data are left out of every `repr`.
+Unknown keys are ignored (settlement API, 9.2). States, kinds and channels are plain strings: the service can add some,
+and an unknown one isn't an error. Absent and null are both None. No `repr` has fields with personal data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,15 @@ from bot.settlement.client.fields import (
     Text,
     Word,
 )
-from bot.settlement.client.states import is_terminal
+from bot.settlement.steps import TERMINAL_STATES
+
+
+def is_terminal(state: str) -> bool:
+    """Return whether an order in this state can't change again (settlement API, 3).
+
+    Case and surrounding spaces are ignored. An unknown state isn't terminal.
+    """
+    return state.strip().upper() in TERMINAL_STATES
 
 
 class Wire(BaseModel):
@@ -126,12 +134,12 @@ class DepositRails(Wire):
 class PlatformStats(Wire):
     """PlatformStats (2.4). Any key can be missing. Keys without a field here are in `others`.
 
-    `given` is the whole answer, in the service's order, so that unreadable values can be shown, too.
+    `received` is the whole answer, in the service's order, so that unreadable values can be shown, too.
     """
 
     model_config = ConfigDict(extra="allow")
 
-    given: SkipValidation[Mapping[str, object]]
+    received: SkipValidation[Mapping[str, object]]
     fetched_at: MaybeInstant = None
     updated_at: MaybeInstant = None
     total_orders: MaybeAmount = None
@@ -141,11 +149,11 @@ class PlatformStats(Wire):
 
     @model_validator(mode="before")
     @classmethod
-    def _keep_what_came(cls, value: object) -> object:
+    def _keep_received(cls, value: object) -> object:
         if not isinstance(value, Mapping):
             return value
         # JSON can spell half a surrogate pair, which can't be a key of a model.
-        return {key: value[key] for key in value if _is_unicode(key)} | {"given": value}
+        return {key: value[key] for key in value if _is_unicode(key)} | {"received": value}
 
     @property
     def others(self) -> dict[str, object]:
@@ -178,7 +186,7 @@ class OrderInput(Wire):
         return self
 
     def body(self) -> dict[str, str | int]:
-        """Return the JSON object to post: the given fields, under the document's names."""
+        """Return the JSON object to post: the fields that are set, under the document's names."""
         return self.model_dump(by_alias=True, exclude_none=True)
 
 

@@ -3,8 +3,8 @@
 import asyncio
 from itertools import pairwise
 
-from bot.settlement.client import pace
-from bot.settlement.client.pace import OrderPace
+from bot.settlement import budget
+from bot.settlement.budget import OrderPace
 from tests.virtual_time import in_virtual_time, now
 
 
@@ -42,8 +42,8 @@ async def test_an_order_looked_at_long_ago_does_not_wait() -> None:
 @in_virtual_time
 async def test_memory_is_for_the_last_second_only() -> None:
     turns = OrderPace(now)
-    for number in range(3 * pace.REMEMBERED):
+    for number in range(3 * budget.REMEMBERED):
         await turns.take(f"svc-{number}")
-        if number % pace.REMEMBERED == 0:
+        if number % budget.REMEMBERED == 0:
             await asyncio.sleep(2)
-    assert len(turns._last) <= 2 * pace.REMEMBERED
+    assert len(turns._last) <= 2 * budget.REMEMBERED
