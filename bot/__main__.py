@@ -129,7 +129,7 @@ def check(
     from bot.operations import check as checking  # noqa: PLC0415  see run
 
     logs.configure("error", settings.log_format)
-    checks = checking.checks_of(settings, lambda: store_of(settings), lambda: telegram_application(settings).bot)
+    checks = checking.build_checks(settings, lambda: store_of(settings), lambda: telegram_application(settings).bot)
     listed = checking.list_settings(settings) if verbose else ()
     sys.exit(asyncio.run(checking.run(checks, typer.echo, listed)))
 

@@ -18,15 +18,15 @@ from bot.settlement.client.client import SettlementClient
 from bot.settlement.client.errors import Answered, KeyRefused, NotUnderstood, SettlementError
 
 WORKS, FAILS, BAD_SETTINGS = 0, 1, 2
-WITHIN = 20.0
-Say = Callable[[str], object]
+TIMEOUT_SECONDS = 20.0
+PrintLine = Callable[[str], object]
 
 
 class CheckFailed(Exception):
     """A check failed. `fix` is what to do about it, `code` the exit code that follows."""
 
-    def __init__(self, words: str, fix: str, code: int = FAILS) -> None:
-        super().__init__(words)
+    def __init__(self, text: str, fix: str, code: int = FAILS) -> None:
+        super().__init__(text)
         self.fix = fix
         self.code = code
 
@@ -40,7 +40,7 @@ class Result:
     """What a check found; `fix` is empty unless it failed."""
 
     mark: str
-    words: str
+    text: str
     fix: str = ""
     code: int = WORKS
 
@@ -56,7 +56,7 @@ class Check:
     run: Callable[[], Awaitable[str]]
 
 
-def checks_of(
+def build_checks(
     settings: Settings, open_database: Callable[[], Database], open_bot: Callable[[], Bot]
 ) -> tuple[Check, ...]:
     """Return the checks of these settings, the most important first.
@@ -71,26 +71,26 @@ def checks_of(
     )
 
 
-async def run(checks: Sequence[Check], say: Say, settings: Sequence[str] = ()) -> int:
+async def run(checks: Sequence[Check], print_line: PrintLine, settings: Sequence[str] = ()) -> int:
     """Print a line for each check, the `settings`, and a last line with what to fix first; return the exit code.
 
     It changes nothing.
     """
-    results = [await _result(check.run()) for check in checks]
+    results = [await _run_check(check.run()) for check in checks]
     for check, result in zip(checks, results, strict=True):
-        say(f"  {result.mark:5} {check.name}: {result.words}")
+        print_line(f"  {result.mark:5} {check.name}: {result.text}")
     for line in settings:
-        say(line)
-    say(_conclusion({check.name: result.fix for check, result in zip(checks, results, strict=True) if result.fix}))
+        print_line(line)
+    print_line(_conclude({check.name: result.fix for check, result in zip(checks, results, strict=True) if result.fix}))
     return max(result.code for result in results)
 
 
 def list_settings(settings: Settings) -> tuple[str, ...]:
     """Return a line for each setting, without secrets."""
-    return tuple(f"  set   {name.upper()} = {_shown(settings, name)}" for name in type(settings).model_fields)
+    return tuple(f"  set   {name.upper()} = {_format_setting(settings, name)}" for name in type(settings).model_fields)
 
 
-def _conclusion(fixes: Mapping[str, str]) -> str:
+def _conclude(fixes: Mapping[str, str]) -> str:
     if not fixes:
         return "Everything works."
     name, fix = next(iter(fixes.items()))
@@ -101,7 +101,7 @@ def _conclusion(fixes: Mapping[str, str]) -> str:
     return f"{len(fixes)} problems. Fix {first} first. {fix}"
 
 
-def _shown(settings: Settings, name: str) -> str:
+def _format_setting(settings: Settings, name: str) -> str:
     value = getattr(settings, name)
     if name == "service_api_key":
         return f"{settings.key_id}.…"
@@ -113,16 +113,18 @@ def _shown(settings: Settings, name: str) -> str:
     return ",".join(map(str, sorted(value))) if isinstance(value, frozenset) else str(value)
 
 
-async def _result(check: Awaitable[str]) -> Result:
+async def _run_check(check: Awaitable[str]) -> Result:
     try:
-        async with asyncio.timeout(WITHIN):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             return Result("ok", await check)
     except CheckFailed as failure:
         return Result("FAILS", str(failure), failure.fix, failure.code)
     except Skipped as skipped:
         return Result("skip", str(skipped))
     except TimeoutError:
-        return Result("FAILS", f"no answer within {WITHIN:.0f} seconds", "Check the network, then try again.", FAILS)
+        return Result(
+            "FAILS", f"no answer within {TIMEOUT_SECONDS:.0f} seconds", "Check the network, then try again.", FAILS
+        )
 
 
 async def check_database(open_database: Callable[[], Database]) -> str:
@@ -152,7 +154,7 @@ async def check_keys(open_database: Callable[[], Database]) -> str:
     """
     store = open_database()
     try:
-        return await _encrypted(store)
+        return await _describe_encryption(store)
     except (NoKeys, MissingKey) as error:
         fix = "Add the missing key at the end of ENCRYPTION_KEYS."
         raise CheckFailed(f"ENCRYPTION_KEYS don't match the database: {error}", fix, BAD_SETTINGS) from None
@@ -162,7 +164,7 @@ async def check_keys(open_database: Callable[[], Database]) -> str:
         await store.close()
 
 
-async def _encrypted(store: Database) -> str:
+async def _describe_encryption(store: Database) -> str:
     await store.check()
     await store.check_keys()
     tables = (await store.count_sealed_rows()).values()
@@ -183,8 +185,8 @@ async def _check_telegram(settings: Settings, open_bot: Callable[[], Bot]) -> st
         fix = "Copy TELEGRAM_BOT_TOKEN from @BotFather again."
         raise CheckFailed("the token is rejected by Telegram", fix) from None
     except TelegramError as error:
-        said = f"can't connect to {settings.telegram_api_url}{_because(error)}"
-        raise CheckFailed(said, "Check TELEGRAM_API_URL and the network.") from None
+        problem = f"can't connect to {settings.telegram_api_url}{_describe_reason(error)}"
+        raise CheckFailed(problem, "Check TELEGRAM_API_URL and the network.") from None
 
 
 async def _check_service(settings: Settings) -> str:
@@ -196,14 +198,14 @@ async def _check_service(settings: Settings) -> str:
             fix = "Check SERVICE_API_KEY, or ask the service for a new key."
             raise CheckFailed(f"the key {settings.key_id} is rejected", fix) from None
         except (Answered, NotUnderstood) as error:
-            said = f"unexpected answer from {settings.service_base_url} (status {error.status})"
-            raise CheckFailed(said, "Check SERVICE_BASE_URL. If it is right, try again later.") from None
+            problem = f"unexpected answer from {settings.service_base_url} (status {error.status})"
+            raise CheckFailed(problem, "Check SERVICE_BASE_URL. If it is right, try again later.") from None
         except SettlementError as error:
-            said = f"can't connect to {settings.service_base_url}{_because(error)}"
-            raise CheckFailed(said, "Check SERVICE_BASE_URL and the network.") from None
+            problem = f"can't connect to {settings.service_base_url}{_describe_reason(error)}"
+            raise CheckFailed(problem, "Check SERVICE_BASE_URL and the network.") from None
         return f"key accepted, {len(methods.methods)} payout methods"
 
 
-def _because(error: Exception) -> str:
+def _describe_reason(error: Exception) -> str:
     reason = network_reason(error)
     return f": {reason}" if reason else ""

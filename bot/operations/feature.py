@@ -7,12 +7,11 @@ from telegram import Bot
 
 from bot.infra.feature import Feature, Infra, Worker
 from bot.infra.workers import Wakeup
-from bot.operations.audit_terms import AUDIT_TERMS
 from bot.operations.command_menus import CommandMenus
 from bot.operations.handlers import ShowOrders, StatusHandlers
 from bot.operations.monitor import Monitor
 from bot.operations.statistics_handlers import StatisticsHandlers
-from bot.operations.statistics_service import StatisticsService
+from bot.operations.statistics_service import AUDIT_TERMS, StatisticsService
 from bot.operations.workers import MonitorWorker
 from bot.orders.tracking.poller import Poller
 from bot.settlement.catalogue import ServiceCatalogue
@@ -84,7 +83,7 @@ class Operations:
             routes=(*status.routes(), statistics.routes()),
             answers=statistics.answers(),
             workers=(
-                Worker("watch", worker.look, health_changed),
+                Worker("watch", worker.check, health_changed),
                 Worker("probe", worker.probe),
                 Worker("commands", menus.set_menus),
                 Worker("descriptions", menus.set_descriptions),

@@ -34,10 +34,10 @@ class StatusHandlers:
 
     def routes(self) -> tuple[Routes[Session], ...]:
         """Return the command, which is everyone's, and the buttons of operators."""
-        of_everyone, of_operators = Routes[Session](), Routes[Session](Audience.OPERATORS)
-        of_everyone.add_command("status", self.show_status)
-        of_operators.add_button(AlarmButton, self.alarm_button)
-        return of_everyone, of_operators
+        everyones_routes, operators_routes = Routes[Session](), Routes[Session](Audience.OPERATORS)
+        everyones_routes.add_command("status", self.show_status)
+        operators_routes.add_button(AlarmButton, self.alarm_button)
+        return everyones_routes, operators_routes
 
     async def show_status(self, session: Session, _: str) -> None:
         """Show operators the status of everything, and everyone else their own orders."""
@@ -51,8 +51,8 @@ class StatusHandlers:
 
     async def _status(self, session: Session) -> Screen:
         summary = await self._monitor.summary()
-        subjects = await self._monitor.subjects_of(summary.alarms)
-        return screens.screen(session.t, summary, subjects, session.now, session.zone)
+        subjects = await self._monitor.load_subjects(summary.alarms)
+        return screens.show_status(session.t, summary, subjects, session.now, session.zone)
 
     async def _show_status(self, session: Session, _: str = "", __: str = "") -> bool:
         """Show it again in its own place; asked for from a reminder, which is to stay, as a message of its own."""
@@ -67,32 +67,34 @@ class StatusHandlers:
         await session.show(session.with_resume(await self._show_orders(session)))
         return True
 
-    async def _settle_in_alarm(self, session: Session, kind: str, subject: str) -> bool:
+    async def _resolve_in_alarm(self, session: Session, kind: str, subject: str) -> bool:
         """Settle it under the alarm's own message: its button has done its work."""
-        if not await self._settle(session, kind, subject):
+        if not await self._resolve(session, kind, subject):
             return False
         if session.message_id is not None:
             await self._messenger.edit_keyboard(session.chat_id, session.message_id, (), priority="talk")
         return True
 
-    async def _settle_in_status(self, session: Session, kind: str, subject: str) -> bool:
+    async def _resolve_in_status(self, session: Session, kind: str, subject: str) -> bool:
         """Settle it under the status, which is brought up to date."""
-        return await self._settle(session, kind, subject) and await self._show_status(session)
+        return await self._resolve(session, kind, subject) and await self._show_status(session)
 
-    async def _settle_in_reminder(self, session: Session, kind: str, subject: str) -> bool:
+    async def _resolve_in_reminder(self, session: Session, kind: str, subject: str) -> bool:
         """Settle it under a reminder, of which the rest is left."""
-        if not await self._settle(session, kind, subject):
+        if not await self._resolve(session, kind, subject):
             return False
         async with self._database.reading() as tx:
             raised = await AlarmRepository(tx).open()
-        subjects, now = await self._monitor.subjects_of(raised), session.now
+        subjects, now = await self._monitor.load_subjects(raised), session.now
         left = (
-            alarms.reminder(session.t, raised, subjects, now, session.zone) if raised else alarms.none_left(session.t)
+            alarms.show_reminder(session.t, raised, subjects, now, session.zone)
+            if raised
+            else alarms.show_none_left(session.t)
         )
         await session.update(left)
         return True
 
-    async def _settle(self, session: Session, kind: str, subject: str) -> bool:
+    async def _resolve(self, session: Session, kind: str, subject: str) -> bool:
         """Return whether there is such an alarm at all.
 
         A second tap, and one after another operator's, find it over already.
@@ -100,15 +102,15 @@ class StatusHandlers:
         known = KINDS.get(kind)
         if known is None:
             return False
-        settled = await self._monitor.settle(known, subject, session.user.id)
-        await session.acknowledge(session.t.plain("alarm.noted" if settled else "alarm.over_already"))
+        is_resolved = await self._monitor.resolve(known, subject, session.user.id)
+        await session.acknowledge(session.t.plain("alarm.noted" if is_resolved else "alarm.over_already"))
         return True
 
     ACTIONS: ClassVar[Mapping[AlarmAction, "_Action"]] = {
         AlarmAction.STATUS: _show_status,
-        AlarmAction.MINE: _show_own_orders,
-        AlarmAction.DONE: _settle_in_alarm,
-        AlarmAction.TICK: _settle_in_status,
-        AlarmAction.LIST: _settle_in_reminder,
+        AlarmAction.OWN_ORDERS: _show_own_orders,
+        AlarmAction.RESOLVE_IN_ALARM: _resolve_in_alarm,
+        AlarmAction.RESOLVE_IN_STATUS: _resolve_in_status,
+        AlarmAction.RESOLVE_IN_REMINDER: _resolve_in_reminder,
     }
     """What a button does; it returns whether there was such a thing."""

@@ -5,15 +5,15 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 
 from bot.infra.db.database import Database
 
-DONE, LEFT = 0, 1
-Say = Callable[[str], object]
+DONE, INCOMPLETE = 0, 1
+PrintLine = Callable[[str], object]
 
 
 class BotIsRunning(Exception):
     """Another process is running the bot right now."""
 
 
-async def run(store: Database, say: Say) -> int:
+async def run(store: Database, print_line: PrintLine) -> int:
     """Re-encrypt every row, close the database, and return the exit code.
 
     Raises:
@@ -23,16 +23,16 @@ async def run(store: Database, say: Say) -> int:
     try:
         await store.check()
         await store.check_keys()
-        async with await _beside_the_bot(store):
-            return await _rotate(store, say)
+        async with await _keep_out_older_keys(store):
+            return await _rotate(store, print_line)
     except BotIsRunning:
-        say("The running bot uses other ENCRYPTION_KEYS. Restart it with these, then run this again.")
-        return LEFT
+        print_line("The running bot uses other ENCRYPTION_KEYS. Restart it with these, then run this again.")
+        return INCOMPLETE
     finally:
         await store.close()
 
 
-async def _beside_the_bot(store: Database) -> AbstractAsyncContextManager[object]:
+async def _keep_out_older_keys(store: Database) -> AbstractAsyncContextManager[object]:
     """Nothing where the bot knows the first key; else its place, so that none can begin that doesn't know it."""
     if await store.is_first_key_registered():
         return nullcontext()
@@ -43,16 +43,18 @@ async def _beside_the_bot(store: Database) -> AbstractAsyncContextManager[object
     return store.lead(busy)
 
 
-async def _rotate(store: Database, say: Say) -> int:
+async def _rotate(store: Database, print_line: PrintLine) -> int:
     await store.register_first_key()
     before = await store.count_sealed_rows()
     waiting, sealed = sum(each.waiting for each in before.values()), sum(each.sealed for each in before.values())
-    say(f"{waiting:,} of {sealed:,} encrypted rows use an older key.")
+    print_line(f"{waiting:,} of {sealed:,} encrypted rows use an older key.")
     async for step in store.rotate():
-        say(f"  {step.table}: {step.sealed:,} of {before[step.table].waiting:,}")
+        print_line(f"  {step.table}: {step.sealed:,} of {before[step.table].waiting:,}")
     left = await store.finish_rotation()
     if left:
-        say(f"{left:,} {'row' if left == 1 else 'rows'} can't be decrypted (changed or moved). Keep the older keys.")
-        return LEFT
-    say("All rows use the first key. You can remove the older keys from ENCRYPTION_KEYS.")
+        print_line(
+            f"{left:,} {'row' if left == 1 else 'rows'} can't be decrypted (changed or moved). Keep the older keys."
+        )
+        return INCOMPLETE
+    print_line("All rows use the first key. You can remove the older keys from ENCRYPTION_KEYS.")
     return DONE

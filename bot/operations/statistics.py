@@ -20,7 +20,7 @@ class Outcome(StrEnum):
     FAILED = "failed"  # although it was paid
     UNPAID = "unpaid"  # expired, or given up: no payment was seen
     FAILED_UNKNOWN = "failed_unknown"  # a deposit that failed: whether it was paid isn't known
-    HELD = "held"  # the price moved, and nobody has agreed yet
+    PRICE_CHANGED = "held"  # the price moved, and nobody has agreed yet
     UNCERTAIN = "uncertain"  # whether the service made it isn't known
     REFUSED = "refused"  # the service didn't make it
     CLOSED = "closed"  # its invoice was never shown
@@ -29,31 +29,31 @@ class Outcome(StrEnum):
 PAID = frozenset({Outcome.UNDER_WAY, Outcome.SENT, Outcome.FAILED})
 """The outcomes of orders that are known to have been paid."""
 
-_OF_FAILURE = {
+_OUTCOME_OF_FAILURE = {
     Failure.PAID: Outcome.FAILED,
     Failure.UNPAID: Outcome.UNPAID,
     Failure.UNKNOWN: Outcome.FAILED_UNKNOWN,
 }
 
-_OF_PHASE = {
+_OUTCOME_OF_PHASE = {
     Phase.REFUSED: Outcome.REFUSED,
     Phase.ABANDONED: Outcome.CLOSED,
-    Phase.NEEDS_CONFIRMATION: Outcome.HELD,
+    Phase.NEEDS_CONFIRMATION: Outcome.PRICE_CHANGED,
     Phase.DONE: Outcome.UNPAID,
     **dict.fromkeys(UNCERTAIN_PHASES, Outcome.UNCERTAIN),
 }
 """Phase -> outcome of an order that was neither paid nor ended. An open one can be paid until its expiry is told."""
 
 
-def outcome_of(order: Order) -> Outcome:
+def find_outcome(order: Order) -> Outcome:
     """Return the outcome of an order. `operations/statistics_repository.py` says the same in SQL."""
     if order.state == COMPLETED:
         return Outcome.SENT
     if order.failure is not None:
-        return _OF_FAILURE[order.failure]
+        return _OUTCOME_OF_FAILURE[order.failure]
     if order.is_paid:
         return Outcome.UNDER_WAY
-    return _OF_PHASE.get(order.phase, Outcome.UNPAID if order.expiry_notified else Outcome.WAITING)
+    return _OUTCOME_OF_PHASE.get(order.phase, Outcome.UNPAID if order.expiry_notified else Outcome.WAITING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,7 @@ class BotStatistics:
     tickets: TicketStatistics = field(default_factory=TicketStatistics)
 
 
-def share(part: int, whole: int) -> int:
+def calculate_share(part: int, whole: int) -> int:
     """Return `part` of `whole` in hundredths of a percent, rounded; 0 where `whole` is 0."""
     return (2 * part * 10_000 + whole) // (2 * whole) if whole else 0
 

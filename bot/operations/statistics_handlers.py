@@ -23,10 +23,10 @@ from bot.users import questions
 from bot.users.screens import start
 from bot.users.session import Session
 
-SPAN: Final = "export"
+EXPORT_PERIOD: Final = "export"
 """The question for the period of a file."""
 
-FIRST_SHOWN: Final = Period.WEEK
+DEFAULT_PERIOD: Final = Period.WEEK
 
 _Action = Callable[["StatisticsHandlers", Session, str], Awaitable[bool]]
 
@@ -48,13 +48,13 @@ class StatisticsHandlers:
 
     def answers(self) -> Mapping[str, questions.Answer]:
         """Return who takes the typed answer to which question."""
-        return {SPAN: questions.text_only(self.take_span)}
+        return {EXPORT_PERIOD: questions.text_only(self.save_span)}
 
     async def show_statistics(self, session: Session, _: str) -> None:
         """Show the bot's own statistics at once, and the service's as soon as it has answered."""
-        await session.post(await self._screen(session, FIRST_SHOWN))
-        of_service = await self._statistics.of_service()
-        await session.post(platform_screens.screen(session.t, of_service, session.zone))
+        await session.post(await self._build_screen(session, DEFAULT_PERIOD))
+        service = await self._statistics.load_service_statistics()
+        await session.post(platform_screens.show_service_statistics(session.t, service, session.zone))
 
     async def export_orders(self, session: Session, typed: str) -> None:
         """Send the orders of the period behind the command; ask for the period where there is none."""
@@ -66,14 +66,14 @@ class StatisticsHandlers:
         else:
             if typed:
                 session.notice = session.t("export.unclear")
-            await questions.ask(session, SPAN, export_screens.asking(session.t))
+            await questions.ask(session, EXPORT_PERIOD, export_screens.ask_period(session.t))
 
     async def statistics_button(self, session: Session, button: StatisticsButton) -> None:
         """Do what a button under the statistics says."""
         if not await self.ACTIONS[button.action](self, session, button.period):
             await session.explain("stale.button")
 
-    async def take_span(self, session: Session, _: str, text: str) -> None:
+    async def save_span(self, session: Session, _: str, text: str) -> None:
         """Send the orders of the period that was typed. Ask again as long as it can't be read."""
         if not session.is_operator:
             await session.save_user(questions.answered(session))
@@ -82,7 +82,7 @@ class StatisticsHandlers:
         span = spans.typed(text, _today(session), session.zone)
         if span is None:
             session.notice = session.t("export.unclear")
-            await session.show(export_screens.asking(session.t))
+            await session.show(export_screens.ask_period(session.t))
             return
         await session.save_user(questions.answered(session))
         await self._send_file(session, span)
@@ -91,13 +91,13 @@ class StatisticsHandlers:
         if argument not in set(Period):
             return False
         await session.acknowledge()
-        await session.update(await self._screen(session, Period(argument)))
+        await session.update(await self._build_screen(session, Period(argument)))
         return True
 
     async def _ask_span(self, session: Session, _: str) -> bool:
         await session.acknowledge()
         session.message_id = None
-        await questions.ask(session, SPAN, export_screens.asking(session.t))
+        await questions.ask(session, EXPORT_PERIOD, export_screens.ask_period(session.t))
         return True
 
     async def _send_named_span(self, session: Session, argument: str) -> bool:
@@ -112,21 +112,21 @@ class StatisticsHandlers:
             session.record_tap(pressed)
         return True
 
-    async def _screen(self, session: Session, period: Period) -> Screen:
-        span, own = await self._statistics.of_bot(period, session.zone)
-        picture = await render_bars_off_loop(screens.chart_data(session.t, period, span, own.orders, session.zone))
-        return screens.screen(session.t, period, session.t.date_time(span.since, session.zone), own, picture)
+    async def _build_screen(self, session: Session, period: Period) -> Screen:
+        span, own = await self._statistics.count_bot_statistics(period, session.zone)
+        picture = await render_bars_off_loop(screens.build_chart(session.t, period, span, own.orders, session.zone))
+        return screens.show_statistics(session.t, period, session.t.date_time(span.since, session.zone), own, picture)
 
     async def _send_file(self, session: Session, span: Span) -> None:
         file = await self._statistics.export_orders(span, session.user.id)
         if file.content is None:
-            await session.show(export_screens.nothing(session.t, file, span, session.zone))
+            await session.show(export_screens.explain_no_file(session.t, file, span, session.zone))
             return
         sent = await self._messenger.send_document(
             session.chat_id,
             file.content,
             csv.file_name("orders", span, session.zone),
-            export_screens.caption(session.t, file, span, session.zone),
+            export_screens.format_caption(session.t, file, span, session.zone),
             priority="talk",
         )
         if not isinstance(sent, Delivered):

@@ -45,7 +45,7 @@ def _within(moment: ColumnElement[datetime]) -> ColumnElement[bool]:
     return and_(moment >= SINCE, moment < UNTIL)
 
 
-def _how_many(condition: ColumnElement[bool]) -> ColumnElement[int]:
+def _count_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return func.count(case((condition, ONE)))
 
 
@@ -65,30 +65,30 @@ OUTCOME: ColumnElement[str] = case(
     (_is(FAILED), constant(Outcome.FAILED_UNKNOWN)),
     (_in(Phase.REFUSED), constant(Outcome.REFUSED)),
     (_in(Phase.ABANDONED), constant(Outcome.CLOSED)),
-    (_in(Phase.NEEDS_CONFIRMATION), constant(Outcome.HELD)),
+    (_in(Phase.NEEDS_CONFIRMATION), constant(Outcome.PRICE_CHANGED)),
     (_in(*sorted(UNCERTAIN_PHASES)), constant(Outcome.UNCERTAIN)),
     (or_(_in(Phase.DONE), orders.c.expiry_notified), constant(Outcome.UNPAID)),
     else_=constant(Outcome.WAITING),
 )
-"""`operations/statistics.outcome_of`, in SQL; a test holds one against the other."""
+"""`operations/statistics.find_outcome`, in SQL; a test holds one against the other."""
 
 IDR = func.coalesce(orders.c.idr, orders.c.expected_idr)
 SATS = func.coalesce(orders.c.sats, orders.c.expected_sats)
 PLACED_WITHIN = _within(orders.c.created_at)
 
-EVERYBODY = select(func.count(), func.count(users.c.blocked_at), _how_many(users.c.last_seen_at >= SINCE))
+COUNT_USERS = select(func.count(), func.count(users.c.blocked_at), _count_if(users.c.last_seen_at >= SINCE))
 HAS_ORDERED = exists().where(orders.c.user_id == users.c.id).correlate(users)
 HAS_PAID = exists().where(orders.c.user_id == users.c.id, orders.c.is_paid).correlate(users)
-NEWCOMERS = select(func.count(), _how_many(HAS_ORDERED), _how_many(HAS_PAID)).where(_within(users.c.created_at))
+COUNT_NEW_USERS = select(func.count(), _count_if(HAS_ORDERED), _count_if(HAS_PAID)).where(_within(users.c.created_at))
 
-SUBSCRIBERS = select(
-    func.count(), _how_many(_within(subscriptions.c.subscribed_at)), func.count(subscriptions.c.daily_minute)
+COUNT_SUBSCRIBERS = select(
+    func.count(), _count_if(_within(subscriptions.c.subscribed_at)), func.count(subscriptions.c.daily_minute)
 )
-ALERTS = select(func.count()).select_from(rate_alerts).where(rate_alerts.c.expires_at > NOW)
+COUNT_ALERTS = select(func.count()).select_from(rate_alerts).where(rate_alerts.c.expires_at > NOW)
 
-COUNT = select(func.count()).select_from(orders).where(PLACED_WITHIN)
-PLACE = tuple_(orders.c.created_at, orders.c.reference)
-BEHIND = tuple_(bindparam("at", type_=Instant()), bindparam("reference", type_=Text()))
+COUNT_ORDERS = select(func.count()).select_from(orders).where(PLACED_WITHIN)
+POSITION = tuple_(orders.c.created_at, orders.c.reference)
+AFTER = tuple_(bindparam("at", type_=Instant()), bindparam("reference", type_=Text()))
 LINES = (
     select(
         *(orders.c[name] for name in ("reference", "service_id", "created_at", "paid_at", "ended_at")),
@@ -102,7 +102,7 @@ LINES = (
     .order_by(orders.c.created_at, orders.c.reference)
     .limit(bindparam("limit", type_=Integer()))
 )
-LINES_BEHIND = LINES.where(PLACE > BEHIND)
+LINES_AFTER = LINES.where(POSITION > AFTER)
 
 
 class StatisticsRepository:
@@ -112,20 +112,20 @@ class StatisticsRepository:
         self._connection = tx.connection
         self._vault = tx.vault
 
-    async def users(self, since: datetime, until: datetime) -> UserStatistics:
+    async def count_users(self, since: datetime, until: datetime) -> UserStatistics:
         """Count all users, and those who came within this period."""
-        known, away, active = (await self._connection.execute(EVERYBODY, {"since": since})).one()
-        new, ordered, paid = (await self._connection.execute(NEWCOMERS, {"since": since, "until": until})).one()
+        known, away, active = (await self._connection.execute(COUNT_USERS, {"since": since})).one()
+        new, ordered, paid = (await self._connection.execute(COUNT_NEW_USERS, {"since": since, "until": until})).one()
         return UserStatistics(known=known, away=away, active=active, new=new, ordered=ordered, paid=paid)
 
-    async def subscribers(self, since: datetime, until: datetime, now: datetime) -> SubscriberStatistics:
+    async def count_subscribers(self, since: datetime, until: datetime, now: datetime) -> SubscriberStatistics:
         """Count all subscribers, those who came within this period, and the alerts that haven't expired."""
-        found = await self._connection.execute(SUBSCRIBERS, {"since": since, "until": until})
+        found = await self._connection.execute(COUNT_SUBSCRIBERS, {"since": since, "until": until})
         total, new, daily = found.one()
-        alerts = int((await self._connection.execute(ALERTS, {"now": now})).scalar_one())
+        alerts = int((await self._connection.execute(COUNT_ALERTS, {"now": now})).scalar_one())
         return SubscriberStatistics(total=total, new=new, daily=daily, alerts=alerts)
 
-    async def orders(self, edges: Sequence[datetime]) -> OrderStatistics:
+    async def tally_orders(self, edges: Sequence[datetime]) -> OrderStatistics:
         """Count the orders placed from the first of `edges` up to the last, part by part between two neighbours."""
         within = {"since": edges[0], "until": edges[-1]}
         parts: tuple[dict[Outcome, Tally], ...] = tuple({} for _ in edges[1:])
@@ -137,18 +137,18 @@ class StatisticsRepository:
 
     async def count_orders(self, since: datetime, until: datetime) -> int:
         """Return how many were placed within this period."""
-        return int((await self._connection.execute(COUNT, {"since": since, "until": until})).scalar_one())
+        return int((await self._connection.execute(COUNT_ORDERS, {"since": since, "until": until})).scalar_one())
 
-    async def lines(
+    async def order_lines(
         self, since: datetime, until: datetime, after: OrderLine | None, limit: int
     ) -> tuple[OrderLine, ...]:
         """Return orders placed within this period, oldest first; only those behind `after`, where it is given."""
-        asked: dict[str, object] = {"since": since, "until": until, "limit": limit}
+        parameters: dict[str, object] = {"since": since, "until": until, "limit": limit}
         if after is None:
-            found = await self._connection.execute(LINES, asked)
+            found = await self._connection.execute(LINES, parameters)
         else:
-            behind = {"at": after.created_at, "reference": after.reference}
-            found = await self._connection.execute(LINES_BEHIND, {**asked, **behind})
+            position = {"at": after.created_at, "reference": after.reference}
+            found = await self._connection.execute(LINES_AFTER, {**parameters, **position})
         lines = (encryption.read_sealed_row(self._vault, orders, dict(row), _line) for row in found.mappings())
         return tuple(line for line in lines if line is not None)
 

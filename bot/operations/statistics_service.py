@@ -14,6 +14,7 @@ from bot.operations.statistics import BotStatistics
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.settlement.model import DepositRails, PlatformStats, Settlement, SettlementFailure
 from bot.staff.audit import describe_span, record_audit
+from bot.staff.audit_terms import AuditTerms, name_as_written
 from bot.staff.model import AuditAction
 from bot.support.ticket_statistics import measure_tickets
 from bot.support.tickets.repository import TicketRepository
@@ -25,6 +26,9 @@ BATCH_SIZE: Final = 500
 
 ORDERS_SUBJECT: Final = "orders:"
 """The subject of an export of orders in the audit log."""
+
+AUDIT_TERMS: Final = AuditTerms(subjects={"orders": name_as_written})
+"""How the audit log shows an export of orders."""
 
 MAX_ORDERS: Final = 100_000
 """In one file: about 20 MB, of the 50 that Telegram takes."""
@@ -54,18 +58,18 @@ class StatisticsService:
         self._settlement = settlement
         self._clock = clock
 
-    async def of_bot(self, period: Period, zone: tzinfo) -> tuple[Span, BotStatistics]:
+    async def count_bot_statistics(self, period: Period, zone: tzinfo) -> tuple[Span, BotStatistics]:
         """Return the statistics of the last day, week or month in this zone, all as of one moment."""
         now = self._clock.now()
         span = last(period, now, zone)
         async with self._store.reading() as tx:
-            users = await StatisticsRepository(tx).users(span.since, span.until)
-            subscribers = await StatisticsRepository(tx).subscribers(span.since, span.until, now)
-            orders = await StatisticsRepository(tx).orders(span.edges)
+            users = await StatisticsRepository(tx).count_users(span.since, span.until)
+            subscribers = await StatisticsRepository(tx).count_subscribers(span.since, span.until, now)
+            orders = await StatisticsRepository(tx).tally_orders(span.edges)
             tickets = measure_tickets(await TicketRepository(tx).times(span.since, span.until))
         return span, BotStatistics(users=users, subscribers=subscribers, orders=orders, tickets=tickets)
 
-    async def of_service(self) -> ServiceStatistics:
+    async def load_service_statistics(self) -> ServiceStatistics:
         """Return the service's statistics and rails, as far as it answers."""
         stats, rails = await asyncio.gather(
             _or_none(self._settlement.platform_stats()), _or_none(self._settlement.deposit_rails())
@@ -79,10 +83,10 @@ class StatisticsService:
             if not 0 < count <= MAX_ORDERS:
                 return OrderFile(count, None)
             content = bytearray(export.header_row())
-            found = await StatisticsRepository(tx).lines(span.since, span.until, None, BATCH_SIZE)
+            found = await StatisticsRepository(tx).order_lines(span.since, span.until, None, BATCH_SIZE)
             while found:
                 content += await asyncio.to_thread(export.order_rows, found)
-                found = await StatisticsRepository(tx).lines(span.since, span.until, found[-1], BATCH_SIZE)
+                found = await StatisticsRepository(tx).order_lines(span.since, span.until, found[-1], BATCH_SIZE)
         async with self._store.transaction() as tx:
             await record_audit(
                 tx, by, AuditAction.EXPORTED, ORDERS_SUBJECT, self._clock.now(), detail=describe_span(span)

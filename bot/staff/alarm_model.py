@@ -24,7 +24,7 @@ class AlarmKind(StrEnum):
     STAFF_CHAT_LOST = "staff_chat_lost"  # support's group can't be written to
 
 
-OF_ORDERS: Final = frozenset(
+ORDER_ALARMS: Final = frozenset(
     {
         AlarmKind.ORDER_STUCK,
         AlarmKind.ORDER_FAILED,
@@ -35,7 +35,7 @@ OF_ORDERS: Final = frozenset(
 )
 """Their subject is an order's reference."""
 
-BY_HAND: Final = frozenset({*OF_ORDERS, AlarmKind.STAFF_CHAT_LOST})
+RESOLVABLE_ALARMS: Final = frozenset({*ORDER_ALARMS, AlarmKind.STAFF_CHAT_LOST})
 """An operator may say that they are dealt with."""
 
 

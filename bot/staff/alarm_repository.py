@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select, update
 from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.staff.alarm_model import Alarm, AlarmKind
-from bot.staff.alarm_tables import IS_RAISED, alarms
+from bot.staff.tables import IS_RAISED, alarms
 
 OPEN = select(alarms).where(IS_RAISED)
 SINCE = select(alarms).where(alarms.c.raised_at >= bindparam("moment", type_=alarms.c.raised_at.type))

@@ -8,7 +8,7 @@ from bot.infra.db.transaction import Transaction
 from bot.infra.i18n import Html, Translator
 from bot.staff.alarm_model import Alarm, AlarmKind
 
-SHOWN: Final = 8
+MAX_ALARMS_SHOWN: Final = 8
 """Alarms in one message. It says how many more there are."""
 
 
@@ -23,10 +23,10 @@ class AlarmSubject(Protocol):
     def service_id(self) -> str:
         """The id by which the settlement service knows it; "" where it has given none."""
 
-    def line(self, t: Translator) -> Html:
+    def format_line(self, t: Translator) -> Html:
         """Return what names it to operators, in one line."""
 
-    def status(self, t: Translator, now: datetime) -> Html:
+    def format_status(self, t: Translator, now: datetime) -> Html:
         """Return its status, in one line."""
 
 
@@ -53,13 +53,13 @@ class AlarmSubjects:
             raise ValueError(f"two features read the subjects of {', '.join(sorted(twice))}")
         self._loaders.update(loaders)
 
-    async def get(self, tx: Transaction, kind: AlarmKind, subject: str) -> AlarmSubject | None:
+    async def load(self, tx: Transaction, kind: AlarmKind, subject: str) -> AlarmSubject | None:
         """Return what an alarm is about; None where it is about nothing else, or that can't be read."""
         load = self._loaders.get(kind)
         return None if load is None or not subject else await load(tx, subject)
 
-    async def of(self, tx: Transaction, alarms: Iterable[Alarm]) -> Subjects:
+    async def load_all(self, tx: Transaction, alarms: Iterable[Alarm]) -> Subjects:
         """Return what the alarms that one message shows are about."""
-        shown = [alarm for alarm in alarms if alarm.subject][:SHOWN]
-        found = {alarm.subject: await self.get(tx, alarm.kind, alarm.subject) for alarm in shown}
+        shown = [alarm for alarm in alarms if alarm.subject][:MAX_ALARMS_SHOWN]
+        found = {alarm.subject: await self.load(tx, alarm.kind, alarm.subject) for alarm in shown}
         return {subject: about for subject, about in found.items() if about is not None}

@@ -16,24 +16,24 @@ from bot.infra.db.database import Database
 from bot.infra.db.transaction import Transaction
 from bot.infra.outbox.model import format_subject
 from bot.infra.outbox.repository import OutboxRepository
-from bot.staff.alarm_model import OF_ORDERS, Alarm, AlarmKind
+from bot.staff.alarm_model import ORDER_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarm_subjects import AlarmSubjects, Subjects
 from bot.staff.audit import record_audit
 from bot.staff.model import AuditAction
-from bot.staff.notifications import AlarmNotification, alarm_notifications, reminders
+from bot.staff.notifications import AlarmNotification, alarm_notifications, reminder_notifications
 
 log = structlog.get_logger(__name__)
 
-OWN_KINDS: Final[Mapping[AlarmKind, tuple[AlarmNotification, AlarmNotification]]] = {
+SPECIAL_KINDS: Final[Mapping[AlarmKind, tuple[AlarmNotification, AlarmNotification]]] = {
     AlarmKind.KEY_REFUSED: (AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS)
 }
 """Alarms whose notifications, of their beginning and of their end, have kinds of their own."""
 
-USUAL_KINDS: Final = (AlarmNotification.RAISED, AlarmNotification.CLEARED)
+DEFAULT_KINDS: Final = (AlarmNotification.RAISED, AlarmNotification.CLEARED)
 
-LONGEST_PAUSE: Final = timedelta(days=1)
-LOOK_FIRST: Final = timedelta(minutes=1)
+MAX_REMINDER_PAUSE: Final = timedelta(days=1)
+REMIND_AFTER_START: Final = timedelta(minutes=1)
 """After a start, whatever was wrong before it is looked at anew before anybody is reminded of it."""
 
 
@@ -72,43 +72,43 @@ class Alarms:
         async with self._store.reading() as tx:
             return await AlarmRepository(tx).open()
 
-    async def subjects_of(self, alarms: Iterable[Alarm]) -> Subjects:
+    async def load_subjects(self, alarms: Iterable[Alarm]) -> Subjects:
         """Return what the alarms that one message shows are about."""
         async with self._store.reading() as tx:
-            return await self._subjects.of(tx, alarms)
+            return await self._subjects.load_all(tx, alarms)
 
-    async def take_in(self, findings: Iterable[Finding]) -> int:
+    async def record_findings(self, findings: Iterable[Finding]) -> int:
         """Raise what is newly wrong and clear what is over; how many notifications that were."""
         known = {alarm.kind: alarm for alarm in await self.open() if not alarm.subject}
-        return sum([await self._take_in(finding, known.get(finding.kind)) for finding in findings])
+        return sum([await self._record_finding(finding, known.get(finding.kind)) for finding in findings])
 
     async def remind(self) -> bool:
         """Remind of everything that is still wrong, once any of it is due; whether it was."""
         now = self._clock.now()
         self._since = self._since or now
-        if now - self._since < LOOK_FIRST or not self._is_any_due(await self.open(), now):
+        if now - self._since < REMIND_AFTER_START or not self._is_any_due(await self.open(), now):
             return False
         async with self._store.transaction() as tx:
             for alarm in await AlarmRepository(tx).open():
                 await AlarmRepository(tx).save(replace(alarm, reminded_at=now))
-            await OutboxRepository(tx).add(reminders(self._operators, now))
+            await OutboxRepository(tx).add(reminder_notifications(self._operators, now))
         self._on_notification()
         return True
 
-    async def settle(self, kind: AlarmKind, subject: str, by: int) -> bool:
+    async def resolve(self, kind: AlarmKind, subject: str, by: int) -> bool:
         """An operator says that it is seen to: it is over, and the others hear of that; False where it was already."""
         async with self._store.transaction() as tx:
             now = self._clock.now()
-            settled = await clear_alarm(tx, kind, subject, now, self._operators - {by}, by_hand=True)
-            if settled:
-                known = await self._subjects.get(tx, kind, subject)
+            is_resolved = await clear_alarm(tx, kind, subject, now, self._operators - {by}, by_hand=True)
+            if is_resolved:
+                known = await self._subjects.load(tx, kind, subject)
                 whom, about = known.user_id if known else 0, format_subject("alarm", kind, subject)
                 await record_audit(tx, by, AuditAction.CHANGED, about, now, user_id=whom, detail="settled")
-        if settled:
+        if is_resolved:
             self._on_notification()
-        return settled
+        return is_resolved
 
-    async def _take_in(self, finding: Finding, known: Alarm | None) -> bool:
+    async def _record_finding(self, finding: Finding, known: Alarm | None) -> bool:
         if finding.is_wrong and known is None:
             return await self._raise(finding)
         if known is None:
@@ -146,7 +146,7 @@ async def raise_alarm(tx: Transaction, alarm: Alarm, operator_ids: Iterable[int]
     """Save an alarm, and queue the message about it to operators. Return False where it is raised already."""
     raised = await add_alarm(tx, alarm)
     if raised:
-        kind, _ = OWN_KINDS.get(alarm.kind, USUAL_KINDS)
+        kind, _ = SPECIAL_KINDS.get(alarm.kind, DEFAULT_KINDS)
         await OutboxRepository(tx).add(alarm_notifications(operator_ids, kind, alarm, alarm.raised_at))
     return raised
 
@@ -161,7 +161,7 @@ async def add_alarm(tx: Transaction, alarm: Alarm) -> bool:
 
 def _order(alarm: Alarm) -> Mapping[str, str]:
     """Return what the log says of the order that an alarm is about."""
-    return {"order": alarm.subject} if alarm.kind in OF_ORDERS else {}
+    return {"order": alarm.subject} if alarm.kind in ORDER_ALARMS else {}
 
 
 async def add_order_alarm(tx: Transaction, kind: AlarmKind, reference: str, now: datetime, **facts: object) -> None:
@@ -198,7 +198,7 @@ async def clear_alarm(
         log.info("alarm_closed", alarm=kind, **_order(alarm))
     else:
         log.info("alarm_cleared", alarm=kind, **_order(alarm))
-    _, notification_kind = OWN_KINDS.get(kind, USUAL_KINDS)
+    _, notification_kind = SPECIAL_KINDS.get(kind, DEFAULT_KINDS)
     await OutboxRepository(tx).add(alarm_notifications(operator_ids, notification_kind, cleared, now, by_hand=by_hand))
     return True
 
@@ -207,5 +207,5 @@ def next_reminder(alarm: Alarm, every: timedelta) -> datetime:
     """When to remind of it: after `every`, then each time after as long as it has lasted, a day at the most."""
     if alarm.reminded_at is None:
         return alarm.raised_at + every
-    lasted = min(alarm.reminded_at - alarm.raised_at, LONGEST_PAUSE)
+    lasted = min(alarm.reminded_at - alarm.raised_at, MAX_REMINDER_PAUSE)
     return alarm.reminded_at + max(every, lasted)

@@ -52,7 +52,7 @@ class AuditLog:
         self._store = store
         self._clock = clock
 
-    async def page(self, before: str = "", actor_id: int = 0) -> AuditPage:
+    async def get_page(self, before: str = "", actor_id: int = 0) -> AuditPage:
         """Return the entries before that one, or the newest."""
         async with self._store.reading() as tx:
             found = await AuditRepository(tx).page(before=before, actor_id=actor_id, limit=PAGE_SIZE + 1)
@@ -66,7 +66,7 @@ class AuditLog:
             found = await AuditRepository(tx).between(span.since, span.until, "", BATCH_SIZE)
             while found and count <= MAX_ENTRIES:
                 count += len(found)
-                content += await asyncio.to_thread(_lines, found)
+                content += await asyncio.to_thread(_format_rows, found)
                 found = await AuditRepository(tx).between(span.since, span.until, found[-1].id, BATCH_SIZE)
         if not 0 < count <= MAX_ENTRIES:
             return AuditFile(count, None)
@@ -106,5 +106,5 @@ COLUMNS: Final[dict[str, Callable[[AuditEntry], object]]] = {
 """The columns, from the left. docs/operating.md says what each holds."""
 
 
-def _lines(entries: Iterable[AuditEntry]) -> bytes:
+def _format_rows(entries: Iterable[AuditEntry]) -> bytes:
     return csv.write_rows([column(entry) for column in COLUMNS.values()] for entry in entries)

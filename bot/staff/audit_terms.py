@@ -10,7 +10,7 @@ from bot.infra.telegram.ui.formatting import clip
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.model import AuditEntry
 
-NAME_SHOWN: Final = 60
+MAX_NAME_LENGTH: Final = 60
 """Characters of a subject's name."""
 
 SubjectName = Callable[[Translator, AuditEntry, str], str]
@@ -41,16 +41,16 @@ class AuditTerms:
 
 def name_as_written(_: Translator, __: AuditEntry, name: str) -> str:
     """Return what is behind the subject's colon."""
-    return clip(plain(name), NAME_SHOWN)
+    return clip(plain(name), MAX_NAME_LENGTH)
 
 
-def _name_of_alarm(t: Translator, _: AuditEntry, name: str) -> str:
+def _name_alarm(t: Translator, _: AuditEntry, name: str) -> str:
     kind, _separator, subject = name.partition(":")
-    called = t.plain(f"alarm.{kind}_name") if kind in set(AlarmKind) else clip(plain(kind), NAME_SHOWN)
-    return f"{called} {clip(plain(subject), NAME_SHOWN)}".strip()
+    kind_name = t.plain(f"alarm.{kind}_name") if kind in set(AlarmKind) else clip(plain(kind), MAX_NAME_LENGTH)
+    return f"{kind_name} {clip(plain(subject), MAX_NAME_LENGTH)}".strip()
 
 
 STAFF_TERMS: Final = AuditTerms(
-    subjects={"alarm": _name_of_alarm, "trail": name_as_written},
+    subjects={"alarm": _name_alarm, "trail": name_as_written},
     details=frozenset({"settled"}),
 )

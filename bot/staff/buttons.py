@@ -11,10 +11,10 @@ class AlarmAction(StrEnum):
     """What a button of an alarm does: the last three settle the alarm, each in another message."""
 
     STATUS = "status"
-    MINE = "mine"
-    DONE = "done"
-    TICK = "tick"
-    LIST = "list"
+    OWN_ORDERS = "mine"
+    RESOLVE_IN_ALARM = "done"
+    RESOLVE_IN_STATUS = "tick"
+    RESOLVE_IN_REMINDER = "list"
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class AuditHandlers:
     async def export_button(self, session: Session, _: AuditExportButton) -> None:
         """Ask for the period of the file."""
         await session.acknowledge()
-        await session.show(screens.asking(session.t))
+        await session.show(screens.ask_period(session.t))
 
     async def file_button(self, session: Session, button: AuditFileButton) -> None:
         """Send the entries of a period as a file; a second tap sends nothing."""
@@ -66,14 +66,14 @@ class AuditHandlers:
         span = find_span(session.now, session.zone)
         file = await self._audit_log.export(span, session.user.id)
         if file.content is None:
-            await session.show(screens.nothing(session.reader, file, span))
+            await session.show(screens.explain_no_file(session.reader, file, span))
             return
-        name, caption = csv.file_name("audit", span, session.zone), screens.caption(session.reader, file, span)
+        name, caption = csv.file_name("audit", span, session.zone), screens.format_caption(session.reader, file, span)
         sent = await self._messenger.send_document(session.chat_id, file.content, name, caption, priority="talk")
         if not isinstance(sent, Delivered):
-            await session.say(screens.not_sent(session.t))
+            await session.say(screens.explain_not_sent(session.t))
         session.record_tap(pressed)
 
     async def _show(self, session: Session, before: str, actor_id: int) -> None:
-        page = await self._audit_log.page(before, actor_id)
-        await session.show(screens.screen(session.reader, page, self._terms))
+        page = await self._audit_log.get_page(before, actor_id)
+        await session.show(screens.show_page(session.reader, page, self._terms))

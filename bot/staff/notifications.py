@@ -47,7 +47,7 @@ def alarm_notifications(
     ]
 
 
-def reminders(operator_ids: Iterable[int], now: datetime) -> list[Notification[NoPayload]]:
+def reminder_notifications(operator_ids: Iterable[int], now: datetime) -> list[Notification[NoPayload]]:
     """Return the rows that remind operators of all that is wrong."""
     return [
         Notification(
@@ -81,14 +81,14 @@ class AlarmMessages:
     async def render_raised(self, notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
         """Say what is wrong and what to do about it."""
         alarm = notification.payload.alarm
-        subjects = await self._subjects_of(context, [alarm])
-        screen = screens.raised(context.t, alarm, subjects, context.now, context.zone)
+        subjects = await self._load_subjects(context, [alarm])
+        screen = screens.show_raised(context.t, alarm, subjects, context.now, context.zone)
         return await context.send_text(notification, screen, priority="money")
 
     async def render_cleared(self, notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
         """Say that it is over."""
         alarm, by_hand = notification.payload.alarm, notification.payload.by_hand
-        screen = screens.over(context.t, alarm, await self._subjects_of(context, [alarm]), by_hand=by_hand)
+        screen = screens.show_over(context.t, alarm, await self._load_subjects(context, [alarm]), by_hand=by_hand)
         return await context.send_text(notification, screen, priority="money")
 
     async def render_reminder(self, notification: Notification[NoPayload], context: RenderContext) -> DeliveryOutcome:
@@ -97,23 +97,23 @@ class AlarmMessages:
             raised = await AlarmRepository(tx).open()
         if not raised:
             return Sent()
-        subjects = await self._subjects_of(context, raised)
-        screen = screens.reminder(context.t, raised, subjects, context.now, context.zone)
+        subjects = await self._load_subjects(context, raised)
+        screen = screens.show_reminder(context.t, raised, subjects, context.now, context.zone)
         return await context.send_text(notification, screen, priority="money")
 
-    async def _subjects_of(self, context: RenderContext, alarms: Iterable[Alarm]) -> Subjects:
+    async def _load_subjects(self, context: RenderContext, alarms: Iterable[Alarm]) -> Subjects:
         async with context.store.reading() as tx:
-            return await self._subjects.of(tx, alarms)
+            return await self._subjects.load_all(tx, alarms)
 
 
 async def render_key_refused(notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
     """Say that the service refuses the key."""
-    return await context.send_text(notification, screens.key_refused(context.t), priority="money")
+    return await context.send_text(notification, screens.show_key_refused(context.t), priority="money")
 
 
 async def render_key_works(notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
     """Say that the service accepts the key again."""
-    return await context.send_text(notification, screens.key_works(context.t), priority="money")
+    return await context.send_text(notification, screens.show_key_works(context.t), priority="money")
 
 
 def _stamp(moment: datetime) -> str:

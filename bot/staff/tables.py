@@ -1,9 +1,27 @@
-"""The tables of the audit log and of staff's groups."""
+"""Tables: alarms, the audit log, and groups that got a new id."""
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 
-from bot.infra.db.columns import SEALED, STAFF, USER, Instant, not_exported, not_pruned
+from bot.infra.db.columns import SEALED, STAFF, USER, BigId, Instant, Json, not_exported, not_pruned
 from bot.infra.db.metadata import metadata
+
+alarms = Table(
+    "alarms",
+    metadata,
+    Column("id", BigId, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("facts", Json, nullable=False),
+    Column("raised_at", Instant, nullable=False),
+    Column("reminded_at", Instant),
+    Column("cleared_at", Instant),
+    Index(None, "raised_at"),
+)
+IS_RAISED = alarms.c.cleared_at.is_(None)
+# One open alarm of a kind and a subject, whoever raises it.
+Index(
+    "uq_alarms_raised", alarms.c.kind, alarms.c.subject, unique=True, sqlite_where=IS_RAISED, postgresql_where=IS_RAISED
+)
 
 audit = Table(
     "audit",

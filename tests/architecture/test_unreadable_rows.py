@@ -85,7 +85,7 @@ async def test_one_order_that_does_not_open_stops_nobody_elses_payment(
     async with system.store.reading() as tx:
         due = await OrderRepository(tx).due(system.clock.now() + timedelta(days=1), is_paid=True)
     assert [order.reference for order in due] == [good.reference]
-    await system.monitor.look()
+    await system.monitor.check_all()
     async with system.store.reading() as tx:
         (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     assert alarm.facts["rows"] == f"orders {bad.reference}"
@@ -103,7 +103,7 @@ async def test_a_malformed_order_stops_nobody_elses_payment_and_does_not_stay_du
     assert system.sender.kinds(SARI)[-1] == OrderNotification.PAID
     await OrderWorkers(system.observer, system.reconciler).check_times()
     assert await due(system) == {good.reference}
-    await system.monitor.look()
+    await system.monitor.check_all()
     async with system.store.reading() as tx:
         (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     assert alarm.facts["rows"] == f"orders {bad.reference}"
@@ -169,7 +169,7 @@ async def test_an_alarm_about_a_changed_order_can_be_settled(system: OrderSystem
     await breaks(system, BREAKS["bolt11"], key=bad.reference)
     async with system.store.transaction() as tx:
         await add_order_alarm(tx, AlarmKind.ORDER_STUCK, bad.reference, system.clock.now())
-    assert await system.alarms.settle(AlarmKind.ORDER_STUCK, bad.reference, OSCAR)
+    assert await system.alarms.resolve(AlarmKind.ORDER_STUCK, bad.reference, OSCAR)
     async with system.store.reading() as tx:
         assert await AlarmRepository(tx).open() == ()
 
@@ -217,7 +217,7 @@ async def test_alarms_about_a_changed_order_are_still_shown(system: OrderSystem)
     await breaks(system, BREAKS["bolt11"], key=bad.reference)
     now = system.clock.now()
     raised = [Alarm(kind=AlarmKind.ORDER_STUCK, subject=each.reference, raised_at=now) for each in (bad, good)]
-    assert set(await system.alarms.subjects_of(raised)) == {good.reference}
+    assert set(await system.alarms.load_subjects(raised)) == {good.reference}
 
 
 async def test_an_answer_is_not_saved_over_an_intent_that_was_changed(
@@ -260,7 +260,7 @@ async def test_an_update_that_does_not_open_keeps_no_place(system: OrderSystem) 
 
 async def rows_of_the_alarm(system: OrderSystem) -> str:
     """The rows that operators are told of."""
-    await system.monitor.look()
+    await system.monitor.check_all()
     async with system.store.reading() as tx:
         (alarm,) = [alarm for alarm in await AlarmRepository(tx).open() if alarm.kind is AlarmKind.ROW_UNREADABLE]
     return str(alarm.facts["rows"])
@@ -333,6 +333,6 @@ async def test_a_damaged_user_keeps_nobody_elses_daily_quote_waiting(system: Ord
 
 async def test_while_all_rows_open_there_is_no_alarm(system: OrderSystem) -> None:
     await system.place()
-    await system.monitor.look()
+    await system.monitor.check_all()
     async with system.store.reading() as tx:
         assert await AlarmRepository(tx).open() == ()

@@ -148,7 +148,7 @@ ANYWHERE = {
     "exported rate": Case(
         two_orders,
         "UPDATE orders SET btc_idr = 'much' WHERE reference = 'BAD'",
-        lambda tx: StatisticsRepository(tx).lines(NOW, LATER, None, 9),
+        lambda tx: StatisticsRepository(tx).order_lines(NOW, LATER, None, 9),
         "orders BAD",
     ),
     "message": Case(

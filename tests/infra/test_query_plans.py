@@ -162,13 +162,16 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "drafts of_person": (lambda tx: DraftRepository(tx).of_user(1001), "ix_drafts_user_id"),
     "delete_unused": (lambda tx: RecipientRepository(tx).delete_unused(NOW), "ix_recipients_last_used_at"),
     "orders of a time": (
-        lambda tx: StatisticsRepository(tx).orders((NOW, NOW + SECOND)),
+        lambda tx: StatisticsRepository(tx).tally_orders((NOW, NOW + SECOND)),
         "ix_orders_created_at_reference",
     ),
     "count of a time": (lambda tx: StatisticsRepository(tx).count_orders(NOW, NOW), "ix_orders_created_at_reference"),
-    "lines of a time": (lambda tx: StatisticsRepository(tx).lines(NOW, NOW, None, 9), "ix_orders_created_at_reference"),
+    "lines of a time": (
+        lambda tx: StatisticsRepository(tx).order_lines(NOW, NOW, None, 9),
+        "ix_orders_created_at_reference",
+    ),
     "lines behind": (
-        lambda tx: StatisticsRepository(tx).lines(NOW, NOW, line_of(an_order()), 9),
+        lambda tx: StatisticsRepository(tx).order_lines(NOW, NOW, line_of(an_order()), 9),
         "ix_orders_created_at_reference",
     ),
     "broadcasts in_progress": (lambda tx: BroadcastRepository(tx).in_progress(), "ix_broadcasts_in_progress"),

@@ -39,7 +39,7 @@ from bot.rates.notifications import DailyQuote, daily_quote, price_alert
 from bot.settlement.model import Quote
 from bot.staff.alarm_model import Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
-from bot.staff.notifications import AlarmNotification, alarm_notifications, reminders
+from bot.staff.notifications import AlarmNotification, alarm_notifications, reminder_notifications
 from bot.staff.staff_chat import StaffChat, SupportContacts
 from bot.support.notifications.kinds import AboutTicket, StaffNotification, TicketNotification
 from bot.support.notifications.queueing import ticket_notification
@@ -111,7 +111,7 @@ def test_each_kind_of_message_has_one_queue() -> None:
         draft_expired_notification(a_draft_at_review(), NOW),
         *operator_notifications([OSCAR], OrderWarning.STUCK, order, NOW),
         *alarm_notifications([OSCAR], AlarmNotification.RAISED, alarm, NOW),
-        *reminders([OSCAR], NOW),
+        *reminder_notifications([OSCAR], NOW),
         *waiting_notifications(broadcast, [OSCAR], (), NOW),
     ]
     assert {notification.queue for notification in others} == {Queue.MONEY}

@@ -21,7 +21,7 @@ MANY = tuple(PayoutMethod(f"{number:03}", f"BANK {number}", "bank", None) for nu
 async def looks(system: OrderSystem, *, after: float = 5) -> list[str]:
     """Some seconds pass, the watch looks, and notifications are sent; what operators have got by then."""
     system.clock.passes(seconds=after)
-    await system.monitor_worker.look()
+    await system.monitor_worker.check()
     await system.deliver()
     return system.sender.kinds(OSCAR)
 
@@ -134,7 +134,7 @@ async def test_an_empty_list_is_told_though_nobody_knows_what_was_before(
     service.methods = ()
     await system.catalogue.methods(fresh=True)
     assert await looks(system) == [AlarmNotification.RAISED]
-    assert not await system.monitor.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
+    assert not await system.monitor.resolve(AlarmKind.METHODS_SHRUNK, "", OSCAR)
 
 
 async def test_a_list_that_has_shrunk_stays_so_after_a_restart_until_an_operator_accepts_it(
@@ -148,8 +148,8 @@ async def test_a_list_that_has_shrunk_stays_so_after_a_restart_until_an_operator
     await again.catalogue.methods(fresh=True)
     assert await looks(again, after=3600 * 30) == []
     assert await raised(again) == [AlarmKind.METHODS_SHRUNK]
-    assert await again.monitor.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
-    assert not await again.monitor.settle(AlarmKind.METHODS_SHRUNK, "", OSCAR)
+    assert await again.monitor.resolve(AlarmKind.METHODS_SHRUNK, "", OSCAR)
+    assert not await again.monitor.resolve(AlarmKind.METHODS_SHRUNK, "", OSCAR)
     await again.catalogue.methods(fresh=True)
     assert await looks(again) == []
     assert await raised(again) == []
@@ -239,15 +239,15 @@ async def test_a_failed_paid_order_stays_an_alarm_until_an_operator_has_seen_to_
     order = await failed_after_payment(system)
     assert system.sender.kinds(OSCAR) == [OrderWarning.FAILED]
     assert await raised(system) == [AlarmKind.ORDER_FAILED]
-    assert await system.monitor.settle(AlarmKind.ORDER_FAILED, order.reference, by=2002)
-    assert not await system.monitor.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
+    assert await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, by=2002)
+    assert not await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
     assert await looks(system) == [OrderWarning.FAILED, AlarmNotification.CLEARED]
     assert await raised(system) == []
 
 
 async def test_who_has_seen_to_it_is_not_told_that_it_is_seen_to(system: OrderSystem) -> None:
     order = await failed_after_payment(system)
-    assert await system.monitor.settle(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
+    assert await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, by=OSCAR)
     assert await looks(system) == [OrderWarning.FAILED]
 
 
@@ -264,7 +264,7 @@ async def test_an_invoice_that_does_not_match_is_an_alarm_as_well(system: OrderS
 async def test_what_ends_by_itself_is_ended_by_nobodys_word(system: OrderSystem, kind: AlarmKind) -> None:
     system.health.record_rejected_key()
     await system.deliver()
-    assert not await system.monitor.settle(kind, "", OSCAR)
+    assert not await system.monitor.resolve(kind, "", OSCAR)
     assert await raised(system) == [AlarmKind.KEY_REFUSED]
 
 
@@ -272,14 +272,14 @@ async def test_at_a_glance_there_is_what_is_known_and_what_is_not_known_yet(
     system: OrderSystem, service: FakeSettlement
 ) -> None:
     unknown = await system.monitor.summary()
-    assert (unknown.is_key_accepted, unknown.service_answers, unknown.methods) == (None, None, None)
+    assert (unknown.is_key_accepted, unknown.is_service_up, unknown.methods) == (None, None, None)
     service.methods = (BCA,)
     await system.catalogue.methods()
     known = await system.monitor.summary()
-    assert (known.is_key_accepted, known.service_answers, known.methods, known.backlog.count) == (True, True, 1, 0)
+    assert (known.is_key_accepted, known.is_service_up, known.methods, known.backlog.count) == (True, True, 1, 0)
     system.health.record_rejected_key()
     await system.deliver()
     system.health.record_answer()
     await system.deliver()
     summary = await system.monitor.summary()
-    assert (summary.alarms, summary.raised_lately) == ((), 1)
+    assert (summary.alarms, summary.raised_recently) == ((), 1)

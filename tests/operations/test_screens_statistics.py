@@ -14,8 +14,8 @@ from bot.infra.drawing.chart import render_bars
 from bot.infra.i18n import LOCALES
 from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.screens import export, platform
-from bot.operations.screens import statistics as figures
-from bot.operations.screens.formatting import format_key, format_value
+from bot.operations.screens import statistics as statistics_screens
+from bot.operations.screens.platform import format_key, format_value
 from bot.operations.statistics import (
     BotStatistics,
     OrderStatistics,
@@ -55,7 +55,7 @@ def own(size: int, parts: int) -> BotStatistics:
 def shown(stats: dict[str, Any], locale: str = "en", rails: DepositRails | None = None) -> str:
     """What is read of what the service tells."""
     service = ServiceStatistics(PlatformStats(stats), rails)
-    seen = ScreenCase("the service", platform.screen(TRANSLATIONS.get(locale), service, JAKARTA))
+    seen = ScreenCase("the service", platform.show_service_statistics(TRANSLATIONS.get(locale), service, JAKARTA))
     check_screen(seen)
     return seen.text
 
@@ -70,12 +70,14 @@ def figure(name: str, value: str) -> str:
 def test_all_figures_fit_under_a_picture(locale: str, period: Period, size: int) -> None:
     t, span = TRANSLATIONS.get(locale), last(period, NOW, JAKARTA)
     figured = own(size, span.parts)
-    seen = ScreenCase("own", figures.screen(t, period, "21 Nov 2026, 16:30 WIB", figured, b""), is_caption=True)
+    seen = ScreenCase(
+        "own", statistics_screens.show_statistics(t, period, "21 Nov 2026, 16:30 WIB", figured, b""), is_caption=True
+    )
     check_screen(seen)
-    facts = figures.chart_data(t, period, span, figured.orders, JAKARTA)
+    facts = statistics_screens.build_chart(t, period, span, figured.orders, JAKARTA)
     assert len(facts.bars) == span.parts
     assert all(0 <= bar.share <= 1 for bar in facts.bars)
-    assert len(facts.levels) <= figures.LEVELS + 1
+    assert len(facts.levels) <= statistics_screens.LEVELS + 1
     assert render_bars(facts).startswith(b"\x89PNG")
 
 
@@ -87,14 +89,14 @@ def test_the_figures_say_what_was_counted(locale: str) -> None:
     orders = OrderStatistics(parts=tuple(parts), median=timedelta(seconds=95), timed=3)
     people = UserStatistics(known=120, away=4, active=30, new=10, ordered=5, paid=4)
     figured = BotStatistics(users=people, subscribers=own(7, 7).subscribers, orders=orders)
-    shown_text = figures.screen(t, Period.WEEK, "15 Nov", figured, b"").text
+    shown_text = statistics_screens.show_statistics(t, Period.WEEK, "15 Nov", figured, b"").text
     for said in (t.rupiah(1_500_000), t.sats(88_000), "✅", "⌛", "95", t.percent(75), t.percent(40), "120"):
         assert said in shown_text
-    assert figures.SIGNS[Outcome.WAITING] not in shown_text
+    assert statistics_screens.OUTCOME_SIGNS[Outcome.WAITING] not in shown_text
 
 
 def test_an_outcome_has_its_sign_and_its_words_in_every_language() -> None:
-    assert set(figures.SIGNS) == set(Outcome)
+    assert set(statistics_screens.OUTCOME_SIGNS) == set(Outcome)
     for locale in LOCALES:
         for outcome in Outcome:
             assert TRANSLATIONS.get(locale).plain(f"figures.outcome_{outcome}")
@@ -184,8 +186,11 @@ def test_what_came_is_kept_as_it_came_and_in_its_order() -> None:
 def test_a_service_that_tells_nothing_is_said_to(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
     for service in (ServiceStatistics(None, None), ServiceStatistics(PlatformStats({}), a_rails())):
-        check_screen(ScreenCase("the service", platform.screen(t, service, JAKARTA)))
-    assert t("platform.unconfigured") in platform.screen(t, ServiceStatistics(None, a_rails()), JAKARTA).text
+        check_screen(ScreenCase("the service", platform.show_service_statistics(t, service, JAKARTA)))
+    assert (
+        t("platform.unconfigured")
+        in platform.show_service_statistics(t, ServiceStatistics(None, a_rails()), JAKARTA).text
+    )
 
 
 def a_rails() -> DepositRails:
@@ -215,7 +220,7 @@ def test_a_number_in_a_text_is_one_only_where_the_key_says_so() -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 def test_the_export_asks_for_a_time_and_says_which_it_was(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    asking = ScreenCase("which time", export.asking(t))
+    asking = ScreenCase("which time", export.ask_period(t))
     check_screen(asking)
     assert {StatisticsButton.read(str(button.data)) for button in asking.buttons} == {
         StatisticsButton(StatisticsAction.CSV, name) for name in NAMED_SPANS
@@ -223,8 +228,8 @@ def test_the_export_asks_for_a_time_and_says_which_it_was(locale: str) -> None:
     for find in NAMED_SPANS.values():
         span = find(NOW, JAKARTA)
         for count in (0, MAX_ORDERS + 1):
-            check_screen(ScreenCase("no file", export.nothing(t, OrderFile(count, None), span, JAKARTA)))
-        assert t.plural("export.orders", 12) in export.caption(t, OrderFile(12, b""), span, JAKARTA)
+            check_screen(ScreenCase("no file", export.explain_no_file(t, OrderFile(count, None), span, JAKARTA)))
+        assert t.plural("export.orders", 12) in export.format_caption(t, OrderFile(12, b""), span, JAKARTA)
     assert csv.file_name("orders", NAMED_SPANS["last_month"](NOW, JAKARTA), JAKARTA) == (
         "kirim-orders-2026-10-01-to-2026-10-31.csv"
     )

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.operations import export as exporting
-from bot.operations.statistics import OrderLine, OrderStatistics, Outcome, Tally, outcome_of, share
+from bot.operations.statistics import OrderLine, OrderStatistics, Outcome, Tally, calculate_share, find_outcome
 from bot.orders.order import Phase
 from bot.settlement.model import PayoutMethod
 from tests.orders.builders import a_deposit_order, an_open_order, orders_in_each_state
@@ -43,24 +43,24 @@ def one(part: int, outcome: Outcome) -> dict[Outcome, Tally]:
 
 
 def test_an_order_is_counted_where_it_stands() -> None:
-    counted = {name: outcome_of(order) for name, order in orders_in_each_state(LISTED_BCA)}
+    counted = {name: find_outcome(order) for name, order in orders_in_each_state(LISTED_BCA)}
     assert counted["COMPLETED"] is Outcome.SENT
     assert counted["failed paid"] is Outcome.FAILED
-    assert outcome_of(an_open_order(state="FAILED", phase=Phase.DONE)) is Outcome.UNPAID
+    assert find_outcome(an_open_order(state="FAILED", phase=Phase.DONE)) is Outcome.UNPAID
     assert counted["refused"] is Outcome.REFUSED
-    assert counted["held"] is Outcome.HELD
-    assert outcome_of(an_open_order(phase=Phase.OPEN)) is Outcome.WAITING
-    assert outcome_of(an_open_order(phase=Phase.OPEN, expiry_notified=True)) is Outcome.UNPAID
-    assert outcome_of(an_open_order(phase=Phase.OPEN, expiry_notified=True, paid_at=NOW)) is Outcome.UNDER_WAY
-    assert outcome_of(an_open_order(phase=Phase.UNRESOLVED)) is Outcome.UNCERTAIN
+    assert counted["held"] is Outcome.PRICE_CHANGED
+    assert find_outcome(an_open_order(phase=Phase.OPEN)) is Outcome.WAITING
+    assert find_outcome(an_open_order(phase=Phase.OPEN, expiry_notified=True)) is Outcome.UNPAID
+    assert find_outcome(an_open_order(phase=Phase.OPEN, expiry_notified=True, paid_at=NOW)) is Outcome.UNDER_WAY
+    assert find_outcome(an_open_order(phase=Phase.UNRESOLVED)) is Outcome.UNCERTAIN
 
 
 def test_a_deposit_that_failed_without_evidence_counts_neither_as_unpaid_nor_as_paid() -> None:
     failed = replace(a_deposit_order("btcb"), state="FAILED", phase=Phase.DONE)
     forgotten = replace(failed, deposit=None, user_id=0)  # with its sender
     for order in (failed, forgotten):
-        assert outcome_of(order) is Outcome.FAILED_UNKNOWN
-    assert outcome_of(replace(failed, paid_at=NOW)) is Outcome.FAILED
+        assert find_outcome(order) is Outcome.FAILED_UNKNOWN
+    assert find_outcome(replace(failed, paid_at=NOW)) is Outcome.FAILED
     assert not OrderStatistics(parts=(one(1, Outcome.FAILED_UNKNOWN),), median=None, timed=0).paid.orders
 
 
@@ -78,7 +78,7 @@ def test_paid_orders_are_those_whose_money_came_in_whatever_became_of_it() -> No
     ("part", "whole", "hundredths"), [(0, 0, 0), (0, 3, 0), (1, 3, 3333), (2, 3, 6667), (1, 1, 10_000), (1, 8, 1250)]
 )
 def test_shares_are_rounded_to_the_nearest_hundredth_of_a_percent(part: int, whole: int, hundredths: int) -> None:
-    assert share(part, whole) == hundredths
+    assert calculate_share(part, whole) == hundredths
 
 
 def test_a_row_holds_what_its_header_says() -> None:

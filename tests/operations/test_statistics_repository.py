@@ -18,7 +18,7 @@ from bot.operations.statistics import (
     SubscriberStatistics,
     Tally,
     UserStatistics,
-    outcome_of,
+    find_outcome,
 )
 from bot.operations.statistics_repository import StatisticsRepository
 from bot.orders.order import Order, Phase
@@ -100,7 +100,7 @@ def counted(orders: Sequence[Order], edges: Sequence[datetime]) -> OrderStatisti
         part: dict[Outcome, Tally] = {}
         for order in within(orders, since, until):
             tally = Tally(orders=1, idr=idr_of(order), sats=sats_of(order))
-            part[outcome_of(order)] = part.get(outcome_of(order), Tally()) + tally
+            part[find_outcome(order)] = part.get(find_outcome(order), Tally()) + tally
         parts.append(part)
     lengths = [
         (order.ended_at - order.paid_at) // MICROSECOND
@@ -118,7 +118,7 @@ async def test_orders_are_counted_as_one_by_one(store: Database, seed: int) -> N
     await keep(store, orders)
     async with store.reading() as tx:
         for edges in (EDGES, EDGES[:2], EDGES[2:4], (NOW - HOUR, NOW), tuple(NOW + 2 * HOUR * n for n in range(25))):
-            assert await StatisticsRepository(tx).orders(edges) == counted(orders, edges)
+            assert await StatisticsRepository(tx).tally_orders(edges) == counted(orders, edges)
 
 
 async def test_every_order_turns_out_in_sql_as_it_does_in_python(store: Database) -> None:
@@ -131,15 +131,17 @@ async def test_every_order_turns_out_in_sql_as_it_does_in_python(store: Database
     ]
     await keep(store, orders)
     async with store.reading() as tx:
-        lines = await StatisticsRepository(tx).lines(NOW, NOW + SECOND, None, len(orders) + 1)
-    assert {line.reference: line.outcome for line in lines} == {order.reference: outcome_of(order) for order in orders}
+        lines = await StatisticsRepository(tx).order_lines(NOW, NOW + SECOND, None, len(orders) + 1)
+    assert {line.reference: line.outcome for line in lines} == {
+        order.reference: find_outcome(order) for order in orders
+    }
     assert {line.outcome for line in lines} == set(Outcome)
 
 
 async def test_sums_have_no_largest_one(store: Database) -> None:
     await keep(store, [an_order(f"R{number}", idr=LARGEST, sats=LARGEST - 1) for number in range(30)])
     async with store.reading() as tx:
-        placed = (await StatisticsRepository(tx).orders((NOW, NOW + SECOND))).placed
+        placed = (await StatisticsRepository(tx).tally_orders((NOW, NOW + SECOND))).placed
     assert placed == Tally(orders=30, idr=30 * LARGEST, sats=30 * LARGEST - 30)
 
 
@@ -150,7 +152,7 @@ async def test_the_median_is_exact_to_the_microsecond(store: Database) -> None:
     for number, (length, middle) in enumerate(zip(lengths, expected, strict=True)):
         await keep(store, [an_order(f"R{number}", **sent, ended_at=NOW + length)])
         async with store.reading() as tx:
-            assert (await StatisticsRepository(tx).orders((NOW, NOW + SECOND))).median == middle
+            assert (await StatisticsRepository(tx).tally_orders((NOW, NOW + SECOND))).median == middle
 
 
 async def test_payout_times_are_those_of_half_and_of_nine_in_ten(store: Database) -> None:
@@ -197,7 +199,7 @@ async def test_people_are_counted_as_one_by_one(store: Database) -> None:
     since, until = EDGES[0], EDGES[3]
     new = {user.id for user in people if since <= user.created_at < until}
     async with store.reading() as tx:
-        assert await StatisticsRepository(tx).users(since, until) == UserStatistics(
+        assert await StatisticsRepository(tx).count_users(since, until) == UserStatistics(
             known=59,
             away=sum(user.blocked_at is not None for user in people),
             active=sum(user.last_seen_at is not None and user.last_seen_at >= since for user in people),
@@ -225,7 +227,7 @@ async def test_subscribers_and_alerts_are_counted(store: Database) -> None:
                 )
                 await SubscriptionRepository(tx).save_alert(alert)
     async with store.reading() as tx:
-        assert await StatisticsRepository(tx).subscribers(since, until, EDGES[1]) == SubscriberStatistics(
+        assert await StatisticsRepository(tx).count_subscribers(since, until, EDGES[1]) == SubscriberStatistics(
             total=len(NEAR_EDGES),
             new=sum(since <= at < until for at in NEAR_EDGES),
             daily=sum(number % 3 != 0 for number in range(1, len(NEAR_EDGES) + 1)),
@@ -235,14 +237,16 @@ async def test_subscribers_and_alerts_are_counted(store: Database) -> None:
 
 async def test_nothing_is_counted_where_there_is_nothing(store: Database) -> None:
     async with store.reading() as tx:
-        assert await StatisticsRepository(tx).users(NOW, NOW + HOUR) == UserStatistics(
+        assert await StatisticsRepository(tx).count_users(NOW, NOW + HOUR) == UserStatistics(
             known=0, away=0, active=0, new=0, ordered=0, paid=0
         )
-        assert await StatisticsRepository(tx).subscribers(NOW, NOW, NOW) == SubscriberStatistics(
+        assert await StatisticsRepository(tx).count_subscribers(NOW, NOW, NOW) == SubscriberStatistics(
             total=0, new=0, daily=0, alerts=0
         )
-        assert await StatisticsRepository(tx).orders(EDGES) == OrderStatistics(parts=({},) * 6, median=None, timed=0)
-        assert await StatisticsRepository(tx).lines(NOW, NOW + HOUR, None, 10) == ()
+        assert await StatisticsRepository(tx).tally_orders(EDGES) == OrderStatistics(
+            parts=({},) * 6, median=None, timed=0
+        )
+        assert await StatisticsRepository(tx).order_lines(NOW, NOW + HOUR, None, 10) == ()
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 1000])
@@ -254,7 +258,7 @@ async def test_lines_come_oldest_first_none_twice_and_none_left_out(store: Datab
     found: list[OrderLine] = []
     async with store.reading() as tx:
         assert await StatisticsRepository(tx).count_orders(since, until) == len(expected)
-        while more := await StatisticsRepository(tx).lines(since, until, found[-1] if found else None, at_once):
+        while more := await StatisticsRepository(tx).order_lines(since, until, found[-1] if found else None, at_once):
             assert len(more) <= at_once
             found += more
     assert found == [line_of(order) for order in expected]
@@ -267,7 +271,7 @@ def line_of(order: Order) -> OrderLine:
         created_at=order.created_at,
         paid_at=order.paid_at,
         ended_at=order.ended_at,
-        outcome=outcome_of(order),
+        outcome=find_outcome(order),
         state=order.state,
         method=order.method,
         channel=order.channel,

@@ -46,7 +46,7 @@ async def test_the_figures_follow_orders_to_their_end(system: OrderSystem, figur
     system.service.becomes(sent.service_id, "COMPLETED")
     await system.poll()
     for period in Period:
-        span, own = await figures.of_bot(period, PRESUMED)
+        span, own = await figures.count_bot_statistics(period, PRESUMED)
         assert span == last(period, system.clock.now(), PRESUMED)
         assert {outcome: tally.orders for outcome, tally in own.orders.by_outcome.items()} == {
             Outcome.SENT: 1,
@@ -61,9 +61,9 @@ async def test_what_the_service_does_not_tell_is_none(
     system: OrderSystem, figures: StatisticsService, failure: type[SettlementFailure]
 ) -> None:
     system.service.reads.append(failure())
-    told = await figures.of_service()
+    told = await figures.load_service_statistics()
     assert [told.stats is None, told.rails is None].count(True) == 1
-    told = await figures.of_service()
+    told = await figures.load_service_statistics()
     assert told.stats is not None
     assert told.rails is not None
 

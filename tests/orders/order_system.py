@@ -203,7 +203,7 @@ class OrderSystem:
 
     async def deliver(self) -> None:
         """Send all due notifications, after the monitor has read the service's health."""
-        await self.monitor.hear()
+        await self.monitor.check_service()
         while await self.delivery.start_due():
             await self.delivery.wait_until_sent()
 

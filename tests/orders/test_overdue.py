@@ -93,7 +93,7 @@ async def test_the_log_has_the_alarm_with_its_order_and_its_end(system: OrderSys
     with capture_logs() as logs:
         await waits(system, 31)
         if end == "alarm_closed":
-            await system.monitor.settle(AlarmKind.ORDER_STUCK, order.reference, OSCAR)
+            await system.monitor.resolve(AlarmKind.ORDER_STUCK, order.reference, OSCAR)
         system.service.becomes("svc-1", "COMPLETED")
         await waits(system, 1)
     alarms = [(each["event"], each["alarm"], each["order"]) for each in logs if each["event"].startswith("alarm_")]

@@ -11,7 +11,7 @@ from bot.operations.monitor import HealthSummary
 from bot.operations.screens import status as operator_status
 from bot.orders.notifications.warnings import OrderInAlarm
 from bot.orders.order import Order
-from bot.staff.alarm_model import OF_ORDERS, Alarm, AlarmKind
+from bot.staff.alarm_model import ORDER_ALARMS, Alarm, AlarmKind
 from bot.staff.screens import alarms
 
 
@@ -35,7 +35,7 @@ def every_alarm(order: Order, now: datetime, typed: str) -> list[Alarm]:
     raised = [
         Alarm(
             kind=kind,
-            subject=order.reference if kind in OF_ORDERS else "",
+            subject=order.reference if kind in ORDER_ALARMS else "",
             facts=facts_of(kind, now, typed),
             raised_at=now - timedelta(days=2),
         )
@@ -46,14 +46,14 @@ def every_alarm(order: Order, now: datetime, typed: str) -> list[Alarm]:
     return [*raised, empty, no_orders]
 
 
-def a_glance(*raised: Alarm, known: bool = True) -> HealthSummary:
+def a_summary(*raised: Alarm, known: bool = True) -> HealthSummary:
     return HealthSummary(
         alarms=raised,
         is_key_accepted=True if known else None,
-        service_answers=True if known else None,
+        is_service_up=True if known else None,
         methods=1_234 if known else None,
         backlog=Backlog(3),
-        raised_lately=len(raised),
+        raised_recently=len(raised),
     )
 
 
@@ -63,15 +63,15 @@ def of_alarms(t: Translator, order: Order, now: datetime, zone: tzinfo, typed: s
     longest = [alarm for alarm in raised if alarm.kind is AlarmKind.INVOICE_MISMATCH]
     for orders in ({order.reference: OrderInAlarm(order)}, {}):
         for alarm in raised:
-            yield f"alarm: {alarm.kind}", alarms.raised(t, alarm, orders, now, zone)
+            yield f"alarm: {alarm.kind}", alarms.show_raised(t, alarm, orders, now, zone)
             ended = replace(alarm, cleared_at=now)
             for by_hand in (False, True):
-                yield f"over: {alarm.kind}", alarms.over(t, ended, orders, by_hand=by_hand)
+                yield f"over: {alarm.kind}", alarms.show_over(t, ended, orders, by_hand=by_hand)
         for some in (raised[:1], raised, raised * 30, longest * 30):
-            yield "reminder", alarms.reminder(t, some, orders, now, zone)
-            yield "operator's status", operator_status.screen(t, a_glance(*some), orders, now, zone)
-    yield "nothing left", alarms.none_left(t)
-    yield "key refused", alarms.key_refused(t)
-    yield "key works", alarms.key_works(t)
+            yield "reminder", alarms.show_reminder(t, some, orders, now, zone)
+            yield "operator's status", operator_status.show_status(t, a_summary(*some), orders, now, zone)
+    yield "nothing left", alarms.show_none_left(t)
+    yield "key refused", alarms.show_key_refused(t)
+    yield "key works", alarms.show_key_works(t)
     for known in (True, False):
-        yield "all is well", operator_status.screen(t, a_glance(known=known), {}, now, zone)
+        yield "all is well", operator_status.show_status(t, a_summary(known=known), {}, now, zone)

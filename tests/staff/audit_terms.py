@@ -3,7 +3,7 @@
 from typing import Final
 
 from bot.broadcasts.audit import AUDIT_TERMS as BROADCASTS
-from bot.operations.audit_terms import AUDIT_TERMS as OPERATIONS
+from bot.operations.statistics_service import AUDIT_TERMS as OPERATIONS
 from bot.staff.audit_terms import STAFF_TERMS
 from bot.support.audit_terms import AUDIT_TERMS as SUPPORT
 

@@ -106,7 +106,7 @@ async def test_the_other_operator_hears_that_it_is_seen_to_and_which_order_it_wa
     system: OrderSystem, chats: Chats
 ) -> None:
     reference = await fails_after_payment(system)
-    await system.monitor.settle(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
+    await system.monitor.resolve(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
     await system.deliver()
     assert len(chats.texts[OSCAR]) == 1
     assert starts(chats.texts[OLGA][-1], "alarm.settled", "id")
@@ -134,7 +134,7 @@ async def test_a_reminder_of_what_has_ended_before_it_could_be_told_makes_no_sou
     await system.alarms.remind()
     system.clock.passes(hours=2)
     assert await system.alarms.remind()
-    await system.monitor.settle(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
+    await system.monitor.resolve(AlarmKind.ORDER_FAILED, reference, by=OSCAR)
     await system.deliver()
     assert len(chats.texts[OSCAR]) == 1
     async with system.store.reading() as tx:

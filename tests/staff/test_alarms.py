@@ -64,7 +64,7 @@ async def test_a_second_incident_is_told_anew_even_within_the_same_second(system
 
 async def test_a_hundred_who_raise_it_at_once_raise_one(system: OrderSystem, other_system: OrderSystem) -> None:
     both = [system.alarms, other_system.alarms] * 50
-    assert sum(await asyncio.gather(*(alarms.take_in([REFUSED]) for alarms in both))) == 1
+    assert sum(await asyncio.gather(*(alarms.record_findings([REFUSED]) for alarms in both))) == 1
     assert await heard(system) == [AlarmNotification.KEY_REFUSED]
 
 
@@ -92,13 +92,13 @@ async def test_an_alarm_that_could_not_be_kept_is_raised_by_the_next_look(
     with monkeypatch.context() as patched:
         patched.setattr(system.store, "transaction", away)
         with pytest.raises(StoreDown):
-            await system.monitor.hear()
+            await system.monitor.check_service()
     assert await heard(system) == [AlarmNotification.KEY_REFUSED]
 
 
 async def test_every_operator_hears_it(system: OrderSystem) -> None:
     alarms = Alarms(system.store, system.clock, frozenset({OSCAR, 2002}), subjects=AlarmSubjects())
-    await alarms.take_in([REFUSED])
+    await alarms.record_findings([REFUSED])
     await system.deliver()
     assert {each.chat_id for each in system.sender.sent} == {OSCAR, 2002}
 

@@ -24,7 +24,7 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-def trail(system: OrderSystem) -> AuditLog:
+def audit_log(system: OrderSystem) -> AuditLog:
     return AuditLog(system.store, system.clock)
 
 
@@ -50,16 +50,16 @@ async def all_of(system: OrderSystem) -> list[AuditEntry]:
 
 
 async def test_the_newest_come_first_and_each_page_begins_where_the_one_before_ended(
-    system: OrderSystem, trail: AuditLog
+    system: OrderSystem, audit_log: AuditLog
 ) -> None:
     await looks_at(system, 2 * PAGE_SIZE + 3)
-    found, page = [], await trail.page()
+    found, page = [], await audit_log.get_page()
     while True:
         found.append(len(page.entries))
         if not page.older:
             break
         await looks_at(system, 1)  # what comes meanwhile moves no page
-        following = await trail.page(page.older)
+        following = await audit_log.get_page(page.older)
         assert following.entries[0].at < page.entries[-1].at
         page = following
     assert found == [PAGE_SIZE, PAGE_SIZE, 3]
@@ -67,26 +67,26 @@ async def test_the_newest_come_first_and_each_page_begins_where_the_one_before_e
     assert not page.is_newest
 
 
-async def test_a_full_last_page_has_none_behind_it(system: OrderSystem, trail: AuditLog) -> None:
+async def test_a_full_last_page_has_none_behind_it(system: OrderSystem, audit_log: AuditLog) -> None:
     await looks_at(system, PAGE_SIZE)
-    page = await trail.page()
+    page = await audit_log.get_page()
     assert (len(page.entries), page.older, page.is_newest) == (PAGE_SIZE, "", True)
 
 
-async def test_the_trail_of_one_is_theirs_alone(system: OrderSystem, trail: AuditLog) -> None:
+async def test_the_trail_of_one_is_theirs_alone(system: OrderSystem, audit_log: AuditLog) -> None:
     await looks_at(system, 3)
     await looks_at(system, 2, by=OSCAR)
-    assert {entry.actor_id for entry in (await trail.page(actor_id=OSCAR)).entries} == {OSCAR}
-    assert len((await trail.page(actor_id=RINA)).entries) == 3
-    assert (await trail.page(actor_id=4_444)).entries == ()
+    assert {entry.actor_id for entry in (await audit_log.get_page(actor_id=OSCAR)).entries} == {OSCAR}
+    assert len((await audit_log.get_page(actor_id=RINA)).entries) == 3
+    assert (await audit_log.get_page(actor_id=4_444)).entries == ()
 
 
 async def test_the_file_has_every_entry_of_its_time_oldest_first_and_nothing_to_calculate(
-    system: OrderSystem, trail: AuditLog, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, audit_log: AuditLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "BATCH_SIZE", 2)
     await looks_at(system, 5)
-    made = await trail.export(last(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR)
+    made = await audit_log.export(last(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR)
     assert made.content is not None
     rows = list(csv.DictReader(io.StringIO(made.content.decode(), newline="")))
     assert [row["subject"] for row in rows] == [f"order:R{number:06}" for number in range(5)]
@@ -98,13 +98,13 @@ async def test_the_file_has_every_entry_of_its_time_oldest_first_and_nothing_to_
 
 
 async def test_no_file_where_there_is_nothing_or_too_much(
-    system: OrderSystem, trail: AuditLog, monkeypatch: pytest.MonkeyPatch
+    system: OrderSystem, audit_log: AuditLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long_ago = Span((datetime(2001, 1, 1, tzinfo=UTC), datetime(2001, 1, 2, tzinfo=UTC)))
-    assert await trail.export(long_ago, OSCAR) == AuditFile(0, None)
+    assert await audit_log.export(long_ago, OSCAR) == AuditFile(0, None)
     await looks_at(system, 3)
     monkeypatch.setattr(module, "MAX_ENTRIES", 2)
-    assert await trail.export(last(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR) == AuditFile(3, None)
+    assert await audit_log.export(last(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR) == AuditFile(3, None)
     assert AuditAction.EXPORTED not in {entry.action for entry in await all_of(system)}
 
 
@@ -121,8 +121,8 @@ async def test_who_takes_orders_along_is_written_down_with_the_time_they_are_of(
 async def test_an_alarm_settled_by_hand_is_written_down_once_with_whom_it_concerns(system: OrderSystem) -> None:
     order = await system.place()
     await raises(system, order.reference)
-    assert await system.monitor.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
-    assert not await system.monitor.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
+    assert await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
+    assert not await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
     (entry,) = await all_of(system)
     assert entry.subject == f"alarm:order_failed:{order.reference}"
     assert (entry.actor_id, entry.user_id, entry.detail) == (OSCAR, EMMA, "settled")
@@ -136,19 +136,19 @@ async def test_what_cant_be_written_down_isnt_done(system: OrderSystem, monkeypa
     await raises(system, order.reference)
     monkeypatch.setattr(AuditRepository, "add", fails)
     with pytest.raises(StoreDown):
-        await system.monitor.settle(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
+        await system.monitor.resolve(AlarmKind.ORDER_FAILED, order.reference, OSCAR)
     assert len(await system.alarms.open()) == 1
 
 
 async def test_a_user_who_is_forgotten_is_in_it_no_more_but_what_staff_did_is(
-    system: OrderSystem, trail: AuditLog
+    system: OrderSystem, audit_log: AuditLog
 ) -> None:
     await looks_at(system, 2)
     async with system.store.transaction() as tx:
         await delete_user(tx, EMMA)
-    entries = (await trail.page()).entries
+    entries = (await audit_log.get_page()).entries
     assert [(entry.actor_id, entry.subject) for entry in entries] == [(RINA, "order:R000001"), (RINA, "order:R000000")]
     assert {(entry.user_id, entry.detail) for entry in entries} == {(0, "")}
-    made = await trail.export(last(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR)
+    made = await audit_log.export(last(Period.DAY, system.clock.now() + HOUR, PRESUMED), OSCAR)
     assert made.content is not None
     assert str(EMMA) not in made.content.decode()

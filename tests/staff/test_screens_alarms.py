@@ -17,7 +17,7 @@ from bot.staff.screens import alarms
 from tests.infra.builders import as_stored
 from tests.orders.builders import ORDER_LINE, an_open_order
 from tests.screens import JAKARTA, NOW, ScreenCase
-from tests.staff.alarm_screens import a_glance, every_alarm
+from tests.staff.alarm_screens import a_summary, every_alarm
 from tests.texts import TRANSLATIONS, label, like, says, text
 
 EN = TRANSLATIONS.get("en")
@@ -32,7 +32,7 @@ def line(mark: str, kind: AlarmKind, state: str) -> str:
 
 
 def test_all_is_well_in_one_line_each() -> None:
-    seen = ScreenCase("", operator_status.screen(EN, a_glance(), {}, NOW, JAKARTA))
+    seen = ScreenCase("", operator_status.show_status(EN, a_summary(), {}, NOW, JAKARTA))
     head, table, lately = seen.text.split("\n\n")
     assert head == text("alarm.glance", time="10:05 WIB")
     assert table.split("\n") == [
@@ -58,13 +58,13 @@ def test_all_is_well_in_one_line_each() -> None:
 
 
 def test_what_nobody_knows_yet_is_not_called_well() -> None:
-    shown = ScreenCase("", operator_status.screen(EN, a_glance(known=False), {}, NOW, JAKARTA)).text.split("\n")
+    shown = ScreenCase("", operator_status.show_status(EN, a_summary(known=False), {}, NOW, JAKARTA)).text.split("\n")
     unknown = (AlarmKind.KEY_REFUSED, AlarmKind.SERVICE_DOWN, AlarmKind.METHODS_SHRUNK)
     assert [each for each in shown if "❔" in each] == [line("❔", kind, text("alarm.unknown")) for kind in unknown]
 
 
 def test_what_is_wrong_stands_in_its_line_and_in_full_with_a_button_where_an_operators_word_counts() -> None:
-    seen = ScreenCase("", operator_status.screen(EN, a_glance(FAILED, SHRUNK), ORDERS, NOW, JAKARTA))
+    seen = ScreenCase("", operator_status.show_status(EN, a_summary(FAILED, SHRUNK), ORDERS, NOW, JAKARTA))
     assert line("🚨", AlarmKind.ORDER_FAILED, "1") in seen.text.split("\n")
     assert says(seen.text, "alarm.order_failed", since="08:05 WIB", line=ORDER_LINE)
     assert says(seen.text, "alarm.methods_shrunk", before=1_500, now=12, since="10:05 WIB")
@@ -76,7 +76,7 @@ def test_what_is_wrong_stands_in_its_line_and_in_full_with_a_button_where_an_ope
 
 def test_an_empty_list_is_never_right() -> None:
     empty = replace(SHRUNK, facts={"before": 12, "now": 0})
-    seen = ScreenCase("", alarms.raised(EN, empty, {}, NOW, JAKARTA))
+    seen = ScreenCase("", alarms.show_raised(EN, empty, {}, NOW, JAKARTA))
     assert says(seen.text, "alarm.methods_empty", before=12, since="10:05 WIB")
     assert seen.buttons == []
 
@@ -93,7 +93,7 @@ def test_only_what_does_not_end_by_itself_has_a_button(kind: AlarmKind) -> None:
         AlarmKind.STAFF_CHAT_LOST,
     }
     alarm = next(each for each in every_alarm(ORDER, NOW, "no") if each.kind is kind)
-    assert bool(alarms.keyboard(EN, alarm)) is (kind in ends_by_hand)
+    assert bool(alarms.build_keyboard(EN, alarm)) is (kind in ends_by_hand)
 
 
 def advice(alarm: Alarm) -> str:
@@ -105,9 +105,9 @@ def advice(alarm: Alarm) -> str:
 @pytest.mark.parametrize("alarm", every_alarm(ORDER, NOW, "no"), ids=lambda alarm: alarm.kind)
 def test_every_alarm_says_what_to_do(alarm: Alarm) -> None:
     for shown in (
-        alarms.raised(EN, alarm, ORDERS, NOW, JAKARTA),
-        alarms.reminder(EN, [FAILED, alarm], ORDERS, NOW, JAKARTA),
-        operator_status.screen(EN, a_glance(alarm), ORDERS, NOW, JAKARTA),
+        alarms.show_raised(EN, alarm, ORDERS, NOW, JAKARTA),
+        alarms.show_reminder(EN, [FAILED, alarm], ORDERS, NOW, JAKARTA),
+        operator_status.show_status(EN, a_summary(alarm), ORDERS, NOW, JAKARTA),
     ):
         assert re.search(advice(alarm), ScreenCase("", shown).text)
 
@@ -115,7 +115,7 @@ def test_every_alarm_says_what_to_do(alarm: Alarm) -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 def test_a_rejected_key_says_what_to_do_until_it_works(locale: str) -> None:
     t = TRANSLATIONS.get(locale)
-    refused, works = (ScreenCase("", screen(t)).text for screen in (alarms.key_refused, alarms.key_works))
+    refused, works = (ScreenCase("", screen(t)).text for screen in (alarms.show_key_refused, alarms.show_key_works))
     assert says(refused, "alarm.todo.key_refused", locale)
     assert not says(works, "alarm.todo.key_refused", locale)
 
@@ -123,30 +123,30 @@ def test_a_rejected_key_says_what_to_do_until_it_works(locale: str) -> None:
 @pytest.mark.parametrize(("orders", "named"), [(ORDERS, "cm1"), ({}, "ABC2345")])
 def test_the_settlement_service_is_asked_by_the_id_it_knows(orders: dict[str, OrderInAlarm], named: str) -> None:
     for kind in (AlarmKind.ORDER_STUCK, AlarmKind.ORDER_FAILED, AlarmKind.INVOICE_MISMATCH):
-        said = ScreenCase("", alarms.raised(EN, replace(FAILED, kind=kind), orders, NOW, JAKARTA)).text
+        said = ScreenCase("", alarms.show_raised(EN, replace(FAILED, kind=kind), orders, NOW, JAKARTA)).text
         assert says(said, f"alarm.todo.{kind}", id=named)
 
 
 def test_what_to_do_about_several_orders_is_said_once_for_all_of_them() -> None:
     others = [replace(FAILED, subject=f"ABC234{number}") for number in (6, 7)]
     stuck = replace(FAILED, kind=AlarmKind.ORDER_STUCK)
-    said = ScreenCase("", alarms.reminder(EN, [FAILED, stuck, *others], ORDERS, NOW, JAKARTA)).text
+    said = ScreenCase("", alarms.show_reminder(EN, [FAILED, stuck, *others], ORDERS, NOW, JAKARTA)).text
     failed = re.findall(like("alarm.todo.order_failed"), said)
     assert failed == [text("alarm.todo.order_failed", id="cm1, ABC2346, ABC2347")]
     assert re.findall(like("alarm.todo.order_stuck"), said) == [text("alarm.todo.order_stuck", id="cm1")]
 
 
 def test_its_end_says_how_long_it_lasted_and_which_order_it_was() -> None:
-    over = alarms.over(EN, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=False)
+    over = alarms.show_over(EN, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=False)
     failed = text("alarm.order_failed_over", line=ORDER_LINE)
     assert ScreenCase("", over).text == text("alarm.over", duration="2 hours", line=failed)
-    by_hand = alarms.over(EN, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=True)
+    by_hand = alarms.show_over(EN, replace(FAILED, cleared_at=NOW), ORDERS, by_hand=True)
     assert ScreenCase("", by_hand).text == text("alarm.settled", line=failed)
 
 
 def test_many_alarms_fit_into_one_message_that_says_how_many_more_there_are() -> None:
     many = [replace(FAILED, subject=f"ABC23{number}") for number in range(10, 60)]
-    seen = ScreenCase("", alarms.reminder(EN, many, {}, NOW, JAKARTA))
+    seen = ScreenCase("", alarms.show_reminder(EN, many, {}, NOW, JAKARTA))
     assert seen.text.endswith(text("alarm.more", count=42))
     assert len(seen.buttons) == 9
 
@@ -159,7 +159,7 @@ def test_an_alarm_is_read_from_its_notification_as_it_was() -> None:
 
 def test_buttons_say_what_they_are_about_and_nothing_else_passes_for_them() -> None:
     for alarm in every_alarm(ORDER, NOW, "no"):
-        about = AlarmButton(AlarmAction.DONE, alarm.kind, alarm.subject)
+        about = AlarmButton(AlarmAction.RESOLVE_IN_ALARM, alarm.kind, alarm.subject)
         assert AlarmButton.read(about.pack()) == about
         assert AlarmButton.read(f"al:done:{alarm.kind}:{alarm.subject}") == about
     assert AlarmButton.read("al:status") == AlarmButton(AlarmAction.STATUS)

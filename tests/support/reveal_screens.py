@@ -76,17 +76,17 @@ def of_seeing_more(
         entries = tuple(an_entry(now, action=action, subject=each, detail=(typed * 100)[:5000]) for each in SUBJECTS)
         yield (
             f"audit: {action}",
-            audit.screen(
+            audit.show_page(
                 Reader(t, zone, now), AuditPage(entries[:PAGE_SIZE], older="20260817T030500000000-00000000"), TERMS
             ),
             ("3001",),
         )
     for word in sorted(TERMS.details):
         page = AuditPage((an_entry(now, detail=word),), actor_id=3001, is_newest=False)
-        yield f"audit: {word}", audit.screen(Reader(t, zone, now), page, TERMS), ("3001",)
-    yield "empty trail", audit.screen(Reader(t, zone, now), AuditPage(()), TERMS), ()
-    yield "trail of what time", audit.asking(t), ()
+        yield f"audit: {word}", audit.show_page(Reader(t, zone, now), page, TERMS), ("3001",)
+    yield "empty trail", audit.show_page(Reader(t, zone, now), AuditPage(()), TERMS), ()
+    yield "trail of what time", audit.ask_period(t), ()
     for count in (0, 100_001):
         made = AuditFile(count, None)
-        yield "no file", audit.nothing(Reader(t, zone, now), made, last(Period.WEEK, now, zone)), ()
-    yield "no file sent", audit.not_sent(t), ()
+        yield "no file", audit.explain_no_file(Reader(t, zone, now), made, last(Period.WEEK, now, zone)), ()
+    yield "no file sent", audit.explain_not_sent(t), ()

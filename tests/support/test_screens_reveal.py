@@ -94,7 +94,7 @@ def test_an_entry_says_who_did_what_to_whom_when_and_why(
     changes: dict[str, object], subject: str, user: str, why: str
 ) -> None:
     entry = an_entry(NOW - timedelta(seconds=5), **changes)
-    seen = ScreenCase("", audit.screen(Reader(EN, JAKARTA, NOW), AuditPage((entry,)), TERMS)).text
+    seen = ScreenCase("", audit.show_page(Reader(EN, JAKARTA, NOW), AuditPage((entry,)), TERMS)).text
     said = text(f"audit.{entry.action}", subject=subject)
     said = text("audit.about", said=said, user=user) if user else said
     said = text("audit.why", said=said, detail=why) if why else said
@@ -104,13 +104,13 @@ def test_an_entry_says_who_did_what_to_whom_when_and_why(
 
 def test_pages_turn_and_lead_to_the_trail_of_one_and_back() -> None:
     newest = AuditPage((an_entry(NOW), an_entry(NOW, actor_id=2001)), older="20260817T030500000000-00000000")
-    screen = audit.screen(Reader(EN, JAKARTA, NOW), newest, TERMS)
+    screen = audit.show_page(Reader(EN, JAKARTA, NOW), newest, TERMS)
     assert [[button.label for button in row] for row in screen.keyboard] == [
         [label("audit.older")],
         [label("audit.only", actor="3001"), label("audit.only", actor="2001")],
         [label("audit.export")],
     ]
-    of_one = audit.screen(Reader(EN, JAKARTA, NOW), AuditPage((an_entry(NOW),), 3001, is_newest=False), TERMS)
+    of_one = audit.show_page(Reader(EN, JAKARTA, NOW), AuditPage((an_entry(NOW),), 3001, is_newest=False), TERMS)
     assert [[button.label for button in row] for row in of_one.keyboard] == [
         [label("audit.newest")],
         [label("audit.everybody")],

@@ -10,7 +10,7 @@ from bot.operations.buttons import StatisticsAction, StatisticsButton
 from bot.operations.statistics_service import MAX_ORDERS, OrderFile
 
 
-def asking(t: Translator) -> Screen:
+def ask_period(t: Translator) -> Screen:
     """Ask for the period: the usual ones are buttons, any other is typed."""
     day, week, month, this, before = (
         Button(t.plain(f"export.{name}"), data=StatisticsButton(StatisticsAction.CSV, name).pack())
@@ -19,12 +19,12 @@ def asking(t: Translator) -> Screen:
     return Screen(t("export.ask"), ((day, week, month), (this, before)))
 
 
-def caption(t: Translator, file: OrderFile, span: Span, zone: tzinfo) -> Html:
+def format_caption(t: Translator, file: OrderFile, span: Span, zone: tzinfo) -> Html:
     """Return how many orders the file contains, of which period, and what it doesn't contain."""
     return t("export.caption", orders=t.plural("export.orders", file.orders), time=format_span(t, span, zone))
 
 
-def nothing(t: Translator, file: OrderFile, span: Span, zone: tzinfo) -> Screen:
+def explain_no_file(t: Translator, file: OrderFile, span: Span, zone: tzinfo) -> Screen:
     """Say that there is no file: no orders, or too many for one."""
     if file.orders:
         text = t("export.too_many", count=file.orders, most=MAX_ORDERS, time=format_span(t, span, zone))

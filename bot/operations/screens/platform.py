@@ -3,17 +3,35 @@
 Names, types and sizes are the service's own: all is read as data, escaped, and shortened to fit in a message.
 """
 
-from collections.abc import Iterator, Mapping
-from datetime import tzinfo
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from decimal import Context, Decimal
 from itertools import islice
 from typing import Final
 
+from bot.core.text import plain
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.screen import Screen
-from bot.operations.screens.formatting import cut, format_key, format_value, short
 from bot.operations.statistics_service import ServiceStatistics
 from bot.payments.tokens import CHAIN_NAMES, LIGHTNING, TOKENS, name_key
 from bot.settlement.model import DepositRails, PlatformStats, Rail
+
+NO_VALUE: Final = "–"  # noqa: RUF001  meant as a dash
+MAX_READ: Final = 400
+"""Characters of a text that are read at all, so that none takes too long."""
+
+MAX_UNITS: Final = 80
+"""UTF-16 units of a value."""
+
+MAX_ITEMS: Final = 5
+MAX_DIGITS: Final = 24
+"""A number with more is shown in scientific notation."""
+
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^A-Z\W_]+|\d+")
+_NUMBER: Final = re.compile(r"-?\d{1,24}(\.\d{1,24})?", re.ASCII)
+_RUPIAH, _SATS, _PERCENT = {"idr", "rupiah"}, {"sat", "sats", "satoshi", "satoshis"}, {"percent", "pct"}
+_EXACT: Final = Context(prec=12)
 
 MAX_LINES: Final = 16
 """Values in one message."""
@@ -35,7 +53,7 @@ NAMES: Final = {
 """The names that have a text. Any other name is shown as its words."""
 
 
-def screen(t: Translator, service: ServiceStatistics, zone: tzinfo) -> Screen:
+def show_service_statistics(t: Translator, service: ServiceStatistics, zone: tzinfo) -> Screen:
     """Return both, or that the service didn't answer."""
     statistics = t("platform.no_stats") if service.stats is None else _statistics(t, service.stats, zone)
     rails = t("platform.no_rails") if service.rails is None else _rails(t, service.rails)
@@ -43,23 +61,23 @@ def screen(t: Translator, service: ServiceStatistics, zone: tzinfo) -> Screen:
 
 
 def _statistics(t: Translator, stats: PlatformStats, zone: tzinfo) -> Html:
-    every = _flat(stats.values)
+    values = _flatten(stats.values)
     lines = [
         t("platform.figure", name=_name(t, path), value=format_value(t, path[-1], value, zone))
-        for path, value in islice(every, MAX_LINES)
+        for path, value in islice(values, MAX_LINES)
     ]
-    left = sum(1 for _ in every)
+    left = sum(1 for _ in values)
     if left:
         lines.append(t.plural("platform.more", left))
     return Html("\n".join(lines)) if lines else t("platform.empty")
 
 
-def _flat(given: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+def _flatten(values: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
     """Yield every value with the names that lead to it. Values below `MAX_DEPTH` stay together."""
-    for key, value in given.items():
+    for key, value in values.items():
         path = (*above, key)
         if isinstance(value, Mapping) and value and len(path) < MAX_DEPTH:
-            yield from _flat(value, path)
+            yield from _flatten(value, path)
         else:
             yield path, value
 
@@ -67,23 +85,23 @@ def _flat(given: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[
 def _name(t: Translator, path: tuple[str, ...]) -> str:
     if len(path) == 1 and path[0] in NAMES:
         return t.plain(NAMES[path[0]])
-    return cut(" · ".join(map(format_key, path)), 48)
+    return truncate(" · ".join(map(format_key, path)), 48)
 
 
 def _rails(t: Translator, rails: DepositRails) -> Html:
     lines = [] if rails.is_configured else [t("platform.unconfigured")]
     lines += [_rail(t, rail) for rail in rails.rails]
     if rails.error:
-        lines.append(t("platform.error", error=short(rails.error, 120)))
+        lines.append(t("platform.error", error=shorten(rails.error, 120)))
     return Html("\n".join(lines)) if lines else t("platform.empty")
 
 
 def _rail(t: Translator, rail: Rail) -> Html:
-    name = t.plain(NAMES[rail.name]) if rail.name in NAMES else cut(format_key(rail.name), 48)
-    facts = [fact for fact in (short(rail.token, 16), _chain(rail), short(rail.summary, 80)) if fact not in name]
+    name = t.plain(NAMES[rail.name]) if rail.name in NAMES else truncate(format_key(rail.name), 48)
+    facts = [fact for fact in (shorten(rail.token, 16), _chain(rail), shorten(rail.summary, 80)) if fact not in name]
     line = t("platform.rail_facts", name=name, facts=" · ".join(facts)) if facts else t("platform.rail", name=name)
     addresses = [
-        t(key, address=short(address, 64))
+        t(key, address=shorten(address, 64))
         for key, address in (("platform.contract", rail.contract), ("platform.address", rail.address))
         if address
     ]
@@ -93,4 +111,101 @@ def _rail(t: Translator, rail: Rail) -> Html:
 def _chain(rail: Rail) -> str:
     if rail.chain_id is None:
         return ""
-    return CHAIN_NAMES.get(rail.chain_id, short(str(rail.chain_id), 20))
+    return CHAIN_NAMES.get(rail.chain_id, shorten(str(rail.chain_id), 20))
+
+
+def shorten(text: str, units: int = MAX_UNITS) -> str:
+    """Return a text from outside on one line, without hidden characters, shortened to so many units."""
+    shown = truncate(plain(text[:MAX_READ]), units)
+    return shown if len(text) <= MAX_READ or shown.endswith("…") else f"{shown[: units - 1]}…"
+
+
+def truncate(text: str, units: int) -> str:
+    """Return the beginning of a plain text, up to so many units."""
+    if _count_units(text) <= units:
+        return text
+    shown = text[:units]
+    while _count_units(shown) > units - 1:
+        shown = shown[:-1]
+    return f"{shown.rstrip()}…"
+
+
+def format_key(key: str) -> str:
+    """Return a key as words: "totalVolumeIdr" is "Total volume IDR". One without letters stays as it is."""
+    words = _WORDS.findall(plain(key[:MAX_READ]))
+    if not words:
+        return shorten(key) or NO_VALUE
+    lowered = [word.upper() if word.lower() in {"idr", "btc", "usd", "id"} else word.lower() for word in words]
+    sentence = " ".join(lowered)
+    return sentence[0].upper() + sentence[1:]
+
+
+def format_value(t: Translator, key: str, value: object, zone: tzinfo) -> str:
+    """Return `value` in the format of its type and of the unit at the end of its key."""
+    if isinstance(value, bool):
+        return t.plain("platform.yes" if value else "platform.no")
+    unit = _get_unit(key)
+    if isinstance(value, str) and unit and _NUMBER.fullmatch(value.strip()):
+        value = Decimal(value.strip())
+    match value:
+        case int() | Decimal():
+            return _format_number(t, unit, Decimal(value))
+        case str():
+            return _format_text(t, value, zone)
+        case Mapping() | Sequence():
+            return _format_items(t, key, value, zone)
+        case _:
+            return NO_VALUE
+
+
+def _get_unit(key: str) -> str:
+    words = _WORDS.findall(key[:MAX_READ])
+    last = words[-1].lower() if words else ""
+    return last if last in _RUPIAH | _SATS | _PERCENT else ""
+
+
+def _format_number(t: Translator, unit: str, value: Decimal) -> str:
+    if abs(value.adjusted()) > MAX_DIGITS:
+        return _format_scientific(value)
+    if len(value.as_tuple().digits) > MAX_DIGITS:
+        value = _EXACT.plus(value)
+    if unit in _RUPIAH:
+        return t.rate(value) if value >= 0 else t.number(value)
+    if unit in _PERCENT:
+        return t.percent(value)
+    is_whole = value == value.to_integral_value()
+    if unit in _SATS and is_whole:
+        return t.sats(int(value))
+    return t.number(int(value) if is_whole else value)
+
+
+def _format_scientific(value: Decimal) -> str:
+    """Return zero, or the first digits and the power of ten."""
+    if not value:
+        return "0"
+    sign, digits, _ = value.as_tuple()
+    first = "".join(map(str, digits[:4])).ljust(4, "0")
+    return f"{'-' if sign else ''}{first[0]}.{first[1:]}e{value.adjusted()}"
+
+
+def _format_text(t: Translator, value: str, zone: tzinfo) -> str:
+    """Return a text, or the time that it contains."""
+    if "T" in value[:MAX_READ] and len(value) <= 40:  # noqa: PLR2004  the longest spelling of a moment is 32
+        try:
+            moment = datetime.fromisoformat(value.strip())
+            return t.date_time(moment if moment.tzinfo else moment.replace(tzinfo=UTC), zone)
+        except (ValueError, OverflowError):
+            pass
+    return shorten(value) or NO_VALUE
+
+
+def _format_items(t: Translator, key: str, values: Mapping[str, object] | Sequence[object], zone: tzinfo) -> str:
+    """Return a short list of plain values, or how many there are."""
+    few = isinstance(values, Sequence) and len(values) <= MAX_ITEMS
+    if not values or not few or any(isinstance(value, Mapping | list) for value in values):
+        return t.plural("platform.items", len(values))
+    return shorten(", ".join(format_value(t, key, value, zone) for value in values))
+
+
+def _count_units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

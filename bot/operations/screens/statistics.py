@@ -15,20 +15,20 @@ from bot.operations.statistics import (
     Outcome,
     SubscriberStatistics,
     UserStatistics,
-    share,
+    calculate_share,
 )
 from bot.rates.axes import round_step
 from bot.support.tickets.screens import format_length, format_ticket_times
 
 LEVELS: Final = 4
-SIGNS: Final = {
+OUTCOME_SIGNS: Final = {
     Outcome.SENT: "✅",
     Outcome.UNDER_WAY: "⏳",
     Outcome.FAILED: "❌",
     Outcome.FAILED_UNKNOWN: "❔",
     Outcome.WAITING: "🕓",
     Outcome.UNPAID: "⌛",
-    Outcome.HELD: "❓",
+    Outcome.PRICE_CHANGED: "❓",
     Outcome.UNCERTAIN: "🔎",
     Outcome.REFUSED: "✖️",
     Outcome.CLOSED: "🚫",
@@ -36,17 +36,17 @@ SIGNS: Final = {
 """In the order in which they are shown: paid orders first."""
 
 
-def screen(t: Translator, period: Period, since: str, own: BotStatistics, picture: bytes) -> Screen:
+def show_statistics(t: Translator, period: Period, since: str, own: BotStatistics, picture: bytes) -> Screen:
     """Return all of it, short enough for a caption whatever the numbers are."""
     head = t("figures.head", period=t.plain(f"figures.{period}"), since=since)
     parts = [head, _users(t, own.users, own.subscribers), _orders(t, own.orders), format_ticket_times(t, own.tickets)]
     return Screen("\n\n".join(part for part in parts if part), _keyboard(t, period), photo=picture)
 
 
-def chart_data(t: Translator, period: Period, span: Span, orders: OrderStatistics, zone: tzinfo) -> BarFacts:
+def build_chart(t: Translator, period: Period, span: Span, orders: OrderStatistics, zone: tzinfo) -> BarFacts:
     """Return the chart of what was paid in each hour or on each day, in rupiah."""
     paid = orders.paid_by_part()
-    top, levels = _levels(t, max(tally.idr for tally in paid))
+    top, levels = _build_levels(t, max(tally.idr for tally in paid))
     return BarFacts(
         brand="Kirim",
         title=t.plain("figures.volume_title"),
@@ -57,7 +57,7 @@ def chart_data(t: Translator, period: Period, span: Span, orders: OrderStatistic
         columns=(
             (t.plain("figures.column_placed"), t.number(orders.placed.orders)),
             (t.plain("figures.column_paid"), t.number(orders.paid.orders)),
-            (t.plain("figures.column_sent"), t.number(_count(orders, Outcome.SENT))),
+            (t.plain("figures.column_sent"), t.number(_count_orders(orders, Outcome.SENT))),
         ),
         footer=t.plain("figures.since", since=t.date_time(span.since, zone)),
         bars=tuple(
@@ -67,7 +67,7 @@ def chart_data(t: Translator, period: Period, span: Span, orders: OrderStatistic
     )
 
 
-def _levels(t: Translator, highest: int) -> tuple[int, tuple[Mark, ...]]:
+def _build_levels(t: Translator, highest: int) -> tuple[int, tuple[Mark, ...]]:
     """Return the sum at the top of the chart, above 0, and the round sums up to it."""
     if not highest:
         return 1, ()
@@ -92,7 +92,7 @@ def _users(t: Translator, users: UserStatistics, subscribers: SubscriberStatisti
         ),
     ]
     if users.new:
-        reached = Decimal(share(users.paid, users.new)) / 100
+        reached = Decimal(calculate_share(users.paid, users.new)) / 100
         lines.append(t("figures.from_start", ordered=users.ordered, paid=users.paid, new=users.new, share=reached))
     return Html("\n".join(lines))
 
@@ -103,11 +103,16 @@ def _orders(t: Translator, orders: OrderStatistics) -> Html:
         return t("figures.no_orders")
     lines = [t("figures.orders", count=orders.placed.orders)]
     lines += [
-        t("figures.outcome", sign=sign, name=t.plain(f"figures.outcome_{outcome}"), count=_count(orders, outcome))
-        for outcome, sign in SIGNS.items()
-        if _count(orders, outcome)
+        t(
+            "figures.outcome",
+            sign=sign,
+            name=t.plain(f"figures.outcome_{outcome}"),
+            count=_count_orders(orders, outcome),
+        )
+        for outcome, sign in OUTCOME_SIGNS.items()
+        if _count_orders(orders, outcome)
     ]
-    paid = Decimal(share(orders.paid.orders, orders.placed.orders)) / 100
+    paid = Decimal(calculate_share(orders.paid.orders, orders.placed.orders)) / 100
     lines.append(t("figures.paid", paid=orders.paid.orders, placed=orders.placed.orders, share=paid))
     lines.append(t("figures.volume", idr=orders.paid.idr, sats=orders.paid.sats))
     if orders.median is not None:
@@ -115,7 +120,7 @@ def _orders(t: Translator, orders: OrderStatistics) -> Html:
     return Html("\n".join(lines))
 
 
-def _count(orders: OrderStatistics, outcome: Outcome) -> int:
+def _count_orders(orders: OrderStatistics, outcome: Outcome) -> int:
     tally = orders.by_outcome.get(outcome)
     return tally.orders if tally else 0
 

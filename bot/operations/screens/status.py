@@ -6,28 +6,28 @@ from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import format_clock
 from bot.infra.telegram.ui.screen import Button, Screen
 from bot.operations.monitor import HealthSummary
-from bot.staff.alarm_model import OF_ORDERS, Alarm, AlarmKind
+from bot.staff.alarm_model import ORDER_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_subjects import Subjects
 from bot.staff.buttons import AlarmAction, AlarmButton
-from bot.staff.screens import alarms as told
+from bot.staff.screens import alarms as alarm_screens
 from bot.users.screens.buttons import send_row
 
-FINE, WRONG, UNKNOWN = "✅", "🚨", "❔"
+OK, WRONG, UNKNOWN = "✅", "🚨", "❔"
 
 
-def screen(t: Translator, summary: HealthSummary, subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
+def show_status(t: Translator, summary: HealthSummary, subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
     """One line for each thing, then what is wrong in full, with a button for each alarm that can be settled."""
     parts = [
         t("alarm.glance", time=format_clock(t, now, zone)),
         _table(t, summary),
-        t("alarm.lately", count=summary.raised_lately),
+        t("alarm.lately", count=summary.raised_recently),
     ]
     if summary.alarms:
-        parts.append(told.lines(t, summary.alarms, subjects, now, zone))
+        parts.append(alarm_screens.format_alarms(t, summary.alarms, subjects, now, zone))
     rows = (
-        *told.settling_rows(t, summary.alarms, AlarmAction.TICK),
+        *alarm_screens.resolve_rows(t, summary.alarms, AlarmAction.RESOLVE_IN_STATUS),
         (Button(t.plain("button.refresh"), data=AlarmButton(AlarmAction.STATUS).pack()),),
-        (Button(t.plain("alarm.own_orders"), data=AlarmButton(AlarmAction.MINE).pack()),),
+        (Button(t.plain("alarm.own_orders"), data=AlarmButton(AlarmAction.OWN_ORDERS).pack()),),
         send_row(t),
     )
     return Screen("\n\n".join(parts), rows)
@@ -45,7 +45,7 @@ def _row(t: Translator, kind: AlarmKind, summary: HealthSummary) -> str:
 def _mark(kind: AlarmKind, raised: list[Alarm], summary: HealthSummary) -> str:
     if raised:
         return WRONG
-    return UNKNOWN if _is_unknown(kind, summary) else FINE
+    return UNKNOWN if _is_unknown(kind, summary) else OK
 
 
 def _state(t: Translator, kind: AlarmKind, raised: list[Alarm], summary: HealthSummary) -> Html | str:
@@ -55,15 +55,15 @@ def _state(t: Translator, kind: AlarmKind, raised: list[Alarm], summary: HealthS
         return t.number(summary.methods)
     if _is_unknown(kind, summary) and not raised:
         return t("alarm.unknown")
-    if kind in OF_ORDERS:
+    if kind in ORDER_ALARMS:
         return t.number(len(raised))
-    return t(f"alarm.{told.name(raised[0])}_wrong") if raised else t(f"alarm.{kind}_fine")
+    return t(f"alarm.{alarm_screens.get_text_name(raised[0])}_wrong") if raised else t(f"alarm.{kind}_fine")
 
 
 def _is_unknown(kind: AlarmKind, summary: HealthSummary) -> bool:
     known = {
         AlarmKind.KEY_REFUSED: summary.is_key_accepted,
-        AlarmKind.SERVICE_DOWN: summary.service_answers,
+        AlarmKind.SERVICE_DOWN: summary.is_service_up,
         AlarmKind.METHODS_SHRUNK: summary.methods,
     }
     return kind in known and known[kind] is None

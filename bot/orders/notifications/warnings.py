@@ -16,7 +16,7 @@ from bot.orders.repository import OrderRepository
 from bot.orders.screens import warnings as screens
 from bot.orders.screens.formatting import format_order_line
 from bot.orders.screens.open_orders import status_key
-from bot.staff.alarm_model import OF_ORDERS, Alarm, AlarmKind
+from bot.staff.alarm_model import ORDER_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_subjects import LoadAlarmSubject
 from bot.staff.screens import alarms
 from bot.users.readers import RenderContext, Renderer
@@ -38,11 +38,11 @@ class OrderInAlarm:
         """Return the id by which the settlement service knows it; "" where it has given none."""
         return self.order.service_id or ""
 
-    def line(self, t: Translator) -> Html:
+    def format_line(self, t: Translator) -> Html:
         """Return what names the order to operators."""
         return format_order_line(t, self.order)
 
-    def status(self, t: Translator, now: datetime) -> Html:
+    def format_status(self, t: Translator, now: datetime) -> Html:
         """Return its status."""
         return t(status_key(self.order, now))
 
@@ -53,7 +53,7 @@ async def load_order(tx: Transaction, reference: str) -> OrderInAlarm | None:
     return None if order is None else OrderInAlarm(order)
 
 
-ALARM_SUBJECTS: Final[Mapping[AlarmKind, LoadAlarmSubject]] = dict.fromkeys(OF_ORDERS, load_order)
+ALARM_SUBJECTS: Final[Mapping[AlarmKind, LoadAlarmSubject]] = dict.fromkeys(ORDER_ALARMS, load_order)
 """How staff's alarms read orders."""
 
 
@@ -76,6 +76,6 @@ class OrderWarnings:
         screen = screens.screen(kind, t, order, notification.payload, context.now)
         if notification.chat_id in self._operators:
             alarm = Alarm(kind=ALARM_OF[kind], subject=reference, raised_at=notification.created_at)
-            todo = alarms.todo(t, [alarm], {reference: known} if known else {})
-            screen = Screen(f"{screen.text}\n{todo}", alarms.keyboard(t, alarm))
+            advice = alarms.format_advice(t, [alarm], {reference: known} if known else {})
+            screen = Screen(f"{screen.text}\n{advice}", alarms.build_keyboard(t, alarm))
         return await context.send_text(notification, screen, priority="money")

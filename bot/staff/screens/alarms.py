@@ -6,142 +6,149 @@ from datetime import datetime, tzinfo
 from bot.infra.i18n import Html, Translator
 from bot.infra.telegram.ui.formatting import clip, format_time
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
-from bot.staff.alarm_model import BY_HAND, OF_ORDERS, Alarm, AlarmKind
-from bot.staff.alarm_subjects import SHOWN, Subjects
+from bot.staff.alarm_model import ORDER_ALARMS, RESOLVABLE_ALARMS, Alarm, AlarmKind
+from bot.staff.alarm_subjects import MAX_ALARMS_SHOWN, Subjects
 from bot.staff.buttons import AlarmAction, AlarmButton
 
-FACT_SHOWN = 100
-ID_SHOWN = 40
+MAX_FACT_LENGTH = 100
+MAX_ID_LENGTH = 40
 
 
-def raised(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
+def show_raised(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
     """Something is wrong, and what to do about it."""
-    return Screen(f"🚨 {line(t, alarm, subjects, now, zone)}\n{todo(t, [alarm], subjects)}", keyboard(t, alarm))
+    return Screen(
+        f"🚨 {format_alarm(t, alarm, subjects, now, zone)}\n{format_advice(t, [alarm], subjects)}",
+        build_keyboard(t, alarm),
+    )
 
 
-def over(t: Translator, alarm: Alarm, subjects: Subjects, *, by_hand: bool) -> Screen:
+def show_over(t: Translator, alarm: Alarm, subjects: Subjects, *, by_hand: bool) -> Screen:
     """It is right again, or another operator has said that it is seen to."""
     if by_hand:
-        return Screen(t("alarm.settled", line=_about(t, alarm, subjects)))
+        return Screen(t("alarm.settled", line=_describe_ended(t, alarm, subjects)))
     lasted = t.duration((alarm.cleared_at or alarm.raised_at) - alarm.raised_at)
-    return Screen(t("alarm.over", line=_about(t, alarm, subjects), duration=lasted))
+    return Screen(t("alarm.over", line=_describe_ended(t, alarm, subjects), duration=lasted))
 
 
-def reminder(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
+def show_reminder(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
     """Everything that is still wrong."""
-    rows = settling_rows(t, alarms, AlarmAction.LIST)
+    rows = resolve_rows(t, alarms, AlarmAction.RESOLVE_IN_REMINDER)
     status = (Button(t.plain("alarm.status"), data=AlarmButton(AlarmAction.STATUS).pack()),)
-    return Screen(f"{t('alarm.still')}\n\n{lines(t, alarms, subjects, now, zone)}", (*rows, status))
+    return Screen(f"{t('alarm.still')}\n\n{format_alarms(t, alarms, subjects, now, zone)}", (*rows, status))
 
 
-def key_refused(t: Translator) -> Screen:
+def show_key_refused(t: Translator) -> Screen:
     """The service refuses the key."""
     return Screen(Html(f"{t('news.staff_key_refused')}\n{t('alarm.todo.key_refused')}"))
 
 
-def key_works(t: Translator) -> Screen:
+def show_key_works(t: Translator) -> Screen:
     """The service accepts the key again."""
     return Screen(t("news.staff_key_works"))
 
 
-def none_left(t: Translator) -> Screen:
+def show_none_left(t: Translator) -> Screen:
     """What stands in a reminder's place once all of it has been seen to."""
     return Screen(t("alarm.none_left"))
 
 
-def lines(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, now: datetime, zone: tzinfo) -> Html:
+def format_alarms(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, now: datetime, zone: tzinfo) -> Html:
     """The first few alarms with what to do about each, and how many more there are."""
-    shown, told = alarms[:SHOWN], []
+    shown, parts = alarms[:MAX_ALARMS_SHOWN], []
     for place, alarm in enumerate(shown):
         # What to do about several that are alike stands once, below the last of them: a message holds no more.
-        alike = [each for each in shown if _sentence(each) == _sentence(alarm)]
-        is_last = all(_sentence(each) != _sentence(alarm) for each in shown[place + 1 :])
-        advice = f"\n{todo(t, alike, subjects)}" if is_last else ""
-        told.append(f"🚨 {line(t, alarm, subjects, now, zone)}{advice}")
-    if len(alarms) > SHOWN:
-        told.append(t("alarm.more", count=len(alarms) - SHOWN))
-    return Html("\n\n".join(told))
+        alike = [each for each in shown if _get_start_text_name(each) == _get_start_text_name(alarm)]
+        is_last = all(_get_start_text_name(each) != _get_start_text_name(alarm) for each in shown[place + 1 :])
+        advice = f"\n{format_advice(t, alike, subjects)}" if is_last else ""
+        parts.append(f"🚨 {format_alarm(t, alarm, subjects, now, zone)}{advice}")
+    if len(alarms) > MAX_ALARMS_SHOWN:
+        parts.append(t("alarm.more", count=len(alarms) - MAX_ALARMS_SHOWN))
+    return Html("\n\n".join(parts))
 
 
-def line(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, zone: tzinfo) -> Html:
+def format_alarm(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, zone: tzinfo) -> Html:
     """What is wrong and since when, with the order that it is about."""
-    facts = {fact: _shown(value) for fact, value in alarm.facts.items() if fact != "since"}
-    since = format_time(t, _since(alarm), now, zone, up=False)
+    facts = {fact: _format_fact(value) for fact, value in alarm.facts.items() if fact != "since"}
+    since = format_time(t, _get_start(alarm), now, zone, up=False)
     known = {"before": "", "now": "", "count": "", "complaint": "", "message": "", "why": "", "rows": "", **facts}
-    return t(f"alarm.{_sentence(alarm)}", **known, since=since, line=_standing(t, alarm, subjects, now))
+    return t(
+        f"alarm.{_get_start_text_name(alarm)}", **known, since=since, line=_describe_subject(t, alarm, subjects, now)
+    )
 
 
-def todo(t: Translator, alarms: Sequence[Alarm], subjects: Subjects) -> Html:
+def format_advice(t: Translator, alarms: Sequence[Alarm], subjects: Subjects) -> Html:
     """Return what an operator has to do about alarms that are alike."""
-    return t(f"alarm.todo.{_sentence(alarms[0])}", id=", ".join(_service_id(alarm, subjects) for alarm in alarms))
+    return t(
+        f"alarm.todo.{_get_start_text_name(alarms[0])}", id=", ".join(_service_id(alarm, subjects) for alarm in alarms)
+    )
 
 
 def _service_id(alarm: Alarm, subjects: Subjects) -> str:
     """Return the id by which the settlement service knows an order, or our reference where it has given none."""
     known = subjects.get(alarm.subject)
-    return clip(known.service_id or alarm.subject if known else alarm.subject, ID_SHOWN)
+    return clip(known.service_id or alarm.subject if known else alarm.subject, MAX_ID_LENGTH)
 
 
-def name(alarm: Alarm) -> str:
+def get_text_name(alarm: Alarm) -> str:
     """What its sentences are named after: its kind, but a service that only makes no orders is told apart."""
     return "orders_refused" if alarm.facts.get("orders") else str(alarm.kind)
 
 
-def keyboard(t: Translator, alarm: Alarm) -> Keyboard:
+def build_keyboard(t: Translator, alarm: Alarm) -> Keyboard:
     """That it is seen to can be said of what doesn't end by itself."""
-    if not can_be_settled(alarm):
+    if not can_be_resolved(alarm):
         return ()
     label = "alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "alarm.seen_to"
-    done = AlarmButton(AlarmAction.DONE, alarm.kind, alarm.subject)
+    done = AlarmButton(AlarmAction.RESOLVE_IN_ALARM, alarm.kind, alarm.subject)
     return ((Button(t.plain(label), data=done.pack()),),)
 
 
-def settling_rows(t: Translator, alarms: Iterable[Alarm], action: AlarmAction) -> Keyboard:
-    """A button for each of the first few that can be settled; `action` says where the buttons stand."""
-    settled = [alarm for alarm in alarms if can_be_settled(alarm)][:SHOWN]
-    return tuple((_settling(t, alarm, action),) for alarm in settled)
+def resolve_rows(t: Translator, alarms: Iterable[Alarm], action: AlarmAction) -> Keyboard:
+    """A button for each of the first few that can be resolvable; `action` says where the buttons stand."""
+    resolvable = [alarm for alarm in alarms if can_be_resolved(alarm)][:MAX_ALARMS_SHOWN]
+    return tuple((_resolve_button(t, alarm, action),) for alarm in resolvable)
 
 
-def can_be_settled(alarm: Alarm) -> bool:
+def can_be_resolved(alarm: Alarm) -> bool:
     """Whether an operator's word ends it: of an order, of support's group, and of a list that is rightly shorter."""
-    return alarm.kind in BY_HAND or (alarm.kind is AlarmKind.METHODS_SHRUNK and not _is_empty(alarm))
+    return alarm.kind in RESOLVABLE_ALARMS or (alarm.kind is AlarmKind.METHODS_SHRUNK and not _is_empty(alarm))
 
 
-def _settling(t: Translator, alarm: Alarm, action: AlarmAction) -> Button:
-    if alarm.kind in OF_ORDERS:
+def _resolve_button(t: Translator, alarm: Alarm, action: AlarmAction) -> Button:
+    if alarm.kind in ORDER_ALARMS:
         label = t.plain("alarm.seen_to_order", reference=alarm.subject)
     else:
         label = t.plain("alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "alarm.seen_to")
     return Button(label, data=AlarmButton(action, alarm.kind, alarm.subject).pack())
 
 
-def _about(t: Translator, alarm: Alarm, subjects: Subjects) -> Html:
-    return t(f"alarm.{name(alarm)}_over", line=_subject_line(t, alarm, subjects))
+def _describe_ended(t: Translator, alarm: Alarm, subjects: Subjects) -> Html:
+    return t(f"alarm.{get_text_name(alarm)}_over", line=_subject_line(t, alarm, subjects))
 
 
-def _standing(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime) -> Html | str:
+def _describe_subject(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime) -> Html | str:
     known, about = subjects.get(alarm.subject), _subject_line(t, alarm, subjects)
-    return Html(f"{about}\n{known.status(t, now)}") if known else about
+    return Html(f"{about}\n{known.format_status(t, now)}") if known else about
 
 
 def _subject_line(t: Translator, alarm: Alarm, subjects: Subjects) -> Html | str:
     known = subjects.get(alarm.subject)
-    return known.line(t) if known else alarm.subject
+    return known.format_line(t) if known else alarm.subject
 
 
-def _since(alarm: Alarm) -> datetime:
+def _get_start(alarm: Alarm) -> datetime:
     """When it began; it may have been raised later."""
     began = alarm.facts.get("since")
     return datetime.fromisoformat(str(began)) if began else alarm.raised_at
 
 
-def _shown(fact: object) -> int | str:
-    return fact if isinstance(fact, int) else clip(str(fact), FACT_SHOWN)
+def _format_fact(fact: object) -> int | str:
+    return fact if isinstance(fact, int) else clip(str(fact), MAX_FACT_LENGTH)
 
 
-def _sentence(alarm: Alarm) -> str:
+def _get_start_text_name(alarm: Alarm) -> str:
     """Return what the sentences that are only for its beginning are named after."""
-    return "methods_empty" if _is_empty(alarm) else name(alarm)
+    return "methods_empty" if _is_empty(alarm) else get_text_name(alarm)
 
 
 def _is_empty(alarm: Alarm) -> bool:

@@ -9,23 +9,23 @@ from bot.infra.telegram.ui.formatting import clip, format_span
 from bot.infra.telegram.ui.reader import Reader
 from bot.infra.telegram.ui.screen import Button, Keyboard, Screen
 from bot.staff.audit import MAX_ENTRIES, AuditFile, AuditPage
-from bot.staff.audit_terms import NAME_SHOWN, AuditTerms
+from bot.staff.audit_terms import MAX_NAME_LENGTH, AuditTerms
 from bot.staff.buttons import AuditExportButton, AuditFileButton, AuditPageButton
 from bot.staff.model import AuditAction, AuditEntry
 
-DETAIL_SHOWN: Final = 200
-ACTORS_OFFERED: Final = 3
+MAX_DETAIL_LENGTH: Final = 200
+MAX_ACTORS_OFFERED: Final = 3
 
 
-def screen(reader: Reader, page: AuditPage, terms: AuditTerms) -> Screen:
+def show_page(reader: Reader, page: AuditPage, terms: AuditTerms) -> Screen:
     """One page, newest first."""
     t = reader.t
     title = t("audit.title_of", actor=str(page.actor_id)) if page.actor_id else t("audit.title")
     entries = [_entry(reader, entry, terms) for entry in page.entries] or [t("audit.none")]
-    return Screen("\n\n".join((title, *entries)), (*_turns(t, page), *_actors(t, page), _export_row(t)))
+    return Screen("\n\n".join((title, *entries)), (*_page_rows(t, page), *_actor_rows(t, page), _export_row(t)))
 
 
-def asking(t: Translator) -> Screen:
+def ask_period(t: Translator) -> Screen:
     """Of which time the file is to be."""
     day, week, month, this, before = (
         Button(t.plain(f"export.{name}"), data=AuditFileButton(name).pack()) for name in NAMED_SPANS
@@ -33,20 +33,20 @@ def asking(t: Translator) -> Screen:
     return Screen(t("audit.ask"), ((day, week, month), (this, before), _back_row(t)))
 
 
-def caption(reader: Reader, made: AuditFile, span: Span) -> Html:
+def format_caption(reader: Reader, file: AuditFile, span: Span) -> Html:
     """How many entries the file holds, and of which time."""
     t = reader.t
-    return t("audit.caption", entries=t.plural("audit.entries", made.entries), time=format_span(t, span, reader.zone))
+    return t("audit.caption", entries=t.plural("audit.entries", file.entries), time=format_span(t, span, reader.zone))
 
 
-def nothing(reader: Reader, made: AuditFile, span: Span) -> Screen:
+def explain_no_file(reader: Reader, file: AuditFile, span: Span) -> Screen:
     """That there is no file: no entries, or too many for one."""
     t = reader.t
-    key = "audit.too_many" if made.entries else "audit.none_then"
+    key = "audit.too_many" if file.entries else "audit.none_then"
     return Screen(t(key, time=format_span(t, span, reader.zone), most=MAX_ENTRIES), (_export_row(t), _back_row(t)))
 
 
-def not_sent(t: Translator) -> Screen:
+def explain_not_sent(t: Translator) -> Screen:
     """Telegram took no file."""
     return Screen(t("export.not_sent"), (_export_row(t),))
 
@@ -54,43 +54,45 @@ def not_sent(t: Translator) -> Screen:
 def _entry(reader: Reader, entry: AuditEntry, terms: AuditTerms) -> Html:
     t = reader.t
     day = reader.format_day(entry.at)
-    said = t(f"audit.{entry.action}", subject=_subject(t, entry, terms))
+    sentence = t(f"audit.{entry.action}", subject=_format_subject(t, entry, terms))
     if entry.user_id and not entry.subject.startswith("person:"):
-        said = t("audit.about", said=said, user=str(entry.user_id))
+        sentence = t("audit.about", said=sentence, user=str(entry.user_id))
     if entry.detail:
-        said = t("audit.why", said=said, detail=_detail(t, entry, terms))
-    return t("audit.entry", day=day, time=t.seconds(entry.at, reader.zone), actor=str(entry.actor_id), said=said)
+        sentence = t("audit.why", said=sentence, detail=_format_detail(t, entry, terms))
+    return t("audit.entry", day=day, time=t.seconds(entry.at, reader.zone), actor=str(entry.actor_id), said=sentence)
 
 
-def _subject(t: Translator, entry: AuditEntry, terms: AuditTerms) -> Html | str:
+def _format_subject(t: Translator, entry: AuditEntry, terms: AuditTerms) -> Html | str:
     kind, _, name = entry.subject.partition(":")
     subject_name = terms.subjects.get(kind)
     if subject_name is None:
-        return clip(plain(entry.subject), NAME_SHOWN)
+        return clip(plain(entry.subject), MAX_NAME_LENGTH)
     return t(f"audit.of_{kind}", name=subject_name(t, entry, name))
 
 
-def _detail(t: Translator, entry: AuditEntry, terms: AuditTerms) -> str:
+def _format_detail(t: Translator, entry: AuditEntry, terms: AuditTerms) -> str:
     if entry.detail in terms.details and entry.action is not AuditAction.NOTED:
         return t.plain(f"audit.word_{entry.detail}")
-    return clip(plain(entry.detail), DETAIL_SHOWN)
+    return clip(plain(entry.detail), MAX_DETAIL_LENGTH)
 
 
-def _turns(t: Translator, page: AuditPage) -> Keyboard:
-    newest = () if page.is_newest else (_turn(t.plain("audit.newest"), "", page.actor_id),)
-    older = (_turn(t.plain("audit.older"), page.older, page.actor_id),) if page.older else ()
+def _page_rows(t: Translator, page: AuditPage) -> Keyboard:
+    newest = () if page.is_newest else (_page_button(t.plain("audit.newest"), "", page.actor_id),)
+    older = (_page_button(t.plain("audit.older"), page.older, page.actor_id),) if page.older else ()
     return (row,) if (row := (*newest, *older)) else ()
 
 
-def _actors(t: Translator, page: AuditPage) -> Keyboard:
+def _actor_rows(t: Translator, page: AuditPage) -> Keyboard:
     """The trail of one of those on the page; or of everybody again."""
     if page.actor_id:
-        return ((_turn(t.plain("audit.everybody"), "", 0),),)
-    actors = list(dict.fromkeys(entry.actor_id for entry in page.entries))[:ACTORS_OFFERED]
-    return (tuple(_turn(t.plain("audit.only", actor=str(actor)), "", actor) for actor in actors),) if actors else ()
+        return ((_page_button(t.plain("audit.everybody"), "", 0),),)
+    actors = list(dict.fromkeys(entry.actor_id for entry in page.entries))[:MAX_ACTORS_OFFERED]
+    return (
+        (tuple(_page_button(t.plain("audit.only", actor=str(actor)), "", actor) for actor in actors),) if actors else ()
+    )
 
 
-def _turn(label: str, before: str, actor_id: int) -> Button:
+def _page_button(label: str, before: str, actor_id: int) -> Button:
     return Button(label, data=AuditPageButton(before, str(actor_id or "")).pack())
 
 
@@ -99,4 +101,4 @@ def _export_row(t: Translator) -> tuple[Button, ...]:
 
 
 def _back_row(t: Translator) -> tuple[Button, ...]:
-    return (_turn(t.plain("audit.back"), "", 0),)
+    return (_page_button(t.plain("audit.back"), "", 0),)
