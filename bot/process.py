@@ -20,7 +20,7 @@ from bot.infra.outbox.workers import OutboxCleanupWorker, OutboxWorker
 from bot.infra.telegram.errors import TokenRefused
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.infra.telegram.inbound.message_limit import MessageLimit
-from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
+from bot.infra.telegram.inbound.receiver import Receiver, UpdatePoller
 from bot.infra.telegram.inbound.workers import InboxCleanupWorker
 from bot.infra.telegram.transport import TelegramRequest
 from bot.infra.workers import Wakeup, WorkerGroup, run_forever, why_it_ended
@@ -180,7 +180,7 @@ async def _connect(app: App, stack: AsyncExitStack) -> bool:
 async def _serve(app: App, listener: socket.socket | None, stop: asyncio.Event) -> int:
     bot = app.application.bot
     staff_chats = app.orders.service.rules.staff_ids | {app.settings.support_chat_id}
-    gate = MessageLimit(
+    message_limit = MessageLimit(
         app.settings.max_messages_per_minute,
         app.clock,
         app.infra.messenger,
@@ -190,14 +190,14 @@ async def _serve(app: App, listener: socket.socket | None, stop: asyncio.Event) 
     )
     queues = ChatQueues(
         app.store,
-        updates.processor(app.application, gate, app.sessions),
+        updates.processor(app.application, message_limit, app.sessions),
         app.clock,
         bot,
         save_chats=save_chats,
     )
     app.infra.chat_jobs.connect(queues)
     polls = TelegramRequest(connections=1, may_call=lambda: app.store.is_leading)
-    receiver = Receiver(UpdateFeed(bot.base_url, polls), app.store, queues, app.clock)
+    receiver = Receiver(UpdatePoller(bot.base_url, polls), app.store, queues, app.clock)
     workers = WorkerGroup()
     try:
         await app.delivery.recover()

@@ -52,7 +52,7 @@ def _add_routes(application: Application, features: Sequence[Feature]) -> None: 
     A command of support agents that others write is left to the handlers behind it.
     """
     for group, routes in enumerate(routes_of(features), SUPPORT):
-        handlers = routes.handlers(
+        handlers = routes.build_handlers(
             routes.open_session or MAY_USE[routes.audience],
             routes.refuse or _explain,
             PRIVATE if routes.only is None else routes.only,
@@ -79,18 +79,18 @@ def routes_of(features: Sequence[Feature]) -> tuple[Routes[Any], ...]:
 
 def table(features: Sequence[Feature]) -> list[Route]:
     """Return every declared route, for printing."""
-    return [route for routes in routes_of(features) for route in routes.table()]
+    return [route for routes in routes_of(features) for route in routes.list_routes()]
 
 
 def processor(
     application: Application,  # type: ignore[type-arg]
-    gate: MessageLimit,
+    message_limit: MessageLimit,
     sessions: SessionLoader,
 ) -> Callable[[Update], Awaitable[None]]:
     """What the queues hand each update to."""
 
     async def process(update: Update) -> None:
-        if await gate.refuses(update):
+        if await message_limit.rejects(update):
             return
         session = await sessions.load(update)
         if session is None:

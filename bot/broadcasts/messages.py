@@ -66,7 +66,7 @@ class ChatBroadcastSender:
         return await self._send(delivery, message)
 
     async def _send(self, delivery: Delivery, message: _Message) -> DeliveryOutcome:
-        sent = await self._messenger.mailing.send(
+        sent = await self._messenger.bulk.send(
             delivery.user_id,
             message.text,
             message.keyboard,

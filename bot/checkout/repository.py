@@ -14,7 +14,7 @@ from bot.infra.db.columns import constant
 from bot.infra.db.transaction import Transaction
 from bot.infra.db.vault import Vault
 from bot.infra.telegram.inbound.model import HANDLED_BY_DRAFT
-from bot.infra.telegram.inbound.repository import TAKE
+from bot.infra.telegram.inbound.repository import MARK_HANDLED
 from bot.settlement import json_values as nested
 
 NAMES = tuple(field.name for field in fields(OrderDraft))
@@ -64,7 +64,7 @@ class DraftRepository:
 
     async def add(self, draft: OrderDraft) -> bool:
         """Keep a new draft; False where the chat has an open one already."""
-        await self._connection.execute(TAKE, {"taken": draft.last_update_id, "by": HANDLED_BY_DRAFT})
+        await self._connection.execute(MARK_HANDLED, {"taken": draft.last_update_id, "by": HANDLED_BY_DRAFT})
         return await upsert.insert_new(self._connection, drafts, _row(draft, self._vault))
 
     async def save(self, draft: OrderDraft) -> OrderDraft | None:
@@ -77,7 +77,7 @@ class DraftRepository:
         result = await self._connection.execute(statement, {**_row(after, self._vault), **seen})
         if result.rowcount != 1:
             return None
-        await self._connection.execute(TAKE, {"taken": after.last_update_id, "by": HANDLED_BY_DRAFT})
+        await self._connection.execute(MARK_HANDLED, {"taken": after.last_update_id, "by": HANDLED_BY_DRAFT})
         return after
 
     async def expired(self, now: datetime, limit: int = 100) -> tuple[ExpiredDraft, ...]:

@@ -10,7 +10,7 @@ from sqlalchemy import Integer, Select, bindparam, delete, insert, or_, select, 
 from bot.infra.db import encryption, upsert
 from bot.infra.db.transaction import Transaction
 from bot.infra.telegram.inbound.model import HANDLED_BY_QUESTION, ChatState
-from bot.infra.telegram.inbound.repository import TAKE
+from bot.infra.telegram.inbound.repository import MARK_HANDLED
 from bot.users.model import RecordedEvent, User, UserEvent
 from bot.users.tables import user_events, users
 
@@ -64,7 +64,7 @@ class UserRepository:
     async def save(self, user: User) -> None:
         """Insert or replace a user, but for the state of the chat."""
         if user.answered_update_id is not None:
-            await self._connection.execute(TAKE, {"taken": user.answered_update_id, "by": HANDLED_BY_QUESTION})
+            await self._connection.execute(MARK_HANDLED, {"taken": user.answered_update_id, "by": HANDLED_BY_QUESTION})
         row = asdict(user)
         del row["chat"]
         await upsert.insert_or_replace(self._connection, users, encryption.seal_row(self._vault, users, row))

@@ -62,8 +62,8 @@ async def test_the_orders_of_a_user_who_writes_are_polled_first(app: App) -> Non
     chat, user = Chat(EMMA, Chat.PRIVATE), User(EMMA, "Emma", is_bot=False)
     update = Update(1, message=Message(1, datetime.now(UTC), chat, from_user=user, text="halo"))
     application = cast("Any", SimpleNamespace(process_update=process_update))
-    gate = MessageLimit(0, app.clock, app.infra.messenger, app.readers.translator_for)
-    await processor(application, gate, app.sessions)(update)
+    message_limit = MessageLimit(0, app.clock, app.infra.messenger, app.readers.translator_for)
+    await processor(application, message_limit, app.sessions)(update)
     assert handled == [update]
     assert app.orders.poller._viewed.users() == (EMMA,)
 

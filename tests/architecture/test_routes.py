@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 from bot import updates
 from bot.__main__ import cli
 from bot.app import declared_features
-from bot.infra.telegram.ui.callbacks import kinds
+from bot.infra.telegram.ui.callbacks import list_button_kinds
 from bot.infra.telegram.ui.router import Audience
 from bot.operations.command_menus import EVERYONES_COMMANDS, OPERATORS_COMMANDS, SUPPORT_COMMANDS
 
@@ -37,5 +37,5 @@ def test_every_command_is_in_the_menu_of_those_who_may_use_it() -> None:
 
 
 def test_every_kind_of_button_has_a_handler() -> None:
-    handled = {kind for routes in updates.routes_of(FEATURES) for kind in routes.kinds()}
-    assert {kind for kind in kinds() if kind.__module__.startswith("bot.")} == handled
+    handled = {kind for routes in updates.routes_of(FEATURES) for kind in routes.button_kinds()}
+    assert {kind for kind in list_button_kinds() if kind.__module__.startswith("bot.")} == handled

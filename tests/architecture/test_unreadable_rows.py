@@ -254,7 +254,10 @@ async def test_an_update_that_does_not_open_keeps_no_place(system: OrderSystem) 
         )
     await breaks(system, "UPDATE inbox SET body = 's1.no.key' WHERE update_id = 1")
     async with system.sql.reading() as tx:
-        assert [(item.update_id, item.body) for item in await InboxRepository(tx).waiting(EMMA)] == [(1, ""), (2, "{}")]
+        assert [(item.update_id, item.body) for item in await InboxRepository(tx).find_unfinished(EMMA)] == [
+            (1, ""),
+            (2, "{}"),
+        ]
     assert system.sql.unreadable_rows() == {"inbox 1"}
 
 

@@ -108,7 +108,7 @@ class _Feed:
     def __init__(self) -> None:
         self.arrived: asyncio.Queue[Json] = asyncio.Queue()
 
-    async def next(self, offset: int | None) -> Sequence[Json]:
+    async def fetch(self, offset: int | None) -> Sequence[Json]:
         del offset
         batch = [await self.arrived.get()]
         while len(batch) < 100 and not self.arrived.empty():

@@ -6,7 +6,7 @@ import pytest
 
 from bot.infra.telegram.errors import SlowDown
 from bot.infra.telegram.outbound.limiter import ON_SEND
-from bot.infra.telegram.outbound.pace import Limits, Line
+from bot.infra.telegram.outbound.pace import EvenPace, Limits
 from tests.settlement.wire import Wire, most_in_any
 from tests.virtual_time import in_virtual_time, now
 
@@ -59,7 +59,7 @@ async def test_edits_take_no_turn_from_messages() -> None:
 async def test_who_waits_can_tell_whether_the_call_has_left() -> None:
     wire, left = Wire(), []
     ON_SEND.set(lambda: left.append(now()))
-    wire.limiter._dispatcher.pause(1, 5.0)
+    wire.limiter._scheduler.pause(1, 5.0)
     waiting = asyncio.create_task(wire.send(1, "bulk"))
     await asyncio.sleep(1)
     assert left == []
@@ -71,12 +71,12 @@ async def test_who_waits_can_tell_whether_the_call_has_left() -> None:
 
 
 def test_a_late_timer_costs_the_line_nothing_but_a_standstill_brings_no_burst() -> None:
-    line = Line(10)
+    line = EvenPace(10)
     line.take(waited_since=0.0, now=0.0)
-    assert line.opens_at() == pytest.approx(0.1)
+    assert line.get_next_slot() == pytest.approx(0.1)
     line.take(waited_since=0.0, now=0.16)
-    assert line.opens_at() == pytest.approx(0.2), "counted from the slot, which was missed by 0.06"
+    assert line.get_next_slot() == pytest.approx(0.2), "counted from the slot, which was missed by 0.06"
     line.take(waited_since=0.0, now=5.0)
-    assert line.opens_at() == pytest.approx(5.0), "a tenth of a second is made good, and no more"
+    assert line.get_next_slot() == pytest.approx(5.0), "a tenth of a second is made good, and no more"
     line.take(waited_since=9.0, now=9.0)
-    assert line.opens_at() == pytest.approx(9.1), "nobody waited, so nothing is made good"
+    assert line.get_next_slot() == pytest.approx(9.1), "nobody waited, so nothing is made good"

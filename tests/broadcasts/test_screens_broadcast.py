@@ -117,7 +117,7 @@ def test_every_screen_is_a_message_that_telegram_takes(locale: str) -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_button_is_one_that_is_answered(locale: str) -> None:
     (feature,) = (each for each in declared_features() if each.name == "broadcasts")
-    answered = {kind for routes in feature.routes for kind in routes.kinds()}
+    answered = {kind for routes in feature.routes for kind in routes.button_kinds()}
     for seen in every_screen(TRANSLATIONS.get(locale)):
         for button in seen.buttons:
             pressed = button.data or ""

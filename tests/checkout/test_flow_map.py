@@ -74,7 +74,7 @@ def test_the_conversation_begins_and_ends_as_drawn() -> None:
     built = conversation()
     commands = {name for h in built.entry_points if isinstance(h, CommandHandler) for name in h.commands}
     assert commands == {"send"}
-    assert any(NewOrderButton in routes.kinds() for routes in CHECKOUT.routes)
+    assert any(NewOrderButton in routes.button_kinds() for routes in CHECKOUT.routes)
     assert {name for h in built.fallbacks if isinstance(h, CommandHandler) for name in h.commands} == {"cancel"}
     begin = [label for source, target, label in ARROWS if (source, target) == ("[*]", "destination")]
     assert any("/send" in label for label in begin)

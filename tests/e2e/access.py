@@ -117,7 +117,7 @@ def all_handlers() -> tuple[BaseHandler[Any, Any, Any], ...]:
 def button_patterns() -> frozenset[str]:
     """What each handler of buttons looks for."""
     found = [handler.pattern for handler in all_handlers() if isinstance(handler, CallbackQueryHandler)]
-    routed = {kind for routes in updates.routes_of(FEATURES) for kind in routes.kinds()}
+    routed = {kind for routes in updates.routes_of(FEATURES) for kind in routes.button_kinds()}
     return frozenset(
         {pattern.pattern for pattern in found if isinstance(pattern, re.Pattern)}
         | {f"^{re.escape(kind.prefix)}(?::|$)" for kind in routed}

@@ -40,12 +40,14 @@ class FakeInbox:
         self.rows |= {item.update_id: item for item in items if item.update_id in fresh}
         return fresh
 
-    async def waiting(self, chat_id: int, *, known: Collection[int] = (), limit: int = 50) -> tuple[InboxItem, ...]:
+    async def find_unfinished(
+        self, chat_id: int, *, known: Collection[int] = (), limit: int = 50
+    ) -> tuple[InboxItem, ...]:
         rows = [self.rows[key] for key in self.unfinished() if key not in known]
         mine = sorted(rows, key=lambda item: (item.received_at, item.update_id))
         return tuple(item for item in mine if item.chat_id == chat_id)[:limit]
 
-    async def chats_waiting(self) -> tuple[int, ...]:
+    async def find_chats(self) -> tuple[int, ...]:
         return tuple(dict.fromkeys(self.rows[key].chat_id for key in sorted(self.unfinished())))
 
     async def count_attempt(self, update_ids: Collection[int]) -> None:

@@ -13,7 +13,7 @@ from telegram import Update
 
 from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
-from bot.infra.telegram.inbound.receiver import Receiver, UpdateFeed
+from bot.infra.telegram.inbound.receiver import Receiver, UpdatePoller
 from bot.infra.telegram.transport import TelegramRequest
 from tests.infra.keys import VAULT
 
@@ -44,7 +44,7 @@ async def receive(base_url: str, database: str, notes: Path, most: int) -> None:
 
     queues = ChatQueues(store, process, UtcClock())
     await queues.replay()
-    await Receiver(UpdateFeed(base_url, TelegramRequest()), store, queues, UtcClock()).run()
+    await Receiver(UpdatePoller(base_url, TelegramRequest()), store, queues, UtcClock()).run()
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ FACTS = ChartFacts(
     brand="Kirim",
     title="BTC/IDR",
     period="24 jam",
-    figure="Rp1.612.345.678",
+    main_number="Rp1.612.345.678",
     change="↑ 1,25%",
     trend=Trend.UP,
     note="sejak 20 Nov 2026 17.06 WIB",
@@ -43,7 +43,7 @@ BARS = BarFacts(
     brand="Kirim",
     title="Volume",
     period="7 days",
-    figure="Rp128,450,000",
+    main_number="Rp128,450,000",
     bars=tuple(Bar(number / 7, f"{14 + number} Nov", str(number)) for number in range(1, 8)),
     levels=FACTS.levels,
     columns=FACTS.columns,
@@ -57,7 +57,7 @@ HOSTILE = {
     "other scripts": "王小明 مرحبا Иван ไทย नमस्ते",
     "empty": "",
 }
-TEXTS = ("brand", "title", "period", "figure", "change", "note", "footer")
+TEXTS = ("brand", "title", "period", "main_number", "change", "note", "footer")
 
 
 def _open(png: bytes) -> Image.Image:
@@ -142,6 +142,6 @@ def test_every_ink_is_readable_on_every_ground_it_is_used_on(ink: str, ground: s
 
 
 async def test_charts_drawn_at_once_off_the_loop_are_each_their_own() -> None:
-    wanted = [replace(FACTS, figure=f"Rp{number}") for number in range(4)]
+    wanted = [replace(FACTS, main_number=f"Rp{number}") for number in range(4)]
     assert await asyncio.gather(*map(render_chart_off_loop, wanted)) == [render_chart(facts) for facts in wanted]
     assert await render_bars_off_loop(BARS) == render_bars(BARS)

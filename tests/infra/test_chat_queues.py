@@ -30,7 +30,7 @@ class Chats:
         self.finished_at: dict[int, float] = {}
         self.under_way: Counter[int] = Counter()
         self.most = 0
-        self.queues = ChatQueues(self.store.port, self.process, LoopClock(), at_once=at_once, kept=kept)
+        self.queues = ChatQueues(self.store.port, self.process, LoopClock(), max_chats=at_once, max_in_memory=kept)
 
     async def process(self, update: Update) -> None:
         assert update.effective_chat is not None
@@ -122,10 +122,10 @@ async def test_memory_holds_a_part_of_a_flood_and_the_inbox_the_rest() -> None:
 @in_virtual_time
 async def test_an_update_that_comes_while_the_inbox_is_read_is_not_forgotten() -> None:
     chats = Chats(takes=0.0, kept=2)
-    original = chats.store.inbox.waiting
+    original = chats.store.inbox.find_unfinished
     slipped_in = False
 
-    async def waiting(chat_id: int, *, known: Any = (), limit: int = 50) -> tuple[InboxItem, ...]:
+    async def find_unfinished(chat_id: int, *, known: Any = (), limit: int = 50) -> tuple[InboxItem, ...]:
         nonlocal slipped_in
         found = await original(chat_id, known=known, limit=limit)
         if not slipped_in and len(found) < limit:
@@ -133,7 +133,7 @@ async def test_an_update_that_comes_while_the_inbox_is_read_is_not_forgotten() -
             await chats.receive((900, 1))
         return found
 
-    chats.store.inbox.waiting = waiting  # type: ignore[method-assign]
+    chats.store.inbox.find_unfinished = find_unfinished  # type: ignore[method-assign]
     await chats.receive(*((key, 1) for key in range(1, 6)))
     await chats.settled(within=5)
     assert chats.of(1) == [1, 2, 3, 4, 5, 900]

@@ -20,7 +20,7 @@ async def test_an_update_is_kept_once(store: Database) -> None:
         assert await InboxRepository(tx).add([an_update(1), an_update(2)]) == {1, 2}
         assert await InboxRepository(tx).add([an_update(2, body="changed"), an_update(3), an_update(3)]) == {3}
         assert await InboxRepository(tx).add([]) == frozenset()
-        assert await InboxRepository(tx).waiting(1001) == (an_update(1), an_update(2), an_update(3))
+        assert await InboxRepository(tx).find_unfinished(1001) == (an_update(1), an_update(2), an_update(3))
 
 
 async def test_a_finished_update_that_comes_again_stays_finished(store: Database) -> None:
@@ -28,25 +28,25 @@ async def test_a_finished_update_that_comes_again_stays_finished(store: Database
         await InboxRepository(tx).add([an_update(1)])
         await InboxRepository(tx).finish([1], NOW)
         assert await InboxRepository(tx).add([an_update(1)]) == frozenset()
-        assert await InboxRepository(tx).waiting(1001) == ()
+        assert await InboxRepository(tx).find_unfinished(1001) == ()
 
 
 async def test_updates_wait_in_order_by_chat(store: Database) -> None:
     async with store.transaction() as tx:
         await InboxRepository(tx).add([an_update(n, chat_id=1001 + n % 2) for n in (5, 3, 8, 4, 1)])
-        assert [item.update_id for item in await InboxRepository(tx).waiting(1002)] == [1, 3, 5]
-        assert [item.update_id for item in await InboxRepository(tx).waiting(1002, known=[1])] == [3, 5]
-        assert [item.update_id for item in await InboxRepository(tx).waiting(1002, limit=2)] == [1, 3]
-        assert [item.update_id for item in await InboxRepository(tx).waiting(1001)] == [4, 8]
+        assert [item.update_id for item in await InboxRepository(tx).find_unfinished(1002)] == [1, 3, 5]
+        assert [item.update_id for item in await InboxRepository(tx).find_unfinished(1002, known=[1])] == [3, 5]
+        assert [item.update_id for item in await InboxRepository(tx).find_unfinished(1002, limit=2)] == [1, 3]
+        assert [item.update_id for item in await InboxRepository(tx).find_unfinished(1001)] == [4, 8]
 
 
 async def test_the_chat_that_waits_longest_comes_first(store: Database) -> None:
     async with store.transaction() as tx:
         await InboxRepository(tx).add([an_update(1, chat_id=7), an_update(2, chat_id=-8, received_at=NOW - SECOND)])
         await InboxRepository(tx).add([an_update(3, chat_id=9), an_update(4, chat_id=7)])
-        assert await InboxRepository(tx).chats_waiting() == (-8, 7, 9)
+        assert await InboxRepository(tx).find_chats() == (-8, 7, 9)
         await InboxRepository(tx).finish([2, 3], NOW)
-        assert await InboxRepository(tx).chats_waiting() == (7,)
+        assert await InboxRepository(tx).find_chats() == (7,)
 
 
 async def test_attempts_are_counted(store: Database) -> None:
@@ -55,7 +55,7 @@ async def test_attempts_are_counted(store: Database) -> None:
         await InboxRepository(tx).count_attempt([1])
         await InboxRepository(tx).count_attempt({1, 2})
         await InboxRepository(tx).count_attempt([])
-        assert [item.attempts for item in await InboxRepository(tx).waiting(1001)] == [2, 1]
+        assert [item.attempts for item in await InboxRepository(tx).find_unfinished(1001)] == [2, 1]
 
 
 async def test_what_was_written_is_dropped_when_it_is_dealt_with(store: Database) -> None:
@@ -74,7 +74,7 @@ async def test_thousands_of_updates_are_finished_at_once(store: Database) -> Non
         added = await InboxRepository(tx).add([an_update(n, body="") for n in ids])
         assert len(added) == len(ids)
         await InboxRepository(tx).finish(ids, NOW)
-        assert await InboxRepository(tx).chats_waiting() == ()
+        assert await InboxRepository(tx).find_chats() == ()
 
 
 async def test_finished_updates_are_forgotten_in_time(store: Database) -> None:
@@ -82,7 +82,7 @@ async def test_finished_updates_are_forgotten_in_time(store: Database) -> None:
         await InboxRepository(tx).add([an_update(1), an_update(2), an_update(3)])
         await InboxRepository(tx).finish([1], NOW - timedelta(days=2))
         await InboxRepository(tx).finish([2], NOW)
-        assert await InboxRepository(tx).forget_finished(NOW) == 1
+        assert await InboxRepository(tx).delete_finished(NOW) == 1
         assert await InboxRepository(tx).add([an_update(1), an_update(2)]) == {1}
 
 

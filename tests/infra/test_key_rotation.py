@@ -82,7 +82,7 @@ async def test_everything_is_sealed_anew_and_the_older_key_is_needed_no_more(
     await alone.check_keys()
     assert await numbers(alone) == before
     async with alone.reading() as tx:
-        assert [item.body for item in await InboxRepository(tx).waiting(1001)] == ['{"text": "halo"}']
+        assert [item.body for item in await InboxRepository(tx).find_unfinished(1001)] == ['{"text": "halo"}']
         assert (await DraftRepository(tx).get("d1")).doubtful_number == "8821"  # type: ignore[union-attr]
     await alone.close()
     assert await rotated(both) == {}, "a second time there is nothing to do"

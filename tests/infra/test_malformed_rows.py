@@ -289,7 +289,7 @@ async def test_an_update_of_an_unknown_time_is_set_aside_as_one_without_a_body(s
     async with store._writer.begin() as connection:
         await connection.execute(text("UPDATE inbox SET received_at = 'today' WHERE update_id = 1"))
     async with store.reading() as tx:
-        found = {item.update_id: item.body for item in await InboxRepository(tx).waiting(1001)}
+        found = {item.update_id: item.body for item in await InboxRepository(tx).find_unfinished(1001)}
     assert found == {1: "", 2: an_update(2).body}
     assert store.unreadable_rows() == {"inbox 1"}
 

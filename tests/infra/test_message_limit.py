@@ -49,19 +49,19 @@ class Chats:
     def __post_init__(self) -> None:
         messenger = cast("Messenger", SimpleNamespace(send_text=self._send, answer_press=self._answer))
         exempt = frozenset({OSCAR})
-        self.gate = MessageLimit(
+        self.limiter = MessageLimit(
             self.per_minute, self.clock, messenger, self._translator_for, exempt=exempt, offset=self.offset
         )
 
-    async def refuses(self, update: Update, *, received: datetime | str | None = "now") -> bool:
+    async def rejects(self, update: Update, *, received: datetime | str | None = "now") -> bool:
         token = RECEIVED_AT.set(self.clock.now() if isinstance(received, str) else received)
         try:
-            return await self.gate.refuses(update)
+            return await self.limiter.rejects(update)
         finally:
             RECEIVED_AT.reset(token)
 
     async def types(self, times: int, chat: int = EMMA) -> list[bool]:
-        return [await self.refuses(typed(chat, self.clock.now())) for _ in range(times)]
+        return [await self.rejects(typed(chat, self.clock.now())) for _ in range(times)]
 
     async def _translator_for(self, _: int) -> Translator:
         self.looked_up += 1
@@ -107,7 +107,7 @@ async def test_a_spell_of_refusals_is_told_once_and_looks_its_user_up_once(chats
 
 async def test_each_press_that_is_too_much_is_answered_so_that_its_button_stops_waiting(chats: Chats) -> None:
     await chats.types(3)
-    assert [await chats.refuses(pressed(EMMA)) for _ in range(3)] == [True] * 3
+    assert [await chats.rejects(pressed(EMMA)) for _ in range(3)] == [True] * 3
     assert chats.answered == [text("limits.messages", count=60)] * 3
     assert chats.sent == []
     assert chats.looked_up == 1
@@ -147,13 +147,13 @@ async def test_staff_are_never_too_much_and_neither_is_anybody_without_a_limit(c
 
 async def test_what_a_former_process_has_kept_and_what_is_tried_again_is_no_flood(chats: Chats) -> None:
     for _ in range(50):
-        assert not await chats.refuses(typed(EMMA, chats.clock.now()), received=None)
-        assert not await chats.refuses(pressed(EMMA), received=None)
+        assert not await chats.rejects(typed(EMMA, chats.clock.now()), received=None)
+        assert not await chats.rejects(pressed(EMMA), received=None)
 
 
 async def test_what_was_sent_while_nobody_listened_is_no_flood_though_it_comes_at_once(chats: Chats) -> None:
     earlier = BEGINNING - timedelta(minutes=5)
-    assert not any([await chats.refuses(typed(EMMA, earlier)) for _ in range(50)])
+    assert not any([await chats.rejects(typed(EMMA, earlier)) for _ in range(50)])
     assert await chats.types(3) == [False] * 3, "and leaves the whole limit"
 
 
@@ -161,33 +161,33 @@ async def test_what_was_sent_while_nobody_listened_is_no_flood_though_it_comes_a
 async def test_a_clock_that_differs_from_telegrams_changes_nothing(offset: timedelta) -> None:
     chats = Chats(offset=offset)
     earlier = BEGINNING + offset - timedelta(minutes=5)
-    assert not any([await chats.refuses(typed(EMMA, earlier)) for _ in range(50)])
-    live = [await chats.refuses(typed(EMMA, chats.clock.now() + offset)) for _ in range(4)]
+    assert not any([await chats.rejects(typed(EMMA, earlier)) for _ in range(50)])
+    live = [await chats.rejects(typed(EMMA, chats.clock.now() + offset)) for _ in range(4)]
     assert live == [False, False, False, True]
 
 
 async def test_where_telegram_tells_no_time_a_clock_that_is_ahead_blinds_for_minutes_only(chats: Chats) -> None:
     ahead = timedelta(hours=1)
-    assert not any([await chats.refuses(typed(EMMA, chats.clock.now() - ahead)) for _ in range(50)])
+    assert not any([await chats.rejects(typed(EMMA, chats.clock.now() - ahead)) for _ in range(50)])
     chats.clock.passes(minutes=5)
-    assert [await chats.refuses(typed(EMMA, chats.clock.now() - ahead)) for _ in range(4)] == [False] * 3 + [True]
+    assert [await chats.rejects(typed(EMMA, chats.clock.now() - ahead)) for _ in range(4)] == [False] * 3 + [True]
 
 
 async def test_nobody_waits_for_a_clock_that_was_put_back(chats: Chats) -> None:
     assert await chats.types(4) == [False, False, False, True]
     chats.clock.passes(minutes=-60)
-    assert [await chats.refuses(pressed(EMMA)) for _ in range(4)] == [False, False, False, True]
+    assert [await chats.rejects(pressed(EMMA)) for _ in range(4)] == [False, False, False, True]
     assert len(chats.answered) == 1
 
 
 async def test_a_wait_of_our_own_is_not_counted_against_the_user(chats: Chats) -> None:
     received = [chats.clock.now() + timedelta(seconds=25 * turn) for turn in range(10)]
     chats.clock.passes(minutes=10)
-    assert not any([await chats.refuses(pressed(EMMA), received=at) for at in received])
+    assert not any([await chats.rejects(pressed(EMMA), received=at) for at in received])
 
 
 async def test_a_group_is_refused_without_a_word(chats: Chats) -> None:
-    refused = [await chats.refuses(typed(-500, chats.clock.now(), Chat.GROUP)) for _ in range(5)]
+    refused = [await chats.rejects(typed(-500, chats.clock.now(), Chat.GROUP)) for _ in range(5)]
     assert refused == [False] * 3 + [True] * 2
     assert chats.sent == []
 
@@ -197,31 +197,31 @@ async def test_a_change_of_membership_is_always_heard(chats: Chats) -> None:
     left = ChatMemberLeft(user)
     update = Update(1, my_chat_member=ChatMemberUpdated(chat, user, BEGINNING, left, left))
     await chats.types(10)
-    assert not await chats.refuses(update)
+    assert not await chats.rejects(update)
 
 
 def test_quiet_chats_are_forgotten() -> None:
     clock = MovedClock()
-    gate = MessageLimit(60, clock, SILENT, no_language)
+    limiter = MessageLimit(60, clock, SILENT, no_language)
     for chat_id in range(1000):
-        assert gate.lets_in(chat_id, clock.now())
+        assert limiter.count_message(chat_id, clock.now())
         clock.passes(seconds=1)
-    assert len(gate._paces) <= 61
+    assert len(limiter._counts) <= 61
 
 
 @given(gaps=st.lists(st.floats(0, 40), max_size=60), limit=st.integers(1, 5))
 def test_no_minute_holds_more_than_the_limit_and_nobody_below_it_is_refused(gaps: list[float], limit: int) -> None:
     clock = MovedClock()
-    gate, let_in = MessageLimit(limit, clock, SILENT, no_language), list[datetime]()
+    limiter, let_in = MessageLimit(limit, clock, SILENT, no_language), list[datetime]()
     for gap in gaps:
         clock.passes(seconds=gap)
         now = clock.now()
         recent = [at for at in let_in if at > now - WINDOW]
-        assert gate.lets_in(EMMA, now) is (len(recent) < limit)
+        assert limiter.count_message(EMMA, now) is (len(recent) < limit)
         if len(recent) < limit:
             let_in.append(now)
         else:
-            assert gate.again_at(EMMA) == recent[0] + WINDOW
+            assert limiter.get_next_free_time(EMMA) == recent[0] + WINDOW
 
 
 class Unlucky(Exception):

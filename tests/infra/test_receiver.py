@@ -11,7 +11,7 @@ from telegram.error import Conflict, InvalidToken, NetworkError, TelegramError
 
 from bot.infra.telegram.errors import SlowDown, TokenRefused
 from bot.infra.telegram.inbound.model import InboxItem
-from bot.infra.telegram.inbound.receiver import Receiver, chat_of
+from bot.infra.telegram.inbound.receiver import Receiver, find_chat_id
 from tests.infra.fake_inbox import FakeStore, LoopClock, inbox_in_memory  # noqa: F401  a fixture
 from tests.virtual_time import in_virtual_time, now
 
@@ -24,7 +24,7 @@ class Telegram:
         self.errors: list[TelegramError] = []
         self.polls: list[tuple[float, int | None]] = []
 
-    async def next(self, offset: int | None) -> Sequence[dict[str, Any]]:
+    async def fetch(self, offset: int | None) -> Sequence[dict[str, Any]]:
         self.polls.append((now(), offset))
         await asyncio.sleep(0.1)
         if self.errors:
@@ -173,5 +173,5 @@ def test_the_chat_of_an_update_is_where_its_answer_goes() -> None:
     press = {"update_id": 1, "callback_query": {"id": "1", "from": {"id": 44}, "message": {"chat": {"id": -100}}}}
     inline = {"update_id": 1, "callback_query": {"id": "1", "from": {"id": 44}, "inline_message_id": "x"}}
     member = {"update_id": 1, "my_chat_member": {"chat": {"id": 5}, "from": {"id": 44}}}
-    assert [chat_of(update) for update in (message(1, 9), press, inline, member)] == [9, -100, 44, 5]
-    assert chat_of({"update_id": 1}) is None
+    assert [find_chat_id(update) for update in (message(1, 9), press, inline, member)] == [9, -100, 44, 5]
+    assert find_chat_id({"update_id": 1}) is None

@@ -197,7 +197,7 @@ async def test_a_cancelled_call_leaves_nothing_behind_and_delays_nobody() -> Non
     assert wire.texts(1) == ["0", "1", "2", "18", "19"]
     await asyncio.sleep(200)
     await wire.send(2)
-    dispatcher = wire.limiter._dispatcher
+    dispatcher = wire.limiter._scheduler
     assert set(dispatcher._chats) == {2}
     assert not dispatcher._messages.ready
     assert not dispatcher._resting
@@ -245,7 +245,7 @@ async def test_idle_chats_are_forgotten_and_busy_ones_are_not() -> None:
     await asyncio.sleep(200)
     wire.takes = 0.0
     await wire.send(6000)
-    assert set(wire.limiter._dispatcher._chats) == {5000, 6000}
+    assert set(wire.limiter._scheduler._chats) == {5000, 6000}
     await slow
 
 

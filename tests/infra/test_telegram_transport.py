@@ -10,7 +10,7 @@ from email.utils import format_datetime
 import pytest
 
 from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
-from bot.infra.telegram.inbound.receiver import UpdateFeed
+from bot.infra.telegram.inbound.receiver import UpdatePoller
 from bot.infra.telegram.transport import TelegramRequest
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -165,13 +165,13 @@ async def test_an_answer_to_a_poll_that_is_no_list_of_updates_acknowledges_nothi
         TelegramRequest() as request,
     ):
         with pytest.raises(Unanswered):
-            await UpdateFeed(address, request, seconds=0).next(None)
+            await UpdatePoller(address, request, seconds=0).fetch(None)
 
 
 async def test_a_poll_ends_at_once_when_it_is_cancelled() -> None:
     asked, handle = noting(silent)
     async with server(handle) as address, TelegramRequest() as request:
-        poll = asyncio.create_task(UpdateFeed(address, request, seconds=int(2 * TIMEOUT_SECONDS)).next(5))
+        poll = asyncio.create_task(UpdatePoller(address, request, seconds=int(2 * TIMEOUT_SECONDS)).fetch(5))
         await asked.wait()
         poll.cancel()
         async with asyncio.timeout(TIMEOUT_SECONDS):

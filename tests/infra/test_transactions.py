@@ -108,12 +108,12 @@ async def test_many_writers_of_two_processes_all_get_their_turn(store: Database,
 
     async def read_and_count(one: Database) -> None:
         async with one.transaction() as tx:
-            await InboxRepository(tx).waiting(1001)
+            await InboxRepository(tx).find_unfinished(1001)
             await InboxRepository(tx).count_attempt([1])
 
     await asyncio.gather(*(read_and_count(one) for one in [store, other_store] * 100))
     async with store.reading() as tx:
-        (item,) = await InboxRepository(tx).waiting(1001)
+        (item,) = await InboxRepository(tx).find_unfinished(1001)
     assert item.attempts == 200
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.infra.drawing.glyphs import DRAWN, NOTHING, UNDRAWN, drawable
-from bot.infra.drawing.text_layout import Style, Weight, fitted, wrapped
+from bot.infra.drawing.glyphs import DRAWN, NOTHING, UNDRAWN, make_drawable
+from bot.infra.drawing.text_layout import Style, Weight, fit_text, wrap_text
 from tests.examples import examples
 
 
@@ -19,10 +19,10 @@ def test_every_character_said_to_be_drawn_is_in_the_fonts(weight: Weight) -> Non
 
 @given(st.text(max_size=60))
 def test_only_characters_of_the_fonts_are_ever_drawn(text: str) -> None:
-    drawn = drawable(text, 60)
+    drawn = make_drawable(text, 60)
     assert set(drawn) <= DRAWN | {" "}
     assert bool(drawn) == bool(text.strip())
-    assert drawable(drawn, 600) == drawn
+    assert make_drawable(drawn, 600) == drawn
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_only_characters_of_the_fonts_are_ever_drawn(text: str) -> None:
     ],
 )
 def test_what_the_fonts_lack_is_left_out_or_replaced(text: str, drawn: str) -> None:
-    assert drawable(text, 80) == drawn
+    assert make_drawable(text, 80) == drawn
 
 
 @settings(max_examples=examples(60))
 @given(st.text(sorted(DRAWN | {" "}), max_size=120), st.integers(60, 900), st.integers(1, 5))
 def test_lines_keep_to_their_width_and_number(text: str, width: int, most: int) -> None:
-    lines = wrapped(text, Style(Weight.BOLD, 38, 50), width, most)
+    lines = wrap_text(text, Style(Weight.BOLD, 38, 50), width, most)
     assert len(lines.texts) <= most
     assert lines.width <= width
     whole = "".join(text.split())
@@ -61,7 +61,7 @@ def test_lines_keep_to_their_width_and_number(text: str, width: int, most: int) 
 
 def test_a_longer_amount_shrinks_and_an_absurd_one_is_wrapped_but_whole() -> None:
     sizes = (Style(Weight.EXTRA_BOLD, 136, 177), Style(Weight.EXTRA_BOLD, 72, 94))
-    assert fitted("Rp500.000", sizes, 864, 4).style.size == 136
-    assert fitted("Rp150.000.000.000", sizes, 864, 4).style.size == 72
+    assert fit_text("Rp500.000", sizes, 864, 4).style.size == 136
+    assert fit_text("Rp150.000.000.000", sizes, 864, 4).style.size == 72
     absurd = "Rp" + "9" * 70
-    assert "".join(fitted(absurd, sizes, 864, 4).texts) == absurd
+    assert "".join(fit_text(absurd, sizes, 864, 4).texts) == absurd

@@ -89,7 +89,11 @@ def test_a_source_from_outside_stays_text() -> None:
 
 def test_the_picture_says_what_the_caption_says() -> None:
     facts = rate_chart.facts(INDONESIAN, history((24, 1_592), (12, 1_620), (6, 1_580)), QUOTE, JAKARTA)
-    assert (facts.title, facts.figure, facts.period) == ("BTC/IDR", "Rp1.612.345.678", label("rate.period_day", "id"))
+    assert (facts.title, facts.main_number, facts.period) == (
+        "BTC/IDR",
+        "Rp1.612.345.678",
+        label("rate.period_day", "id"),
+    )
     since = label("rate.chart_since", "id", at="20 Nov 2026 17.06 WIB")
     assert (facts.change, facts.trend, facts.note) == ("↑ 1,28%", Trend.UP, since)
     assert facts.columns == (

@@ -217,7 +217,7 @@ async def test_updates_that_wait_are_still_answered(store: Database, privacy: Pr
         await InboxRepository(tx).add([an_update(99_999)])
     await privacy.delete(a_user())
     async with store.reading() as tx:
-        assert [item.update_id for item in await InboxRepository(tx).waiting(EMMA)] == [99_999]
+        assert [item.update_id for item in await InboxRepository(tx).find_unfinished(EMMA)] == [99_999]
 
 
 async def test_what_support_s_chats_show_of_a_forgotten_user_is_to_be_taken_away(

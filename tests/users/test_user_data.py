@@ -164,7 +164,7 @@ async def test_what_is_old_is_pruned_but_for_what_says_why_it_stays(store: Datab
     clock.at = LATER
     await Retention(store, clock, 30, USER_DATA).run_once()
     async with store.transaction() as tx:
-        await InboxRepository(tx).forget_finished(LATER)
+        await InboxRepository(tx).delete_finished(LATER)
         await OutboxRepository(tx).delete_old(LATER, ())
     after = await contents(store)
     stays = {str(column) for column in PERSONAL if after[str(column)]}

@@ -121,7 +121,7 @@ def _explain_warning(reader: Reader, warning: BroadcastWarning, preview: Preview
         moved = calculate_change_percent(last, quote)
         key = "broadcast.jumped_up" if moved > 0 else "broadcast.jumped_down"
         return t(key, percent=t.percent(abs(moved)), before=t.rate(last.btc_idr), rate=t.rate(quote.btc_idr))
-    return t("broadcast.stale", at=reader.format_time(quote.fetched_at, up=False))
+    return t("broadcast.stale", at=reader.format_time(quote.fetched_at, round_up=False))
 
 
 def change_or_cancel_rows(t: Translator, broadcast: Broadcast) -> Keyboard:

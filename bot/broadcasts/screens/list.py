@@ -102,11 +102,11 @@ def _facts(reader: Reader, broadcast: Broadcast) -> str:
         t("broadcast.fact.picture", picture=compose.describe_picture(t, broadcast)),
     ]
     if broadcast.quote is not None:
-        at = reader.format_time(broadcast.quote.fetched_at, up=False)
+        at = reader.format_time(broadcast.quote.fetched_at, round_up=False)
         facts.append(t("broadcast.fact.quote", rate=t.rate(broadcast.quote.btc_idr), at=at))
     if broadcast.confirmed_by is not None:
         confirmed_at = broadcast.confirmed_at or broadcast.created_at
-        at = reader.format_time(confirmed_at, up=False)
+        at = reader.format_time(confirmed_at, round_up=False)
         facts.append(t("broadcast.fact.by", who=_operator_link(broadcast.confirmed_by), at=at))
     if broadcast.series is not None:
         facts.append(t("broadcast.fact.series"))
@@ -116,12 +116,12 @@ def _facts(reader: Reader, broadcast: Broadcast) -> str:
 def _describe_times(reader: Reader, broadcast: Broadcast) -> str:
     t = reader.t
     if broadcast.started_at is not None and broadcast.ended_at is not None:
-        began, ended = (reader.format_time(at, up=False) for at in (broadcast.started_at, broadcast.ended_at))
+        began, ended = (reader.format_time(at, round_up=False) for at in (broadcast.started_at, broadcast.ended_at))
         return t("broadcast.fact.from_until", began=began, ended=ended)
     if broadcast.started_at is not None:
-        return t("broadcast.fact.since", began=reader.format_time(broadcast.started_at, up=False))
+        return t("broadcast.fact.since", began=reader.format_time(broadcast.started_at, round_up=False))
     if broadcast.ended_at is not None:
-        return t("broadcast.fact.called_off", at=reader.format_time(broadcast.ended_at, up=False))
+        return t("broadcast.fact.called_off", at=reader.format_time(broadcast.ended_at, round_up=False))
     if broadcast.daily_minute is not None and broadcast.starts_at is not None:
         next_time = reader.format_time(broadcast.starts_at)
         return t("broadcast.fact.daily", when=compose.describe_time(reader, broadcast), next=next_time)

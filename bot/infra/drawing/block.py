@@ -6,9 +6,9 @@ from typing import Final
 
 from bot.infra.drawing.canvas import Canvas
 
-WORD: Final = 80
-SENTENCE: Final = 200
-PASSAGE: Final = 600
+MAX_LABEL: Final = 80
+MAX_SENTENCE: Final = 200
+MAX_PASSAGE: Final = 600
 """Maximum characters of a text, so that a long one can't take unlimited time or space."""
 
 

@@ -23,7 +23,7 @@ _SILENT = frozenset(
 )
 
 
-def drawable(text: str, longest: int) -> str:
+def make_drawable(text: str, longest: int) -> str:
     """Return the first `longest` characters of `text` on one line, in characters that the fonts have.
 
     Emoji, control characters and direction marks are removed. Letters lose accents that the fonts lack. Each run of

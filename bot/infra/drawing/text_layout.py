@@ -64,15 +64,15 @@ class Lines:
         return max(map(self.style.width, self.texts), default=0)
 
 
-def fitted(text: str, styles: Sequence[Style], width: int, most_lines: int) -> Lines:
-    """Return `text` in the first style that needs one line, else in the last, wrapped and cut after `most_lines`."""
+def fit_text(text: str, styles: Sequence[Style], width: int, most_lines: int) -> Lines:
+    """Return `text` in the first style that needs one line, else in the last, wrap_text and cut after `most_lines`."""
     for style in styles:
         if style.width(text) <= width:
             return Lines(style, (text,) if text else ())
-    return wrapped(text, styles[-1], width, most_lines)
+    return wrap_text(text, styles[-1], width, most_lines)
 
 
-def wrapped(text: str, style: Style, width: int, most_lines: int) -> Lines:
+def wrap_text(text: str, style: Style, width: int, most_lines: int) -> Lines:
     """Return `text` in lines of at most `width` pixels. Break longer words, and cut after `most_lines`."""
     lines: list[str] = []
     rest = text

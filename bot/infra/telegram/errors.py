@@ -1,12 +1,12 @@
-"""Why a call to Telegram brought nothing, told apart by what it means for whoever was to read the message.
+"""Errors of calls to Telegram, by whether the message can have arrived.
 
-Beside python-telegram-bot's own errors (400, 401, 403, 404, 409)::
+They add to python-telegram-bot's own errors (400, 401, 403, 404, 409)::
 
     telegram.error.TelegramError
     ├── NetworkError
-    │   ├── Unsent       surely did nothing: no connection, or never tried
-    │   └── Unanswered   may have been carried out: no answer in time, connection cut, 5xx, unreadable answer
-    └── SlowDown         429: surely did nothing; `seconds` until the next try
+    │   ├── Unsent       certainly did nothing: no connection, or never tried
+    │   └── Unanswered   may have been executed: no answer in time, connection lost, 5xx, unreadable answer
+    └── SlowDown         429: certainly did nothing. `seconds` until the next try
     TokenRefused         ends the bot
 
 `BadRequest` and `TimedOut` are `NetworkError`s too, in python-telegram-bot's tree: match them first.
@@ -16,15 +16,15 @@ from telegram.error import NetworkError, TelegramError
 
 
 class Unsent(NetworkError):
-    """Not a byte of the request has left this machine: repeating it can't double anything."""
+    """No byte of the request left this machine, so it can be repeated safely."""
 
 
 class Unanswered(NetworkError):
-    """Telegram may have carried the request out; repeating it may double a message."""
+    """Telegram may have executed the request. A repetition can send a message twice."""
 
 
 class SlowDown(TelegramError):
-    """Telegram refused the call for its frequency (429) and did nothing."""
+    """Telegram rejected the call because of too many requests (429), and did nothing."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"Too many requests: wait {seconds:g} seconds")
@@ -32,7 +32,7 @@ class SlowDown(TelegramError):
 
 
 class TokenRefused(Exception):
-    """Telegram doesn't know our token (any more): nothing can be done without another one."""
+    """Telegram rejects the bot's token, so the bot can't work without another one."""
 
     def __init__(self) -> None:
         super().__init__("Telegram refuses the bot's token: it was revoked, or is not the one that was meant")

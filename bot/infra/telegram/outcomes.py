@@ -1,4 +1,4 @@
-"""What became of a message, as far as anyone can know; Telegram's errors are translated into these, once, here."""
+"""Outcomes of calls to Telegram, and the translation of its errors into outcomes."""
 
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
@@ -45,23 +45,23 @@ _UNREACHABLE = (
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """Telegram has it; `message_id` where there is a message."""
+    """Telegram has executed the call. `message_id` is set if the result is a message."""
 
     message_id: int | None = None
     photo_id: str | None = field(default=None, compare=False)
-    """What its picture, where it has one, is called from now on."""
+    """Telegram's id of the picture in the message, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotModified:
-    """The message shows this already, which is as good as delivered."""
+    """The message already has this content, so the call counts as successful."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """There is no message any more that could be edited or deleted: send a new one.
+    """The message can't be edited or deleted. Send a new one.
 
-    `is_too_old`: the message is still there, but Telegram deletes nothing of a bot's after 48 hours.
+    `is_too_old`: the message still exists, but bots can't delete messages after 48 hours.
     """
 
     is_too_old: bool = False
@@ -69,14 +69,14 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """Nothing will reach this chat: blocked, deactivated, kicked, never met."""
+    """The chat can't be reached: it is blocked, deactivated or unknown, or the bot was removed from it."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class TryLater:
-    """Not now: again in `after` seconds. `maybe_sent` where this attempt may have arrived nevertheless."""
+    """The call failed. Try again in `after` seconds. `maybe_sent`: this attempt may have arrived."""
 
     after: float
     maybe_sent: bool = False
@@ -84,14 +84,14 @@ class TryLater:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """The group has become a supergroup with another id; nothing was sent."""
+    """The group became a supergroup with another id. Nothing was sent."""
 
     new_chat_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """Telegram refuses this message for what it is, a mistake of ours that no repetition cures."""
+    """Telegram rejects the message itself. That is a bug of the bot, so trying again doesn't help."""
 
     description: str
 
@@ -110,8 +110,8 @@ async def run_call(call: Awaitable[Message | bool]) -> Outcome:
     return Delivered(answer.message_id, answer.photo[-1].file_id if answer.photo else None)
 
 
-def to_outcome(error: TelegramError) -> Outcome:  # noqa: PLR0911  one line a meaning
-    """Return what an error of a call means for its message. The order matters: `BadRequest` is a `NetworkError`."""
+def to_outcome(error: TelegramError) -> Outcome:  # noqa: PLR0911  one line for each outcome
+    """Return the outcome for an error of a call. The order matters: `BadRequest` is a `NetworkError`."""
     match error:
         case SlowDown(seconds=seconds):
             return TryLater(seconds)
@@ -123,24 +123,24 @@ def to_outcome(error: TelegramError) -> Outcome:  # noqa: PLR0911  one line a me
             log.error("bot_token_rejected")
             return TryLater(AFTER_REFUSED_TOKEN_SECONDS)
         case BadRequest():
-            return _refused(redact(error.message))
+            return _translate_rejection(redact(error.message))
         case Unsent():
             return TryLater(SOON_SECONDS)
         case _:
             return TryLater(AFTER_SILENCE_SECONDS, maybe_sent=True)
 
 
-def _refused(description: str) -> Outcome:
-    said = description.lower()
-    if _any_in(said, _UNCHANGED):
+def _translate_rejection(description: str) -> Outcome:
+    lower = description.lower()
+    if _contains_any(lower, _UNCHANGED):
         return NotModified()
-    if _any_in(said, _GONE):
-        return Gone(is_too_old=_TOO_OLD in said)
-    if _any_in(said, _UNREACHABLE):
+    if _contains_any(lower, _GONE):
+        return Gone(is_too_old=_TOO_OLD in lower)
+    if _contains_any(lower, _UNREACHABLE):
         return Unreachable(description)
     log.error("message_rejected", reason=description)
     return Invalid(description)
 
 
-def _any_in(said: str, phrases: tuple[str, ...]) -> bool:
-    return any(phrase in said for phrase in phrases)
+def _contains_any(text: str, phrases: tuple[str, ...]) -> bool:
+    return any(phrase in text for phrase in phrases)

@@ -1,11 +1,11 @@
-"""How python-telegram-bot reaches Telegram: aiohttp, straight under its `BaseRequest`.
+"""The HTTP transport of python-telegram-bot: its `BaseRequest` on aiohttp.
 
-Not python-telegram-bot's own `HTTPXRequest`, because httpx's pool costs time quadratic in the number of open
-requests. Not aiohttp under httpx either: that bridge (httpx-aiohttp 0.2) reports a connection cut after the request
-was written as a time-out while connecting, so that a message which may have arrived would pass for one never sent.
-Directly on aiohttp each failure is seen as what it is, and translated once, in `_translated`.
+We don't use python-telegram-bot's own `HTTPXRequest`: the time of httpx's pool is quadratic in the number of open
+requests. We don't use aiohttp below httpx (httpx-aiohttp 0.2) either. It reports a connection that was lost after the
+request was written as a time-out while connecting. A message that may have arrived would then count as never sent.
+On aiohttp itself the kinds of failure can be distinguished. `_translate_error` does so.
 
-The address of every call holds the bot's token. No error made here carries an address, and none is chained.
+The address of every call contains the bot's token. So no error of this module contains an address or is chained.
 """
 
 import functools
@@ -27,15 +27,15 @@ from bot.infra.telegram.errors import SlowDown, Unanswered, Unsent
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 KEEP_SECONDS = 15.0
-"""A connection idle for longer is not used again: the other side may be just about to close it."""
+"""Seconds after which an idle connection isn't used again, because Telegram may be about to close it."""
 
 CLOCKS_AGREE: Final = timedelta(seconds=2)
-"""An answer's time is in whole seconds, and has been under way: a smaller difference to ours says nothing."""
+"""Differences of the clocks below this mean nothing: answers have whole seconds, and take time to arrive."""
 
 UNKNOWN_PAUSE = 5.0
 """Seconds to wait after a 429 that doesn't say how long."""
 
-# Everything that aiohttp raises before a byte of the request is written.
+# All errors that aiohttp raises before it writes a byte of the request.
 _BEFORE_SENDING: Final = (
     aiohttp.ClientConnectorError,
     aiohttp.ClientHttpProxyError,
@@ -47,16 +47,17 @@ _BEFORE_SENDING: Final = (
 
 
 class TelegramRequest(BaseRequest):
-    """Calls of the Bot API over aiohttp. All times are seconds; every phase of a call has a limit.
+    """Makes calls of the Bot API over aiohttp. All times are seconds. Every phase of a call has a time limit.
 
     Args:
-        connections: how many calls may be under way at once; more wait up to `pool_timeout`.
-        read_timeout: silence from Telegram after the request was sent; a long poll adds its own.
-        write_timeout: what sending may take beyond that, `media_write_timeout` where a file is sent.
-        connect_timeout: reaching Telegram, the TLS handshake included.
-        pool_timeout: waiting for one of the `connections`.
-        environment: whether HTTPS_PROXY and its like are heeded; never for addresses on this machine.
-        may_call: asked before each call whether this process may make it.
+        connections: the maximum of calls at once. More calls wait up to `pool_timeout`.
+        read_timeout: how long Telegram may send nothing after the request. A long poll adds its own time.
+        write_timeout: how much longer the sending may take.
+        media_write_timeout: the same for requests with files.
+        connect_timeout: the time to connect, with the TLS handshake.
+        pool_timeout: the time to wait for one of the `connections`.
+        uses_proxy: whether to use HTTPS_PROXY and similar variables. Addresses on this machine never use them.
+        may_call: returns whether this process may call Telegram. It is called before each request.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class TelegramRequest(BaseRequest):
         media_write_timeout: float = 30.0,
         connect_timeout: float = 5.0,
         pool_timeout: float = 5.0,
-        environment: bool = True,
+        uses_proxy: bool = True,
         may_call: Callable[[], bool] = lambda: True,
     ) -> None:
         self._connections = connections
@@ -77,22 +78,22 @@ class TelegramRequest(BaseRequest):
         self._media_write = media_write_timeout
         self._connect = connect_timeout
         self._pool = pool_timeout
-        self._environment = environment
+        self._uses_proxy = uses_proxy
         self._may_call = may_call
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
         self.clock_offset = timedelta(0)
-        """How far Telegram's clock is ahead of this machine's, by its last answer that told the time."""
+        """How far Telegram's clock is ahead of this machine's, by the last answer with a date."""
 
     @property
     def read_timeout(self) -> float | None:
-        """Seconds of silence that are borne by default."""
+        """The default read time-out in seconds."""
         return self._read
 
     async def initialize(self) -> None:
-        """Nothing to do: a session is made by the first call that needs it."""
+        """Do nothing: the first call opens the session that it needs."""
 
     async def shutdown(self) -> None:
-        """Close every connection; a later call opens new ones."""
+        """Close every connection. A later call opens new ones."""
         sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
             await session.close()
@@ -110,36 +111,36 @@ class TelegramRequest(BaseRequest):
         """Send one request and return the status and body of the answer.
 
         Raises:
-            Unsent: Telegram was not reached, or this process may not call it.
-            Unanswered: the request may have been carried out: no whole answer, or a 5xx.
+            Unsent: Telegram wasn't reached, or this process may not call it.
+            Unanswered: the request may have been executed. There was no complete answer, or a 5xx.
             SlowDown: 429.
         """
         if not self._may_call():
             raise Unsent("this process no longer acts as the bot")
         with_files = request_data is not None and request_data.contains_files
-        limits = _limits(
-            read=_given(read_timeout, self._read),
-            write=_given(write_timeout, self._media_write if with_files else self._write),
-            connect=_given(connect_timeout, self._connect),
-            pool=_given(pool_timeout, self._pool),
+        timeouts = _build_timeouts(
+            read=_to_seconds(read_timeout, self._read),
+            write=_to_seconds(write_timeout, self._media_write if with_files else self._write),
+            connect=_to_seconds(connect_timeout, self._connect),
+            pool=_to_seconds(pool_timeout, self._pool),
         )
         try:
             address = URL(url)
             session = self._session_for(address)
-            async with session.request(method, address, data=_body(request_data), timeout=limits) as answer:
+            async with session.request(method, address, data=_build_form(request_data), timeout=timeouts) as answer:
                 self._compare_clocks(answer.headers.get("Date", ""))
                 status, body = answer.status, await answer.read()
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
-            raise _translated(error) from None
-        _check(status, body)
+            raise _translate_error(error) from None
+        _check_status(status, body)
         return status, body
 
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, Any]:
-        """Read an answer. Unlike the inherited one it never logs what it can't read: that may be personal.
+        """Return the JSON of an answer. Unlike the inherited method, never log an unreadable one: it can be personal.
 
         Raises:
-            Unanswered: it is not the JSON object that the Bot API always answers with.
+            Unanswered: the answer isn't a JSON object of the Bot API.
         """
         try:
             answer = json.loads(payload)
@@ -149,18 +150,18 @@ class TelegramRequest(BaseRequest):
             raise Unanswered("the answer is not one of the Bot API")
         return answer
 
-    def _compare_clocks(self, told: str) -> None:
+    def _compare_clocks(self, date: str) -> None:
         try:
-            offset = parsedate_to_datetime(told) - datetime.now(UTC)
+            offset = parsedate_to_datetime(date) - datetime.now(UTC)
         except (ValueError, TypeError):
-            # A Bot API server of one's own needs to tell no time.
+            # A self-hosted Bot API server may send no date.
             return
         self.clock_offset = offset if abs(offset) > CLOCKS_AGREE else timedelta(0)
 
     def _session_for(self, address: URL) -> aiohttp.ClientSession:
-        proxied = self._environment and address.host not in LOOPBACK
+        proxied = self._uses_proxy and address.host not in LOOPBACK
         if proxied not in self._sessions:
-            context = _tls() if address.scheme == "https" else True
+            context = _create_tls_context() if address.scheme == "https" else True
             connector = aiohttp.TCPConnector(limit=self._connections, ssl=context, keepalive_timeout=KEEP_SECONDS)
             self._sessions[proxied] = aiohttp.ClientSession(
                 connector=connector,
@@ -172,18 +173,18 @@ class TelegramRequest(BaseRequest):
 
 
 @functools.cache
-def _tls() -> ssl.SSLContext:
-    # httpx's context brings certifi's authorities along, so a bare container needs none, and heeds SSL_CERT_FILE.
+def _create_tls_context() -> ssl.SSLContext:
+    # httpx's context has certifi's authorities, so a minimal container needs none. It also reads SSL_CERT_FILE.
     return httpx.create_ssl_context()
 
 
-def _given(timeout: Any, default: float) -> float | None:  # noqa: ANN401  see do_request
+def _to_seconds(timeout: Any, default: float) -> float | None:  # noqa: ANN401  see do_request
     if timeout is BaseRequest.DEFAULT_NONE:
         return default
     return None if timeout is None else float(timeout)
 
 
-def _limits(
+def _build_timeouts(
     *, read: float | None, write: float | None, connect: float | None, pool: float | None
 ) -> aiohttp.ClientTimeout:
     parts = (read, write, connect, pool)
@@ -192,7 +193,7 @@ def _limits(
     return aiohttp.ClientTimeout(total=total, connect=waiting, sock_connect=connect, sock_read=read)
 
 
-def _body(request_data: RequestData | None) -> aiohttp.FormData | None:
+def _build_form(request_data: RequestData | None) -> aiohttp.FormData | None:
     if request_data is None:
         return None
     form = aiohttp.FormData(default_to_multipart=request_data.contains_files)
@@ -204,20 +205,20 @@ def _body(request_data: RequestData | None) -> aiohttp.FormData | None:
     return form
 
 
-def _translated(error: Exception) -> TelegramError:
+def _translate_error(error: Exception) -> TelegramError:
     if isinstance(error, _BEFORE_SENDING):
         return Unsent(f"Telegram was not reached: {type(error).__name__}")
     return Unanswered(f"no answer from Telegram: {type(error).__name__}")
 
 
-def _check(status: int, body: bytes) -> None:
+def _check_status(status: int, body: bytes) -> None:
     if status == HTTPStatus.TOO_MANY_REQUESTS:
-        raise SlowDown(_pause_in(body))
+        raise SlowDown(_read_pause(body))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         raise Unanswered(f"Telegram is in trouble ({status})")
 
 
-def _pause_in(body: bytes) -> float:
+def _read_pause(body: bytes) -> float:
     try:
         pause = json.loads(body)["parameters"]["retry_after"]
     except (ValueError, KeyError, TypeError):

@@ -51,7 +51,7 @@ def build_chart(t: Translator, period: Period, span: Span, orders: OrderStatisti
         brand="Kirim",
         title=t.plain("figures.volume_title"),
         period=t.plain(f"figures.{period}"),
-        figure=t.rupiah(orders.paid.idr),
+        main_number=t.rupiah(orders.paid.idr),
         note=t.sats(orders.paid.sats),
         levels=levels,
         columns=(

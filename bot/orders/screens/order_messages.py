@@ -182,5 +182,5 @@ def _known_of_payment(kind: OrderNotification, reader: Reader, order: Order) -> 
         "news.stuck" if kind is OrderNotification.STUCK else "news.failed_paid",
         line=line,
         paid=t.sats(order.sats or order.expected_sats),
-        at=reader.format_time(order.paid_at or reader.now, up=False),
+        at=reader.format_time(order.paid_at or reader.now, round_up=False),
     )

@@ -28,7 +28,7 @@ def facts(t: Translator, history: RateHistory, quote: Quote, zone: tzinfo) -> Ch
         brand=BRAND,
         title=PAIR,
         period=t.plain(f"rate.period_{history.period}"),
-        figure=t.rupiah(int(quote.btc_idr.to_integral_value())),
+        main_number=t.rupiah(int(quote.btc_idr.to_integral_value())),
         change=change(t, history),
         trend=trend(history),
         note=_note(t, history, zone),

@@ -69,7 +69,7 @@ def format_alarms(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, no
 def format_alarm(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, zone: tzinfo) -> Html:
     """What is wrong and since when, with the order that it is about."""
     facts = {fact: _format_fact(value) for fact, value in alarm.facts.items() if fact != "since"}
-    since = format_time(t, _get_start(alarm), now, zone, up=False)
+    since = format_time(t, _get_start(alarm), now, zone, round_up=False)
     known = {"before": "", "now": "", "count": "", "complaint": "", "message": "", "why": "", "rows": "", **facts}
     return t(
         f"alarm.{_get_start_text_name(alarm)}", **known, since=since, line=_describe_subject(t, alarm, subjects, now)

@@ -95,7 +95,7 @@ async def edit_entry(
             chat_id, message_id, entry.file_id, screen.text, screen.keyboard, priority=priority
         )
     if entry.media is MediaKind.DOCUMENT and entry.file_id:
-        return await messenger.files.edit_document(
+        return await messenger.edit_document(
             chat_id, message_id, entry.file_id, screen.text, screen.keyboard, priority=priority
         )
     return await messenger.edit_text(chat_id, message_id, screen.text, screen.keyboard, priority=priority)

@@ -129,7 +129,7 @@ class SupportAgents:
             written.handler({**buttons.questions(), **written.questions()}),
             group.moved_handler(),
             lookups.forwarded_handler(),
-            *group.last_handlers(kind for routes in self.routes for kind in routes.kinds()),
+            *group.last_handlers(kind for routes in self.routes for kind in routes.button_kinds()),
         )
         """The handlers after the routes: of replies, of forwarded messages, and of presses without a route."""
         self.worker = Worker("masking", masking.mask_due, to_mask)

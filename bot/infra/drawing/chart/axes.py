@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bot.infra.drawing.block import WORD
+from bot.infra.drawing.block import MAX_LABEL
 from bot.infra.drawing.canvas import Canvas
 from bot.infra.drawing.chart.facts import Mark
 from bot.infra.drawing.chart.layout import LEFT, PLOT_HEIGHT, RIGHT, SMALL, TEXT_WIDTH
-from bot.infra.drawing.glyphs import drawable
+from bot.infra.drawing.glyphs import make_drawable
 from bot.infra.drawing.palette import CARD, INK_2, LINE
-from bot.infra.drawing.text_layout import wrapped
+from bot.infra.drawing.text_layout import wrap_text
 
 LABELS_BELOW = 16 + SMALL.leading
 """Height of the labels below a plot."""
@@ -81,7 +81,7 @@ def _are_apart(placed: Sequence[tuple[str, int, int]]) -> bool:
 
 
 def _text(label: str) -> str:
-    return "".join(wrapped(drawable(label, WORD), SMALL, _WIDEST, 1).texts)
+    return "".join(wrap_text(make_drawable(label, MAX_LABEL), SMALL, _WIDEST, 1).texts)
 
 
 def _within(share: float) -> float:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from bot.infra.drawing.block import WORD, Block
+from bot.infra.drawing.block import MAX_LABEL, Block
 from bot.infra.drawing.canvas import Canvas
 from bot.infra.drawing.chart.axes import LABELS_BELOW, Plot, draw_below, draw_levels, right_of
 from bot.infra.drawing.chart.facts import Bar, BarFacts, Mark
 from bot.infra.drawing.chart.layout import AREA, LEFT, PLOT_HEIGHT, SMALL
-from bot.infra.drawing.glyphs import drawable
+from bot.infra.drawing.glyphs import make_drawable
 from bot.infra.drawing.palette import ACCENT, CARD, INK
 
 MOST: Final = 62
@@ -36,7 +36,7 @@ def bars(facts: BarFacts) -> Block:
             high = _draw_bar(canvas, plot, bar, (middle, width), is_last=place == len(shown) - 1)
             if with_values and bar.value:
                 at = (middle, SMALL.baseline(high - SMALL.leading - _VALUE_GAP))
-                canvas.write(drawable(bar.value, WORD), SMALL, at, INK, CARD, align="middle")
+                canvas.write(make_drawable(bar.value, MAX_LABEL), SMALL, at, INK, CARD, align="middle")
         draw_below(canvas, plot, [Mark((place + 0.5) / len(shown), bar.label) for place, bar in enumerate(shown)])
 
     return Block(above + PLOT_HEIGHT + LABELS_BELOW, draw)
@@ -64,5 +64,5 @@ def _draw_bar(canvas: Canvas, plot: Plot, bar: Bar, at: tuple[int, int], *, is_l
 def _values_fit(shown: Sequence[Bar], step: float) -> bool:
     """Return whether no value overlaps the next one."""
     return any(bar.value for bar in shown) and all(
-        SMALL.width(drawable(bar.value, WORD)) + _VALUE_GAP <= step for bar in shown
+        SMALL.width(make_drawable(bar.value, MAX_LABEL)) + _VALUE_GAP <= step for bar in shown
     )

@@ -38,7 +38,7 @@ class SheetFacts:
     """What the chart shows, such as "BTC/IDR"."""
     period: str
     """The period, in a word or two."""
-    figure: str
+    main_number: str
     """The main number."""
     change: str = ""
     trend: Trend = Trend.FLAT

@@ -3,7 +3,7 @@
 from typing import Final
 
 from bot.infra.drawing import shapes
-from bot.infra.drawing.block import SENTENCE, WORD, Block
+from bot.infra.drawing.block import MAX_LABEL, MAX_SENTENCE, Block
 from bot.infra.drawing.canvas import Canvas
 from bot.infra.drawing.chart.facts import SheetFacts, Trend
 from bot.infra.drawing.chart.layout import (
@@ -17,9 +17,9 @@ from bot.infra.drawing.chart.layout import (
     SMALL,
     TEXT_WIDTH,
 )
-from bot.infra.drawing.glyphs import drawable
+from bot.infra.drawing.glyphs import make_drawable
 from bot.infra.drawing.palette import ACCENT, CARD, INK, INK_2, LINE, SENT, SOFT
-from bot.infra.drawing.text_layout import Lines, Style, Weight, fitted, wrapped
+from bot.infra.drawing.text_layout import Lines, Style, Weight, fit_text, wrap_text
 
 _BRAND = Style(Weight.EXTRA_BOLD, 44, 60)
 _PILLS = tuple(Style(Weight.BOLD, size, 52) for size in (38, 34))
@@ -43,9 +43,9 @@ _CHANGE_COLOURS: Final = {
 
 def brand(facts: SheetFacts) -> Block:
     """Return Kirim's logo and name on the left, the period on the right."""
-    pill = fitted(drawable(facts.period, WORD), _PILLS, TEXT_WIDTH // 2, 1)
+    pill = fit_text(make_drawable(facts.period, MAX_LABEL), _PILLS, TEXT_WIDTH // 2, 1)
     room = TEXT_WIDTH - _MARK - _MARK_GAP - round(pill.width) - 2 * _PILL_X - _COLUMN_GAP
-    name = wrapped(drawable(facts.brand, WORD), _BRAND, room, 1)
+    name = wrap_text(make_drawable(facts.brand, MAX_LABEL), _BRAND, room, 1)
 
     def draw(canvas: Canvas, top: int) -> None:
         below = top + (_PILL_HEIGHT - _MARK) // 2
@@ -59,21 +59,21 @@ def brand(facts: SheetFacts) -> Block:
 
 def headline(facts: SheetFacts) -> Block:
     """Return the title and the main number."""
-    title = wrapped(drawable(facts.title, SENTENCE), _TITLE, TEXT_WIDTH, 1)
-    figure = fitted(drawable(facts.figure, WORD), _FIGURES, TEXT_WIDTH, 1)
+    title = wrap_text(make_drawable(facts.title, MAX_SENTENCE), _TITLE, TEXT_WIDTH, 1)
+    number = fit_text(make_drawable(facts.main_number, MAX_LABEL), _FIGURES, TEXT_WIDTH, 1)
 
     def draw(canvas: Canvas, top: int) -> None:
         canvas.write_lines(title, (LEFT, top), INK_2, CARD)
-        canvas.write_lines(figure, (LEFT, top + title.height), INK, CARD)
+        canvas.write_lines(number, (LEFT, top + title.height), INK, CARD)
 
-    return Block(title.height + figure.height, draw)
+    return Block(title.height + number.height, draw)
 
 
 def change(facts: SheetFacts) -> Block:
     """Return the change, in the colour of its direction, and since when."""
-    pill = fitted(drawable(facts.change, WORD), _PILLS, TEXT_WIDTH // 2, 1)
+    pill = fit_text(make_drawable(facts.change, MAX_LABEL), _PILLS, TEXT_WIDTH // 2, 1)
     taken = _pill_width(pill) + _NOTE_GAP if pill.texts else 0
-    note = fitted(drawable(facts.note, SENTENCE), _NOTES, TEXT_WIDTH - taken, 1)
+    note = fit_text(make_drawable(facts.note, MAX_SENTENCE), _NOTES, TEXT_WIDTH - taken, 1)
 
     def draw(canvas: Canvas, top: int) -> None:
         _pill(canvas, pill, LEFT, top, _CHANGE_COLOURS[facts.trend])
@@ -88,7 +88,10 @@ def columns(facts: SheetFacts) -> Block:
     count = max(len(facts.columns), 1)
     width = (TEXT_WIDTH - _COLUMN_GAP * (count - 1)) // count
     cells = [
-        (wrapped(drawable(label, WORD), SMALL, width, 1), fitted(drawable(value, WORD), _VALUES, width, 1))
+        (
+            wrap_text(make_drawable(label, MAX_LABEL), SMALL, width, 1),
+            fit_text(make_drawable(value, MAX_LABEL), _VALUES, width, 1),
+        )
         for label, value in facts.columns
     ]
 
@@ -104,7 +107,7 @@ def columns(facts: SheetFacts) -> Block:
 
 def footer(facts: SheetFacts) -> Block:
     """Return the time and source of the data."""
-    lines = wrapped(drawable(facts.footer, SENTENCE), SMALL, TEXT_WIDTH, 2)
+    lines = wrap_text(make_drawable(facts.footer, MAX_SENTENCE), SMALL, TEXT_WIDTH, 2)
     return Block(lines.height, lambda canvas, top: canvas.write_lines(lines, (LEFT, top), INK_2, CARD))
 
 

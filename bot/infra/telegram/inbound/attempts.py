@@ -1,4 +1,4 @@
-"""One update's way through: understood, processed, finished; or tried again, and in the end set aside."""
+"""Attempts to handle an update. After a failure it is tried again, and after too many it is dropped."""
 
 import asyncio
 import json
@@ -25,32 +25,35 @@ log = structlog.get_logger(__name__)
 MAX_ATTEMPTS = 5
 BETWEEN_ATTEMPTS = Backoff(first=0.5)
 TIME_LIMIT_SECONDS = 120.0
-"""What one update may take. Longer than any single wait for a server, so it only ever ends what hangs."""
+"""The time limit of an update. It is longer than any single wait for a server, so only hanging updates reach it."""
 
 Process = Callable[[Update], Awaitable[None]]
 SaveChats = Callable[[Transaction, Sequence[ChatState]], Awaitable[None]]
 
 RECEIVED_AT: ContextVar[datetime | None] = ContextVar("received")
-"""When the update in hand has come in; None where it is taken up again, after a crash or a failed attempt."""
+"""When the current update was received. None if it is tried again after a crash or a failed attempt."""
 
 
 @dataclass(slots=True)
 class Attempt:
-    """An update in hand. A `suspect` may have ended the process before, so its attempts are counted beforehand."""
+    """An update that is being handled.
+
+    `is_suspect`: it may have crashed the process before, so each attempt is counted before it begins.
+    """
 
     item: InboxItem
-    suspect: bool
+    is_suspect: bool
     attempts: int
     chat: ChatState | None = None
-    """The state of the user's chat, where this update has changed it. It is saved when the update is finished."""
+    """The state of the user's chat, if this update changed it. It is saved when the update is finished."""
 
 
 CURRENT_ATTEMPT: ContextVar[Attempt | None] = ContextVar("attempt", default=None)
-"""The update in hand."""
+"""The update that is being handled."""
 
 
 class Attempts:
-    """Makes attempts, and keeps count of them where a crash can't erase it."""
+    """Makes attempts, and counts them in the database, so that a crash can't erase the count."""
 
     def __init__(
         self, store: Database, process: Process, clock: Clock, bot: Bot | None, save_chats: SaveChats | None = None
@@ -66,55 +69,58 @@ class Attempts:
         self._saved = asyncio.Event()
         self._finishing: asyncio.Task[None] | None = None
 
-    def of(self, item: InboxItem) -> Attempt:
-        """Take an update in hand; what was received before this process began may be what ended the last one."""
+    def create(self, item: InboxItem) -> Attempt:
+        """Return an attempt. An update that was received before this process began may have crashed the last one."""
         return Attempt(item, item.attempts > 0 or item.received_at < self._since, item.attempts)
 
-    async def make(self, attempt: Attempt) -> float | None:
-        """Try once. None when the update is dealt with, else the seconds until the next try."""
+    async def run(self, attempt: Attempt) -> float | None:
+        """Try once. Return None if the update is finished, else the seconds until the next try."""
         if attempt.attempts < MAX_ATTEMPTS:
-            if attempt.suspect:
+            if attempt.is_suspect:
                 await self._count(attempt)
-            error = await caught(self._process_in_time(attempt))
+            error = await catch_exception(self._process_with_timeout(attempt))
             if error is None:
                 await self._finish(attempt)
                 return None
-            await self._note(attempt, error)
+            await self._record_failure(attempt, error)
         if attempt.attempts < MAX_ATTEMPTS:
             return BETWEEN_ATTEMPTS.after(attempt.attempts)
         log.error("update_dropped", update=attempt.item.update_id, attempts=attempt.attempts)
         await self._finish(attempt)
         return None
 
-    def done(self) -> frozenset[int]:
-        """Return the updates that are dealt with and still unfinished in the inbox."""
+    def list_finished(self) -> frozenset[int]:
+        """Return the updates that are finished here but not yet in the inbox."""
         return frozenset((*self._done, *self._being_finished))
 
     async def wait_until_finished(self) -> None:
-        """Wait until all that is dealt with is also finished in the inbox."""
+        """Wait until all finished updates are marked as finished in the inbox."""
         while self._finishing is not None:
             await self._finishing
 
-    async def _process_in_time(self, attempt: Attempt) -> None:
+    async def _process_with_timeout(self, attempt: Attempt) -> None:
         item = attempt.item
-        received, in_hand = RECEIVED_AT.set(None if attempt.suspect else item.received_at), CURRENT_ATTEMPT.set(attempt)
+        received_token, attempt_token = (
+            RECEIVED_AT.set(None if attempt.is_suspect else item.received_at),
+            CURRENT_ATTEMPT.set(attempt),
+        )
         try:
             async with asyncio.timeout(TIME_LIMIT_SECONDS):
                 await self._process(Update.de_json(json.loads(item.body), self._bot))
         finally:
-            CURRENT_ATTEMPT.reset(in_hand)
-            RECEIVED_AT.reset(received)
+            CURRENT_ATTEMPT.reset(attempt_token)
+            RECEIVED_AT.reset(received_token)
 
-    async def _note(self, attempt: Attempt, error: BaseException) -> None:
-        if not attempt.suspect:
-            attempt.suspect = True
+    async def _record_failure(self, attempt: Attempt, error: BaseException) -> None:
+        if not attempt.is_suspect:
+            attempt.is_suspect = True
             await self._count(attempt)
-        log.error(  # without the exception's text: it may quote what a user wrote
+        log.error(  # without the exception's text, which can quote a user
             "update_attempt_failed",
             update=attempt.item.update_id,
             attempts=attempt.attempts,
             error=type(error).__name__,
-            where=_where(error),
+            where=_locate(error),
         )
 
     async def _count(self, attempt: Attempt) -> None:
@@ -126,9 +132,9 @@ class Attempts:
         attempt.attempts += 1
 
     async def _finish(self, attempt: Attempt) -> None:
-        """Finish soon. Many are finished by one commit, which is safe: processing again does no harm.
+        """Finish the update soon, together with others in one commit. After a crash it is handled again safely.
 
-        Where the update has changed its chat, wait for that: the chat's next update reads it.
+        If the update changed the state of its chat, wait for the commit: the chat's next update reads that state.
         """
         self._done[attempt.item.update_id] = attempt.chat
         if self._finishing is None:
@@ -147,7 +153,7 @@ class Attempts:
                 finally:
                     saved.set()
         finally:
-            # Where something else has ended this, the next one finishes them too.
+            # If this task was ended early, the next one finishes these updates, too.
             self._done |= self._being_finished
             self._being_finished = {}
             self._finishing = None
@@ -160,8 +166,8 @@ class Attempts:
                 await self._save_chats(tx, chats)
 
 
-async def caught(work: Awaitable[None]) -> BaseException | None:
-    """Return what `work` raised, if anything: a cancellation too, where it isn't the one of the task that waits."""
+async def catch_exception(work: Awaitable[None]) -> BaseException | None:
+    """Return the exception of `work`, or None. Return a cancellation, too, unless this task itself is cancelled."""
     try:
         await work
     except asyncio.CancelledError as error:
@@ -169,11 +175,11 @@ async def caught(work: Awaitable[None]) -> BaseException | None:
         if task is None or task.cancelling():
             raise
         return error
-    except Exception as error:  # noqa: BLE001  whatever it is, the chat must go on
+    except Exception as error:  # noqa: BLE001  after any error the chat must continue
         return error
     return None
 
 
-def _where(error: BaseException) -> str:
+def _locate(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""

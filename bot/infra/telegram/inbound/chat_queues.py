@@ -1,7 +1,7 @@
-"""Each chat strictly in its order, chats beside each other, and a flood in one is felt in that one alone.
+"""A queue for each chat: one update of a chat at a time, many chats at once. A flood delays only its own chat.
 
-A queue holds a bounded part of its chat's updates in memory; the rest stays in the inbox and is read as the queue
-drains. The limit on work under way is taken by the head of a queue only, never by those who wait behind it.
+A queue has a limited number of its chat's updates in memory. The others stay in the inbox and are read later. Only
+the first update of a queue counts towards the limit of chats at once.
 """
 
 import asyncio
@@ -16,34 +16,36 @@ from telegram import Bot
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
 from bot.infra.db.retry import retry_forever
-from bot.infra.telegram.inbound.attempts import Attempt, Attempts, Process, SaveChats, caught
+from bot.infra.telegram.inbound.attempts import Attempt, Attempts, Process, SaveChats, catch_exception
 from bot.infra.telegram.inbound.model import InboxItem
 from bot.infra.telegram.inbound.repository import InboxRepository
 
 log = structlog.get_logger(__name__)
 
-AT_ONCE = 256
-"""Chats at work together. They mostly wait for a server, so this bounds memory, not work: 200 people whose steps each
-wait 0.3 s are answered within 0.35 s (with 64 it was 1.2 s). As many as Telegram's connections (`TelegramRequest`)."""
+MAX_CHATS = 256
+"""Chats that are handled at once. They mostly wait for a server, so this limits memory, not work: 200 users whose steps
+each wait 0.3 s are answered within 0.35 s (with 64 it was 1.2 s). It equals the connections of `TelegramRequest`."""
 
-KEPT = 30
+MAX_IN_MEMORY = 30
+"""Updates of one chat that are kept in memory."""
+
 FINISH_SECONDS = 1.0
 
 Work = Callable[[], Awaitable[None]]
 
 
 class ChatJobs:
-    """Run jobs of features, which are built before the queues are, in the order of a chat."""
+    """Runs jobs of features in the queue of a chat. Features are built before the queues, which are connected later."""
 
     def __init__(self) -> None:
         self._queues: ChatQueues | None = None
 
     def connect(self, queues: "ChatQueues") -> None:
-        """Use these queues from now on."""
+        """Connect the queues."""
         self._queues = queues
 
     def run(self, chat_id: int, work: Work) -> asyncio.Future[bool]:
-        """Do `work` as `ChatQueues.run_in_queue` does.
+        """Run `work` in a chat's queue, as `ChatQueues.run_in_queue` does.
 
         Raises:
             RuntimeError: there are no queues yet.
@@ -55,7 +57,7 @@ class ChatJobs:
 
 @dataclass(slots=True)
 class _Job:
-    """Work that no update asked for, in the chat's order all the same."""
+    """Work in a chat's queue that isn't an update."""
 
     work: Work
     done: asyncio.Future[bool]
@@ -65,25 +67,27 @@ class _Job:
 class _ChatQueue:
     chat_id: int
     jobs: deque[Attempt | _Job] = field(default_factory=deque)
-    more: bool = False
-    """Whether the inbox holds updates that aren't in `jobs`, so that new ones have to wait there too."""
-    missed: bool = False
+    has_more: bool = False
+    """Whether the inbox has updates that aren't in `jobs`. New ones then have to wait there, too."""
+    was_added: bool = False
+    """Whether an update was added to the inbox since it was last read."""
+
     task: asyncio.Task[None] | None = None
 
 
 class ChatQueues:
-    """Hands updates to `process`, one at a time for each chat.
+    """Passes updates to `process`, one at a time for each chat.
 
     Args:
-        store: holds the inbox that the updates are in.
-        process: what is done with an update. Whatever it raises counts as a failed attempt; after five, made over a
-            few seconds, the update is set aside. At least once: after a crash it may meet the same update again.
-        clock: the time, for what is finished.
-        bot: what `telegram.Update`s are bound to.
-        save_chats: saves what updates have changed of their chats, in the transaction that finishes them. The next
-            update of the chat waits for that.
-        at_once: how many chats may be at work at the same time.
-        kept: how many updates of a chat are kept in memory.
+        store: has the inbox.
+        process: handles an update. Any exception counts as a failed attempt. After five attempts within a few seconds,
+            the update is dropped. After a crash, `process` can get the same update again.
+        clock: the time.
+        bot: the bot of the `telegram.Update`s.
+        save_chats: saves the states of chats that updates changed, in the transaction that finishes the updates. The
+            next update of the chat waits for that.
+        max_chats: how many chats are handled at once.
+        max_in_memory: how many updates of a chat are kept in memory.
     """
 
     def __init__(
@@ -94,30 +98,30 @@ class ChatQueues:
         bot: Bot | None = None,
         *,
         save_chats: SaveChats | None = None,
-        at_once: int = AT_ONCE,
-        kept: int = KEPT,
+        max_chats: int = MAX_CHATS,
+        max_in_memory: int = MAX_IN_MEMORY,
     ) -> None:
         self._store = store
         self._attempts = Attempts(store, process, clock, bot, save_chats)
-        self._slots = asyncio.Semaphore(at_once)
-        self._kept = kept
+        self._slots = asyncio.Semaphore(max_chats)
+        self._max_in_memory = max_in_memory
         self._queues: dict[int, _ChatQueue] = {}
         self._working: set[_ChatQueue] = set()
         self._closing = False
 
     def submit_updates(self, items: Sequence[InboxItem]) -> None:
-        """Take in updates that have just been added to the inbox, in their order."""
+        """Queue updates that were just added to the inbox, in their order."""
         for item in () if self._closing else items:
             queue = self._queue(item.chat_id)
-            if queue.more or len(queue.jobs) >= self._kept:
-                queue.more = queue.missed = True
+            if queue.has_more or len(queue.jobs) >= self._max_in_memory:
+                queue.has_more = queue.was_added = True
             else:
-                queue.jobs.append(self._attempts.of(item))
+                queue.jobs.append(self._attempts.create(item))
 
     def run_in_queue(self, chat_id: int, work: Work) -> asyncio.Future[bool]:
-        """Do `work` after what the chat has in hand; the result is whether it came to its end.
+        """Run `work` after the queued updates of the chat. The result is whether it succeeded.
 
-        It is not kept over a restart, and an exception is logged here and goes no further.
+        It is lost in a restart. Its exceptions are only logged.
         """
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         if self._closing:
@@ -127,20 +131,20 @@ class ChatQueues:
         return done
 
     async def replay(self) -> int:
-        """Take up all that a former process left in the inbox; how many chats. To be called before receiving."""
+        """Queue the unfinished updates of a former process. Return the number of chats. Call it before receiving."""
         async with self._store.reading() as tx:
-            chats = await InboxRepository(tx).chats_waiting()
+            chats = await InboxRepository(tx).find_chats()
         self.reread_inbox(chats)
         return len(chats)
 
     def reread_inbox(self, chat_ids: Iterable[int]) -> None:
-        """There may be updates of these chats in the inbox that were never submitted."""
+        """Read the inbox again for these chats, because it can have updates that were never submitted."""
         for chat_id in () if self._closing else chat_ids:
             queue = self._queue(chat_id)
-            queue.more = queue.missed = True
+            queue.has_more = queue.was_added = True
 
-    async def drain(self, timeout: float = 3.0) -> None:  # noqa: ASYNC109  what is not done by then is cut off
-        """Finish what is being processed, within `timeout` seconds; all else stays in the inbox."""
+    async def drain(self, timeout: float = 3.0) -> None:  # noqa: ASYNC109  what isn't finished by then is cancelled
+        """Finish the updates that are being handled within `timeout` seconds. All others stay in the inbox."""
         self._closing = True
         queues = list(self._queues.values())
         for queue in queues:
@@ -155,7 +159,7 @@ class ChatQueues:
         try:
             await asyncio.wait_for(self._attempts.wait_until_finished(), FINISH_SECONDS)
         except TimeoutError:
-            log.warning("updates_not_finished")  # harmless: they will be processed again
+            log.warning("updates_not_finished")  # harmless: they are handled again
 
     def _queue(self, chat_id: int) -> _ChatQueue:
         if chat_id not in self._queues:
@@ -164,71 +168,73 @@ class ChatQueues:
 
     def _start(self, queue: _ChatQueue) -> None:
         self._queues[queue.chat_id] = queue
-        queue.task = asyncio.create_task(self._work_off(queue), name=f"chat-queue-{queue.chat_id}")
-        queue.task.add_done_callback(partial(self._ended, queue))
+        queue.task = asyncio.create_task(self._run_queue(queue), name=f"chat-queue-{queue.chat_id}")
+        queue.task.add_done_callback(partial(self._on_queue_ended, queue))
 
-    def _ended(self, queue: _ChatQueue, task: asyncio.Task[None]) -> None:
-        """Go on where something has ended a queue that still had work: its chat would never be answered again."""
+    def _on_queue_ended(self, queue: _ChatQueue, task: asyncio.Task[None]) -> None:
+        """Restart a queue that ended with work left. Otherwise its chat would never be answered again."""
         error = None if task.cancelled() else task.exception()
         if self._closing or self._queues.get(queue.chat_id) is not queue:
             return
         log.error("chat_queue_restarted", error=type(error).__name__ if error else "CancelledError")
         job = queue.jobs[0] if queue.jobs else None
         if isinstance(job, Attempt):
-            # It may be what ended the queue, so its attempts are counted.
-            job.suspect = True
+            # It may have ended the queue, so its attempts are counted.
+            job.is_suspect = True
         elif job is not None:
             queue.jobs.popleft()
-            _conclude(job, done=False)
+            _finish_job(job, succeeded=False)
         self._start(queue)
 
-    async def _work_off(self, queue: _ChatQueue) -> None:
+    async def _run_queue(self, queue: _ChatQueue) -> None:
         while not self._closing:
             async with self._slots:
                 await self._fill(queue)
                 if not queue.jobs:
                     del self._queues[queue.chat_id]
                     return
-                pause = await self._work_on(queue, queue.jobs[0])
+                pause = await self._handle(queue, queue.jobs[0])
             if pause is None:
                 queue.jobs.popleft()
             else:
                 await asyncio.sleep(pause)
 
     async def _fill(self, queue: _ChatQueue) -> None:
-        while queue.more and not queue.jobs:
-            queue.missed = False
+        while queue.has_more and not queue.jobs:
+            queue.was_added = False
             found = await retry_forever("read_inbox", lambda: self._read(queue))
             for item in found:
-                queue.jobs.append(self._attempts.of(item))
-            # One that was added since the reading is there, though it wasn't found.
-            queue.more = queue.missed or len(found) == self._kept
+                queue.jobs.append(self._attempts.create(item))
+            # An update that was added after the query is in the inbox, too.
+            queue.has_more = queue.was_added or len(found) == self._max_in_memory
 
     async def _read(self, queue: _ChatQueue) -> Sequence[InboxItem]:
         async with self._store.reading() as tx:
-            return await InboxRepository(tx).waiting(queue.chat_id, known=self._attempts.done(), limit=self._kept)
+            return await InboxRepository(tx).find_unfinished(
+                queue.chat_id, known=self._attempts.list_finished(), limit=self._max_in_memory
+            )
 
-    async def _work_on(self, queue: _ChatQueue, job: Attempt | _Job) -> float | None:
+    async def _handle(self, queue: _ChatQueue, job: Attempt | _Job) -> float | None:
         self._working.add(queue)
         try:
             if isinstance(job, Attempt):
-                return await self._attempts.make(job)
-            await _run(job)
+                return await self._attempts.run(job)
+            await _run_job(job)
         finally:
             self._working.discard(queue)
         return None
 
 
-async def _run(job: _Job) -> None:
-    error = await caught(job.work())
+async def _run_job(job: _Job) -> None:
+    error = await catch_exception(job.work())
     if error is not None:
         log.error("background_task_failed", error=type(error).__name__)
-    _conclude(job, done=error is None)
+    _finish_job(job, succeeded=error is None)
 
 
-def _conclude(job: _Job, *, done: bool) -> None:
+def _finish_job(job: _Job, *, succeeded: bool) -> None:
     if not job.done.done():
-        job.done.set_result(done)
+        job.done.set_result(succeeded)
 
 
 def _cancel(queue: _ChatQueue) -> None:
@@ -236,4 +242,4 @@ def _cancel(queue: _ChatQueue) -> None:
         queue.task.cancel()
     for job in queue.jobs:
         if isinstance(job, _Job):
-            _conclude(job, done=False)
+            _finish_job(job, succeeded=False)

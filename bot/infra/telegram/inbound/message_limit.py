@@ -1,10 +1,10 @@
-"""So many messages and presses a minute from one chat: more are not read, and the user is told when to go on.
+"""The limit of messages and presses per minute in a chat. The bot skips more, and says when the user can continue.
 
-The limit is kept in memory alone, and cheap on purpose: what is too much costs no look into the database, except for
-the one that tells in which language to say so. News of payments go their own way and are not slowed by it.
+The counts are only in memory. A skipped update costs no query, except one for the user's language. The limit doesn't
+delay notifications about payments.
 
-Never too much are: what was kept or sent before this process began (after a pause it comes all at once, though it was
-written in peace), what is tried again after a failure, and what staff send.
+These updates are never skipped: those sent before this process began (after a pause they arrive all at once), those
+that are tried again after a failure, and those from staff.
 """
 
 from collections import OrderedDict, deque
@@ -22,37 +22,37 @@ from bot.infra.telegram.outbound.sender import Messenger
 
 WINDOW = timedelta(minutes=1)
 OLD_UPDATES_COME_WITHIN = timedelta(minutes=5)
-"""What was sent before this process began has been received by then; whatever comes later is counted."""
+"""Updates that were sent before this process began arrive within this time. All later ones are counted."""
 WARN_AGAIN_AFTER = timedelta(seconds=10)
-"""Where somebody never pauses, a place becomes free each second; nobody needs to hear of each."""
+"""Minimum time between two warnings, for users who never pause."""
 
 
 @dataclass(slots=True)
-class _Pace:
-    """What one chat has been up to within the last minute."""
+class _ChatCount:
+    """The messages and presses of one chat within the last minute."""
 
     answered: deque[datetime] = field(default_factory=deque)
     warned_at: datetime | None = None
-    may_go_on_at: datetime | None = None
+    next_free_at: datetime | None = None
     t: Translator | None = None
-    """The language of the refusals, looked up once until something is let in again."""
+    """The translator for warnings. It is looked up once, and again after the next accepted update."""
 
     def needs_warning(self, moment: datetime) -> bool:
-        """Whether a refusal needs a message: the last one has been waited for, or there was none."""
-        if self.warned_at is None or self.may_go_on_at is None:
+        """Return whether a warning is due: there was none yet, or the time of the last one is over."""
+        if self.warned_at is None or self.next_free_at is None:
             return True
-        return moment >= max(self.may_go_on_at, self.warned_at + WARN_AGAIN_AFTER)
+        return moment >= max(self.next_free_at, self.warned_at + WARN_AGAIN_AFTER)
 
 
 class MessageLimit:
-    """Counts what is answered, by when it was received.
+    """Counts the updates of each chat that the bot handles, by the time they were received.
 
     Args:
-        per_minute: how much of one chat is answered within a minute; 0 lets everything in.
-        clock: this machine's.
-        messenger: sends the refusals.
+        per_minute: how many updates of one chat are handled within a minute. 0 means no limit.
+        clock: the time of this machine.
+        messenger: sends the warnings.
         translator_for: returns the translator for the language of a private chat.
-        exempt: the staff's chats.
+        exempt: the chats of staff.
         offset: how far Telegram's clock, which dates messages, is ahead of this machine's.
     """
 
@@ -73,49 +73,49 @@ class MessageLimit:
         self._exempt = exempt
         self._since = clock.now()
         self._offset = offset
-        self._paces: OrderedDict[int, _Pace] = OrderedDict()
+        self._counts: OrderedDict[int, _ChatCount] = OrderedDict()
 
-    async def refuses(self, update: Update) -> bool:
-        """Whether this update is too much. The user has been told then, once a spell; each press is answered."""
+    async def rejects(self, update: Update) -> bool:
+        """Return whether this update exceeds the limit. If so, warn the user. Each press gets an answer."""
         chat = update.effective_chat
-        moment = self._moment(update)
-        if moment is None or chat is None or self.lets_in(chat.id, moment):
+        moment = self._find_time(update)
+        if moment is None or chat is None or self.count_message(chat.id, moment):
             return False
         await self._warn(update, chat, moment)
         return True
 
-    def lets_in(self, chat_id: int, moment: datetime) -> bool:
-        """Count one more of this chat, received at `moment`; False where it is one too many, which counts nothing."""
+    def count_message(self, chat_id: int, moment: datetime) -> bool:
+        """Count an update that was received at `moment`. Return False, without counting, if it exceeds the limit."""
         if not self._per_minute or chat_id in self._exempt:
             return True
-        pace = self._pace(chat_id, moment)
-        if len(pace.answered) >= self._per_minute:
+        count = self._get_count(chat_id, moment)
+        if len(count.answered) >= self._per_minute:
             return False
-        pace.answered.append(moment)
-        pace.t = None
+        count.answered.append(moment)
+        count.t = None
         return True
 
-    def again_at(self, chat_id: int) -> datetime:
-        """When the next one is let in, of a chat that has just been refused."""
-        return self._paces[chat_id].answered[0] + WINDOW
+    def get_next_free_time(self, chat_id: int) -> datetime:
+        """Return when the next update of a chat at its limit is handled."""
+        return self._counts[chat_id].answered[0] + WINDOW
 
-    def _pace(self, chat_id: int, moment: datetime) -> _Pace:
-        pace = self._paces.setdefault(chat_id, _Pace())
-        if pace.answered and pace.answered[-1] > moment + WINDOW:
-            # The machine's clock was put back: nobody is to wait until it has caught up.
-            pace = self._paces[chat_id] = _Pace()
-        self._paces.move_to_end(chat_id)
-        for known in (pace, next(iter(self._paces.values()))):
-            while known.answered and known.answered[0] + WINDOW <= moment:
-                known.answered.popleft()
-        # One comes, at the most one goes that is quiet: the memory is that of a minute's chats.
-        oldest = next(iter(self._paces))
-        if oldest != chat_id and not self._paces[oldest].answered:
-            del self._paces[oldest]
-        return pace
+    def _get_count(self, chat_id: int, moment: datetime) -> _ChatCount:
+        count = self._counts.setdefault(chat_id, _ChatCount())
+        if count.answered and count.answered[-1] > moment + WINDOW:
+            # The machine's clock was set back. Users must not wait until it has caught up.
+            count = self._counts[chat_id] = _ChatCount()
+        self._counts.move_to_end(chat_id)
+        for each in (count, next(iter(self._counts.values()))):
+            while each.answered and each.answered[0] + WINDOW <= moment:
+                each.answered.popleft()
+        # Each new chat removes at most one quiet chat. So memory holds about the chats of one minute.
+        oldest = next(iter(self._counts))
+        if oldest != chat_id and not self._counts[oldest].answered:
+            del self._counts[oldest]
+        return count
 
-    def _moment(self, update: Update) -> datetime | None:
-        """When this came from outside; None for what isn't counted."""
+    def _find_time(self, update: Update) -> datetime | None:
+        """Return when the update was received, or None if it isn't counted."""
         message, query = update.message or update.edited_message, update.callback_query
         if message is None and query is None:
             return None
@@ -125,20 +125,20 @@ class MessageLimit:
         return received
 
     def _is_old(self, message: Message, received: datetime) -> bool:
-        """Whether it was sent before this process began. Its date is by Telegram's clock."""
+        """Return whether the message was sent before this process began. Its date is from Telegram's clock."""
         began = self._since + self._offset
         is_early = received - self._since < OLD_UPDATES_COME_WITHIN
         return is_early and message.date < began - timedelta(seconds=1)
 
     async def _warn(self, update: Update, chat: Chat, moment: datetime) -> None:
-        pace, may_go_on_at = self._paces[chat.id], self.again_at(chat.id)
-        needs_warning = pace.needs_warning(moment)
+        count, next_free_at = self._counts[chat.id], self.get_next_free_time(chat.id)
+        needs_warning = count.needs_warning(moment)
         user = update.effective_user
-        pace.t = pace.t or await self._translator_for(user.id if user is not None else chat.id)
-        # From now on, for it may have waited behind others of its chat.
-        text = pace.t.plural("limits.messages", max(ceil((may_go_on_at - self._clock.now()).total_seconds()), 1))
+        count.t = count.t or await self._translator_for(user.id if user is not None else chat.id)
+        # Counted from now, because the update may have waited in the queue of its chat.
+        text = count.t.plural("limits.messages", max(ceil((next_free_at - self._clock.now()).total_seconds()), 1))
         if update.callback_query is not None:
             await self._messenger.answer_press(update.callback_query.id, str(text), alert=True)
         elif needs_warning and chat.type == Chat.PRIVATE:
-            pace.warned_at, pace.may_go_on_at = moment, may_go_on_at
+            count.warned_at, count.next_free_at = moment, next_free_at
             await self._messenger.send_text(chat.id, text, (), priority="talk")

@@ -1,9 +1,9 @@
-"""From Telegram into the inbox: an update is committed before Telegram is told that it arrived.
+"""The receiver of updates. It saves an update in the inbox before it acknowledges the update to Telegram.
 
-python-telegram-bot's Updater acknowledges updates once they are queued in memory, and a crash loses the queue. Here
-the next `getUpdates`, which acknowledges, is only sent after the batch is in the database. Updates are kept as
-Telegram's own JSON and understood later, one by one: the library's `get_updates` understands a batch as a whole, so
-that one update it can't read would stop the bot for good, and would be written to the log with all it holds.
+python-telegram-bot's Updater acknowledges updates once they are queued in memory, and a crash loses the queue. Here,
+the next `getUpdates`, which acknowledges, is sent only after the batch is in the database. Updates are saved as
+Telegram's JSON and parsed later, one by one. The library's `get_updates` parses a whole batch: one unreadable update
+would stop the bot, and would be logged with its content.
 """
 
 import asyncio
@@ -26,46 +26,46 @@ from bot.infra.telegram.inbound.repository import InboxRepository
 
 log = structlog.get_logger(__name__)
 
-ALLOWED = ("message", "edited_message", "callback_query", "my_chat_member")
-READ = frozenset(ALLOWED)
-"""The rest, should Telegram send any, is acknowledged unread."""
+ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
+READ = frozenset(ALLOWED_UPDATES)
+"""Other kinds of updates are acknowledged unread."""
 
 POLL_SECONDS = 25
 POLL_GRACE_SECONDS = 10.0
-FETCH_AGAIN = Backoff(first=0.5, longest=30.0)
+FETCH_BACKOFF = Backoff(first=0.5, longest=30.0)
 CONFLICT_WAIT = 10.0
-REFUSED_WAIT, REFUSALS = 1.0, 3
+TOKEN_WAIT, TOKEN_TRIES = 1.0, 3
 
 Json = dict[str, Any]
 
 
-class Feed(Protocol):
-    """Where updates come from."""
+class UpdateSource(Protocol):
+    """A source of updates."""
 
-    async def next(self, offset: int | None) -> Sequence[Json]:
-        """Wait for updates from `offset` on; asking acknowledges those before. Raises `TelegramError`."""
+    async def fetch(self, offset: int | None) -> Sequence[Json]:
+        """Wait for updates from `offset` on. This acknowledges earlier ones. Raises `TelegramError`."""
         ...
 
 
-class Takes(Protocol):
-    """What is told of updates that are safely in the inbox."""
+class UpdateQueues(Protocol):
+    """The queues that get updates after these are saved in the inbox."""
 
     def submit_updates(self, items: Sequence[InboxItem]) -> None:
-        """Take new updates."""
+        """Queue new updates."""
         ...
 
     def reread_inbox(self, chat_ids: Collection[int]) -> None:
-        """Of these chats something may be there that was never submitted."""
+        """Read the inbox again for these chats, because it can have updates that were never submitted."""
         ...
 
 
-class UpdateFeed:
-    """Long polling of `getUpdates`, over a request object of its own: a poll holds its connection for long.
+class UpdatePoller:
+    """Fetches updates with long polls of `getUpdates`. A poll occupies a connection, so it has its own transport.
 
     Args:
-        base_url: the bot's, token included (`Bot.base_url`).
-        request: carries the polls and nothing else.
-        seconds: how long Telegram holds a poll open while there is nothing.
+        base_url: the bot's address, with its token (`Bot.base_url`).
+        request: the transport, only for polls.
+        seconds: how long Telegram waits for updates before it answers a poll.
     """
 
     def __init__(self, base_url: str, request: BaseRequest, *, seconds: int = POLL_SECONDS) -> None:
@@ -73,17 +73,17 @@ class UpdateFeed:
         self._request = request
         self._seconds = seconds
 
-    async def next(self, offset: int | None) -> Sequence[Json]:
-        """One poll.
+    async def fetch(self, offset: int | None) -> Sequence[Json]:
+        """Poll once and return the updates.
 
         Raises:
-            TelegramError: nothing came; nothing was acknowledged for sure.
+            TelegramError: the poll failed. Telegram may still have acknowledged earlier updates.
         """
-        wishes = {"timeout": self._seconds, "limit": 100, "allowed_updates": json.dumps(ALLOWED)}
+        parameters = {"timeout": self._seconds, "limit": 100, "allowed_updates": json.dumps(ALLOWED_UPDATES)}
         if offset is not None:
-            wishes["offset"] = offset
+            parameters["offset"] = offset
         found: Any = await self._request.post(
-            f"{self._url}?{urlencode(wishes)}", read_timeout=self._seconds + POLL_GRACE_SECONDS
+            f"{self._url}?{urlencode(parameters)}", read_timeout=self._seconds + POLL_GRACE_SECONDS
         )
         if not isinstance(found, list) or not all(map(_is_update, found)):
             raise Unanswered("the answer to getUpdates is not a list of updates")
@@ -91,57 +91,57 @@ class UpdateFeed:
 
 
 class Receiver:
-    """Moves updates from the feed into the inbox, and tells the queues of those that are new there."""
+    """Moves updates from Telegram into the inbox, and passes the new ones to the queues."""
 
-    def __init__(self, feed: Feed, store: Database, queues: Takes, clock: Clock) -> None:
-        self._feed = feed
+    def __init__(self, source: UpdateSource, store: Database, queues: UpdateQueues, clock: Clock) -> None:
+        self._source = source
         self._store = store
         self._queues = queues
         self._clock = clock
 
     async def run(self) -> NoReturn:
-        """Receive until cancelled, which takes effect at once.
+        """Receive until cancelled. A cancellation takes effect at once.
 
         Raises:
-            TokenRefused: Telegram said so several times in a row.
+            TokenRefused: Telegram rejected the token several times in a row.
         """
         offset: int | None = None
         while True:
             batch = await self._fetch(offset)
-            await self._take(batch)
-            # An empty answer acknowledges all before the offset. From then on it would only hide updates whose ids
-            # begin anew below it, as after a week without any.
+            await self._save(batch)
+            # An empty answer acknowledges all updates before the offset. The offset is dropped then, because it would
+            # hide updates with lower ids. Telegram can start with new ids after a week without updates.
             offset = max(update["update_id"] for update in batch) + 1 if batch else None
 
-    async def _take(self, batch: Sequence[Json]) -> None:
+    async def _save(self, batch: Sequence[Json]) -> None:
         received = self._clock.now()
         items = [
-            InboxItem(update_id=update["update_id"], chat_id=chat_id, body=_text(update), received_at=received)
+            InboxItem(update_id=update["update_id"], chat_id=chat_id, body=_to_json(update), received_at=received)
             for update in batch
-            if (chat_id := chat_of(update)) is not None
+            if (chat_id := find_chat_id(update)) is not None
         ]
         if items:
-            fresh = await retry_forever("keep_updates", lambda: self._keep(items))
-            # The others came twice, or were kept by a commit that seemed to fail and so never reached their queues.
-            self._queues.reread_inbox({item.chat_id for item in items if item.update_id not in fresh})
-            self._queues.submit_updates([item for item in items if item.update_id in fresh])
+            new_ids = await retry_forever("keep_updates", lambda: self._save_once(items))
+            # The others arrived twice, or their commit succeeded but seemed to fail, so they never reached the queues.
+            self._queues.reread_inbox({item.chat_id for item in items if item.update_id not in new_ids})
+            self._queues.submit_updates([item for item in items if item.update_id in new_ids])
 
-    async def _keep(self, items: Sequence[InboxItem]) -> frozenset[int]:
+    async def _save_once(self, items: Sequence[InboxItem]) -> frozenset[int]:
         async with self._store.transaction() as tx:
             return await InboxRepository(tx).add(items)
 
     async def _fetch(self, offset: int | None) -> Sequence[Json]:
-        waits, refused = FETCH_AGAIN.waits(), 0
+        waits, rejections = FETCH_BACKOFF.waits(), 0
         while True:
             try:
-                return await self._feed.next(offset)
+                return await self._source.fetch(offset)
             except InvalidToken:
-                refused += 1
-                if refused == REFUSALS:
+                rejections += 1
+                if rejections == TOKEN_TRIES:
                     raise TokenRefused from None
-                pause = REFUSED_WAIT
+                pause = TOKEN_WAIT
             except Conflict:
-                log.error(  # noqa: TRY400  a traceback would say no more
+                log.error(  # noqa: TRY400  a traceback adds nothing
                     "second_poller_detected", hint="another process receives this bot's updates, or a webhook is set"
                 )
                 pause = CONFLICT_WAIT
@@ -152,18 +152,18 @@ class Receiver:
             await asyncio.sleep(pause)
 
 
-def chat_of(update: Json) -> int | None:
-    """Return the chat whose turn an update takes; None for updates that are not read.
+def find_chat_id(update: Json) -> int | None:
+    """Return the chat in whose queue the update belongs, or None for updates that aren't read.
 
-    A press on a message that the bot can't see any more (inline mode) belongs to the one who pressed.
+    A press on a message that the bot can't see (inline mode) belongs to the chat of the user who pressed.
     """
     kind = next((kind for kind in READ if isinstance(update.get(kind), dict)), None)
     if kind is None:
         return None
     body = update[kind]
-    place = body.get("message") if kind == "callback_query" else body
-    known = (place or {}).get("chat") or body.get("from") or {}
-    chat_id = known.get("id")
+    message = body.get("message") if kind == "callback_query" else body
+    chat = (message or {}).get("chat") or body.get("from") or {}
+    chat_id = chat.get("id")
     return chat_id if isinstance(chat_id, int) else None
 
 
@@ -171,5 +171,5 @@ def _is_update(found: object) -> bool:
     return isinstance(found, dict) and isinstance(found.get("update_id"), int)
 
 
-def _text(update: Json) -> str:
+def _to_json(update: Json) -> str:
     return json.dumps(update, ensure_ascii=False, separators=(",", ":"))

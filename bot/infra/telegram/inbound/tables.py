@@ -8,16 +8,16 @@ from bot.infra.db.metadata import metadata
 inbox = Table(
     "inbox",
     metadata,
-    # Telegram delivers an update again until it is told that it arrived: its id is what makes it one.
+    # Telegram sends an update again until it is acknowledged. Its id shows that it is the same one.
     Column("update_id", BigId, primary_key=True, autoincrement=False),
     Column("chat_id", BigInteger, nullable=False, info=USER),
     Column("body", Text, nullable=False, info=SEALED),
     Column("received_at", Instant, nullable=False),
     Column("attempts", Integer, nullable=False),
-    # Set in the transaction that takes the update in, by whom: from then on it changes nothing there.
+    # What the update changed, set in the same transaction. Handled again, it changes nothing there.
     Column("handled_by", Text),
     Column("finished_at", Instant),
-    info=not_exported("updates as Telegram sent them, until they are handled; what came of them is exported"),
+    info=not_exported("updates as Telegram sent them, until they are handled; their effects are exported"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Delete updates that can't come again."""
+"""The worker that deletes old updates from the inbox."""
 
 from datetime import timedelta
 from typing import Final
@@ -8,20 +8,20 @@ from bot.infra.db.database import Database
 from bot.infra.telegram.inbound.repository import InboxRepository
 
 KEEP_FINISHED: Final = timedelta(hours=48)
-"""Telegram keeps updates for 24 hours; an id older than twice that can't come again."""
+"""How long the bot keeps the ids of finished updates. Telegram sends updates again for up to 24 hours."""
 
 EVERY_SECONDS: Final = 60.0
 
 
 class InboxCleanupWorker:
-    """Delete what was handled long ago."""
+    """Deletes updates that were finished long ago."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     async def tick(self) -> float:
-        """Do it once, and return the seconds until the next time."""
+        """Delete once, and return the seconds until the next tick."""
         async with self._store.transaction() as tx:
-            await InboxRepository(tx).forget_finished(self._clock.now() - KEEP_FINISHED)
+            await InboxRepository(tx).delete_finished(self._clock.now() - KEEP_FINISHED)
         return EVERY_SECONDS

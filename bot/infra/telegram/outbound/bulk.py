@@ -1,4 +1,4 @@
-"""What many get: sent in bulk, after everything else, and paid for where that is wished."""
+"""Sending of broadcasts: after all other messages, and paid with Stars if the operator wants that."""
 
 from telegram import LinkPreviewOptions
 from telegram.constants import ParseMode
@@ -12,7 +12,10 @@ from bot.infra.telegram.ui.screen import Keyboard
 
 
 class BulkSender:
-    """By a bot whose rate limiter is a `SendLimiter`. Nothing that Telegram or the network may cause is raised."""
+    """Sends messages to many users with the lowest priority. The rate limiter of the bot is a `SendLimiter`.
+
+    Errors of Telegram and the network are outcomes, not exceptions.
+    """
 
     def __init__(self, bot: ExtBot[Priority]) -> None:
         self._bot = bot
@@ -27,9 +30,9 @@ class BulkSender:
         paid: bool,
         silent: bool = False,
     ) -> Outcome:
-        """Send text, or a picture (PNG or the id of one) with its caption.
+        """Send a text, or a picture (a PNG, or a photo's id) with a caption.
 
-        `paid` lets Telegram charge Stars for it, and take more than 30 a second.
+        `paid` lets Telegram charge Stars for the message and accept more than 30 a second.
         """
         if picture is None:
             return await run_call(

@@ -1,7 +1,7 @@
-"""The one limiter that everything sent goes through, as python-telegram-bot wants it.
+"""The rate limiter for all calls to Telegram, with the interface of python-telegram-bot.
 
-Its own `AIORateLimiter` knows neither the limits of a chat nor priorities. It sends 60 in the first second, and one
-chat's 429 halts all the others.
+The library's own `AIORateLimiter` knows no limits of a chat and no priorities. It sends 60 messages in the first
+second, and a 429 for one chat stops all others.
 """
 
 from collections.abc import Callable, Coroutine
@@ -19,40 +19,40 @@ __all__ = ["ON_SEND", "Limits", "Priority", "SendLimiter"]
 Answer = bool | dict[str, Any] | list[dict[str, Any]]
 
 TRIES: dict[Priority, int] = {"money": 3, "talk": 3, "bulk": 1}
-"""What is refused in bulk goes back to its sender at once, who can put it off over a restart."""
+"""Tries of a call. A rejected call of a broadcast returns to its sender at once, which saves when to try again."""
 
 LONGEST_WAIT_SECONDS = 30.0
-"""A longer pause is the caller's to plan: it can remember the message over a restart."""
+"""Longer pauses are left to the caller, which can save the message for after a restart."""
 
 _READS = ("get", "answer")
-_FREE = frozenset({"sendChatAction", "setMessageReaction"})
+_UNLIMITED = frozenset({"sendChatAction", "setMessageReaction"})
 _LIGHT = ("edit", "delete", "pin", "unpin")
 
 
-def _nothing() -> None:
-    """Nobody asks."""
+def _do_nothing() -> None:
+    """The default of `ON_SEND`."""
 
 
-ON_SEND: ContextVar[Callable[[], None]] = ContextVar("leaves", default=_nothing)
-"""Called when a call has had its wait and is made: one that is cancelled before surely did nothing."""
+ON_SEND: ContextVar[Callable[[], None]] = ContextVar("leaves", default=_do_nothing)
+"""Called right before a call is sent. A call that is cancelled earlier certainly did nothing."""
 
 
 class SendLimiter(BaseRateLimiter[Priority]):
-    """Gives each call its turn (`SendScheduler`). `rate_limit_args` is its priority; None is "talk".
+    """Makes each call wait for its turn (`SendScheduler`). `rate_limit_args` is the priority; None means "talk".
 
-    Calls that show nothing in a chat go at once. A call that Telegram refused for its frequency did nothing and is
-    repeated, at most twice, after pauses of up to half a minute; `SlowDown` goes to the caller otherwise.
+    Calls that show nothing in a chat are sent at once. A call that Telegram rejected with 429 did nothing. It is
+    repeated up to twice, after pauses of up to 30 seconds. Otherwise the caller gets `SlowDown`.
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
-        self._dispatcher = SendScheduler(limits or Limits())
+        self._scheduler = SendScheduler(limits or Limits())
 
     async def initialize(self) -> None:
-        """Nothing to do: it starts with the first call."""
+        """Do nothing: the limiter starts with the first call."""
 
     async def shutdown(self) -> None:
-        """Let nobody wait any more."""
-        self._dispatcher.close()
+        """Cancel all waiting calls."""
+        self._scheduler.close()
 
     async def process_request(  # noqa: PLR0917  python-telegram-bot's signature
         self,
@@ -63,43 +63,43 @@ class SendLimiter(BaseRateLimiter[Priority]):
         data: dict[str, Any],
         rate_limit_args: Priority | None,
     ) -> Answer:
-        """Call `callback` when it is its turn, and return what it returns.
+        """Wait for the call's turn, call `callback`, and return its result.
 
         Raises:
             Unsent: the bot is shutting down.
-            SlowDown: Telegram asks for a longer pause than is worth waiting here.
-            ValueError: there is no such priority.
+            SlowDown: Telegram asks for a pause that is too long to wait here.
+            ValueError: the priority is unknown.
         """
         priority: Priority = rate_limit_args or "talk"
         if priority not in RANKS:
             raise ValueError(f"no such priority: {priority!r}")
-        if _is_free(endpoint, data):
+        if _is_unlimited(endpoint, data):
             return await callback(*args, **kwargs)
         kind: Kind = "edit" if endpoint.startswith(_LIGHT) else "message"
         call = Call(data["chat_id"], priority, kind, is_paid=bool(data.get("allow_paid_broadcast")))
         for _ in range(TRIES[priority] - 1):
             try:
-                return await self._once(call, callback, args, kwargs)
-            except SlowDown as refused:
-                if refused.seconds > LONGEST_WAIT_SECONDS:
+                return await self._try_once(call, callback, args, kwargs)
+            except SlowDown as error:
+                if error.seconds > LONGEST_WAIT_SECONDS:
                     raise
-        return await self._once(call, callback, args, kwargs)
+        return await self._try_once(call, callback, args, kwargs)
 
-    async def _once(
+    async def _try_once(
         self,
         call: Call,
         callback: Callable[..., Coroutine[Any, Any, Answer]],
         args: Any,  # noqa: ANN401  likewise
         kwargs: dict[str, Any],
     ) -> Answer:
-        async with self._dispatcher.turn(call):
+        async with self._scheduler.wait_for_turn(call):
             ON_SEND.get()()
             try:
                 return await callback(*args, **kwargs)
-            except SlowDown as refused:
-                self._dispatcher.pause(call.chat_id, refused.seconds)
+            except SlowDown as error:
+                self._scheduler.pause(call.chat_id, error.seconds)
                 raise
 
 
-def _is_free(endpoint: str, data: dict[str, Any]) -> bool:
-    return data.get("chat_id") is None or endpoint.startswith(_READS) or endpoint in _FREE
+def _is_unlimited(endpoint: str, data: dict[str, Any]) -> bool:
+    return data.get("chat_id") is None or endpoint.startswith(_READS) or endpoint in _UNLIMITED

@@ -1,4 +1,4 @@
-"""How fast one chat may be written to: Telegram's limits as arithmetic, without waiting and without a clock."""
+"""Telegram's limits as arithmetic: when the next message may be sent. Without waiting and without a clock."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -6,26 +6,26 @@ from typing import Literal
 
 Kind = Literal["message", "edit"]
 
-LATENESS = 0.1
-"""Seconds that a line makes good when the program was busy: what the way to Telegram varies by anyway."""
+MAX_LATENESS = 0.1
+"""Seconds of delay that a pace makes up for when the program was busy. The network varies by that much, too."""
 
 MINUTE = 60.5
-"""Seconds; a little over one, since it's their arrival at Telegram that counts and some travel longer."""
+"""Seconds of a minute, with a margin: Telegram counts arrivals, and some messages take longer to arrive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is sent at the most. Telegram documents 30 a second in all, 1 in a chat, 20 a minute in a group.
+    """The limits of sending. Telegram documents 30 a second in total, 1 a second in a chat, 20 a minute in a group.
 
     Args:
-        total_per_second: messages in all, evenly spaced; a little less than documented, because arrival counts, not
-            departure. Edits and deletions, which aren't counted as messages, go beside them at the same pace.
-        chat_burst: messages that a rested chat takes at once, as Telegram in practice bears.
-        chat_gap: seconds a message needs to be made good.
-        edit_burst: the same for edits and deletions, which follow a user's quick presses.
-        edit_gap: the same for edits and deletions, in seconds.
+        total_per_second: messages to all chats, evenly spaced. It is a little below the documented limit, because
+            Telegram counts arrivals. Edits and deletions have the same limit, counted separately.
+        chat_burst: messages at once to a chat that got none for a while. Telegram accepts that in practice.
+        chat_gap: seconds until a message of the burst is allowed again.
+        edit_burst: edits and deletions at once, after quick presses of a user.
+        edit_gap: seconds until an edit or deletion of the burst is allowed again.
         group_per_minute: messages and edits in a group (its chat id is negative).
-        bulk_per_second: broadcasts, evenly spaced, within the total; those paid for aren't counted in that.
+        bulk_per_second: messages of broadcasts, evenly spaced. Unpaid ones also count in the total.
     """
 
     total_per_second: float = 29.7
@@ -38,49 +38,49 @@ class Limits:
 
 
 UNLIMITED = Limits(float("inf"), 1, 0.0, 1, 0.0, 1_000_000_000, float("inf"))
-"""For measuring everything but the waiting."""
+"""No limits, for benchmarks."""
 
 
-class Line:
-    """Slots at an even pace, shared by all chats. Times are seconds on any one clock."""
+class EvenPace:
+    """Evenly spaced slots that all chats share. Times are seconds of one clock."""
 
     def __init__(self, per_second: float) -> None:
         self._spacing = 1 / per_second
         self._next = float("-inf")
 
-    def opens_at(self) -> float:
-        """When the next slot is; in the past where there is one now."""
+    def get_next_slot(self) -> float:
+        """Return the time of the next slot. It is in the past if a slot is free now."""
         return self._next
 
     def take(self, waited_since: float, now: float) -> None:
-        """Take the slot that has come, and count from its own time rather than from that of a late timer.
+        """Take the current slot. Compute the next one from its time, even if the timer was late.
 
-        No more than `LATENESS` is made good, so that no burst follows a standstill.
+        At most `MAX_LATENESS` is made up for, so that a pause causes no burst.
         """
         due = max(self._next, waited_since)
-        self._next = max(due, now - LATENESS) + self._spacing
+        self._next = max(due, now - MAX_LATENESS) + self._spacing
 
 
 class _Allowance:
-    """A burst that comes back at a steady pace; one number is all it needs to remember."""
+    """A burst of calls that refills at a steady pace. Its state is one number."""
 
     def __init__(self, burst: int, gap: float) -> None:
         self._slack = (burst - 1) * gap
         self._gap = gap
-        self._whole_at = float("-inf")
+        self._full_at = float("-inf")
 
     def ready_at(self) -> float:
-        return self._whole_at - self._slack
+        return self._full_at - self._slack
 
     def take(self, now: float) -> None:
-        self._whole_at = max(self._whole_at, now) + self._gap
+        self._full_at = max(self._full_at, now) + self._gap
 
-    def is_whole(self, now: float) -> bool:
-        return self._whole_at <= now
+    def is_full(self, now: float) -> bool:
+        return self._full_at <= now
 
 
 class ChatPace:
-    """The pace of one chat. Times are seconds on any one clock."""
+    """The limits of one chat. Times are seconds of one clock."""
 
     def __init__(self, limits: Limits, *, is_group: bool) -> None:
         self._allowances: dict[Kind, _Allowance] = {
@@ -92,23 +92,23 @@ class ChatPace:
         self._paused_until = float("-inf")
 
     def ready_at(self, kind: Kind) -> float:
-        """When one more may go; in the past where it may go at once."""
+        """Return when the next call may be sent. It is in the past if that is now."""
         return max(self._allowances[kind].ready_at(), self._paused_until, self._minute_ready_at())
 
     def take(self, kind: Kind, now: float) -> None:
-        """One goes now."""
+        """Count a call that is sent now."""
         self._allowances[kind].take(now)
         if self._per_minute:
             self._latest.append(now)
 
     def pause(self, until: float) -> None:
-        """Nothing goes before `until`: Telegram said so."""
+        """Allow no call before `until`, because Telegram asked for a pause."""
         self._paused_until = max(self._paused_until, until)
 
-    def is_rested(self, now: float) -> bool:
-        """Whether nothing of the past matters any more, so that this pace may be forgotten."""
-        whole = all(allowance.is_whole(now) for allowance in self._allowances.values())
-        return whole and self._paused_until <= now and not (self._latest and self._latest[-1] + MINUTE > now)
+    def is_idle(self, now: float) -> bool:
+        """Return whether no earlier call limits the next one. The state can then be deleted."""
+        all_full = all(allowance.is_full(now) for allowance in self._allowances.values())
+        return all_full and self._paused_until <= now and not (self._latest and self._latest[-1] + MINUTE > now)
 
     def _minute_ready_at(self) -> float:
         if not self._per_minute or len(self._latest) < self._per_minute:

@@ -1,13 +1,13 @@
-"""One dispatcher for all that is sent: whose turn it is, and when.
+"""The scheduler of all calls to Telegram. It decides which call is sent next, and when.
 
-Calls wait in a queue for each chat and priority. A chat is either ready or resting. It is ready when its head may go as
-far as the chat is concerned: the heaps of the gates order these by priority, then by age. The heap `_resting` orders
-the others by when they may go. One timer serves all. Entries of the heaps are never removed from within: what changed
-meanwhile is noticed when an entry comes up. So each step costs the logarithm of the number of waiting chats, and no
-chat can hold up another.
+Calls wait in a queue for each chat and priority. The first call of a chat is its head. A head that its chat's limits
+allow is ready. It is in the heap of its group (`_Group`), by priority and age. Other heads are in the heap
+`_resting`, by the time when they may be sent. One timer serves all.
 
-The gates are those of edits, of messages, of broadcasts, which take what slots the messages leave, and of broadcasts
-that are paid for.
+Entries are never removed from the middle of a heap. An outdated entry is noticed when it comes first. So each step
+costs the logarithm of the number of waiting chats, and no chat delays another.
+
+There are groups for edits, messages, broadcasts and paid broadcasts. Broadcasts get the slots that messages leave.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from bot.infra.telegram.errors import Unsent
-from bot.infra.telegram.outbound.pace import ChatPace, Kind, Limits, Line
+from bot.infra.telegram.outbound.pace import ChatPace, EvenPace, Kind, Limits
 
 Priority = Literal["money", "talk", "bulk"]
-"""What goes first: messages about money, then the conversation, then broadcasts."""
+"""The priorities, highest first: messages about money, the conversation, broadcasts."""
 
 ChatId = int | str
 RANKS: dict[Priority, int] = {priority: rank for rank, priority in enumerate(get_args(Priority))}
@@ -34,7 +34,7 @@ SWEEP_SECONDS = 60.0
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """One call that wants its turn; kept for a repetition, so that it keeps its place."""
+    """A call that waits for its turn. A repetition uses the same object and so keeps its place."""
 
     chat_id: ChatId
     priority: Priority
@@ -45,7 +45,7 @@ class Call:
 
     @property
     def rank(self) -> int:
-        """Smaller goes first."""
+        """The rank of its priority. The smallest is sent first."""
         return RANKS[self.priority]
 
 
@@ -55,58 +55,59 @@ class _Chat:
     queues: tuple[deque[Call], ...] = field(default_factory=lambda: tuple(deque() for _ in RANKS))
     busy: list[bool] = field(default_factory=lambda: [False] * len(RANKS))
     placed: Call | None = None
+    """The head that is in a heap now."""
     placed_at: float = 0.0
 
     def head(self) -> Call | None:
-        """The next call. Calls of one priority are made one after the other, so that none overtakes another."""
+        """Return the next call. Only one call of a priority is sent at a time, so that none overtakes another."""
         for queue, busy in zip(self.queues, self.busy, strict=True):
             if queue and not busy:
                 return queue[0]
         return None
 
     def is_idle(self, now: float) -> bool:
-        return not any(self.queues) and not any(self.busy) and self.pace.is_rested(now)
+        return not any(self.queues) and not any(self.busy) and self.pace.is_idle(now)
 
 
 _Entry = tuple[float, int, int, _Chat, Call]
 
 
 @dataclass(slots=True, eq=False)
-class _Gate:
-    """Those who are ready, and the lines that each of them has to take a slot of."""
+class _Group:
+    """Heads that are ready, and the paces that each of them needs a slot of."""
 
-    lines: tuple[Line, ...]
+    paces: tuple[EvenPace, ...]
     ready: list[_Entry] = field(default_factory=list)
 
-    def opens_at(self) -> float:
-        return max(line.opens_at() for line in self.lines)
+    def get_next_slot(self) -> float:
+        return max(pace.get_next_slot() for pace in self.paces)
 
 
 class SendScheduler:
-    """Gives turns. Time is the event loop's."""
+    """Decides when each call is sent. Times are those of the event loop."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._chats: dict[ChatId, _Chat] = {}
         self._resting: list[_Entry] = []
-        total, bulk = Line(limits.total_per_second), Line(limits.bulk_per_second)
-        self._messages = _Gate((total,))
-        self._edits = _Gate((Line(limits.total_per_second),))
-        self._broadcasts = _Gate((bulk, total))
-        self._paid = _Gate((bulk,))
-        # In this order they take what they share.
-        self._gates = (self._edits, self._messages, self._broadcasts, self._paid)
+        total, bulk = EvenPace(limits.total_per_second), EvenPace(limits.bulk_per_second)
+        self._messages = _Group((total,))
+        self._edits = _Group((EvenPace(limits.total_per_second),))
+        self._broadcasts = _Group((bulk, total))
+        self._paid = _Group((bulk,))
+        # In this order they take the slots that they share.
+        self._groups = (self._edits, self._messages, self._broadcasts, self._paid)
         self._bulk_paused_until = float("-inf")
         self._timer: asyncio.TimerHandle | None = None
         self._numbers = itertools.count(1)
         self._swept_at = float("-inf")
 
     @asynccontextmanager
-    async def turn(self, call: Call) -> AsyncGenerator[None]:
-        """Wait for the call's turn. No other call of its priority is made in its chat during the block.
+    async def wait_for_turn(self, call: Call) -> AsyncGenerator[None]:
+        """Wait for the call's turn. No other call of its chat and priority is sent during the block.
 
         Raises:
-            Unsent: the dispatcher was closed meanwhile.
+            Unsent: the scheduler was closed while the call waited.
         """
         chat = self._chat(call.chat_id)
         await self._wait(chat, call)
@@ -115,16 +116,16 @@ class SendScheduler:
         finally:
             chat.busy[call.rank] = False
             self._place(chat)
-            self._pump()
+            self._grant_all_ready()
 
     def pause(self, chat_id: ChatId, seconds: float) -> None:
-        """Telegram refused a call to this chat: nothing goes there for so long, and nothing in bulk at all."""
+        """Send nothing to this chat for so many seconds, and no broadcasts to any chat. Telegram asked for it."""
         until = _now() + seconds
         self._chat(chat_id).pace.pause(until)
         self._bulk_paused_until = max(self._bulk_paused_until, until)
 
     def close(self) -> None:
-        """Let nobody wait any more: their calls surely were not sent."""
+        """Cancel all waiting calls with `Unsent`."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -132,8 +133,8 @@ class SendScheduler:
             if call.granted is not None and not call.granted.done():
                 call.granted.set_exception(Unsent("the bot is shutting down"))
         self._chats.clear()
-        for gate in self._gates:
-            gate.ready.clear()
+        for group in self._groups:
+            group.ready.clear()
         self._resting.clear()
 
     def _chat(self, chat_id: ChatId) -> _Chat:
@@ -144,14 +145,14 @@ class SendScheduler:
 
     async def _wait(self, chat: _Chat, call: Call) -> None:
         queue = chat.queues[call.rank]
-        if call.number:  # it had its turn already and comes back to the head
+        if call.number:  # a repetition goes to the front
             queue.appendleft(call)
         else:
             call.number = next(self._numbers)
             queue.append(call)
         call.granted = asyncio.get_running_loop().create_future()
         self._place(chat)
-        self._pump()
+        self._grant_all_ready()
         try:
             await call.granted
         except asyncio.CancelledError:
@@ -159,26 +160,26 @@ class SendScheduler:
             raise
 
     def _withdraw(self, chat: _Chat, call: Call) -> None:
-        if call.granted is not None and not call.granted.cancelled():  # its turn came in the same moment
+        if call.granted is not None and not call.granted.cancelled():  # its turn came at the same time
             chat.busy[call.rank] = False
         elif call in chat.queues[call.rank]:
             chat.queues[call.rank].remove(call)
         self._place(chat)
-        self._pump()
+        self._grant_all_ready()
 
     def _place(self, chat: _Chat) -> None:
-        """Put the chat where its head belongs, unless it is there already."""
+        """Put the chat's head into its heap, unless it is there already."""
         head = chat.head()
         if head is None or head is chat.placed:
             return
         chat.placed, chat.placed_at = head, _now()
-        may_go = self._ready_at(chat, head)
-        if may_go <= chat.placed_at:
-            heapq.heappush(self._gate(head).ready, (head.rank, head.number, next(self._numbers), chat, head))
+        ready_at = self._ready_at(chat, head)
+        if ready_at <= chat.placed_at:
+            heapq.heappush(self._get_group(head).ready, (head.rank, head.number, next(self._numbers), chat, head))
         else:
-            heapq.heappush(self._resting, (may_go, head.number, next(self._numbers), chat, head))
+            heapq.heappush(self._resting, (ready_at, head.number, next(self._numbers), chat, head))
 
-    def _gate(self, call: Call) -> _Gate:
+    def _get_group(self, call: Call) -> _Group:
         if call.kind == "edit":
             return self._edits
         if call.rank != BULK:
@@ -186,29 +187,29 @@ class SendScheduler:
         return self._paid if call.is_paid else self._broadcasts
 
     def _ready_at(self, chat: _Chat, call: Call) -> float:
-        may_go = chat.pace.ready_at(call.kind)
-        return max(may_go, self._bulk_paused_until) if call.rank == BULK else may_go
+        ready_at = chat.pace.ready_at(call.kind)
+        return max(ready_at, self._bulk_paused_until) if call.rank == BULK else ready_at
 
-    def _pump(self) -> None:
+    def _grant_all_ready(self) -> None:
         now = _now()
         self._sweep(now)
         while self._resting and self._resting[0][0] <= now:
-            self._place_anew(heapq.heappop(self._resting))
-        for gate in self._gates:
-            while gate.ready and now >= gate.opens_at():
-                self._consider(heapq.heappop(gate.ready), now)
+            self._place_again(heapq.heappop(self._resting))
+        for group in self._groups:
+            while group.ready and now >= group.get_next_slot():
+                self._grant_if_ready(heapq.heappop(group.ready), now)
         self._set_timer()
 
-    def _place_anew(self, entry: _Entry) -> None:
+    def _place_again(self, entry: _Entry) -> None:
         *_, chat, call = entry
         if chat.placed is call:
             chat.placed = None
             self._place(chat)
 
-    def _consider(self, entry: _Entry, now: float) -> None:
+    def _grant_if_ready(self, entry: _Entry, now: float) -> None:
         *_, chat, call = entry
         if chat.placed is not call or chat.head() is not call or self._ready_at(chat, call) > now:
-            self._place_anew(entry)
+            self._place_again(entry)
         else:
             chat.placed = None
             self._grant(chat, call, now)
@@ -216,23 +217,23 @@ class SendScheduler:
 
     def _grant(self, chat: _Chat, call: Call, now: float) -> None:
         chat.queues[call.rank].popleft()
-        if call.granted is None or call.granted.done():  # cancelled, and its task has not run since
+        if call.granted is None or call.granted.done():  # cancelled, but its task hasn't run since
             return
         chat.busy[call.rank] = True
         chat.pace.take(call.kind, now)
-        for line in self._gate(call).lines:
-            line.take(chat.placed_at, now)
+        for pace in self._get_group(call).paces:
+            pace.take(chat.placed_at, now)
         call.granted.set_result(None)
 
     def _set_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        times = [gate.opens_at() for gate in self._gates if gate.ready]
+        times = [group.get_next_slot() for group in self._groups if group.ready]
         if self._resting:
             times.append(self._resting[0][0])
         if times:
-            self._timer = asyncio.get_running_loop().call_at(min(times), self._pump)
+            self._timer = asyncio.get_running_loop().call_at(min(times), self._grant_all_ready)
 
     def _sweep(self, now: float) -> None:
         if now - self._swept_at >= SWEEP_SECONDS:

@@ -1,16 +1,15 @@
-"""Sends what is to be said, and says what became of it: outcomes instead of exceptions.
+"""The messenger: sends, edits and deletes messages. It returns outcomes instead of raising errors.
 
-Nothing here waits for its turn or repeats: the limiter under the bot does (`limits`), and whoever asked decides
-what an outcome means. HTML throughout, link previews off.
+The bot's rate limiter (`limiter.py`) waits and repeats. The caller decides what an outcome means. All texts are HTML,
+without link previews.
 """
 
-from telegram import InputMediaPhoto, LinkPreviewOptions, ReplyParameters
+from telegram import InputMediaDocument, InputMediaPhoto, LinkPreviewOptions, ReplyParameters
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, TelegramError
 from telegram.ext import ExtBot
 
 from bot.infra.telegram.outbound.bulk import BulkSender
-from bot.infra.telegram.outbound.files import Files
 from bot.infra.telegram.outbound.limiter import Priority
 from bot.infra.telegram.outbound.topics import Topics
 from bot.infra.telegram.outbound.truncate import CAPTION_UNITS, truncate_html
@@ -49,22 +48,21 @@ _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
 
 class Messenger:
-    """Sends by a bot whose rate limiter is a `SendLimiter`.
+    """Makes calls to Telegram. The rate limiter of the bot is a `SendLimiter`.
 
-    `priority` says what goes first: messages about "money" before "talk", and that before "bulk". Every method
-    returns an `Outcome` and raises nothing that Telegram or the network may cause.
+    `priority` decides what is sent first: "money" before "talk", and "talk" before "bulk". Every method returns an
+    `Outcome`. Errors of Telegram and the network are outcomes, not exceptions.
     """
 
     def __init__(self, bot: ExtBot[Priority]) -> None:
         self._bot = bot
         self._uploads = Uploads()
         self.topics = Topics(bot)
-        self.mailing = BulkSender(bot)
-        self.files = Files(bot)
+        self.bulk = BulkSender(bot)
 
     @property
     def username(self) -> str:
-        """The bot's name, without its @; empty as long as the bot hasn't met Telegram."""
+        """The bot's username without the @. Empty until the bot has connected to Telegram."""
         try:
             return self._bot.username
         except RuntimeError:
@@ -82,7 +80,7 @@ class Messenger:
         topic_id: int | None = None,
         protected: bool = False,
     ) -> Outcome:
-        """Send a new message; `reply_to` is quoted if it still exists, and a `protected` one can't be forwarded."""
+        """Send a new message. `reply_to` is quoted if it still exists. A `protected` message can't be forwarded."""
         return await run_call(
             self._bot.send_message(
                 chat_id,
@@ -110,11 +108,11 @@ class Messenger:
         reply_to: int | None = None,
         topic_id: int | None = None,
     ) -> Outcome:
-        """Send a picture (a PNG, or a photo's id) with its caption; at most 1,024 characters of that are shown.
+        """Send a picture (a PNG, or a photo's id) with a caption of up to 1,024 characters.
 
-        What was sent before isn't uploaded again.
+        A picture that was sent before isn't uploaded again.
         """
-        return await self._uploads.sent(
+        return await self._uploads.send(
             photo,
             lambda known: self._bot.send_photo(
                 chat_id,
@@ -143,7 +141,7 @@ class Messenger:
         reply_to: int | None = None,
         topic_id: int | None = None,
     ) -> Outcome:
-        """Send a file as it is, or one that Telegram has by its id, with its caption (1,024 characters are shown)."""
+        """Send a file, or one that Telegram has by its id, with a caption of up to 1,024 characters."""
         return await run_call(
             self._bot.send_document(
                 chat_id,
@@ -163,7 +161,7 @@ class Messenger:
     async def edit_text(
         self, chat_id: int, message_id: int, html: str, keyboard: Keyboard = (), *, priority: Priority
     ) -> Outcome:
-        """Replace a message's text and buttons. `Gone` for a picture too, which has no text."""
+        """Replace a message's text and buttons. The outcome for a picture is `Gone`, because it has no text."""
         return await run_call(
             self._bot.edit_message_text(
                 truncate_html(html),
@@ -186,8 +184,8 @@ class Messenger:
         *,
         priority: Priority,
     ) -> Outcome:
-        """Put another picture (or the first) into a message, with its caption and its buttons."""
-        return await self._uploads.sent(
+        """Replace or add the picture of a message, with its caption and buttons."""
+        return await self._uploads.send(
             photo,
             lambda known: self._bot.edit_message_media(
                 InputMediaPhoto(known, truncate_html(caption, CAPTION_UNITS), ParseMode.HTML, filename="picture.png"),
@@ -198,10 +196,26 @@ class Messenger:
             ),
         )
 
+    async def edit_document(
+        self, chat_id: int, message_id: int, file_id: str, caption: str, keyboard: Keyboard = (), *, priority: Priority
+    ) -> Outcome:
+        """Replace or add the file of a message, by Telegram's id of the file, with its caption and buttons."""
+        return await run_call(
+            self._bot.edit_message_media(
+                InputMediaDocument(
+                    file_id, truncate_html(caption, CAPTION_UNITS), ParseMode.HTML, disable_content_type_detection=True
+                ),
+                chat_id,
+                message_id,
+                reply_markup=render_keyboard(keyboard),
+                rate_limit_args=priority,
+            )
+        )
+
     async def edit_caption(
         self, chat_id: int, message_id: int, caption: str, keyboard: Keyboard = (), *, priority: Priority
     ) -> Outcome:
-        """Replace what stands under a picture, and its buttons."""
+        """Replace the caption and buttons of a picture."""
         return await run_call(
             self._bot.edit_message_caption(
                 chat_id,
@@ -214,7 +228,7 @@ class Messenger:
         )
 
     async def edit_keyboard(self, chat_id: int, message_id: int, keyboard: Keyboard, *, priority: Priority) -> Outcome:
-        """Replace a message's buttons; an empty keyboard takes them away."""
+        """Replace a message's buttons. An empty keyboard removes them."""
         return await run_call(
             self._bot.edit_message_reply_markup(
                 chat_id, message_id, reply_markup=render_keyboard(keyboard), rate_limit_args=priority
@@ -222,11 +236,11 @@ class Messenger:
         )
 
     async def delete(self, chat_id: int, message_id: int, *, priority: Priority) -> Outcome:
-        """Take a message away; `Gone` where it can't be (older than 48 hours, or taken away already)."""
+        """Delete a message. The outcome is `Gone` if it is older than 48 hours or already deleted."""
         return await run_call(self._bot.delete_message(chat_id, message_id, rate_limit_args=priority))
 
     async def answer_press(self, query_id: str, text: str | None = None, *, alert: bool = False) -> Outcome:
-        """Stop the clock on a pressed button, perhaps with a few words. Coming too late for that is fine."""
+        """Answer a press, so that the app stops waiting, and show `text` if there is one. A late answer is no error."""
         shown = None if text is None else text[:PRESS_ANSWER_CHARACTERS]
         try:
             await self._bot.answer_callback_query(query_id, shown, show_alert=alert)

@@ -1,7 +1,7 @@
-"""Cuts a text that is too long for Telegram, without breaking its markup.
+"""Truncation of texts that are too long for Telegram, without breaking their markup.
 
-Screens are written to fit; only text from outside (a bank's long name, an error) could ever make one too long. A
-message about money that is cut is better than one that Telegram refuses.
+Screens fit. Only text from outside, such as a bank's long name or an error, could make one too long. A truncated
+message about money is better than one that Telegram rejects.
 """
 
 import re
@@ -18,27 +18,27 @@ _PIECE = re.compile(r"<(?P<close>/?)(?P<name>[a-zA-Z-]+)[^>]*>|&(?:#\d+|#x[0-9a-
 
 
 def truncate_html(html: str, limit: int = TEXT_UNITS) -> str:
-    """`html`, cut to at most `limit` visible UTF-16 units (as Telegram counts); tags open at the cut are closed."""
-    if _units(html) <= limit:
+    """Return `html`, cut to `limit` visible UTF-16 units, as Telegram counts. Tags that are open there are closed."""
+    if _count_units(html) <= limit:
         return html
     kept: list[str] = []
     open_tags: list[str] = []
-    room = limit - _units(ELLIPSIS)
-    overflowing = False
+    remaining = limit - _count_units(ELLIPSIS)
+    is_too_long = False
     for piece in _PIECE.finditer(html):
         if piece["name"]:
-            _follow(open_tags, piece["name"], closing=bool(piece["close"]))
-        elif (room := room - _visible(piece[0])) < 0:
-            overflowing = True
+            _update_open_tags(open_tags, piece["name"], closing=bool(piece["close"]))
+        elif (remaining := remaining - _count_visible(piece[0])) < 0:
+            is_too_long = True
             break
         kept.append(piece[0])
-    if not overflowing or count_visible_units(html) <= limit:
+    if not is_too_long or count_visible_units(html) <= limit:
         return html
     log.error("message_truncated", limit=limit)
     return "".join([*kept, ELLIPSIS, *(f"</{name}>" for name in reversed(open_tags))])
 
 
-def _follow(open_tags: list[str], name: str, *, closing: bool) -> None:
+def _update_open_tags(open_tags: list[str], name: str, *, closing: bool) -> None:
     if not closing:
         open_tags.append(name)
     elif open_tags:
@@ -46,13 +46,13 @@ def _follow(open_tags: list[str], name: str, *, closing: bool) -> None:
 
 
 def count_visible_units(html: str) -> int:
-    """How long a text in HTML is as Telegram counts: UTF-16 units, without the tags."""
-    return sum(_visible(piece[0]) for piece in _PIECE.finditer(html) if not piece["name"])
+    """Return the length of a text in HTML as Telegram counts it: UTF-16 units, without the tags."""
+    return sum(_count_visible(piece[0]) for piece in _PIECE.finditer(html) if not piece["name"])
 
 
-def _visible(piece: str) -> int:
-    return 1 if len(piece) > 1 else _units(piece)
+def _count_visible(piece: str) -> int:
+    return 1 if len(piece) > 1 else _count_units(piece)
 
 
-def _units(text: str) -> int:
+def _count_units(text: str) -> int:
     return len(text.encode("utf-16-le")) // 2

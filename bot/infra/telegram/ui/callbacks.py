@@ -86,7 +86,7 @@ def read_button(data: str) -> Callback | None:
     return None
 
 
-def kinds() -> Iterator[type[Callback]]:
+def list_button_kinds() -> Iterator[type[Callback]]:
     """All kinds of buttons that have been imported, by prefix."""
     return (_KINDS[prefix] for prefix in sorted(_KINDS))
 

@@ -33,12 +33,12 @@ def format_clock(t: Translator, moment: datetime, zone: tzinfo) -> Html:
     return Html(f'<tg-time unix="{int(moment.timestamp())}" format="t">{clock}</tg-time>')
 
 
-def format_time(t: Translator, moment: datetime, now: datetime, zone: tzinfo, *, up: bool = True) -> str:
+def format_time(t: Translator, moment: datetime, now: datetime, zone: tzinfo, *, round_up: bool = True) -> str:
     """Return the time in the user's zone, with its day where that isn't today.
 
     `up` rounds to the next full minute, for times in the future.
     """
-    if up and (moment.second or moment.microsecond):
+    if round_up and (moment.second or moment.microsecond):
         moment = moment.replace(second=0, microsecond=0) + timedelta(minutes=1)
     is_today = moment.astimezone(zone).date() == now.astimezone(zone).date()
     return t.clock(moment, zone) if is_today else t.date_time(moment, zone)

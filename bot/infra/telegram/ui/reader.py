@@ -19,9 +19,9 @@ class Reader:
         """Return a time of day in the reader's zone as `formatting.format_clock` does."""
         return formatting.format_clock(self.t, moment, self.zone)
 
-    def format_time(self, moment: datetime, *, up: bool = True) -> str:
+    def format_time(self, moment: datetime, *, round_up: bool = True) -> str:
         """Return a time in the reader's zone as `formatting.format_time` does."""
-        return formatting.format_time(self.t, moment, self.now, self.zone, up=up)
+        return formatting.format_time(self.t, moment, self.now, self.zone, round_up=round_up)
 
     def format_day(self, moment: datetime) -> str:
         """Return a day in the reader's zone as `formatting.format_day` does."""

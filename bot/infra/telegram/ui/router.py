@@ -127,18 +127,18 @@ class Routes(Generic[S]):
         """
         self.command(name)(action)
 
-    def table(self) -> Iterator[Route]:
+    def list_routes(self) -> Iterator[Route]:
         """Yield every route, commands first."""
         for name in self._commands:
             yield Route(f"/{name}", self.audience)
         for kind, (_, belongs_to) in self._buttons.items():
             yield Route(kind.prefix, self.audience, belongs_to)
 
-    def kinds(self) -> frozenset[type[Callback]]:
+    def button_kinds(self) -> frozenset[type[Callback]]:
         """Return the kinds of buttons that have a handler here."""
         return frozenset(self._buttons)
 
-    def handlers(self, open_session: OpenSession[S], refuse: Refuse, only: Any = None) -> list[Handler]:  # noqa: ANN401  PTB's filter
+    def build_handlers(self, open_session: OpenSession[S], refuse: Refuse, only: Any = None) -> list[Handler]:  # noqa: ANN401  PTB's filter
         """Return the handlers that PTB needs.
 
         Args:

@@ -9,11 +9,11 @@ from typing import Final
 from PIL import Image, ImageOps
 
 from bot.infra.drawing import shapes
-from bot.infra.drawing.block import PASSAGE, SENTENCE, WORD, Block
+from bot.infra.drawing.block import MAX_LABEL, MAX_PASSAGE, MAX_SENTENCE, Block
 from bot.infra.drawing.canvas import Canvas
-from bot.infra.drawing.glyphs import drawable
+from bot.infra.drawing.glyphs import make_drawable
 from bot.infra.drawing.palette import ACCENT, CARD, INK, INK_2, LINE, PAGE, SENT, SOFT
-from bot.infra.drawing.text_layout import Lines, Style, Weight, fitted, wrapped
+from bot.infra.drawing.text_layout import Lines, Style, Weight, fit_text, wrap_text
 from bot.orders.receipts.picture.facts import ReceiptFacts
 from bot.payments import qr
 
@@ -58,7 +58,7 @@ _CELL = 62
 
 def brand(facts: ReceiptFacts) -> Block:
     """Kirim's mark and name, in the middle."""
-    name = fitted(drawable(facts.brand, WORD), _BRANDS, TEXT_WIDTH - _MARK - _MARK_GAP, 1)
+    name = fit_text(make_drawable(facts.brand, MAX_LABEL), _BRANDS, TEXT_WIDTH - _MARK - _MARK_GAP, 1)
 
     def draw(canvas: Canvas, top: int) -> None:
         left = MIDDLE - round(_MARK + _MARK_GAP + name.width) // 2
@@ -87,9 +87,9 @@ def badge() -> Block:
 def headline(facts: ReceiptFacts) -> Block:
     """That it is sent, how much, and to whom."""
     parts = (
-        (fitted(drawable(facts.title, SENTENCE), _TITLES, TEXT_WIDTH, 2), SENT),
-        (fitted(drawable(facts.amount, WORD), _AMOUNTS, TEXT_WIDTH, 4), INK),
-        (fitted(drawable(facts.subtitle, SENTENCE), _SUBTITLES, TEXT_WIDTH, 3), INK_2),
+        (fit_text(make_drawable(facts.title, MAX_SENTENCE), _TITLES, TEXT_WIDTH, 2), SENT),
+        (fit_text(make_drawable(facts.amount, MAX_LABEL), _AMOUNTS, TEXT_WIDTH, 4), INK),
+        (fit_text(make_drawable(facts.subtitle, MAX_SENTENCE), _SUBTITLES, TEXT_WIDTH, 3), INK_2),
     )
 
     def draw(canvas: Canvas, top: int) -> None:
@@ -116,7 +116,7 @@ def perforation() -> Block:
 
 def rows(facts: ReceiptFacts) -> Block:
     """Labels on the left, values on the right."""
-    pairs = [_row(drawable(label, WORD), drawable(value, SENTENCE)) for label, value in facts.rows]
+    pairs = [_row(make_drawable(label, MAX_LABEL), make_drawable(value, MAX_SENTENCE)) for label, value in facts.rows]
 
     def draw(canvas: Canvas, top: int) -> None:
         for label, value in pairs:
@@ -129,15 +129,15 @@ def rows(facts: ReceiptFacts) -> Block:
 
 
 def _row(label: str, value: str) -> tuple[Lines, Lines]:
-    named = wrapped(label, LABEL, round(TEXT_WIDTH * _LABEL_SHARE), 3)
-    return named, fitted(value, _VALUES, TEXT_WIDTH - round(named.width) - _COLUMN_GAP, 4)
+    named = wrap_text(label, LABEL, round(TEXT_WIDTH * _LABEL_SHARE), 3)
+    return named, fit_text(value, _VALUES, TEXT_WIDTH - round(named.width) - _COLUMN_GAP, 4)
 
 
 def phrase(facts: ReceiptFacts) -> Block:
     """The user's own phrase on a panel: the proof that this bot is the genuine one."""
     width = TEXT_WIDTH - 2 * _PANEL_X
-    label = wrapped(drawable(facts.phrase_label, SENTENCE), SMALL, width, 2)
-    words = fitted(drawable(facts.phrase, SENTENCE), _PHRASES, width, 3)
+    label = wrap_text(make_drawable(facts.phrase_label, MAX_SENTENCE), SMALL, width, 2)
+    words = fit_text(make_drawable(facts.phrase, MAX_SENTENCE), _PHRASES, width, 3)
     height = label.height + words.height + 2 * _PANEL_Y
 
     def draw(canvas: Canvas, top: int) -> None:
@@ -150,7 +150,7 @@ def phrase(facts: ReceiptFacts) -> Block:
 
 def explanation(facts: ReceiptFacts) -> Block:
     """What "sent" means."""
-    lines = wrapped(drawable(facts.explanation, PASSAGE), SMALL, TEXT_WIDTH, 10)
+    lines = wrap_text(make_drawable(facts.explanation, MAX_PASSAGE), SMALL, TEXT_WIDTH, 10)
     return Block(lines.height, lambda canvas, top: canvas.write_lines(lines, (LEFT, top), INK_2, CARD))
 
 
@@ -158,9 +158,9 @@ def proof(facts: ReceiptFacts) -> Block:
     """Label, code and hint below each other, and the QR code beside them."""
     picture = _modules(facts.verify_url) if facts.verify_url else None
     width = TEXT_WIDTH - (picture.width + _QR_GAP if picture else 0)
-    label = wrapped(drawable(facts.code_label, SENTENCE), LABEL, width, 2)
-    code = drawable(facts.code, WORD)
-    hint = wrapped(drawable(facts.code_hint, PASSAGE), SMALL, width, 6)
+    label = wrap_text(make_drawable(facts.code_label, MAX_SENTENCE), LABEL, width, 2)
+    code = make_drawable(facts.code, MAX_LABEL)
+    hint = wrap_text(make_drawable(facts.code_hint, MAX_PASSAGE), SMALL, width, 6)
     height = label.height + _CODE.leading + hint.height
 
     def draw(canvas: Canvas, top: int) -> None:

@@ -55,7 +55,7 @@ def format_entry(reader: Reader, order: Order) -> Html:
         amount=t.rupiah(order.idr or order.expected_idr),
         destination=format_destination(order.method, order.number),
         reference=order.reference,
-        at=reader.format_time(order.created_at, up=False),
+        at=reader.format_time(order.created_at, round_up=False),
         state=t(status_key(order, now)),
     )
 

@@ -93,13 +93,13 @@ def _status(reader: Reader, ticket: Ticket) -> str:
             "lookup.ticket",
             line=staff_case.format_ticket_line(t, ticket),
             cause=t(f"lookup.cause.{ticket.cause}"),
-            at=reader.format_time(ticket.created_at, up=False),
+            at=reader.format_time(ticket.created_at, round_up=False),
         )
     ]
     if ticket.waiting_since is not None:
         lines.append(t("lookup.waits", duration=t.duration(reader.now - ticket.waiting_since)))
     if ticket.closed_at is not None and ticket.close_reason is not None:
-        at = reader.format_time(ticket.closed_at, up=False)
+        at = reader.format_time(ticket.closed_at, round_up=False)
         lines.append(t("lookup.closed", reason=t(f"staff_ticket.reason.{ticket.close_reason}"), at=at))
     return "\n".join(lines)
 

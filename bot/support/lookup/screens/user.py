@@ -44,14 +44,14 @@ def _status(reader: Reader, user: User | None) -> Iterator[Html]:
     if user is None:
         return
     t = reader.t
-    yield t("lookup.known_since", at=reader.format_time(user.created_at, up=False))
+    yield t("lookup.known_since", at=reader.format_time(user.created_at, round_up=False))
     if user.last_seen_at is not None:
         yield t("lookup.last_seen", day=reader.format_day(user.last_seen_at))
     yield t("lookup.their_zone", zone=get_zone_name(reader.now.astimezone(user.zone), user.zone))
     if user.blocked_at is not None:
-        yield t("lookup.blocked", at=reader.format_time(user.blocked_at, up=False))
+        yield t("lookup.blocked", at=reader.format_time(user.blocked_at, round_up=False))
     if user.deletion_requested_at is not None:
-        yield t("lookup.leaving", at=reader.format_time(user.deletion_requested_at, up=False))
+        yield t("lookup.leaving", at=reader.format_time(user.deletion_requested_at, round_up=False))
 
 
 def _counts(t: Translator, about: UserOverview) -> Html:

@@ -112,7 +112,7 @@ def _status_lines(reader: Reader, ticket: Ticket) -> Iterator[str]:
     t = reader.t
 
     def when(moment: datetime) -> str:
-        return reader.format_time(moment, up=False)
+        return reader.format_time(moment, round_up=False)
 
     status = "closed" if not ticket.is_open else "unclaimed" if ticket.claimed_by is None else "claimed"
     yield t(f"staff_ticket.{status}", reference=ticket.reference, by=str(ticket.claimed_by or ""))

@@ -14,12 +14,12 @@ from bot.support.user_chat.screens.question import format_heading, more_row
 def show_ticket(reader: Reader, ticket: Ticket, order: Order | None, *, can_reopen: bool) -> Screen:
     """Return the page of a ticket. `can_reopen` is whether its user can still reopen it."""
     t = reader.t
-    opened = t(f"ticket.opened_{ticket.cause}", at=reader.format_time(ticket.created_at, up=False))
+    opened = t(f"ticket.opened_{ticket.cause}", at=reader.format_time(ticket.created_at, round_up=False))
     head = format_heading(t, ticket, order)
     if ticket.is_open:
         text = f"{head}\n\n{opened}\n{_state(reader, ticket)}"
         return Screen(text, (more_row(t, ticket), *_order_rows(t, order)))
-    ended = t("ticket.closed_at", at=reader.format_time(ticket.closed_at or reader.now, up=False))
+    ended = t("ticket.closed_at", at=reader.format_time(ticket.closed_at or reader.now, round_up=False))
     why = t(f"ticket.closed_{ticket.close_reason or 'solved'}")
     not_over = [t("ticket.not_over")] if can_reopen else []
     text = "\n\n".join((head, f"{opened}\n{ended}", why, *not_over, _rating(t, ticket)))
@@ -30,7 +30,7 @@ def show_ticket(reader: Reader, ticket: Ticket, order: Order | None, *, can_reop
 def _state(reader: Reader, ticket: Ticket) -> Html:
     if ticket.waiting_since is None:
         return reader.t("ticket.was_answered")
-    return reader.t("ticket.waits", at=reader.format_time(ticket.waiting_since, up=False))
+    return reader.t("ticket.waits", at=reader.format_time(ticket.waiting_since, round_up=False))
 
 
 def _rating(t: Translator, ticket: Ticket) -> Html:
