@@ -35,7 +35,7 @@ class OrderButton(Callback, prefix="o"):
 
 @dataclass(frozen=True)
 class HistoryButton(Callback, prefix="h"):
-    """A button to the page of the list that begins at the order `first`; an empty text is the newest page."""
+    """A button to the page of the list that begins at the order `first`. "" is the newest page."""
 
     first: Annotated[str, Pattern("[0-9A-Z]{0,16}")]
 

@@ -1,9 +1,9 @@
-"""Deposits that look the same. The bot and the agents' tools share this rule, also if they share a service key.
+"""Find open deposits that can't be told apart. The bot and the agents' tools share this rule.
 
-Each order by deposit asks for a sum of a token at the tenant's one address (settlement API, 2.6). If two open orders
-had the same sum, nobody could say which one a payment is for. So the order that was created first is shown, and the
-later one isn't. Both sides read this from the service's list and decide by the service's own times and ids. So two
-orders of the same moment can't both be shown, nor both be withheld.
+Each order by deposit asks for an amount of a token at the tenant's one address (settlement API, 2.6). If two open
+orders had the same amount, nobody could say which one a payment is for. So the order that was created first is shown,
+and the later one isn't. The bot and the tools may use the same service key. Both decide by the times and ids in the
+service's list, so of two orders created at the same moment, exactly one is shown.
 """
 
 from collections.abc import Sequence
@@ -15,21 +15,21 @@ from bot.settlement.model import Deposit, OrderReport
 from bot.settlement.steps import FAILED, OrderStep, step_after
 
 LONGEST_LIST = 100
-"""Orders in the longest list of the service (4.7). There is no next page, so an older order of another program isn't
-seen."""
+"""Orders in the longest list of the service (settlement API, 4.7). There is no next page, so older orders of other
+programs aren't seen."""
 
 MAY_BE_PAID_FOR = OFFER_VALID_FOR + TRACK_WITHOUT_EXPIRY
-"""How long after its creation a deposit can be shown to a payer: users of the bot may accept a price late."""
+"""How long after its creation a deposit can be paid. Users of the bot can accept a price for up to a day."""
 
-FAR = datetime.max.replace(tzinfo=UTC)
+LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def is_list_conclusive(reports: Sequence[OrderReport], service_id: str, *, is_new: bool) -> bool:
-    """Return whether the list can say which deposits were open when the order `service_id` was created.
+    """Return whether the list shows which deposits were open when the order `service_id` was created.
 
-    The service answers with an empty list while its database is away, and orders of that time are in none of its lists.
-    So a list without the order proves nothing, unless a hundred newer ones have pushed it out. That can't have happened
-    to an order that `is_new`.
+    While its database is down, the service answers with an empty list, and orders created then are never listed. So a
+    list without the order proves nothing. The exception is a full list: a hundred newer orders may have displaced the
+    order, unless it `is_new`.
     """
     return any(report.service_id == service_id for report in reports) or (not is_new and len(reports) >= LONGEST_LIST)
 
@@ -37,41 +37,41 @@ def is_list_conclusive(reports: Sequence[OrderReport], service_id: str, *, is_ne
 def find_earlier_deposits(
     reports: Sequence[OrderReport], service_id: str, deposit: Deposit, sats: int, now: datetime
 ) -> list[OrderReport]:
-    """Return the open orders of the list that keep the order `service_id` from being shown, the first of them first.
+    """Return the open orders in the list because of which the order `service_id` can't be shown, oldest first.
 
-    Each of them asks for the same sum at the same address, and was created before. Where the list doesn't have the
-    order, each open one counts: its creator may not have seen the order in a list either.
+    Each asks for the same amount at the same address, and was created before. If the list doesn't have the order, each
+    such open order counts, because its creator may not have seen this order in a list either.
 
-    Sats are compared: a token's base units are always the same multiple of them.
+    Amounts are compared in sats. A token's base units are always the same multiple of them.
     """
     own = next((report for report in reports if report.service_id == service_id), None)
     alike = [
         report
         for report in reports
         if report.service_id != service_id
-        and (own is None or _place(report) < _place(own))
+        and (own is None or _sort_key(report) < _sort_key(own))
         and report.channel == deposit.channel
         and report.sats == sats
         and _may_go_to(report, deposit.to_address)
         and _may_be_paid(report, now)
     ]
-    return sorted(alike, key=_place)
+    return sorted(alike, key=_sort_key)
 
 
-def _place(report: OrderReport) -> tuple[datetime, str]:
-    """Return what orders are sorted by, on both sides alike: one without a time comes last."""
-    return report.created_at or FAR, report.service_id
+def _sort_key(report: OrderReport) -> tuple[datetime, str]:
+    """Return the creation time and the id, by which the bot and the tools sort. Orders without a time come last."""
+    return report.created_at or LAST, report.service_id
 
 
 def _may_go_to(report: OrderReport, address: str) -> bool:
-    """Return whether a deposit goes to `address`: where the record doesn't say, it does, as all of a tenant's do."""
+    """Return whether a deposit may go to `address`. A record without an address counts: a tenant has only one."""
     return report.deposit is None or report.deposit.to_address.lower() == address.lower()
 
 
 def _may_be_paid(report: OrderReport, now: datetime) -> bool:
-    """Return whether a payment can still come in; a state that nobody documented is no payment.
+    """Return whether an order can still be paid. An undocumented state counts as unpaid.
 
-    Deposits have no expiry: one counts for as long as the bot could follow it.
+    Deposits have no expiry. So a deposit counts for as long as the bot would poll it.
     """
     return (
         report.paid_at is None

@@ -1,4 +1,4 @@
-"""What happens to orders, for features that react to it, such as support."""
+"""Events of orders, for features that react to them, such as support."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -9,16 +9,16 @@ from bot.orders.order import Order
 
 
 class OrderProblem(StrEnum):
-    """Why an order needs the staff: its payment came in, or may have, and the rupiah didn't go out."""
+    """Why an order needs the staff: it was paid, or may have been, and the rupiah weren't sent."""
 
     OVERDUE = "overdue"
     FAILED = "failed"
 
 
 class OrderListener(Protocol):
-    """Reacts to events of orders.
+    """Reacts to events of orders, in the transaction that changes the order.
 
-    It is called in the transaction that changes the order, so that what it saves is saved together with the change.
+    So the listener's own changes are saved together with the change of the order.
     """
 
     async def order_needs_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
@@ -29,21 +29,21 @@ class OrderListener(Protocol):
 
 
 class OrderEvents:
-    """Pass events of orders on to the listeners, in the order of their subscription."""
+    """Notify the listeners of events, in the order in which they subscribed."""
 
     def __init__(self) -> None:
         self._listeners: list[OrderListener] = []
 
     def subscribe(self, listener: OrderListener) -> None:
-        """Pass all later events on to `listener`."""
+        """Notify `listener` of all later events."""
         self._listeners.append(listener)
 
-    async def needs_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
-        """Pass on that an order needs the staff."""
+    async def report_problem(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
+        """Notify the listeners that an order needs the staff."""
         for listener in self._listeners:
             await listener.order_needs_staff(tx, order, problem, now)
 
-    async def changed(self, tx: Transaction, order: Order, now: datetime) -> None:
-        """Pass on that the status of an order has changed."""
+    async def report_change(self, tx: Transaction, order: Order, now: datetime) -> None:
+        """Notify the listeners that the status of an order has changed."""
         for listener in self._listeners:
             await listener.order_changed(tx, order, now)

@@ -32,7 +32,7 @@ from bot.users.session import Session
 
 
 class Orders:
-    """Build the feature. `public_url` is the address of the payment pages; empty where there are none."""
+    """Build the feature. `public_url` is the address of the payment pages, or "" if there are none."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Orders:
         self.add_action(OrderAction.RECEIPT, receipts.send_receipt)
         missed = MissedMessages(database, self.status_messages.resend_status_message)
         users.settings_sections.append(preferences.SECTION)
-        users.sessions.on_load += [self._user_active, missed.load]
+        users.sessions.on_load += [self._record_active_user, missed.load]
         users.sessions.after_update.append(missed.show)
         messages = OrderMessages(contacts=contacts, receipts=receipt_service, public_url=public_url)
         workers = OrderWorkers(self.observer, Reconciler(self.service, settlement))
@@ -111,12 +111,12 @@ class Orders:
             ),
         )
 
-    async def _user_active(self, _: Transaction, session: Session) -> None:
-        """Poll the orders of a user who has just written or pressed something before others."""
+    async def _record_active_user(self, _: Transaction, session: Session) -> None:
+        """Poll the orders of an active user first."""
         self.viewed.user_active(session.user.id)
 
     def add_action(self, action: OrderAction, handler: ActionHandler) -> None:
-        """Let `handler` do what the buttons of orders with this action say.
+        """Register the handler of the buttons of orders with this action.
 
         Raises:
             ValueError: the action has a handler already.

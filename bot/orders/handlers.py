@@ -1,4 +1,4 @@
-"""What users do with their orders: `/orders`, the list and the page of an order, and the buttons of its messages."""
+"""Handle `/orders`, the list of orders, the page of an order, and the buttons of its messages."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -30,7 +30,7 @@ ActionHandler = Callable[[Session, Order], Awaitable[object]]
 
 
 class OrderHandlers:
-    """Handle the list of orders, and each button of an order. A button works only for the user whose order it is."""
+    """Handle the list of orders and the buttons of an order. A button works only for the order's own user."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class OrderHandlers:
             OrderAction.TRY_AGAIN: self._try_again,
             OrderAction.SHOW_PAGE: self._show_page,
             OrderAction.REFRESH_PAGE: self._refresh_page,
-            OrderAction.SHOW_LIST: self._show_list_around,
+            OrderAction.SHOW_LIST: self._show_list_with,
         }
 
     def routes(self) -> Routes[Session]:
@@ -71,7 +71,7 @@ class OrderHandlers:
         return frozenset(self._actions)
 
     def add_action(self, action: OrderAction, handler: ActionHandler) -> None:
-        """Let `handler` do what the buttons with this action say.
+        """Register the handler of the buttons with this action.
 
         Raises:
             ValueError: the action has a handler already.
@@ -81,7 +81,7 @@ class OrderHandlers:
         self._actions[action] = handler
 
     async def order_button(self, session: Session, button: OrderButton) -> None:
-        """Do what a button says with the user's own order, and record that for support."""
+        """Handle a button of the user's own order, and record the press for support."""
         async with self._database.reading() as tx:
             order = await OrderRepository(tx).get(button.reference)
         if order is None or order.chat_id != session.chat_id:
@@ -97,7 +97,7 @@ class OrderHandlers:
         return self._actions.get(action, self._status_messages.reject_outdated_button)
 
     async def _refresh_status(self, session: Session, order: Order) -> None:
-        """Ask the service, unless it was asked a moment ago, and bring the status message up to date."""
+        """Poll the order, unless that just happened, and update the status message."""
         await session.acknowledge(session.t.plain("card.looking"))
         refreshed = await self._status_messages.refresh_order(session, order)
         await self._update_status(session, refreshed)
@@ -116,7 +116,7 @@ class OrderHandlers:
             return
         await session.acknowledge()
         if accepted.phase is not Phase.OPEN:
-            # Why it can't be paid after all comes as a message of its own.
+            # A message of its own says why it can't be paid after all.
             await self._update_status(session, accepted)
             return
         await session.update(Screen(session.t("order.accepted", line=format_order_line(session.t, accepted))))
@@ -133,9 +133,9 @@ class OrderHandlers:
         try:
             new_attempt = await self._service.try_again(order.reference)
         except (Rejection, MethodVanished, SettlementFailure) as failure:
-            # The question stays open until it is possible.
+            # The question stays open, so that the user can try later.
             await session.acknowledge()
-            session.notice = _why_not(session, order, failure)
+            session.notice = _explain_failure(session, order, failure)
             await self._update_status(session, order)
             return
         if new_attempt is None:
@@ -155,27 +155,27 @@ class OrderHandlers:
 
     async def list_orders(self, session: Session, _: str) -> None:
         """Show the newest page of the list."""
-        await self._show_list(session, await self._history.page(session.user.id))
+        await self._show_list(session, await self._history.get_page(session.user.id))
 
     async def history_button(self, session: Session, button: HistoryButton) -> None:
         """Show another page of the list."""
         await session.acknowledge()
-        await self._show_list(session, await self._history.page(session.user.id, button.first))
+        await self._show_list(session, await self._history.get_page(session.user.id, button.first))
 
-    async def _show_list_around(self, session: Session, order: Order) -> None:
-        """Show the page of the list that the order is on, in place of the order's own page."""
+    async def _show_list_with(self, session: Session, order: Order) -> None:
+        """Replace the order's page by the page of the list that has the order."""
         await session.acknowledge()
         await self._show_list(session, await self._history.get_page_with(order))
 
     async def _show_page(self, session: Session, order: Order) -> None:
-        """Show the order's page in place of the list. Status messages and notifications stay as they are."""
+        """Replace the list by the order's page. Status messages and notifications are kept."""
         await session.acknowledge()
         if not session.is_newest_question:
             session.message_id = None
         await self._show_page_of(session, order)
 
     async def _refresh_page(self, session: Session, order: Order) -> None:
-        """Ask the service, unless it was asked a moment ago, and bring the page up to date."""
+        """Poll the order, unless that just happened, and update the page."""
         await session.acknowledge(session.t.plain("card.looking"))
         await self._show_page_of(session, await self._status_messages.refresh_order(session, order))
 
@@ -189,7 +189,7 @@ class OrderHandlers:
         await session.show(session.with_resume(screen))
 
 
-def _why_not(session: Session, order: Order, failure: Exception) -> Html:
+def _explain_failure(session: Session, order: Order, failure: Exception) -> Html:
     if isinstance(failure, Rejection):
         return session.reason(failure)
     if isinstance(failure, MethodVanished):

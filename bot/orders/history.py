@@ -1,7 +1,7 @@
 """A user's orders in pages, newest first.
 
-A page begins at an order, not at a number. So a new order moves no page of older ones, and none is skipped or shown
-twice. Only the newest page begins at whatever order is the newest.
+A page begins at an order, not at a number. So a new order doesn't shift the pages of older orders, and no order is
+skipped or shown twice. Only the newest page always begins at the newest order.
 """
 
 from dataclasses import dataclass
@@ -13,15 +13,16 @@ from bot.orders.repository import OrderRepository
 
 PAGE = 6
 NEWEST = ""
-"""Means the first order of the newest page."""
+"""Stands for the newest page, in place of an order's reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
     """A page of a user's orders.
 
-    `first` is where this page begins, and `newer` and `older` where its neighbours begin: an order's reference,
-    `NEWEST`, or None if there is none. `before` is the number of newer orders, `total` that of all orders.
+    `first` is the order at which this page begins. `newer` and `older` are those of the neighbouring pages. Each is a
+    reference, `NEWEST`, or None if there is no such page. `before` is the number of newer orders on other pages, and
+    `total` that of all orders.
     """
 
     orders: tuple[Order, ...]
@@ -38,7 +39,7 @@ class OrderHistory:
     def __init__(self, store: Database) -> None:
         self._store = store
 
-    async def page(self, user_id: int, first: str = NEWEST) -> HistoryPage:
+    async def get_page(self, user_id: int, first: str = NEWEST) -> HistoryPage:
         """Return the page that begins at the order `first`, or the newest page if that isn't an order of the user."""
         async with self._store.reading() as tx:
             order = await OrderRepository(tx).get(first) if first else None
@@ -47,7 +48,7 @@ class OrderHistory:
             return await _from(tx, order)
 
     async def get_page_with(self, order: Order) -> HistoryPage:
-        """Return the page on which `order` is, if all pages are counted from the newest one."""
+        """Return the page with `order`, counting pages from the newest one."""
         async with self._store.reading() as tx:
             over = await OrderRepository(tx).count_newer(order) % PAGE
             before = await OrderRepository(tx).of_user_before(order, over) if over else ()

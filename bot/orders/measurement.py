@@ -1,4 +1,4 @@
-"""Durations that users read. They are measured now and then, and not each time that a user reads them."""
+"""Measurements of the bot's own records, kept in memory for half an hour."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
@@ -16,11 +16,11 @@ T = TypeVar("T")
 CACHED_FOR: Final = timedelta(minutes=30)
 
 Measure = Callable[[Transaction, datetime, datetime], Awaitable[T | None]]
-"""Reads what was created within a time. Returns None if that is too little."""
+"""Measures the records created between two times. Returns None if there are too few."""
 
 
 class CachedMeasurement(Generic[T]):
-    """Measure the bot's own records of the last 30 days."""
+    """Measure the records of the last 30 days, and keep the result."""
 
     def __init__(self, store: Database, clock: Clock, measure: Measure[T]) -> None:
         self._store = store
@@ -29,7 +29,7 @@ class CachedMeasurement(Generic[T]):
         self._shared = CachedValue(self._read, CACHED_FOR, clock)
 
     async def get(self) -> T | None:
-        """Return what was measured; None if there are too few records, or the database doesn't answer."""
+        """Return the measurement, or None if there are too few records or the database doesn't answer."""
         try:
             return await self._shared.get()
         except StoreDown:

@@ -1,4 +1,4 @@
-"""An order from its intent to its end, and the rules by which it changes. Pure: values in, values out."""
+"""An order, and the rules by which it changes. All functions are pure."""
 
 import secrets
 from dataclasses import dataclass, replace
@@ -20,39 +20,40 @@ REFERENCE_LENGTH = 7
 class Phase(StrEnum):
     """Whether the service has created the order, as far as we know, and whether its invoice may be shown."""
 
-    INTENDED = "intended"  # committed before the POST; the POST may be in progress
+    INTENDED = "intended"  # saved before the POST; the POST may be in progress
     UNKNOWN = "unknown"  # the POST's result is unknown; the reconciler looks for the order
     UNRESOLVED = "unresolved"  # not found in time: the user decides
-    REFUSED = "refused"  # surely not created
-    NEEDS_CONFIRMATION = "needs_confirmation"  # created; the user is asked before anything is shown: see `HoldReason`
+    REFUSED = "refused"  # certainly not created
+    NEEDS_CONFIRMATION = "needs_confirmation"  # created; the user is asked before it is shown: see `HoldReason`
     ABANDONED = "abandoned"  # created or not, its invoice is never shown
     OPEN = "open"  # created, and shown to the user
-    DONE = "done"  # ended, or no longer followed
+    DONE = "done"  # ended, or no longer polled
 
 
 UNCERTAIN_PHASES = frozenset({Phase.INTENDED, Phase.UNKNOWN, Phase.UNRESOLVED})
+"""The service may have created the order, and we haven't found it yet."""
 
 
 class Failure(StrEnum):
-    """What is known of the payer's money once an order has failed."""
+    """What we know about the payment of a failed order."""
 
-    PAID = "paid"  # it came in
-    UNKNOWN = "unknown"  # a deposit may have arrived between two polls: the service's record has no time for it
-    UNPAID = "unpaid"  # a Lightning payment leaves its time in the record, and there is none
+    PAID = "paid"  # it arrived
+    UNKNOWN = "unknown"  # a deposit may have arrived between two polls; the service records no time for it
+    UNPAID = "unpaid"  # the service records the time of a Lightning payment, and there is none
 
 
 class OrderStatus(StrEnum):
-    """The status of an order, as its user sees it in messages, on the payment page and in the list."""
+    """The status of an order, as its user sees it: in messages, on the payment page and in the list."""
 
     CHECKING = "checking"  # we don't know yet whether the service has created it
-    UNRESOLVED = "unresolved"  # we couldn't find out: the user decides
+    UNRESOLVED = "unresolved"  # we couldn't find out, so the user decides
     NEEDS_CONFIRMATION = "needs_confirmation"  # created; the user is asked before it can be paid
-    OFFER_OVER = "offer_over"  # the same, but it is too late to accept
+    OFFER_OVER = "offer_over"  # created, but it is too late for the user to accept
     REFUSED = "refused"  # not created
     CLOSED = "closed"  # its invoice is never shown
-    WAITING = "waiting"  # for the payment
+    WAITING = "waiting"  # waiting for the payment
     EXPIRED = "expired"  # not paid in time, as far as we know
-    GIVEN_UP = "given_up"  # no payment came for so long that the service is no longer asked
+    GIVEN_UP = "given_up"  # no payment came for so long that we no longer poll the service
     PAID = "paid"
     CONVERTING = "converting"
     SENDING = "sending"
@@ -63,19 +64,19 @@ class OrderStatus(StrEnum):
 
 
 OFFER_VALID_FOR = timedelta(days=1)
-"""How long a question about an order stays open. An EVM deposit has no expiry of its own that would end it."""
+"""How long a question about an order stays open. It needs a limit, because an EVM deposit has no expiry."""
 
 
 class HoldReason(StrEnum):
-    """Why a sender is asked before an order's invoice is shown."""
+    """Why the sender is asked before an order's invoice is shown."""
 
-    PRICE_CHANGED = "price_changed"  # the locked price isn't the reviewed one
-    RECIPIENT_MASKED = "recipient_masked"  # found again, but the service shows only a part of the recipient's number
+    PRICE_CHANGED = "price_changed"  # the locked price differs from the reviewed one
+    RECIPIENT_MASKED = "recipient_masked"  # found again, but the service shows only part of the recipient's number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """One request of one user, from the committed intent to its end. Times are aware UTC, amounts whole units."""
+    """An order of one user. Times are aware UTC. Amounts are whole units."""
 
     reference: str
     user_id: int
@@ -126,9 +127,9 @@ class Order:
 
     @property
     def deposit_key(self) -> str | None:
-        """What identifies a deposit that may still come on its chain; None if none is expected.
+        """The key of a deposit that may still arrive, or None if none is expected.
 
-        The deposits of two orders with the same key look the same: the same sum of the same token to the same address.
+        Two orders with the same key can't be told apart on the chain: token, amount and address are the same.
         """
         if (
             self.deposit is None
@@ -141,48 +142,48 @@ class Order:
 
     @property
     def has_recipient(self) -> bool:
-        """Whether its recipient is still stored. Orders of deleted users, and old ones, are kept without it."""
+        """Whether its recipient is still stored. Old orders and those of deleted users are kept without it."""
         return bool(self.number)
 
     @property
     def is_ended(self) -> bool:
-        """Whether the service has completed it, or let it fail."""
+        """Whether the service has completed or failed it."""
         return self.state in TERMINAL_STATES
 
     @property
     def is_paid(self) -> bool:
-        """Whether we know that the payment came in."""
+        """Whether we know that the payment arrived."""
         return self.step >= OrderStep.PAID or self.paid_at is not None
 
     @property
     def failure(self) -> Failure | None:
-        """What is known of the money, if the order has failed."""
+        """What we know about the payment of a failed order. None if the order hasn't failed."""
         if self.state != FAILED:
             return None
         if self.is_paid:
             return Failure.PAID
-        # By the channel: the deposit itself is deleted with its user's data.
+        # The channel is checked, because `deposit` is deleted with the user's data.
         return Failure.UNPAID if self.channel == LIGHTNING else Failure.UNKNOWN
 
     @property
     def has_failed(self) -> bool:
-        """Whether it failed other than by expiring unpaid, which users see as an expiry."""
+        """Whether it failed, except unpaid after its expiry: users see that as an expiry."""
         return self.failure is not None and not (self.failure is Failure.UNPAID and self.expiry_notified)
 
     @property
     def is_given_up(self) -> bool:
-        """Whether the service is no longer asked about it although it hasn't ended: no payment came for too long."""
+        """Whether we no longer poll it although it hasn't ended, because no payment came for too long."""
         return self.phase is Phase.DONE and not self.is_ended
 
     @property
     def is_overdue(self) -> bool:
-        """Whether its user was notified that it takes too long, and it still isn't done."""
+        """Whether its user was notified that it takes too long, and it hasn't ended yet."""
         return self.overdue_notified_at is not None and not self.is_ended
 
     def is_same_request_as(self, other: "Order") -> bool:
-        """Return whether both ask for the same amount to the same recipient by the same channel.
+        """Return whether both orders send the same amount to the same recipient by the same channel.
 
-        The holder's name is no part of it: the number alone decides where the money goes.
+        The holder's name isn't compared, because the number alone decides where the money goes.
         """
         return (self.method.pair, self.number, self.requested_amount, self.channel) == (
             other.method.pair,
@@ -192,25 +193,25 @@ class Order:
         )
 
     def is_expired(self, now: datetime) -> bool:
-        """Whether it is too late to pay it, by our own clock."""
+        """Return whether it is too late to pay it, by our own clock."""
         return self.expires_at is not None and now >= self.expires_at
 
     def awaits_payment(self, now: datetime) -> bool:
-        """Whether its invoice may be shown."""
+        """Return whether its invoice may be shown."""
         return self.phase is Phase.OPEN and not self.is_paid and not self.is_ended and not self.is_expired(now)
 
     @property
     def offer_ends_at(self) -> datetime:
-        """When the unpaid order's price is over: at its expiry, and after a day at the latest."""
+        """When the price of an unpaid order ends: at its expiry, and after a day at the latest."""
         after_a_day = self.created_at + OFFER_VALID_FOR
         return after_a_day if self.expires_at is None else min(self.expires_at, after_a_day)
 
     def is_offer_over(self, now: datetime) -> bool:
-        """Whether it is too late to accept what the user was asked about."""
+        """Return whether it is too late to answer the question about it."""
         return now >= self.offer_ends_at
 
     def status(self, now: datetime) -> OrderStatus:
-        """Return where the order stands at this time."""
+        """Return the status of the order at this time."""
         match self.phase:
             case Phase.INTENDED | Phase.UNKNOWN:
                 return OrderStatus.CHECKING
@@ -223,9 +224,9 @@ class Order:
             case Phase.ABANDONED:
                 return OrderStatus.CLOSED
             case Phase.OPEN | Phase.DONE:
-                return self._status_once_shown(now)
+                return self._status_after_shown(now)
 
-    def _status_once_shown(self, now: datetime) -> OrderStatus:
+    def _status_after_shown(self, now: datetime) -> OrderStatus:
         if self.failure is not None and self.has_failed:
             return STATUS_OF_FAILURE[self.failure]
         if self.is_paid:
@@ -235,23 +236,24 @@ class Order:
         return OrderStatus.GIVEN_UP if self.is_given_up else OrderStatus.WAITING
 
     def may_be_sent_again(self, now: datetime) -> bool:
-        """Whether its button may send to the same recipient again, so that one request never has two invoices.
+        """Return whether the user may send to the same recipient again.
 
-        It may not while we still look for the order, while its user has to decide, or while it can be paid.
+        One request must never have two invoices. So the user has to wait while we look for the order, while the user
+        has to answer a question, and while the order can be paid.
         """
         return self.has_recipient and self.status(now) not in OPEN_STATUSES
 
     @property
     def has_shown_price(self) -> bool:
-        """Whether its user has been shown a locked price.
+        """Whether its user has seen a locked price.
 
-        A price other than agreed wasn't shown, and then neither invoice nor deposit was kept.
+        If the price wasn't as agreed, it wasn't shown, and neither invoice nor deposit was kept.
         """
         return self.sats is not None and self.idr is not None and bool(self.bolt11 or self.deposit)
 
     @property
     def last_price(self) -> tuple[int, int]:
-        """The sats and rupiah that its user was last shown: the locked ones, or else those of the review."""
+        """The sats and rupiah that its user saw last: the locked amounts, or else those of the review."""
         if self.sats is None or self.idr is None or not self.has_shown_price:
             return self.expected_sats, self.expected_idr
         return self.sats, self.idr
@@ -264,7 +266,7 @@ STATUS_OF_STEP = {
     OrderStep.SENDING: OrderStatus.SENDING,
     OrderStep.SENT: OrderStatus.SENT,
 }
-"""Of a paid order."""
+"""The status of a paid order, by its step."""
 
 STATUS_OF_FAILURE = {
     Failure.PAID: OrderStatus.FAILED_PAID,
@@ -274,7 +276,7 @@ STATUS_OF_FAILURE = {
 OPEN_STATUSES = frozenset(
     {OrderStatus.CHECKING, OrderStatus.UNRESOLVED, OrderStatus.NEEDS_CONFIRMATION, OrderStatus.WAITING}
 )
-"""The order may still be paid, or shown to be paid."""
+"""The statuses in which an order can still be paid, or may be shown for payment."""
 
 
 def new_intent(
@@ -301,25 +303,25 @@ def new_intent(
 
 
 def make_payable(order: Order, now: datetime) -> Order:
-    """Return the order as one that may be paid from now on."""
+    """Return the order as one that can be paid from now on."""
     return replace(order, phase=Phase.OPEN, hold_reason=None, payable_since=now)
 
 
 def new_reference() -> str:
-    """Return a short name for an order, which is easy to read out over the telephone. Collisions are unlikely."""
+    """Return a random reference that is easy to read out over the telephone. Collisions are unlikely."""
     return "".join(secrets.choice(REFERENCE_ALPHABET) for _ in range(REFERENCE_LENGTH))
 
 
 def new_page_token() -> str:
-    """Return the secret part of a payment page's address: 192 random bits."""
+    """Return the secret token of a payment page's address: 192 random bits."""
     return secrets.token_urlsafe(24)
 
 
 def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
-    """Return the order after a report of the service, and the notifications of what has changed.
+    """Return the order after a report of the service, and the notifications about what changed.
 
-    States may be skipped, repeated, stale or unknown. An order that has ended doesn't change any more. Of several steps
-    since the last report, only the last one is notified.
+    The service may skip or repeat states, and report outdated or unknown ones. An order that has ended no longer
+    changes. If several steps passed since the last report, users are notified of the last one only.
     """
     if order.is_ended:
         return order, ()
@@ -334,9 +336,9 @@ def advance(order: Order, report: OrderReport, now: datetime) -> tuple[Order, tu
 
 
 def expire(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
-    """Return the order after its invoice has expired by our own clock. Its user is notified once.
+    """Return the order as expired if its invoice has expired by our own clock. Its user is notified once.
 
-    `asked_at` is when the service was asked about the payment. That must be after the expiry.
+    `asked_at` is when the service was asked about the payment. It must be after the expiry.
     """
     if order.expiry_notified or order.is_paid or order.is_ended or not order.is_expired(asked_at):
         return order, ()
@@ -348,7 +350,7 @@ def expire(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNotifica
 
 
 def mark_overdue(order: Order, now: datetime, after: timedelta) -> tuple[Order, tuple[OrderNotification, ...]]:
-    """Return the order after it has been paid for `after` and isn't done. Its user is notified once."""
+    """Return the order as overdue if it was paid `after` ago and hasn't ended. Its user is notified once."""
     if order.phase is not Phase.OPEN or order.is_ended or order.overdue_notified_at is not None:
         return order, ()
     if order.paid_at is None or now < order.paid_at + after:
@@ -357,7 +359,7 @@ def mark_overdue(order: Order, now: datetime, after: timedelta) -> tuple[Order, 
 
 
 def _shows_payment(report: OrderReport, step: OrderStep) -> bool:
-    # A failed order may have been paid between two polls. Then only the time of the payment shows it.
+    # A failed order may have been paid between two polls. Then only the payment's time shows it.
     return step >= OrderStep.PAID or (report.state == FAILED and report.paid_at is not None)
 
 
@@ -380,8 +382,8 @@ def _with_notifications(before: Order, after: Order, now: datetime) -> tuple[Ord
 def _with_failure(
     before: Order, after: Order, now: datetime, kinds: list[OrderNotification]
 ) -> tuple[Order, tuple[OrderNotification, ...]]:
-    # The service fails an order whose invoice expired unpaid. To users that is an expiry, and they are notified once.
-    # A deposit that failed without evidence isn't one: nobody knows whether it was paid.
+    # The service fails orders whose invoices expired unpaid. Users see that as an expiry, and are notified once.
+    # A failed deposit isn't an expiry, because we don't know whether it was paid.
     has_expired = after.failure is Failure.UNPAID and (before.expiry_notified or after.is_expired(now + CLOCK_SLACK))
     if not has_expired:
         return after, (*kinds, OrderNotification.FAILED)
@@ -395,7 +397,7 @@ CLOCK_SLACK = timedelta(minutes=2)
 
 
 class EventNote(StrEnum):
-    """What neither the phase nor the state says about an event."""
+    """A remark about an event, in addition to its phase and state."""
 
     INTENDED = "intended"
     PRICE_ACCEPTED = "price accepted"
@@ -407,8 +409,8 @@ class EventNote(StrEnum):
     DEPOSIT_TAKEN = "another open deposit looks the same"
     EXPIRED = "expired"
     OVERDUE = "told that it takes too long"
-    PAYMENT = "the payment's own time"  # where the state that it leads to wasn't seen
-    INVOICE_REPLACED = "the service names another invoice"  # which is never shown
+    PAYMENT = "the payment's own time"  # recorded if we didn't see the state that the payment led to
+    INVOICE_REPLACED = "the service names another invoice"  # it is never shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

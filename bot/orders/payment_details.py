@@ -1,4 +1,4 @@
-"""What a wallet needs to pay an order: the text of the QR code, the link that opens a wallet, the parts."""
+"""What a wallet needs to pay an order: the QR code, the link that opens a wallet, and the parts of a transfer."""
 
 from dataclasses import dataclass, field
 
@@ -19,7 +19,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class PaymentDetails:
-    """How one order is paid. `transfer` is None if `link` is a Lightning invoice."""
+    """How an order is paid. `transfer` is None if `link` is a Lightning invoice."""
 
     qr: str = field(repr=False)
     link: str = field(repr=False)
@@ -30,11 +30,11 @@ class PaymentDetails:
 def get_payment_details(order: Order) -> PaymentDetails:
     """Return how `order` is paid.
 
-    `orders/placement/invoice_check.py` has found it payable. Whether it still is, isn't checked here.
+    `orders/placement/invoice_check.py` has checked the invoice or deposit. The expiry isn't checked here.
 
     Raises:
         ValueError: it has neither an invoice nor a deposit.
-        DepositCheckError: its deposit isn't one that money may be sent to.
+        DepositCheckError: no money may be sent to its deposit.
     """
     if order.bolt11 is not None:
         return PaymentDetails(qr.invoice_qr_payload(order.bolt11), f"{LIGHTNING_SCHEME}{order.bolt11}", order.bolt11)

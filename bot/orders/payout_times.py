@@ -1,4 +1,4 @@
-"""How long transfers take, as far as the bot's own orders show it."""
+"""How long payouts take, measured from the bot's own orders."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -31,17 +31,17 @@ RANKED = select(
 MIDDLE = select(func.max(RANKED.c.every), func.min(RANKED.c.length), func.max(RANKED.c.length)).where(
     RANKED.c.place.in_([(RANKED.c.every + 1) // 2, (RANKED.c.every + 2) // 2])
 )
-"""The lengths in the middle, one or two."""
+"""The number of orders, and the one or two lengths in the middle."""
 
 SLOW = select(func.max(RANKED.c.length)).where(RANKED.c.place == (RANKED.c.every * 9 + 9) // 10)
-"""The length that nine in ten did not exceed."""
+"""The length that nine in ten orders didn't exceed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayoutTimes:
-    """The time from the payment to the payout, over `orders` of them.
+    """The time from the payment to the payout, over a number of `orders`.
 
-    `median` is that of half of them or less, `slow` that of nine in ten or less.
+    Half of them took `median` or less, and nine in ten took `slow` or less.
     """
 
     orders: int
@@ -50,18 +50,18 @@ class PayoutTimes:
 
     @property
     def has_enough_samples(self) -> bool:
-        """Return whether these are enough orders to say anything."""
+        """Whether there are enough orders for a reliable statement."""
         return self.orders >= MIN_SAMPLES
 
 
 class PayoutTimeRepository:
-    """Read how long orders took."""
+    """Read how long payouts took."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
 
     async def between(self, since: datetime, until: datetime) -> PayoutTimes | None:
-        """Return how long the orders placed within this time took that were sent; None where none was."""
+        """Return how long payouts of orders from this period took, or None if there was none."""
         within = {"since": since, "until": until}
         timed, shorter, longer = (await self._connection.execute(MIDDLE, within)).one()
         if not timed:
@@ -72,20 +72,20 @@ class PayoutTimeRepository:
 
 
 class PayoutTimeMeasurement(CachedMeasurement[PayoutTimes]):
-    """Measures orders that were sent."""
+    """Measure the payout times of completed orders."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
-        super().__init__(store, clock, _times)
+        super().__init__(store, clock, _measure)
 
 
 def format_payout_times(t: Translator, times: PayoutTimes) -> Html:
-    """Return the sentence for the chat and the payment page. Times are rounded up, so that nobody waits for longer."""
+    """Return the sentence for the chat and the payment page. Times are rounded up, so that they aren't too short."""
     median, slow, days = t.within(times.median), t.within(times.slow), SAMPLE_PERIOD.days
     if median == slow:
         return t("help.measured_alike", days=days, slow=slow)
     return t("help.measured", days=days, median=median, slow=slow)
 
 
-async def _times(tx: Transaction, since: datetime, until: datetime) -> PayoutTimes | None:
+async def _measure(tx: Transaction, since: datetime, until: datetime) -> PayoutTimes | None:
     times = await PayoutTimeRepository(tx).between(since, until)
     return times if times is not None and times.has_enough_samples else None

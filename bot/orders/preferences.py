@@ -1,6 +1,6 @@
-"""Which notifications reach a user how: with sound, silently, or only by an edit of the status message.
+"""How notifications reach a user: with sound, silently, or only by an edit of the status message.
 
-One table says what is the default and what users can choose. The settings and the rendering go by it.
+One table has the defaults and what users can choose. The settings and the rendering both use it.
 """
 
 from collections.abc import Mapping
@@ -18,17 +18,17 @@ class DeliveryMode(StrEnum):
 
     SOUND = "sound"
     SILENT = "silent"
-    STATUS_ONLY = "card"  # no message of its own: only the status message is edited
+    STATUS_ONLY = "card"  # no message is sent; only the status message is edited
 
 
 ANY_MODE: Final = (DeliveryMode.SOUND, DeliveryMode.SILENT, DeliveryMode.STATUS_ONLY)
 AS_MESSAGE: Final = (DeliveryMode.SOUND, DeliveryMode.SILENT)
-"""For what needs the user: problems with their money, and questions. The message stays in the chat until it is read."""
+"""The modes for problems with money and for questions. They need the user, so they always arrive as a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Notifications that users choose a mode for together. `default` holds until they choose one of `modes`."""
+    """Notifications that share one mode. `default` applies until the user chooses one of `modes`."""
 
     name: str
     kinds: frozenset[OrderNotification]
@@ -37,12 +37,12 @@ class Topic:
 
     @property
     def is_choosable(self) -> bool:
-        """Whether there is anything to choose."""
+        """Whether users can choose its mode."""
         return len(self.modes) > 1
 
     @property
     def may_be_status_only(self) -> bool:
-        """Whether an edit of the status message may be all."""
+        """Whether users can choose to get only an edit of the status message."""
         return DeliveryMode.STATUS_ONLY in self.modes
 
 
@@ -56,7 +56,7 @@ CREATING: Final = frozenset(
         OrderNotification.DEPOSIT_TAKEN,
     }
 )
-"""The results of creating an order, other than an invoice."""
+"""The results of creating an order, except an invoice."""
 
 TOPICS: Final = (
     Topic("paid", frozenset({OrderNotification.PAID, OrderNotification.PAID_LATE}), DeliveryMode.SOUND, ANY_MODE),
@@ -75,41 +75,44 @@ TOPICS: Final = (
         DeliveryMode.SOUND,
         AS_MESSAGE,
     ),
-    # These come right after the user's own press, and there is no status message yet that could show it.
+    # These come right after the user pressed a button. There is no status message yet that could show them.
     Topic("making", CREATING, DeliveryMode.SILENT, (DeliveryMode.SILENT,)),
 )
 CHOOSABLE: Final = tuple(topic for topic in TOPICS if topic.is_choosable)
 
 Choices = Mapping[str, str]
-"""Topic -> mode, where a user's choice differs from the default."""
+"""Topic name -> mode, for the topics that a user has changed from the default."""
 
-_OF_STEP: Final = {OrderStep.CONVERTING: OrderNotification.CONVERTING, OrderStep.SENDING: OrderNotification.SENDING}
+_STEP_NOTIFICATIONS: Final = {
+    OrderStep.CONVERTING: OrderNotification.CONVERTING,
+    OrderStep.SENDING: OrderNotification.SENDING,
+}
 
 
 def find_topic(kind: OrderNotification) -> Topic | None:
-    """Return the topic of a kind; None for a kind that is no message of its own (the status message, an invoice)."""
+    """Return the topic of a kind. None means that users can't choose, as for the status message and the invoice."""
     return next((topic for topic in TOPICS if kind in topic.kinds), None)
 
 
 def find_topic_by_name(name: str) -> Topic | None:
-    """Return the choosable topic of this name."""
+    """Return the choosable topic with this name."""
     return next((topic for topic in CHOOSABLE if topic.name == name), None)
 
 
 def chosen_mode(topic: Topic, choices: Choices | None) -> DeliveryMode:
-    """Return how notifications of `topic` arrive. A choice that isn't offered counts as no choice."""
+    """Return how notifications of `topic` arrive. An invalid choice counts as no choice."""
     choice = (choices or {}).get(topic.name)
     return next((mode for mode in topic.modes if mode == choice), topic.default)
 
 
 def delivery_mode(kind: OrderNotification, choices: Choices | None) -> DeliveryMode:
-    """Return how a kind of notification arrives. One without a topic makes a sound, so that nobody misses it."""
+    """Return how a kind of notification arrives. Without a topic it arrives with sound, so that nobody misses it."""
     topic = find_topic(kind)
     return DeliveryMode.SOUND if topic is None else chosen_mode(topic, choices)
 
 
-def choose(choices: Choices | None, topic: Topic, mode: DeliveryMode) -> Choices | None:
-    """Return the choices with this mode for `topic`; None if all are the default then.
+def set_mode(choices: Choices | None, topic: Topic, mode: DeliveryMode) -> Choices | None:
+    """Return the choices with this mode for `topic`, or None if all are the default then.
 
     Raises:
         ValueError: the topic doesn't have this mode.
@@ -121,12 +124,12 @@ def choose(choices: Choices | None, topic: Topic, mode: DeliveryMode) -> Choices
 
 
 def next_mode(topic: Topic, mode: DeliveryMode) -> DeliveryMode:
-    """Return the mode that one more tap chooses."""
+    """Return the mode that the next tap chooses."""
     return topic.modes[(topic.modes.index(mode) + 1) % len(topic.modes)]
 
 
 def step_notification(before: Order, after: Order) -> OrderNotification | None:
-    """Return the notification of a small step of a paid order; None if there is none, or a bigger one says so."""
+    """Return the notification of a step of a paid order, or None if there is none or another one replaces it."""
     if not before.is_paid or after.is_ended or after.step <= before.step:
         return None
-    return _OF_STEP.get(after.step)
+    return _STEP_NOTIFICATIONS.get(after.step)

@@ -1,4 +1,4 @@
-"""Orders from the intent on: one for each confirmation. An order is only saved over the version that was read."""
+"""Read and write orders. An order is saved only if its version hasn't changed since it was read."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, replace
@@ -29,7 +29,7 @@ from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order, OrderEvent, Phase
 from bot.orders.rows import (
     COLUMNS,
-    FOLLOWED,
+    POLLED_COLUMNS,
     to_order,
     to_order_if_readable,
     to_order_without_next_poll,
@@ -53,11 +53,11 @@ OF_PAGES = ALL.where(orders.c.page_token.in_(bindparam("tokens", expanding=True)
 CLAIMING = ALL.where(orders.c.service_id.in_(bindparam("ids", expanding=True)))
 OF_USER = ALL.where(orders.c.user_id == bindparam("user")).order_by(*NEWEST_FIRST).limit(LIMIT)
 OF_USER_FROM = OF_USER.offset(bindparam("offset"))
-# Pages begin at an order and not at a number, so that a new order moves none of them.
-PLACE = tuple_(orders.c.created_at, orders.c.reference)
-FROM_POSITION = tuple_(bindparam("at", type_=orders.c.created_at.type), bindparam("reference", type_=Text()))
-IS_NEWER = (orders.c.user_id == bindparam("user")) & (FROM_POSITION < PLACE)
-OF_USER_SINCE = OF_USER.where(PLACE <= FROM_POSITION)
+# Pages begin at an order, not at a number, so that a new order doesn't shift them.
+POSITION = tuple_(orders.c.created_at, orders.c.reference)
+CURSOR = tuple_(bindparam("at", type_=orders.c.created_at.type), bindparam("reference", type_=Text()))
+IS_NEWER = (orders.c.user_id == bindparam("user")) & (CURSOR < POSITION)
+OF_USER_SINCE = OF_USER.where(POSITION <= CURSOR)
 OF_USER_NEWER = ALL.where(IS_NEWER).order_by(*OLDEST_FIRST).limit(LIMIT)
 COUNT_NEWER = select(func.count()).select_from(orders).where(IS_NEWER)
 COUNT_OF_USER = select(func.count()).select_from(orders).where(orders.c.user_id == bindparam("user"))
@@ -72,7 +72,7 @@ COUNTED_BY_LIMITS = ALL.where(
         orders.c.phase.in_([constant(phase) for phase in NOT_ENDED]),
     ),
 ).order_by(*OLDEST_FIRST)
-# A lock of two numbers never conflicts with the leader's, which is one. Users with the same hash wait for each other.
+# A lock of two numbers never conflicts with the leader's lock of one. Users with the same hash wait for each other.
 LOCK_USER = select(
     func.pg_advisory_xact_lock(literal_column("1"), func.hashint8(bindparam("user", type_=BigInteger())))
 )
@@ -81,26 +81,26 @@ WITH_PAYMENT_HASH = ALL.where(orders.c.payment_hash == bindparam("hash")).limit(
 WITH_DEPOSIT_KEY = ALL.where(orders.c.deposit_key == bindparam("key")).limit(1)
 OPEN_OF_USER = OF_USER.where(IN_PHASES)
 IS_DUE = IS_POLLED & (orders.c.next_poll_at <= NOW)
-IS_OF_CLASS = orders.c.is_paid == bindparam("paid", type_=Boolean())
-FOLLOW = select(*FOLLOWED)
-DUE = FOLLOW.where(IS_OF_CLASS, IS_DUE).order_by(orders.c.next_poll_at).limit(LIMIT)
-DUE_AFTER = FOLLOW.where(IS_OF_CLASS, IS_POLLED, orders.c.next_poll_at > NOW)
+HAS_PAID_FLAG = orders.c.is_paid == bindparam("paid", type_=Boolean())
+POLLED = select(*POLLED_COLUMNS)
+DUE = POLLED.where(HAS_PAID_FLAG, IS_DUE).order_by(orders.c.next_poll_at).limit(LIMIT)
+DUE_AFTER = POLLED.where(HAS_PAID_FLAG, IS_POLLED, orders.c.next_poll_at > NOW)
 DUE_AFTER = DUE_AFTER.order_by(orders.c.next_poll_at.desc()).limit(LIMIT)
-COUNT_DUE = select(func.count()).select_from(orders).where(IS_OF_CLASS, IS_DUE)
-# The interval of an order that a user is looking at isn't stretched.
+COUNT_DUE = select(func.count()).select_from(orders).where(HAS_PAID_FLAG, IS_DUE)
+# An order that a user is viewing is polled at the usual interval.
 IS_DUE_IF_VIEWED = IS_POLLED & (
     (orders.c.next_poll_at <= NOW)
     | (orders.c.last_polled_at <= bindparam("before", type_=orders.c.last_polled_at.type))
 )
-VIEWED = FOLLOW.where(orders.c.reference.in_(bindparam("references", expanding=True)), IS_DUE_IF_VIEWED).limit(LIMIT)
+VIEWED = POLLED.where(orders.c.reference.in_(bindparam("references", expanding=True)), IS_DUE_IF_VIEWED).limit(LIMIT)
 OF_USERS = (
-    FOLLOW.where(orders.c.user_id.in_(bindparam("users", expanding=True)), IS_DUE_IF_VIEWED)
+    POLLED.where(orders.c.user_id.in_(bindparam("users", expanding=True)), IS_DUE_IF_VIEWED)
     .order_by(orders.c.created_at.desc())
     .limit(LIMIT)
 )
 IN_PHASE = ALL.where(IN_PHASES).order_by(*OLDEST_FIRST).limit(LIMIT)
 NEWEST_IN_PHASE = ALL.where(IN_PHASES).order_by(*NEWEST_FIRST).limit(LIMIT)
-EXPIRING = FOLLOW.where(MAY_EXPIRE, orders.c.expires_at <= NOW, orders.c.next_poll_at <= NOW)
+EXPIRING = POLLED.where(MAY_EXPIRE, orders.c.expires_at <= NOW, orders.c.next_poll_at <= NOW)
 EXPIRING = EXPIRING.order_by(orders.c.expires_at).limit(LIMIT)
 OVERDUE = ALL.where(MAY_BE_OVERDUE, orders.c.paid_at <= NOW).order_by(orders.c.paid_at).limit(LIMIT)
 SIMILAR_UNCLAIMED = ALL.where(
@@ -122,22 +122,22 @@ ADD_EVENT = insert(order_events).inline()
 
 
 class OrderRepository:
-    """Read and write orders, from the intent on."""
+    """Read and write orders, beginning with the intent."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def add(self, order: Order) -> bool:
-        """Add an intent. Return False if its draft and attempt, or its reference, have an order already."""
+        """Add an intent. Return False if there is an order with this reference, or with this draft and attempt."""
         return await upsert.insert_new(self._connection, orders, to_row(order, self._vault))
 
     async def get(self, reference: str) -> Order | None:
-        """Return the order with this reference of ours."""
+        """Return the order with this reference."""
         return await self._first(ONE, reference=reference)
 
     async def get_if_readable(self, reference: str) -> Order | None:
-        """Return the order, or None if it can't be read: for screens that only mention it."""
+        """Return the order, or None if it can't be read. It is for screens that only mention the order."""
         return next(iter(await self._all(ONE, reference=reference)), None)
 
     async def of_draft(self, draft_id: str) -> Order | None:
@@ -154,20 +154,20 @@ class OrderRepository:
         return await self._all(OF_USER_FROM, user=user_id, limit=limit, offset=offset)
 
     async def of_user_from(self, first: Order, limit: int) -> tuple[Order, ...]:
-        """Return `first` and its user's older orders, the newest first."""
-        return await self._all(OF_USER_SINCE, limit=limit, **_place(first))
+        """Return `first` and the user's older orders, the newest first."""
+        return await self._all(OF_USER_SINCE, limit=limit, **_cursor(first))
 
     async def of_user_before(self, order: Order, limit: int) -> tuple[Order, ...]:
-        """Return its user's next newer orders, the newest first."""
-        return (await self._all(OF_USER_NEWER, limit=limit, **_place(order)))[::-1]
+        """Return the next newer orders of the same user, the newest first."""
+        return (await self._all(OF_USER_NEWER, limit=limit, **_cursor(order)))[::-1]
 
     async def count_of_user(self, user_id: int) -> int:
         """Return how many orders the user has."""
         return int((await self._connection.execute(COUNT_OF_USER, {"user": user_id})).scalar_one())
 
     async def count_newer(self, order: Order) -> int:
-        """Return how many of its user's orders are newer."""
-        return int((await self._connection.execute(COUNT_NEWER, _place(order))).scalar_one())
+        """Return how many orders of the same user are newer."""
+        return int((await self._connection.execute(COUNT_NEWER, _cursor(order))).scalar_one())
 
     async def placed_after(self, user_id: int, after: datetime) -> tuple[Order, ...]:
         """Return a user's orders that were created after this time, the oldest first."""
@@ -176,17 +176,17 @@ class OrderRepository:
     async def counted_by_limits(self, user_id: int, after: datetime) -> tuple[Order, ...]:
         """Return a user's orders that may count towards the limits, the oldest first.
 
-        These are the orders created or paid after this time, and all that haven't ended.
+        These are the orders that were created or paid after this time, and all that haven't ended.
         """
         return await self._all(COUNTED_BY_LIMITS, user=user_id, after=after)
 
     async def lock_user(self, user_id: int) -> None:
-        """Let no other transaction pass here for the same user until this one has ended."""
+        """Lock a user until this transaction ends. SQLite has one writer at a time and needs no lock."""
         if self._connection.dialect.name == POSTGRESQL:
             await self._connection.execute(LOCK_USER, {"user": user_id})
 
     async def lock_payment(self, key: str) -> None:
-        """Let no other transaction pass here with the same key until this one has ended."""
+        """Lock a payment by its key until this transaction ends, as `lock_user` does."""
         if self._connection.dialect.name == POSTGRESQL:
             await self._connection.execute(LOCK_PAYMENT, {"key": key})
 
@@ -195,7 +195,7 @@ class OrderRepository:
         return await self._first(WITH_PAYMENT_HASH, hash=payment_hash)
 
     async def with_deposit_key(self, deposit_key: str) -> Order | None:
-        """Return the order whose deposit may still come and looks the same on its chain."""
+        """Return the order that still expects a deposit with this key."""
         return await self._first(WITH_DEPOSIT_KEY, key=deposit_key)
 
     async def open_of_user(self, user_id: int, limit: int = 10) -> tuple[Order, ...]:
@@ -203,59 +203,59 @@ class OrderRepository:
         return await self._all(OPEN_OF_USER, user=user_id, limit=limit, phases=_names(NOT_ENDED))
 
     async def save(self, order: Order) -> Order | None:
-        """Save the order over the same version, and return it with the next one; None if the version has changed."""
+        """Save the order and return it with its next version. Return None if another transaction changed it."""
         after = replace(order, version=order.version + 1)
         seen = {"key": order.reference, "seen": order.version}
         result = await self._connection.execute(SAVE, {**to_row(after, self._vault), **seen})
         return after if result.rowcount == 1 else None
 
     async def due(self, now: datetime, *, is_paid: bool, limit: int = 1000) -> tuple[Order, ...]:
-        """Return paid or unpaid orders whose `next_poll_at` has come, the longest waiting first.
+        """Return paid or unpaid orders that are due for polling, the longest waiting first.
 
-        They have no recipient, and not what they are paid with, as in `due_if_viewed` and `expiring`. Polling needs
-        neither.
+        They have no recipient, invoice or deposit, because polling needs none of them. The same holds for
+        `due_if_viewed` and `expiring`.
         """
-        return await self._followed(DUE, now=now, paid=is_paid, limit=limit)
+        return await self._polled(DUE, now=now, paid=is_paid, limit=limit)
 
     async def count_due(self, now: datetime, *, is_paid: bool) -> int:
         """Return how many orders `due` would return without a limit."""
         return int((await self._connection.execute(COUNT_DUE, {"now": now, "paid": is_paid})).scalar_one())
 
     async def due_after(self, moment: datetime, *, is_paid: bool, limit: int = 100) -> tuple[Order, ...]:
-        """Return paid or unpaid orders whose `next_poll_at` is later than `moment`, as `due` does, the latest first."""
-        return await self._followed(DUE_AFTER, now=moment, paid=is_paid, limit=limit)
+        """Return paid or unpaid orders that are due after `moment`, the latest first, with the same fields as `due`."""
+        return await self._polled(DUE_AFTER, now=moment, paid=is_paid, limit=limit)
 
     async def due_if_viewed(
         self, references: Collection[str], users: Collection[int], now: datetime, polled_before: datetime, limit: int
     ) -> tuple[Order, ...]:
-        """Return orders with these references or of these users that are due, or were last polled before then.
+        """Return orders with these references or of these users that are due, or weren't polled since `polled_before`.
 
-        Up to `limit` by reference, and as many by user.
+        There are up to `limit` orders by reference, and as many by user.
         """
         known: dict[str, object] = {"now": now, "before": polled_before, "limit": limit}
-        viewed = await self._followed(VIEWED, references=tuple(references), **known) if references else ()
-        theirs = await self._followed(OF_USERS, users=tuple(users), **known) if users else ()
+        viewed = await self._polled(VIEWED, references=tuple(references), **known) if references else ()
+        theirs = await self._polled(OF_USERS, users=tuple(users), **known) if users else ()
         return tuple({order.reference: order for order in (*viewed, *theirs)}.values())
 
     async def in_phase(
         self, phases: Collection[Phase], limit: int = 1000, *, newest_first: bool = False
     ) -> tuple[Order, ...]:
-        """Return the orders in these phases, the oldest first."""
+        """Return the orders in these phases, the oldest first unless `newest_first`."""
         return await self._all(NEWEST_IN_PHASE if newest_first else IN_PHASE, phases=_names(phases), limit=limit)
 
     async def expiring(self, now: datetime, limit: int = 1000) -> tuple[Order, ...]:
-        """Return due, unpaid orders after `expires_at` whose users weren't notified of the expiry."""
-        return await self._followed(EXPIRING, now=now, limit=limit)
+        """Return due, unpaid orders that have expired and whose users weren't notified of it."""
+        return await self._polled(EXPIRING, now=now, limit=limit)
 
     async def overdue(self, paid_before: datetime, limit: int = 1000) -> tuple[Order, ...]:
         """Return open orders that were paid at that time or before, and aren't marked as overdue yet."""
         return await self._all(OVERDUE, now=paid_before, limit=limit)
 
     async def similar_unclaimed(self, order: Order, since: datetime) -> tuple[Order, ...]:
-        """Return other intents without a service id and with the same method code that were created since.
+        """Return the other intents since then that an order of the service could belong to instead of `order`.
 
-        One of them could be taken for `order`. All phases count but refused: also an abandoned one may have created an
-        order.
+        They have the same method code and no service id. Abandoned ones count too, because the service may have
+        created their orders. Refused ones don't.
         """
         return await self._all(SIMILAR_UNCLAIMED, code=order.method.code, since=since, but=order.reference)
 
@@ -267,12 +267,12 @@ class OrderRepository:
     async def skip_polling(self, reference: str, now: datetime) -> bool:
         """Stop polling an order that can't be read (`RowUnreadable`).
 
-        Return False if it is asked now instead: only `next_poll_at` can't be read.
+        If only `next_poll_at` can't be read, the order is polled now instead, and the result is False.
         """
         row = (await self._connection.execute(ONE, {"reference": reference})).first()
-        is_asked = row is not None and row.next_poll_at is MALFORMED and self._is_followed(row)
-        await self._connection.execute(SKIP_POLLING, {"key": reference, "look": now if is_asked else None})
-        return not is_asked
+        is_pollable = row is not None and row.next_poll_at is MALFORMED and self._is_polled(row)
+        await self._connection.execute(SKIP_POLLING, {"key": reference, "look": now if is_pollable else None})
+        return not is_pollable
 
     async def add_event(self, event: OrderEvent) -> None:
         """Append an event to the order's timeline."""
@@ -281,7 +281,7 @@ class OrderRepository:
     async def record_event(
         self, order: Order, at: datetime, note: str = "", service_at: datetime | None = None
     ) -> None:
-        """Append the phase and the state of `order` to its timeline. `service_at` is the service's time of it."""
+        """Append the phase and state of `order` to its timeline. `service_at` is the service's time of the state."""
         await self.add_event(
             OrderEvent(
                 reference=order.reference, at=at, phase=order.phase, state=order.state, note=note, service_at=service_at
@@ -297,11 +297,11 @@ class OrderRepository:
         row = (await self._connection.execute(statement, values)).first()
         return to_order(row, self._vault) if row else None
 
-    def _is_followed(self, row: Row[Any]) -> bool:
+    def _is_polled(self, row: Row[Any]) -> bool:
         order = to_order_without_next_poll(row, self._vault)
         return order is not None and is_tracked(order)
 
-    async def _followed(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
+    async def _polled(self, statement: Select[Any], **values: object) -> tuple[Order, ...]:
         found = await self._connection.execute(statement, values)
         return _readable(to_polled_order(row, self._vault) for row in found)
 
@@ -319,7 +319,7 @@ def _readable(found: Iterable[Order | None]) -> tuple[Order, ...]:
     return tuple(order for order in found if order is not None)
 
 
-def _place(order: Order) -> dict[str, object]:
+def _cursor(order: Order) -> dict[str, object]:
     return {"user": order.user_id, "at": order.created_at, "reference": order.reference}
 
 

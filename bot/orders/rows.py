@@ -1,4 +1,4 @@
-"""Turn an order into a row, and back. Columns that follow from others are there to search or to sort by."""
+"""Convert between orders and rows. Some columns only repeat others, for searching and sorting."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -12,15 +12,15 @@ from bot.settlement import json_values as nested
 from bot.settlement.steps import OrderStep
 
 NAMES = tuple(field.name for field in fields(Order))
-FOLLOWED = tuple(orders.c[name] for name in NAMES)
+POLLED_COLUMNS = tuple(orders.c[name] for name in NAMES)
 """The columns that polling reads."""
 
-COLUMNS = (*FOLLOWED, orders.c.payment_seal)
-"""The columns that an order is read from, in this order."""
+COLUMNS = (*POLLED_COLUMNS, orders.c.payment_seal)
+"""The columns from which an order is read, in this order."""
 
 READ = tuple(column.key for column in COLUMNS)
 
-UNFOLLOWED = {column.key: None if column.nullable else "" for column in FOLLOWED if column.info.get("personal")}
+NOT_READ = {column.key: None if column.nullable else "" for column in POLLED_COLUMNS if column.info.get("personal")}
 """What polling needs none of: all that is personal."""
 
 
@@ -39,30 +39,30 @@ def to_row(order: Order, vault: Vault) -> dict[str, object]:
 def to_order(row: Sequence[Any], vault: Vault) -> Order:
     """Return the order of a row of `COLUMNS`.
 
-    Values are found by their place: by name, a thousand due orders would need 32,000 lookups.
+    Values are read by position. By name, a thousand due orders would need 32,000 lookups.
     """
     return encryption.read_row(vault, orders, dict(zip(READ, row, strict=True)), _order)
 
 
 def to_order_if_readable(row: Sequence[Any], vault: Vault) -> Order | None:
-    """Return the order of a row of `COLUMNS`; None where it can't be read, which is noted."""
+    """Return the order of a row of `COLUMNS`, or None if it can't be read. Unreadable rows are recorded."""
     return encryption.read_row_or_none(vault, orders, dict(zip(READ, row, strict=True)), _order)
 
 
 def to_order_without_next_poll(row: Sequence[Any], vault: Vault) -> Order | None:
-    """Return the order of a row of `COLUMNS` as if it had no `next_poll_at`; None where it can't be read even so."""
+    """Return the order of a row of `COLUMNS` without its `next_poll_at`, or None if the rest can't be read either."""
     known: dict[str, Any] = dict(zip(READ, row, strict=True))
     return encryption.read_row_or_none(vault, orders, {**known, "next_poll_at": None}, _order)
 
 
 def to_polled_order(row: Sequence[Any], vault: Vault) -> Order | None:
-    """Return the order of a row of `FOLLOWED` without what is personal: polling an order needs none of it.
+    """Return the order of a row of `POLLED_COLUMNS`, or None if a value is malformed. Such rows are recorded.
 
-    Nothing is opened and no digest is checked. So what it is paid with, which is personal too, can't be taken from
-    here. None where a value is malformed, which is noted.
+    Nothing is decrypted and no digest is checked, because polling needs no personal data. So the order has no
+    recipient, and no invoice or deposit that could be paid.
     """
     known: dict[str, Any] = dict(zip(NAMES, row, strict=True))
-    return encryption.read_sealed_row(vault, orders, {**known, **UNFOLLOWED}, _order)
+    return encryption.read_sealed_row(vault, orders, {**known, **NOT_READ}, _order)
 
 
 def _order(known: dict[str, Any]) -> Order:

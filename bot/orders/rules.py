@@ -1,4 +1,4 @@
-"""The rules that orders are placed and followed by, and the limits of an amount."""
+"""The settings by which orders are placed and tracked, and the limits of an amount."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,10 +14,10 @@ from bot.settlement.model import PayoutMethod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """Settings, and what follows from how the service is called.
+    """The settings of orders.
 
     `longest_post` is how long the request that creates an order can take: the client's total time-out and some slack.
-    Only after that no process can still wait for its answer.
+    After that, no process can still be waiting for the answer.
     """
 
     network: str = "bc"
@@ -42,15 +42,15 @@ class Rules:
         return self.support_ids or self.operator_ids
 
     def amounts_for(self, method: PayoutMethod | None) -> AmountLimits:
-        """Return how many rupiah one order to `method` may bring. None is a destination that isn't chosen yet."""
+        """Return the limits of one order to `method`, in rupiah. None is a destination that isn't chosen yet."""
         return AmountLimits(self.min_order_idr, method.cap if method else None)
 
     def check_limits(self, method: PayoutMethod | None, worth: Estimate) -> None:
-        """Raise `Rejection` for an amount below the minimum or above the destination's cap. It names the limit."""
+        """Raise `Rejection` if an amount is below the minimum or above the destination's cap."""
         self.check_amount(method, idr=worth.idr, sats=worth.sats)
 
     def check_amount(self, method: PayoutMethod | None, *, idr: int, sats: int) -> None:
-        """Raise `Rejection` as `check_limits` does, for amounts of an earlier quote."""
+        """Raise `Rejection` as `check_limits` does, for the amounts of an earlier quote."""
         allowed = self.amounts_for(method)
         if allowed.is_below(idr):
             raise Rejection("amount.below_minimum", minimum=allowed.minimum)

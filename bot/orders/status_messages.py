@@ -1,4 +1,4 @@
-"""The status of an order as a message: sent again, or brought up to date after the service was asked."""
+"""Refresh the status of an order, and send it again as a message."""
 
 from datetime import timedelta
 from typing import Final
@@ -17,7 +17,7 @@ from bot.staff.staff_chat import SupportContacts
 from bot.users.session import Session
 
 MIN_INTERVAL: Final = timedelta(seconds=1)
-"""Settlement API, 6.3: no order is asked for more than once a second."""
+"""An order is polled at most once a second (settlement API, 6.3)."""
 
 
 class StatusMessages:
@@ -39,14 +39,14 @@ class StatusMessages:
         self._contacts = contacts
 
     def build_screen(self, session: Session, order: Order) -> Screen:
-        """Return the status of the order, or what there is to know or decide instead."""
+        """Return the status message of an order, or the question or result that takes its place."""
         return order_messages.status_screen(session.reader, order, help_offered=self._contacts.is_offered)
 
     async def refresh_order(self, session: Session, order: Order) -> Order:
-        """Return the order after asking the service, unless it was asked a moment ago. If that fails, say so."""
+        """Poll the order, unless that just happened, and return it. If polling fails, tell the user."""
         now = session.now
-        was_just_asked = order.last_polled_at is not None and now - order.last_polled_at < MIN_INTERVAL
-        if order.phase is not Phase.OPEN or order.service_id is None or was_just_asked:
+        was_just_polled = order.last_polled_at is not None and now - order.last_polled_at < MIN_INTERVAL
+        if order.phase is not Phase.OPEN or order.service_id is None or was_just_polled:
             return order
         try:
             report = await self._settlement.look_up(order.service_id)
@@ -56,7 +56,7 @@ class StatusMessages:
         return await self._observer.apply_report(order.reference, report, asked_at=now) or order
 
     async def resend_status_message(self, session: Session, order: Order) -> Outcome:
-        """Send the status as a new message. It replaces the order's status message, so that there is only one."""
+        """Send the status as a new message, and delete the previous status message."""
         await session.acknowledge()
         sent = await session.send(self.build_screen(session, order))
         message_id = sent.message_id if isinstance(sent, Delivered) else None
@@ -74,6 +74,6 @@ class StatusMessages:
         return sent
 
     async def reject_outdated_button(self, session: Session, order: Order) -> None:
-        """Say that the button no longer applies, and send the status."""
+        """Tell the user that the button no longer applies, and send the status message."""
         await session.acknowledge(session.t.plain("stale.order"))
         await self.resend_status_message(session, order)

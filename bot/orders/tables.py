@@ -1,4 +1,4 @@
-"""Orders from the intent on, what was seen of them, and their receipts."""
+"""Tables of orders, their events, their receipts and missed messages."""
 
 from sqlalchemy import (
     BigInteger,
@@ -43,7 +43,7 @@ orders = Table(
     Column("draft_id", Text, nullable=False),
     Column("attempt", Integer, nullable=False),
     Column("method", Json, nullable=False),
-    Column("method_code", Text, nullable=False),  # the method's own, to look for
+    Column("method_code", Text, nullable=False),  # the code in `method`, for searching
     Column("number", Text, nullable=False, info=SEALED),
     Column("holder", Text, info=SEALED),
     Column("requested_amount", Json, nullable=False),
@@ -61,21 +61,21 @@ orders = Table(
     Column("btc_idr", ExactDecimal),
     Column("bolt11", Text, info=PERSONAL),
     Column("deposit", Json, info=PERSONAL),
-    Column("deposit_key", Text),  # while a deposit may still come: what it is recognised by on its chain
+    Column("deposit_key", Text),  # `Order.deposit_key`: identifies a deposit that may still arrive
     Column("payment_hash", Text),
     Column("expires_at", Instant),
     Column("paid_at", Instant),
-    Column("is_paid", Boolean, nullable=False),  # follows from step and paid_at, to sort by
+    Column("is_paid", Boolean, nullable=False),  # follows from step and paid_at, for sorting
     Column("ended_at", Instant),
     Column("expiry_notified", Boolean, nullable=False),
-    Column("refusal", Text, info=SEALED),  # the service's own text, which may quote a number
+    Column("refusal", Text, info=SEALED),  # the service's own text; it may quote an account number
     Column("last_polled_at", Instant),
     Column("next_poll_at", Instant),
     Column("page_token", Text, info={**PERSONAL, **not_exported("the address of a page, and no fact")}),
     Column("overdue_notified_at", Instant),
     Column("hold_reason", Text),
     Column("payable_since", Instant),
-    # To whom the order is shown, and all that decides where a payment for it goes.
+    # Covers who sees the order, and where a payment for it goes.
     Column(
         "payment_seal",
         Text,
@@ -84,7 +84,7 @@ orders = Table(
             while_any=("number", "bolt11", "deposit"),
         ),
     ),
-    # A confirmation places one order, however often it is repeated: a second intent for it can't be saved.
+    # A confirmation places one order, even if it is repeated: a second intent for it can't be saved.
     UniqueConstraint("draft_id", "attempt"),
 )
 HAS_DEPOSIT_KEY = orders.c.deposit_key.is_not(None)
@@ -95,7 +95,7 @@ Index(
     postgresql_where=HAS_DEPOSIT_KEY,
 )
 HAS_PAYMENT_HASH = orders.c.payment_hash.is_not(None)
-# One invoice belongs to one order: a second one with the same hash would be paid by the first one's payment.
+# An invoice belongs to one order: one payment would pay all orders with the same payment hash.
 Index(
     "uq_orders_payment_hash",
     orders.c.payment_hash,
@@ -111,7 +111,7 @@ MAY_EXPIRE = and_(
     orders.c.expiry_notified.is_(false()),
     orders.c.is_paid.is_(false()),
 )
-# An order of the service belongs to one intent: the reconciler can't adopt it for two.
+# An order of the service belongs to one intent, so that the reconciler can't assign it to two.
 Index(
     "uq_orders_service_id",
     orders.c.service_id,
@@ -119,7 +119,7 @@ Index(
     sqlite_where=IS_CLAIMED,
     postgresql_where=IS_CLAIMED,
 )
-# Paid and unpaid orders are read apart.
+# Paid and unpaid orders are read separately.
 Index(
     "ix_orders_due",
     orders.c.is_paid,
@@ -127,7 +127,7 @@ Index(
     sqlite_where=IS_POLLED,
     postgresql_where=IS_POLLED,
 )
-# As wide as the index of all orders by destination: SQLite would rather take that one otherwise.
+# It has the same columns as the index of all orders by destination. Otherwise SQLite would use that one.
 Index(
     "ix_orders_unclaimed",
     orders.c.method_code,
@@ -136,7 +136,7 @@ Index(
     sqlite_where=IS_UNCLAIMED,
     postgresql_where=IS_UNCLAIMED,
 )
-# The phase comes first although it is the same in every row of it: SQLite would rather take the index by phase.
+# The phase comes first although it is the same in every row. Otherwise SQLite would use the index by phase.
 Index(
     "ix_orders_expiring",
     orders.c.phase,
@@ -151,7 +151,7 @@ MAY_BE_OVERDUE = and_(
     orders.c.is_paid.is_(true()),
     orders.c.overdue_notified_at.is_(None),
 )
-# The phase first, as above.
+# The phase comes first for the same reason as above.
 Index(
     "ix_orders_overdue", orders.c.phase, orders.c.paid_at, sqlite_where=MAY_BE_OVERDUE, postgresql_where=MAY_BE_OVERDUE
 )
@@ -177,7 +177,7 @@ order_events = Table(
     Column("phase", Text, nullable=False),
     Column("state", Text, nullable=False),
     Column("note", Text, nullable=False),
-    Column("service_at", Instant),  # by the service's clock, where it says
+    Column("service_at", Instant),  # by the service's clock, if it gives a time
     Index(None, "reference", "id"),
 )
 
@@ -185,7 +185,7 @@ receipts = Table(
     "receipts",
     metadata,
     Column("reference", Text, ForeignKey("orders.reference", ondelete="CASCADE"), primary_key=True),
-    # The code itself is sealed, to draw the picture again; to look one up, its hash is enough.
+    # The code is sealed, to draw the picture again. Codes are looked up by their hashes.
     Column("code", Text, nullable=False, info=SEALED),
     Column("code_hash", Text, nullable=False),
     Column("created_at", Instant, nullable=False),
@@ -207,7 +207,5 @@ NEEDS_MESSAGE_IDS = exists().where(
     orders.c.reference == func.substr(outbox.c.subject, len(ORDER_SUBJECT) + 1),
     orders.c.phase.not_in([constant(Phase.DONE), constant(Phase.REFUSED)]),
 )
-"""Rows of the outbox about orders in progress: we edit the status message, and delete the invoice.
-
-Nothing follows a refusal.
-"""
+"""Rows of the outbox about orders in progress. Their message ids are needed to edit the status message and to delete
+the invoice. Refused orders aren't among them, because no message follows."""

@@ -1,7 +1,7 @@
-"""Orders as a user's data: shown, exported, deleted and pruned.
+"""Show, export, delete and prune the orders of a user.
 
-Orders keep their skeleton for the books and for support: amounts, times, destination and the service's own id, without
-the user and the recipient. Without the service's id, nobody could find out what happened to the money.
+After a deletion, orders keep amounts, times, the destination and the service's id, for the books and for support. The
+user and the recipient are removed. Without the service's id, nobody could find out what happened to the money.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,22 +23,22 @@ from bot.recipients.user_data import method_json
 from bot.users.user_data import NOBODY, Json, UserData, time_text
 
 NOT_ENDED: Final = 100
-"""How many open orders of a user are read: more than anybody can have."""
+"""How many open orders of a user are read. No user can have more."""
 
 PAGE: Final = 500
 KEEP_NEVER_SHOWN = timedelta(days=90)
-"""How long orders are kept that were rejected or never shown. Nothing was paid for them, and nothing will be."""
+"""How long rejected orders, and orders that were never shown, are kept. Nobody can have paid for them."""
 
 ENDED = (Phase.DONE, Phase.REFUSED, Phase.ABANDONED)
 USER = bindparam("user", type_=orders.c.user_id.type)
 LIMIT: BindParameter[int] = bindparam("limit", type_=Integer())
 BEFORE = bindparam("before", type_=orders.c.created_at.type)
 
-# The version increases, so that who read an order before can't write its recipient back.
+# The version increases, so that a process that read the order before can't write its recipient back.
 WITHOUT_RECIPIENT = {**blank_personal_columns(orders), "version": orders.c.version + 1}
 DELETE = (
     delete(missed_orders).where(missed_orders.c.user_id == USER),
-    # The hash stays: a receipt that was passed on can still be told from a forged one.
+    # The hash stays, so that a forwarded receipt can still be verified.
     update(receipts)
     .where(receipts.c.reference.in_(select(orders.c.reference).where(orders.c.user_id == USER)))
     .values(blank_personal_columns(receipts)),
@@ -65,14 +65,14 @@ OLD = (
     )
     .limit(LIMIT)
 )
-THESE: BindParameter[tuple[str, ...]] = bindparam("these", expanding=True)
-BLANK_CODES = update(receipts).where(receipts.c.reference.in_(THESE)).values(blank_personal_columns(receipts))
-BLANK_ORDERS = update(orders).where(orders.c.reference.in_(THESE)).values(**WITHOUT_RECIPIENT)
+REFERENCES: BindParameter[tuple[str, ...]] = bindparam("references", expanding=True)
+BLANK_CODES = update(receipts).where(receipts.c.reference.in_(REFERENCES)).values(blank_personal_columns(receipts))
+BLANK_ORDERS = update(orders).where(orders.c.reference.in_(REFERENCES)).values(**WITHOUT_RECIPIENT)
 
 
 async def stored(tx: Transaction, user_id: int) -> StoredOrders:
     """Return all orders of a user."""
-    return StoredOrders(await _all_orders(tx, user_id))
+    return StoredOrders(await _read_all_orders(tx, user_id))
 
 
 async def has_any(tx: Transaction, user_id: int) -> bool:
@@ -81,47 +81,47 @@ async def has_any(tx: Transaction, user_id: int) -> bool:
 
 
 async def blocks_deletion(tx: Transaction, user_id: int) -> OpenOrders | None:
-    """Return the orders that have to end first. While money is on its way, its sender has to be reachable."""
+    """Return the orders that have to end first. While money is in transit, its sender has to be reachable."""
     found = await OrderRepository(tx).open_of_user(user_id, NOT_ENDED)
     return OpenOrders(found) if found else None
 
 
 async def export_user(tx: Transaction, user_id: int) -> Json:
-    """Return the orders of the exported file, with what was seen of each and its receipt."""
-    found = await _all_orders(tx, user_id)
+    """Return the orders of the exported file, each with its timeline and receipt."""
+    found = await _read_all_orders(tx, user_id)
     events = {order.reference: await OrderRepository(tx).events(order.reference) for order in found}
     receipts_of = {order.reference: await ReceiptRepository(tx).of_order(order.reference) for order in found}
     return sections(found, events, receipts_of, await MissedOrderRepository(tx).of_user(user_id))
 
 
 async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
-    """Remove the user and the recipients from their orders, which must have ended."""
+    """Remove the user and the recipients from the user's orders, which must have ended."""
     for statement in DELETE:
         await tx.connection.execute(statement, {"user": user_id})
 
 
 async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: int) -> int:
-    """Delete orders that were never shown, and remove the recipients from orders that ended too long ago."""
+    """Delete orders that were never shown, and remove the recipients from old orders. Return how many changed."""
     pruned = await delete_never_shown(tx, now - KEEP_NEVER_SHOWN, limit)
     if kept is not None and pruned < limit:
         pruned += await remove_recipients(tx, now - kept, limit - pruned)
     if kept is not None and pruned < limit:
-        pruned += await MissedOrderRepository(tx).forget(now - kept)
+        pruned += await MissedOrderRepository(tx).delete_before(now - kept)
     return pruned
 
 
 async def delete_never_shown(tx: Transaction, before: datetime, limit: int) -> int:
-    """Delete unpaid orders that were rejected or never shown, and created before. Return how many."""
+    """Delete unpaid orders from before that time that were rejected or never shown. Return how many."""
     return (await tx.connection.execute(DELETE_NEVER_SHOWN, {"before": before, "limit": limit})).rowcount
 
 
 async def remove_recipients(tx: Transaction, before: datetime, limit: int) -> int:
-    """Remove the recipients from orders that ended before. Return from how many."""
-    these = tuple((await tx.connection.execute(OLD, {"before": before, "limit": limit})).scalars())
-    if these:
-        await tx.connection.execute(BLANK_CODES, {"these": these})
-        await tx.connection.execute(BLANK_ORDERS, {"these": these})
-    return len(these)
+    """Remove the recipients from orders that ended before that time. Return from how many."""
+    references = tuple((await tx.connection.execute(OLD, {"before": before, "limit": limit})).scalars())
+    if references:
+        await tx.connection.execute(BLANK_CODES, {"references": references})
+        await tx.connection.execute(BLANK_ORDERS, {"references": references})
+    return len(references)
 
 
 def sections(
@@ -130,14 +130,14 @@ def sections(
     receipts_of: Mapping[str, Receipt | None],
     missed: Sequence[MissedOrder] = (),
 ) -> Json:
-    """Return the orders of the exported file. `events` and `receipts_of` go by reference."""
+    """Return the orders of the exported file. `events` and `receipts_of` are by reference."""
     return {
         "orders": [_order(each, events.get(each.reference, ()), receipts_of.get(each.reference)) for each in found],
         "missed_messages": [_missed(each) for each in missed],
     }
 
 
-async def _all_orders(tx: Transaction, user_id: int) -> tuple[Order, ...]:
+async def _read_all_orders(tx: Transaction, user_id: int) -> tuple[Order, ...]:
     found: list[Order] = []
     while len(page := await OrderRepository(tx).of_user(user_id, limit=PAGE, offset=len(found))) == PAGE:
         found += page

@@ -1,4 +1,4 @@
-"""What orders need done again and again, besides the polling (`tracking/poller.py`)."""
+"""The regular jobs of orders, except the polling (`tracking/poller.py`)."""
 
 from datetime import timedelta
 from typing import Final
@@ -10,39 +10,39 @@ from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
 
 EVERY_SECOND: Final = 1.0
-WHILE_LOOKING: Final = 2.0
-"""Seconds between two searches for orders with an unknown outcome."""
+SEARCH_INTERVAL: Final = 2.0
+"""Seconds between two searches for lost orders."""
 
 EVERY_MINUTE: Final = 60.0
 FAR_AHEAD: Final = timedelta(days=1)
-"""Every open order is polled much sooner than that."""
+"""Every open order is due much sooner than that."""
 
 
 class OrderWorkers:
-    """Each method returns the seconds until its next call."""
+    """Run the jobs. Each method returns the seconds until its next call."""
 
     def __init__(self, observer: Observer, reconciler: Reconciler) -> None:
         self._observer = observer
         self._reconciler = reconciler
 
     async def check_times(self) -> float:
-        """Close questions that are over, report paid orders that take too long, skip orders that can't be read."""
+        """Close old questions, report paid orders that take too long, and skip orders that can't be read."""
         await self._observer.skip_unreadable()
         await self._observer.close_offers()
         await self._observer.mark_overdue()
         return EVERY_SECOND
 
     async def reconcile(self) -> float:
-        """Look for orders with an unknown outcome."""
-        looked_for = await self._reconciler.run_once()
-        return WHILE_LOOKING if looked_for else EVERY_SECOND
+        """Look for orders with an unknown result."""
+        lost_count = await self._reconciler.run_once()
+        return SEARCH_INTERVAL if lost_count else EVERY_SECOND
 
 
 class MalformedOrderFinder:
-    """Read the orders that seem to be due too far ahead.
+    """Read the orders that are due implausibly late, because their times may be malformed.
 
-    SQLite compares times as text, so a malformed one can come after all others, and nobody would ever read its row.
-    Once read it is noted, and treated as any unreadable row.
+    SQLite compares times as text. So a malformed time can sort after all others, and its row would never be read. Once
+    it is read, it is recorded as an unreadable row.
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
@@ -50,9 +50,9 @@ class MalformedOrderFinder:
         self._clock = clock
 
     async def tick(self) -> float:
-        """Do it once, and return the seconds until the next time."""
-        from_then = self._clock.now() + FAR_AHEAD
+        """Read the orders once, and return the seconds until the next time."""
+        far_ahead = self._clock.now() + FAR_AHEAD
         async with self._database.reading() as tx:
             for is_paid in (True, False):
-                await OrderRepository(tx).due_after(from_then, is_paid=is_paid)
+                await OrderRepository(tx).due_after(far_ahead, is_paid=is_paid)
         return EVERY_MINUTE

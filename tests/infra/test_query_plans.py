@@ -93,7 +93,7 @@ ASKED: dict[str, tuple[Callable[[Transaction], Awaitable[object]], str]] = {
     "open_of": (lambda tx: DraftRepository(tx).open_of(1001), "uq_drafts_open_chat"),
     "lapsed": (lambda tx: DraftRepository(tx).expired(NOW), "ix_drafts_open_expires_at"),
     "missed of_person": (lambda tx: MissedOrderRepository(tx).of_user(1001), "pk_missed_orders"),
-    "forget missed": (lambda tx: MissedOrderRepository(tx).forget(NOW), "ix_missed_orders_at"),
+    "forget missed": (lambda tx: MissedOrderRepository(tx).delete_before(NOW), "ix_missed_orders_at"),
     "waiting": (lambda tx: InboxRepository(tx).find_unfinished(1001), "ix_inbox_unfinished"),
     "chats_waiting": (lambda tx: InboxRepository(tx).find_chats(), "ix_inbox_unfinished"),
     "heads, what is due": (lambda tx: OutboxRepository(tx).find_heads(NOW), "ix_outbox_waiting"),

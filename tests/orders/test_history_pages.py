@@ -31,17 +31,17 @@ async def test_leafing_to_the_end_and_back_meets_each_order_once(
 ) -> None:
     await ordered(system, *range(count), apart=apart)
     history = OrderHistory(system.store)
-    page = await history.page(EMMA)
+    page = await history.get_page(EMMA)
     met, ways = on(page), [(page.first, page.before, page.total)]
     while page.older is not None:
-        page = await history.page(EMMA, page.older)
+        page = await history.get_page(EMMA, page.older)
         met += on(page)
         ways.append((page.first, page.before, page.total))
     assert met == list(reversed(range(count)))
     assert [(before, total) for _, before, total in ways] == [(n * PAGE, count) for n in range(len(ways))]
     back = [(page.first, page.before, page.total)]
     while page.newer is not None:
-        page = await history.page(EMMA, page.newer)
+        page = await history.get_page(EMMA, page.newer)
         back.append((page.first, page.before, page.total))
     assert back == ways[::-1]
 
@@ -49,35 +49,35 @@ async def test_leafing_to_the_end_and_back_meets_each_order_once(
 async def test_orders_that_arrive_while_somebody_leafs_move_no_page(system: OrderSystem) -> None:
     await ordered(system, *range(20))
     history = OrderHistory(system.store)
-    first = await history.page(EMMA)
+    first = await history.get_page(EMMA)
     assert on(first) == [19, 18, 17, 16, 15, 14]
     await ordered(system, 20, 21)
-    second = await history.page(EMMA, str(first.older))
+    second = await history.get_page(EMMA, str(first.older))
     assert on(second) == [13, 12, 11, 10, 9, 8]
     assert (second.before, second.total) == (8, 22)
-    back = await history.page(EMMA, str(second.newer))
+    back = await history.get_page(EMMA, str(second.newer))
     assert on(back) == on(first)
     assert back.newer == NEWEST
-    assert on(await history.page(EMMA, NEWEST)) == [21, 20, 19, 18, 17, 16]
+    assert on(await history.get_page(EMMA, NEWEST)) == [21, 20, 19, 18, 17, 16]
 
 
 async def test_a_page_of_nobody_or_of_somebody_else_is_ones_own_newest(system: OrderSystem) -> None:
     await ordered(system, *range(8))
     await ordered(system, *range(100, 120), user_id=SARI)
     history = OrderHistory(system.store)
-    newest = await history.page(EMMA)
+    newest = await history.get_page(EMMA)
     assert on(newest) == [7, 6, 5, 4, 3, 2]
     for first in ("R110", "NOBODYS", "1", "99999"):
-        assert await history.page(EMMA, first) == newest
-    assert (await history.page(4711, "R110")).orders == ()
+        assert await history.get_page(EMMA, first) == newest
+    assert (await history.get_page(4711, "R110")).orders == ()
 
 
 async def test_the_way_back_leads_to_the_page_on_which_the_order_stands(system: OrderSystem) -> None:
     await ordered(system, *range(20))
     history = OrderHistory(system.store)
-    pages = [await history.page(EMMA)]
+    pages = [await history.get_page(EMMA)]
     while pages[-1].older is not None:
-        pages.append(await history.page(EMMA, pages[-1].older))
+        pages.append(await history.get_page(EMMA, pages[-1].older))
     for page in pages:
         for order in page.orders:
             assert await history.get_page_with(order) == page
@@ -86,7 +86,7 @@ async def test_the_way_back_leads_to_the_page_on_which_the_order_stands(system: 
 async def test_the_way_back_to_the_newest_page_has_what_is_new_on_it(system: OrderSystem) -> None:
     await ordered(system, 0, 1)
     history = OrderHistory(system.store)
-    older = (await history.page(EMMA)).orders[-1]
+    older = (await history.get_page(EMMA)).orders[-1]
     await ordered(system, 2)
     assert on(await history.get_page_with(older)) == [2, 1, 0]
 
@@ -95,4 +95,4 @@ async def test_an_order_that_its_user_has_deleted_is_on_no_page(system: OrderSys
     await ordered(system, 0)
     await ordered(system, 1, user_id=0)
     history = OrderHistory(system.store)
-    assert on(await history.page(EMMA, "R001")) == [0]
+    assert on(await history.get_page(EMMA, "R001")) == [0]

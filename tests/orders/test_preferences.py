@@ -11,11 +11,11 @@ from bot.orders.preferences import (
     CHOOSABLE,
     TOPICS,
     DeliveryMode,
-    choose,
     chosen_mode,
     delivery_mode,
     find_topic_by_name,
     next_mode,
+    set_mode,
     step_notification,
 )
 from bot.settlement.steps import OrderStep
@@ -76,19 +76,19 @@ def test_choices_from_elsewhere_or_of_old_never_silence_what_has_to_be_told(choi
 
 def test_only_what_differs_from_the_usual_is_kept() -> None:
     sent, paid = BY_NAME["sent"], BY_NAME["paid"]
-    choices = choose(None, sent, DeliveryMode.SILENT)
+    choices = set_mode(None, sent, DeliveryMode.SILENT)
     assert choices == {"sent": "silent"}
-    choices = choose(choices, paid, DeliveryMode.STATUS_ONLY)
+    choices = set_mode(choices, paid, DeliveryMode.STATUS_ONLY)
     assert choices == {"sent": "silent", "paid": "card"}
     assert delivery_mode(OrderNotification.PAID_LATE, choices) is DeliveryMode.STATUS_ONLY
-    choices = choose(choices, sent, DeliveryMode.SOUND)
+    choices = set_mode(choices, sent, DeliveryMode.SOUND)
     assert choices == {"paid": "card"}
-    assert choose(choices, paid, DeliveryMode.SOUND) is None
+    assert set_mode(choices, paid, DeliveryMode.SOUND) is None
 
 
 def test_what_isnt_offered_cant_be_chosen() -> None:
     with pytest.raises(ValueError, match="failed"):
-        choose(None, BY_NAME["failed"], DeliveryMode.STATUS_ONLY)
+        set_mode(None, BY_NAME["failed"], DeliveryMode.STATUS_ONLY)
     assert find_topic_by_name("making") is None
     assert find_topic_by_name("failed") is BY_NAME["failed"]
 

@@ -101,7 +101,7 @@ class Observer:
                 if OrderNotification.FAILED in kinds and saved.failure is not Failure.UNPAID:
                     await self._warn_staff(tx, saved, OrderProblem.FAILED, now)
                 elif kinds or saved.state != before.state:
-                    await self._events.changed(tx, saved, now)
+                    await self._events.report_change(tx, saved, now)
                 if saved.is_ended and before.is_overdue:
                     await self._clear_overdue(tx, saved, now)
             if kinds:
@@ -192,7 +192,7 @@ class Observer:
         operators, warning = self._orders.rules.operator_ids, WARNING_OF[problem]
         await add_order_alarm(tx, ALARM_OF[warning], order.reference, now)
         await OutboxRepository(tx).add(operator_notifications(operators, warning, order, now))
-        await self._events.needs_staff(tx, order, problem, now)
+        await self._events.report_problem(tx, order, problem, now)
 
     async def _close_offer(self, reference: str, now: datetime) -> None:
         """Abandon one order. Its user isn't notified: nothing was shown, and the buttons explain themselves."""
