@@ -59,6 +59,9 @@ class CrashingStore:
         self._countdown.step()
         return await self._store.erase_deleted()
 
+    def unreadable_keys(self, table: str) -> frozenset[str]:
+        return self._store.unreadable_keys(table)
+
     def unreadable_rows(self) -> frozenset[str]:
         return self._store.unreadable_rows()
 

@@ -112,3 +112,7 @@ class KillableStore:
     def unreadable_rows(self) -> frozenset[str]:
         found: frozenset[str] = self._store.unreadable_rows()
         return found
+
+    def unreadable_keys(self, table: str) -> frozenset[str]:
+        found: frozenset[str] = self._store.unreadable_keys(table)
+        return found
