@@ -5,19 +5,19 @@ from contextvars import ContextVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_HAS_LEFT: ContextVar[asyncio.Event | None] = ContextVar("caller_has_left", default=None)
+_HUNG_UP: ContextVar[asyncio.Event | None] = ContextVar("caller_hung_up", default=None)
 
 
-def has_left() -> bool:
+def has_hung_up() -> bool:
     """Return whether the caller has hung up. Over stdio always False: the process ends with its client."""
-    left = _HAS_LEFT.get()
-    return left is not None and left.is_set()
+    hung_up = _HUNG_UP.get()
+    return hung_up is not None and hung_up.is_set()
 
 
-class Caller:
-    """Notice when a caller hangs up. It must be behind `OneMessage`, where the body is complete.
+class DisconnectMiddleware:
+    """Notices when a caller hangs up. It must be behind `MessageMiddleware`, where the body is complete.
 
-    A call that changes something continues. It checks `has_left` only at points where it can stop.
+    A call that changes something continues. It checks `has_hung_up` only at points where it can stop.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -26,24 +26,24 @@ class Caller:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle the call, and watch for a disconnect at the same time."""
         body: list[Message] = [await receive()]
-        left = asyncio.Event()
+        hung_up = asyncio.Event()
 
-        async def receiving() -> Message:
+        async def receive_body() -> Message:
             if body:
                 return body.pop()
-            await left.wait()
+            await hung_up.wait()
             return {"type": "http.disconnect"}
 
-        listening = asyncio.create_task(_listen(receive, left))
-        token = _HAS_LEFT.set(left)
+        watching = asyncio.create_task(_watch(receive, hung_up))
+        token = _HUNG_UP.set(hung_up)
         try:
-            await self._app(scope, receiving, send)
+            await self._app(scope, receive_body, send)
         finally:
-            _HAS_LEFT.reset(token)
-            listening.cancel()
+            _HUNG_UP.reset(token)
+            watching.cancel()
 
 
-async def _listen(receive: Receive, left: asyncio.Event) -> None:
+async def _watch(receive: Receive, hung_up: asyncio.Event) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-    left.set()
+    hung_up.set()

@@ -15,32 +15,32 @@ from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequ
 from pydantic import ValidationError
 
 from bot.mcp_server.service import Service
-from bot.mcp_server.tools.answers import Refusal, failure
-from bot.mcp_server.tools.arguments import faults_in, unknown_arguments
-from bot.mcp_server.tools.failures import nothing_done
-from bot.mcp_server.tools.formats import in_a_row
+from bot.mcp_server.tools.answers import Refusal, error_result
+from bot.mcp_server.tools.arguments import describe_faults, find_unknown_arguments
+from bot.mcp_server.tools.failures import no_effect_text
+from bot.mcp_server.tools.formats import join_words
 from bot.mcp_server.tools.order_creation import OrderCreation
 from bot.mcp_server.tools.order_tools import OrderTools
-from bot.mcp_server.tools.prompts import offer_prompts
+from bot.mcp_server.tools.prompts import add_prompts
 from bot.mcp_server.tools.rates import RateTools
-from bot.mcp_server.tools.resources import offer_resources
+from bot.mcp_server.tools.resources import add_resources
 from bot.payments.tokens import SYMBOLS, TOKENS
 
 INSTRUCTIONS = f"""\
 Sends Indonesian rupiah (IDR) to a bank account or e-wallet in Indonesia, paid in bitcoin over Lightning (or with \
-{in_a_row(SYMBOLS, "or")}).
+{join_words(SYMBOLS, "or")}).
 1. Call list_payout_methods first; choose the entry of the user's destination and keep its bankCode and bankName.
 2. Optionally call get_btc_idr_quote to show the rate.
 3. Before calling create_offramp_order, get the user's explicit confirmation of destination, number and amount. \
 Pass bankCode as partnerBankCode and bankName as partnerBankName, unchanged, the recipient's number as a string, and \
-exactly one of idrAmount and satAmount. It returns a bolt11 invoice, or deposit instructions for {in_a_row(TOKENS)}. \
+exactly one of idrAmount and satAmount. It returns a bolt11 invoice, or deposit instructions for {join_words(TOKENS)}. \
 The user must pay it before it expires.
 4. Call get_offramp_order about every 5 seconds (or wait_for_offramp_order) until state is COMPLETED or FAILED.
 Every create_offramp_order call creates a new order. If the outcome is unknown, call list_offramp_orders and ask the \
 user. Never just retry."""
 
 TOKEN_WORDS = {
-    "tokens": in_a_row(token.english_name for token in TOKENS.values()),
+    "tokens": join_words(token.english_name for token in TOKENS.values()),
     "token_codes": ", ".join(TOKENS),
 }
 
@@ -67,12 +67,12 @@ class AgentServer(MCPServer[Any]):
         """Return the tool's answer, or an error as an answer."""
         tool = next((tool for tool in await self.list_tools() if tool.name == name), None)
         if tool is None:
-            return failure("This tool doesn't exist. Call tools/list to see the tools.")
+            return error_result("This tool doesn't exist. Call tools/list to see the tools.")
         # A misspelt argument must not be ignored when an order is created.
-        unknown = unknown_arguments(arguments, tool.input_schema) if tool.annotations == CREATES else []
+        unknown = find_unknown_arguments(arguments, tool.input_schema) if tool.annotations == CREATES else []
         if unknown:
             known = ", ".join(tool.input_schema["properties"])
-            return failure(f"{name} has only these arguments: {known}. {nothing_done(name)} Send no others.")
+            return error_result(f"{name} has only these arguments: {known}. {no_effect_text(name)} Send no others.")
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -97,15 +97,15 @@ class AgentServer(MCPServer[Any]):
 def _error_answer(error: ToolError, name: str) -> CallToolResult:
     match error.__cause__:
         case Refusal() as refusal:
-            return failure(str(refusal))
+            return error_result(str(refusal))
         case ValidationError() as invalid if type(error) is ToolError:
-            return failure(faults_in(invalid, name))
+            return error_result(describe_faults(invalid, name))
         case cause:
             # An internal error: log where it happened, without its text, which can hold personal data.
             frames = traceback.extract_tb(cause.__traceback__ if cause else None)
             where = [f"{frame.filename}:{frame.lineno}" for frame in frames[-5:]]
             log.error("tool_failed", tool=name, error=type(cause).__name__, where=where)
-            return failure(f"{name} failed because of an error in this server. {_after(name)}")
+            return error_result(f"{name} failed because of an error in this server. {_after(name)}")
 
 
 def _after(name: str) -> str:
@@ -116,23 +116,23 @@ def _after(name: str) -> str:
 
 def create_server(service: Service, *, name: str, version: str) -> AgentServer:
     """Return a server that isn't connected yet."""
-    # The offer never changes, so there is nothing to subscribe to and no stream to keep open.
+    # The tools never change, so there is nothing to subscribe to and no stream to keep open.
     server = AgentServer(name=name, version=version, instructions=INSTRUCTIONS, subscriptions=False)
-    rates, ordering, following = RateTools(service), OrderCreation(service), OrderTools(service)
-    _offer(server, rates.get_btc_idr_quote, "Get the BTC/IDR rate", READS)
-    _offer(server, rates.list_payout_methods, "List banks and e-wallets", READS)
-    _offer(server, rates.get_deposit_rails, "List the ways to pay", READS)
-    _offer(server, rates.get_platform_stats, "Get the service's statistics", READS)
-    _offer(server, ordering.create_offramp_order, "Create an order", CREATES)
-    _offer(server, following.get_offramp_order, "Get an order", READS)
-    _offer(server, following.list_offramp_orders, "List orders", READS)
-    _offer(server, following.wait_for_offramp_order, "Wait for an order", READS)
-    offer_resources(server, service)
-    offer_prompts(server)
+    rates, creation, orders = RateTools(service), OrderCreation(service), OrderTools(service)
+    _add_tool(server, rates.get_btc_idr_quote, "Get the BTC/IDR rate", READS)
+    _add_tool(server, rates.list_payout_methods, "List banks and e-wallets", READS)
+    _add_tool(server, rates.get_deposit_rails, "List the ways to pay", READS)
+    _add_tool(server, rates.get_platform_stats, "Get the service's statistics", READS)
+    _add_tool(server, creation.create_offramp_order, "Create an order", CREATES)
+    _add_tool(server, orders.get_offramp_order, "Get an order", READS)
+    _add_tool(server, orders.list_offramp_orders, "List orders", READS)
+    _add_tool(server, orders.wait_for_offramp_order, "Wait for an order", READS)
+    add_resources(server, service)
+    add_prompts(server)
     return server
 
 
-def _offer(server: MCPServer[Any], tool: Tool, title: str, annotations: ToolAnnotations) -> None:
+def _add_tool(server: MCPServer[Any], tool: Tool, title: str, annotations: ToolAnnotations) -> None:
     # Agents read the docstring, so it is written for them. `TOKEN_WORDS` fills in the tokens.
     description = (inspect.getdoc(tool) or "").format_map(TOKEN_WORDS)
     server.add_tool(tool, title=title, description=description, annotations=annotations)

@@ -35,7 +35,7 @@ from bot.settlement.client import (
 )
 from bot.settlement.model import QUOTE_STALE_AFTER, OrderReport
 
-ORDER_FOR = timedelta(seconds=GAP_SECONDS)
+KEEP_ORDER = timedelta(seconds=GAP_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class Service:
         self.rules = rules
         self.clock: Clock = clock or SystemClock()
         self.seconds, self.sleep = seconds, sleep
-        self.doubts = UnresolvedOrders(seconds)
+        self.unresolved = UnresolvedOrders(seconds)
         self._budget = Budget(rules.requests_per_second, clock=seconds, sleep=sleep)
         self._client = client
         self._pace = OrderPace(seconds, sleep)
@@ -83,7 +83,7 @@ class Service:
         self._last_quote: Quote | None = None
         self._orders: dict[str, CachedValue[Order]] = {}
         self._withheld: dict[str, str] = {}
-        self._agreed: dict[str, None] = {}
+        self._verified: dict[str, None] = {}
         self._invoices: dict[str, str] = {}
         self._caps: dict[tuple[str | None, str | None], int | None] = {}
 
@@ -122,15 +122,15 @@ class Service:
         shared = self._orders.get(order_id)
         if shared is None:
             drop_oldest(self._orders)
-            shared = self._orders[order_id] = CachedValue(partial(self._fetch_order, order_id), ORDER_FOR, self.clock)
+            shared = self._orders[order_id] = CachedValue(partial(self._fetch_order, order_id), KEEP_ORDER, self.clock)
         return await shared.get()
 
     async def orders(self, limit: int) -> OrderList:
         """Return the newest orders (4.7)."""
-        begun = self.doubts.begin_look()
+        started = self.unresolved.start_listing()
         await self._budget.take()
         listed = await self._client.orders(limit)
-        self.doubts.looked(begun, is_empty=not listed.orders)
+        self.unresolved.finish_listing(started, is_empty=not listed.orders)
         return listed
 
     async def newest(self) -> tuple[OrderReport, ...]:
@@ -155,19 +155,19 @@ class Service:
         """Return why the payment of this order is withheld, or None."""
         return self._withheld.get(order_id)
 
-    def agree(self, order_id: str) -> None:
+    def mark_verified(self, order_id: str) -> None:
         """Remember that this order's payment is what its caller requested."""
-        drop_oldest(self._agreed)
-        self._agreed[order_id] = None
+        drop_oldest(self._verified)
+        self._verified[order_id] = None
 
     def claim_invoice(self, payment_hash: str, order_id: str) -> str:
         """Return the order of the invoice with this payment hash: this order, or another that had it first."""
         drop_oldest(self._invoices)
         return self._invoices.setdefault(payment_hash, order_id)
 
-    def is_agreed(self, order_id: str) -> bool:
+    def is_verified(self, order_id: str) -> bool:
         """Return whether this process created the order and found its payment correct."""
-        return order_id in self._agreed
+        return order_id in self._verified
 
     async def _fetch_methods(self) -> tuple[PayoutMethod, ...]:
         await self._budget.take()

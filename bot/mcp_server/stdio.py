@@ -72,31 +72,33 @@ class StdioSession:
         to_server, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         replies, from_server = anyio.create_memory_object_stream[SessionMessage](0)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._carry_in, to_server)
-            tasks.start_soon(self._carry_out, from_server)
+            tasks.start_soon(self._forward_messages, to_server)
+            tasks.start_soon(self._forward_replies, from_server)
             await server.run_over(messages, replies)
 
-    async def _carry_in(self, to_server: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+    async def _forward_messages(self, to_server: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         async with to_server:
             async for item in self._lines:
                 if isinstance(item, SessionMessage):
-                    self._note(item)
+                    self._track(item)
                     await to_server.send(item)
-                elif (refusal := refusal_of(item)) is not None:
-                    await self._answers.send(SessionMessage(refusal))
+                elif (rejection := reject_line(item)) is not None:
+                    await self._answers.send(SessionMessage(rejection))
             with anyio.move_on_after(self._grace_seconds):
                 while self._running:
                     await self._answered.wait()
 
-    def _note(self, item: SessionMessage) -> None:
+    def _track(self, item: SessionMessage) -> None:
         match item.message:
-            case JSONRPCRequest(id=asked):
-                self._running.add(asked)
-            case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as given_up}):
+            case JSONRPCRequest(id=request_id):
+                self._running.add(request_id)
+            case JSONRPCNotification(
+                method="notifications/cancelled", params={"requestId": str() | int() as cancelled}
+            ):
                 # It won't be answered.
-                self._running.discard(given_up)
+                self._running.discard(cancelled)
 
-    async def _carry_out(self, from_server: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    async def _forward_replies(self, from_server: MemoryObjectReceiveStream[SessionMessage]) -> None:
         async for item in from_server:
             await self._answers.send(item)
             if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
@@ -106,15 +108,15 @@ class StdioSession:
         await self._answers.aclose()
 
 
-def refusal_of(problem: Exception) -> JSONRPCError | None:
+def reject_line(problem: Exception) -> JSONRPCError | None:
     """Return the answer to a line that isn't a message, or None if there is nothing to answer."""
     faults = problem.errors(include_url=False) if isinstance(problem, ValidationError) else []
     broken = next((fault["input"] for fault in faults if fault["type"] == "json_invalid"), None)
     if broken is None:
-        asked = next((fault["input"].get("id") for fault in faults if isinstance(fault["input"], Mapping)), None)
-        known = asked if isinstance(asked, str | int) and not isinstance(asked, bool) else None
+        sent_id = next((fault["input"].get("id") for fault in faults if isinstance(fault["input"], Mapping)), None)
+        valid_id = sent_id if isinstance(sent_id, str | int) and not isinstance(sent_id, bool) else None
         error = ErrorData(code=INVALID_REQUEST, message="Invalid Request")
-        return JSONRPCError(jsonrpc="2.0", id=known, error=error)
+        return JSONRPCError(jsonrpc="2.0", id=valid_id, error=error)
     if not str(broken).strip():
         return None
     return JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message="Parse error"))

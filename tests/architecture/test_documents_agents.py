@@ -4,7 +4,7 @@ import json
 import re
 
 from bot.mcp_server.config import AgentSettings
-from bot.mcp_server.http import body
+from bot.mcp_server.http import bodies
 from bot.sandbox.settlement import SANDBOX_API_KEY
 from tests.architecture.documents import ROOT, part, rows
 
@@ -30,7 +30,7 @@ def test_the_configurations_start_our_command_with_our_variables_or_ask_our_path
 def test_what_is_said_of_the_sandbox_and_the_limits_is_true() -> None:
     assert f"`{SANDBOX_API_KEY}`" in SECTION
     [when] = [second for first, second in rows("agent-limits") if "408" in first]
-    assert re.findall(r"\d+", when) == [f"{body.WITHIN_SECONDS:.0f}", f"{body.MOST_BYTES >> 20}"]
+    assert re.findall(r"\d+", when) == [f"{bodies.READ_WITHIN_SECONDS:.0f}", f"{bodies.MAX_BYTES >> 20}"]
 
 
 def test_compose_hands_the_tools_nothing_but_their_own_variables() -> None:

@@ -8,7 +8,7 @@ from bot.mcp_server.tools import order_creation
 
 def main() -> None:
     """Serve as `python -m bot mcp` does."""
-    with patch.object(order_creation, "number_for", _fails):
+    with patch.object(order_creation, "check_number", _fails):
         agent.main()
 
 

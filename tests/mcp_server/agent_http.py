@@ -11,7 +11,7 @@ import httpx
 from mcp.server.mcpserver import MCPServer
 
 from bot.infra.http import server as web
-from bot.mcp_server.http.app import create_app
+from bot.mcp_server.http.server import create_app
 from tests.waiting import TIMEOUT_SECONDS
 
 TOKEN = "wG7pXkq2sVd4yB0nTz-3fLr8hJc5mE_aUo1QvSiN6Kw"

@@ -9,9 +9,9 @@ from mcp_types import JSONRPCError, jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from bot.mcp_server.logs import FixedTextOnly
-from bot.mcp_server.stdio import refusal_of
-from bot.mcp_server.tools.answers import Output, answer, failure
-from bot.mcp_server.tools.arguments import to_whole
+from bot.mcp_server.stdio import reject_line
+from bot.mcp_server.tools.answers import Output, answer, error_result
+from bot.mcp_server.tools.arguments import to_whole_number
 from bot.mcp_server.tools.rates import stats_out
 from bot.settlement.client import PlatformStats
 
@@ -28,7 +28,7 @@ def test_half_a_character_of_the_service_breaks_no_answer() -> None:
     result = answer(Line(bank_name=f"BANK {HALF}"), f"BANK {HALF}")
     assert result.structured_content == {"bankName": "BANK ?"}
     assert json.loads(result.model_dump_json(by_alias=True))["content"][0]["text"] == "BANK ?"
-    assert failure(HALF).model_dump_json()
+    assert error_result(HALF).model_dump_json()
 
 
 def test_figures_may_be_anything() -> None:
@@ -46,7 +46,7 @@ def test_figures_may_be_anything() -> None:
 
 @pytest.mark.parametrize("value", [150_000, "150000", 150_000.0])
 def test_a_whole_number_is_read_exactly(value: object) -> None:
-    assert to_whole(value) == 150_000
+    assert to_whole_number(value) == 150_000
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_whole_number_is_read_exactly(value: object) -> None:
 )
 def test_anything_else_is_no_whole_number(value: object) -> None:
     with pytest.raises(ValueError, match="whole JSON number"):
-        to_whole(value)
+        to_whole_number(value)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,6 @@ def test_of_a_library_only_the_fixed_sentence_is_logged(name: str, kept: str) ->
 def test_a_line_that_is_no_message_gets_the_answer_it_deserves(line: bytes, asked: str | None, code: int) -> None:
     with pytest.raises(ValidationError) as problem:
         jsonrpc_message_adapter.validate_json(line)
-    refusal = refusal_of(problem.value)
+    refusal = reject_line(problem.value)
     assert isinstance(refusal, JSONRPCError)
     assert (refusal.id, refusal.error.code) == (asked, code)

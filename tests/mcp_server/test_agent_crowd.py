@@ -83,8 +83,8 @@ async def test_one_order_asked_for_by_all_is_one_request(world: AgentWorld, go_o
 async def test_different_orders_at_once_are_each_made_once(world: AgentWorld, go_on: asyncio.Event) -> None:
     await world.does("list_payout_methods")
     await slow(world, "POST")
-    wishes = ({**BCA, "idrAmount": 50_000 + number} for number in range(CROWD))
-    calls = called(world, (("create_offramp_order", wish) for wish in wishes))
+    requests = ({**BCA, "idrAmount": 50_000 + number} for number in range(CROWD))
+    calls = called(world, (("create_offramp_order", request) for request in requests))
     await all_have_begun(world, BESIDE_ONE_ANOTHER)
     go_on.set()
     results = await asyncio.gather(*calls)

@@ -9,8 +9,8 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 from structlog.testing import capture_logs
 
-from bot.mcp_server.http import answers, body
-from bot.mcp_server.http.front import Front
+from bot.mcp_server.http import bodies, responses
+from bot.mcp_server.http.responses import ErrorMiddleware
 from tests.mcp_server.agent_http import LIST_TOOLS, TOKEN, ToolServer, call, open_tool_server
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -30,7 +30,7 @@ async def _in_chunks(content: bytes) -> AsyncIterator[bytes]:
         yield content[begin : begin + 65_536]
 
 
-@pytest.mark.parametrize(("size", "status"), [(body.MOST_BYTES, 200), (body.MOST_BYTES + 1, 413), (5_000_000, 413)])
+@pytest.mark.parametrize(("size", "status"), [(bodies.MAX_BYTES, 200), (bodies.MAX_BYTES + 1, 413), (5_000_000, 413)])
 @pytest.mark.parametrize("announced", [True, False])
 async def test_a_body_is_taken_up_to_the_limit_and_no_further(size: int, status: int, *, announced: bool) -> None:
     content = _call_of(size)
@@ -42,12 +42,12 @@ async def test_a_body_is_taken_up_to_the_limit_and_no_further(size: int, status:
         assert answer.status_code == status
         assert "ratelimit" in answer.headers
         if status == 413:
-            assert str(body.MOST_BYTES) in answer.json()["error"]
+            assert str(bodies.MAX_BYTES) in answer.json()["error"]
         assert (await tool_server.calls()).status_code == 200, "the next call is none the worse for it"
 
 
 async def test_a_large_body_that_came_in_one_piece_is_refused_at_once() -> None:
-    pieces: list[Message] = [{"type": "http.request", "body": b"x" * (body.MOST_BYTES + 1), "more_body": False}]
+    pieces: list[Message] = [{"type": "http.request", "body": b"x" * (bodies.MAX_BYTES + 1), "more_body": False}]
     sent: list[Message] = []
 
     async def receive() -> Message:
@@ -62,14 +62,14 @@ async def test_a_large_body_that_came_in_one_piece_is_refused_at_once() -> None:
         raise AssertionError
 
     async with asyncio.timeout(TIMEOUT_SECONDS):
-        await body.Body(never)({"type": "http", "headers": []}, receive, send)
+        await bodies.BodyMiddleware(never)({"type": "http", "headers": []}, receive, send)
     assert sent[0]["status"] == 413
 
 
 @pytest.mark.parametrize("rest", [ENDLESS, "content-length: 100\r\n\r\n{"])
 async def test_a_body_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch, rest: str) -> None:
-    monkeypatch.setattr(body, "WITHIN_SECONDS", 0.05)
-    monkeypatch.setattr(answers, "HEARD_OUT_WITHIN_SECONDS", 0.05)
+    monkeypatch.setattr(bodies, "READ_WITHIN_SECONDS", 0.05)
+    monkeypatch.setattr(responses, "DISCARD_WITHIN_SECONDS", 0.05)
     async with open_tool_server() as tool_server:
         said = await _all_that_is_said(tool_server, (HEAD + rest).encode())
     assert said.startswith(b"HTTP/1.1 408 ")
@@ -77,7 +77,7 @@ async def test_a_body_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatc
 
 
 async def test_a_strangers_endless_body_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "HEARD_OUT_WITHIN_SECONDS", 0.05)
+    monkeypatch.setattr(responses, "DISCARD_WITHIN_SECONDS", 0.05)
     async with open_tool_server() as tool_server:
         said = await _all_that_is_said(tool_server, (STRANGER + ENDLESS).encode())
     assert said.startswith(b"HTTP/1.1 401 ")
@@ -117,7 +117,7 @@ async def test_a_failure_is_answered_and_its_text_told_to_nobody() -> None:
     async def broken(_scope: Scope, _receive: Receive, _send: Send) -> None:
         raise ValueError("no 081234567890 of Wulandari")
 
-    app = httpx.ASGITransport(Front(broken))
+    app = httpx.ASGITransport(ErrorMiddleware(broken))
     with capture_logs() as logged:
         async with httpx.AsyncClient(transport=app, base_url="http://x") as browser:
             answer = await browser.post("/mcp")

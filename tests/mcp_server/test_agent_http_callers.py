@@ -6,7 +6,7 @@ import time
 
 from mcp.server.mcpserver import MCPServer
 
-from bot.mcp_server.caller import has_left
+from bot.mcp_server.caller import has_hung_up
 from tests.mcp_server.agent_http import TOKEN, served
 from tests.waiting import TIMEOUT_SECONDS
 
@@ -32,11 +32,11 @@ async def test_a_tool_knows_whether_its_caller_has_hung_up() -> None:
     seen: list[bool] = []
 
     async def probe() -> str:
-        seen.append(has_left())
+        seen.append(has_hung_up())
         began.set()
-        while not has_left():  # noqa: ASYNC110  what is tested is the answer itself
+        while not has_hung_up():  # noqa: ASYNC110  what is tested is the answer itself
             await asyncio.sleep(0.01)
-        seen.append(has_left())
+        seen.append(has_hung_up())
         hung_up.set()
         return "done"
 
@@ -53,4 +53,4 @@ async def test_a_tool_knows_whether_its_caller_has_hung_up() -> None:
 
 
 def test_over_stdio_nobody_hangs_up() -> None:
-    assert not has_left()
+    assert not has_hung_up()

@@ -7,7 +7,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from bot.mcp_server.http.bearer import Bearer
+from bot.mcp_server.http.access import BearerMiddleware
 from tests.mcp_server.agent_http import TOKEN, ToolServer, call, open_tool_server
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -140,7 +140,7 @@ async def test_a_server_without_a_token_is_not_made() -> None:
         raise AssertionError
 
     with pytest.raises(ValueError, match="open to everybody"):
-        Bearer(nothing, token="")
+        BearerMiddleware(nothing, token="")
 
 
 # Rate limit

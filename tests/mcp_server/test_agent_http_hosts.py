@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from starlette.types import Message, Receive, Scope, Send
 
-from bot.mcp_server.http.hosts import Hosts
+from bot.mcp_server.http.access import HostMiddleware
 from tests.mcp_server.agent_http import ToolServer, open_tool_server
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -97,7 +97,7 @@ async def test_two_hosts_are_none_even_from_a_server_that_lets_them_through() ->
     async def send(message: Message) -> None:
         sent.append(message)
 
-    await Hosts(inside, allowed=["tools.example"])({"type": "http", "headers": twice}, receive, send)
+    await HostMiddleware(inside, allowed=["tools.example"])({"type": "http", "headers": twice}, receive, send)
     assert sent[0]["status"] == 403
 
 

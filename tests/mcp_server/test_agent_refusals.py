@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.mcp_server.tools.formats import in_a_row
+from bot.mcp_server.tools.formats import join_words
 from bot.payments.tokens import CODES
 from tests.mcp_server.agent_world import BCA, AgentWorld, agent_world
 
@@ -38,7 +38,7 @@ WISHES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"idrAmount": None, "satAmount": 100}, ("smallest order is Rp20,000", "worth about")),
     ({"idrAmount": 100_000_001}, ("at most Rp100,000,000 per transfer", "idrAmount 100000000 or less")),
     ({"idrAmount": None, "satAmount": 10**8}, ("at most Rp100,000,000 per transfer", "worth about")),
-    ({"depositChannel": "onchain"}, ("depositChannel", in_a_row(map(repr, CODES), "or"))),
+    ({"depositChannel": "onchain"}, ("depositChannel", join_words(map(repr, CODES), "or"))),
     ({"payoutMethod": "cash"}, ("payoutMethod", "bank_transfer")),
     ({"partnerBankName": "BCA"}, ("list_payout_methods", "Did you mean", "BANK CENTRAL ASIA")),
     ({"partnerBankCode": "999"}, ("list_payout_methods", "Did you mean", "“014”")),

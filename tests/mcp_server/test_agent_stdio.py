@@ -149,17 +149,17 @@ async def test_a_signal_ends_it_at_once_and_silently(tmp_path: Path, number: sig
 
 async def test_recipient_and_name_are_in_no_log_at_any_level(tmp_path: Path) -> None:
     """Check successes and failures, at the most detailed log level."""
-    wish: dict[str, Any] = {**BCA, "recipientDetails": NUMBER, "bankAccountName": HOLDER, "idrAmount": 150_000}
+    request: dict[str, Any] = {**BCA, "recipientDetails": NUMBER, "bankAccountName": HOLDER, "idrAmount": 150_000}
     calls: list[dict[str, Any]] = [
-        wish,
-        wish | {"recipientDetails": int(NUMBER)},
-        wish | {"recipientDetails": f"{NUMBER}-{NUMBER}"},
-        wish | {"recipientDetails": [NUMBER]},
-        wish | {"bankAccountName": {"first": HOLDER}},
-        wish | {"bankAccountName": f"{HOLDER}\n{HOLDER}"},
-        wish | {NUMBER: HOLDER},
-        wish | {"idrAmount": NUMBER + HOLDER},
-        wish | {"partnerBankName": HOLDER},
+        request,
+        request | {"recipientDetails": int(NUMBER)},
+        request | {"recipientDetails": f"{NUMBER}-{NUMBER}"},
+        request | {"recipientDetails": [NUMBER]},
+        request | {"bankAccountName": {"first": HOLDER}},
+        request | {"bankAccountName": f"{HOLDER}\n{HOLDER}"},
+        request | {NUMBER: HOLDER},
+        request | {"idrAmount": NUMBER + HOLDER},
+        request | {"partnerBankName": HOLDER},
         {"recipientDetails": NUMBER},
     ]
     faults = ("400_before", "500_after", "html", "drop_after")
@@ -172,7 +172,7 @@ async def test_recipient_and_name_are_in_no_log_at_any_level(tmp_path: Path) -> 
                 await server.answers(await server.calls("create_offramp_order", **arguments))
             for amount, fault in enumerate(faults, start=50_000):
                 await service.control("faults", fault=fault, method="POST", times=1, error=f"{NUMBER} of {HOLDER}")
-                await server.answers(await server.calls("create_offramp_order", **(wish | {"idrAmount": amount})))
+                await server.answers(await server.calls("create_offramp_order", **(request | {"idrAmount": amount})))
             for tool in ("list_offramp_orders", NUMBER, HOLDER):
                 await server.answers(await server.calls(tool, recipient=NUMBER, holder=HOLDER))
             for fault in ("503", "404", "drop_before"):
@@ -194,7 +194,7 @@ async def test_recipient_and_name_are_in_no_log_at_any_level(tmp_path: Path) -> 
         assert "settlement_request_answered" in err
         async with child(environment(service.url) | env, tmp_path) as server:
             await server.greets()
-            refused = await server.answers(await server.calls("create_offramp_order", **wish))
+            refused = await server.answers(await server.calls("create_offramp_order", **request))
             assert "status 401" in json.dumps(refused)
             err += (await server.leaves())[2]
     assert [found for found in PRIVATE if found in err] == []
@@ -205,8 +205,8 @@ async def test_a_crash_of_ours_leaves_no_arguments_in_the_log(tmp_path: Path) ->
         env = environment(service.url, SERVICE_MCP_LOG_LEVEL="debug")
         async with child(env, tmp_path, program="tests.mcp_server.agent_broken") as server:
             await server.greets()
-            wish = {**BCA, "recipientDetails": NUMBER, "idrAmount": 50_000}
-            await server.answers(await server.calls("create_offramp_order", **wish))
+            request = {**BCA, "recipientDetails": NUMBER, "idrAmount": 50_000}
+            await server.answers(await server.calls("create_offramp_order", **request))
             code, rest, err = await server.leaves()
             out = b"".join([*server.lines, rest])
     assert code == 0

@@ -260,7 +260,7 @@ async def test_waiting_can_be_cancelled(world: AgentWorld) -> None:
 async def test_waiting_ends_once_its_caller_has_hung_up(world: AgentWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     made = await world.orders()
     gone = iter([False])
-    monkeypatch.setattr("bot.mcp_server.tools.order_tools.has_left", lambda: next(gone, True))
+    monkeypatch.setattr("bot.mcp_server.tools.order_tools.has_hung_up", lambda: next(gone, True))
     began = world.service.clock.seconds()
     await world.fails("wait_for_offramp_order", orderId=made["orderId"], timeoutSeconds=300)
     assert world.service.clock.seconds() - began < 20

@@ -318,7 +318,7 @@ async def test_a_mistake_of_ours_after_the_post_does_not_hide_the_order(
     def breaks(*_: object, **__: object) -> None:
         raise ZeroDivisionError(BCA["recipientDetails"])
 
-    monkeypatch.setattr("bot.mcp_server.tools.order_creation.payment_of_new", breaks)
+    monkeypatch.setattr("bot.mcp_server.tools.order_creation.check_new_payment", breaks)
     said = await world.is_refused()
     assert "An order may exist" in said
     assert BCA["recipientDetails"] not in said

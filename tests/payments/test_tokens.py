@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bot.infra.i18n import LOCALES, read_catalogue
-from bot.mcp_server.tools.formats import in_a_row
+from bot.mcp_server.tools.formats import join_words
 from bot.operations.screens.platform import NAMES
 from bot.payments.erc681 import checksummed
 from bot.payments.tokens import CHAIN_NAMES, CODES, LIGHTNING, TOKENS, Token, name_key
@@ -70,4 +70,4 @@ def test_rails_are_read_under_the_services_own_keys() -> None:
     ("items", "sentence"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
 )
 def test_a_list_reads_as_a_sentence_has_it(items: list[str], sentence: str) -> None:
-    assert in_a_row(items) == sentence
+    assert join_words(items) == sentence

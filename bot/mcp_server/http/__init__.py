@@ -1,9 +1,10 @@
-"""The http transport: `POST /mcp` and `GET /healthz`, and what stands in front of them.
+"""The http transport: `POST /mcp` and `GET /healthz`, behind layers that check each request.
 
-From the outside inwards: `front` (failures, headers), `hosts` (which machine and which page), `paths`, and for
-`POST /mcp` alone `bearer`, `pace`, `body` and `message`, then the SDK. Nobody's body is kept who hasn't the bearer.
+From the outside inwards: `ErrorMiddleware` (headers, internal errors), `HostMiddleware`, and the routes. Calls of
+`POST /mcp` then pass `BearerMiddleware`, `RateLimitMiddleware`, `BodyMiddleware`, `MessageMiddleware` and
+`DisconnectMiddleware`, and reach the SDK. No body is kept before the bearer token was checked.
 """
 
-from bot.mcp_server.http.serve import serve
+from bot.mcp_server.http.server import serve
 
 __all__ = ["serve"]

@@ -28,28 +28,28 @@ class Output(BaseModel):
 def answer(result: Output, text: str, *pictures: ImageContent) -> CallToolResult:
     """Return `result` as typed content and as text, for clients that read only text."""
     return CallToolResult(
-        content=[TextContent(type="text", text=whole(text)), *pictures],
-        structured_content=content_of(result),
+        content=[TextContent(type="text", text=replace_surrogates(text)), *pictures],
+        structured_content=to_content(result),
     )
 
 
-def content_of(result: Output) -> dict[str, Any]:
+def to_content(result: Output) -> dict[str, Any]:
     """Return `result` as a JSON object."""
-    content: dict[str, Any] = whole(result.model_dump(mode="json", by_alias=True))
+    content: dict[str, Any] = replace_surrogates(result.model_dump(mode="json", by_alias=True))
     return content
 
 
-def failure(text: str) -> CallToolResult:
+def error_result(text: str) -> CallToolResult:
     """Return an error. `text` says what is wrong and what to do."""
-    return CallToolResult(content=[TextContent(type="text", text=whole(text))], is_error=True)
+    return CallToolResult(content=[TextContent(type="text", text=replace_surrogates(text))], is_error=True)
 
 
-def whole(value: Any) -> Any:  # noqa: ANN401  JSON is anything
+def replace_surrogates(value: Any) -> Any:  # noqa: ANN401  JSON is anything
     """Return a JSON value without halves of surrogate pairs, which UTF-8 can't encode."""
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     if isinstance(value, Mapping):
-        return {whole(key): whole(item) for key, item in value.items()}
+        return {replace_surrogates(key): replace_surrogates(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [whole(item) for item in value]
+        return [replace_surrogates(item) for item in value]
     return value

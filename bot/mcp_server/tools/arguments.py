@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError
 
 from bot.core.money import MAX_RUPIAH, MAX_SATS
-from bot.mcp_server.tools.failures import nothing_done
-from bot.mcp_server.tools.formats import in_a_row
+from bot.mcp_server.tools.failures import no_effect_text
+from bot.mcp_server.tools.formats import join_words
 from bot.payments.tokens import CODES, LIGHTNING, TOKENS
 
 LARGEST_EXACT = 2**53
@@ -22,7 +22,7 @@ MOST_LISTED = 100
 USUALLY_LISTED = 50
 
 
-def to_whole(value: object) -> int:
+def to_whole_number(value: object) -> int:
     """Return a whole number, exactly as sent.
 
     Raises:
@@ -37,7 +37,7 @@ def to_whole(value: object) -> int:
     return value
 
 
-Whole = BeforeValidator(to_whole)
+WholeNumber = BeforeValidator(to_whole_number)
 
 OrderId = Annotated[
     str,
@@ -51,20 +51,20 @@ IncludeQr = Annotated[
     bool, Field(description="Add a QR code (PNG image) of the payment, for a wallet to scan. Default false.")
 ]
 Limit = Annotated[
-    int, Field(ge=1, le=MOST_LISTED, description="Number of orders, newest first: 1 to 100. Default 50."), Whole
+    int, Field(ge=1, le=MOST_LISTED, description="Number of orders, newest first: 1 to 100. Default 50."), WholeNumber
 ]
 WaitSeconds = Annotated[
     int,
     Field(ge=1, le=LONGEST_WAIT, description="Maximum wait in seconds: 1 to 600. Default 50."),
-    Whole,
+    WholeNumber,
 ]
 
 SatAmount = Annotated[
-    Annotated[int, Field(gt=0, le=MAX_SATS), Whole] | None,
+    Annotated[int, Field(gt=0, le=MAX_SATS), WholeNumber] | None,
     Field(description="Amount to pay in whole sats. Give exactly one of satAmount and idrAmount."),
 ]
 IdrAmount = Annotated[
-    Annotated[int, Field(gt=0, le=MAX_RUPIAH), Whole] | None,
+    Annotated[int, Field(gt=0, le=MAX_RUPIAH), WholeNumber] | None,
     Field(
         description="Amount the recipient receives, in whole rupiah without separators (150000, not 150.000). Give "
         "exactly one of idrAmount and satAmount."
@@ -77,7 +77,7 @@ else:
     # The type checker can't read a Literal that is computed. Pydantic can: the schema lists exactly these values.
     _NAMED = [f"{token.code} ({token.english_name})" for token in TOKENS.values()]
     DepositChannel = Annotated[
-        Literal[CODES], Field(description=f"Way to pay: {in_a_row([f'{LIGHTNING} (default)', *_NAMED], 'or')}.")
+        Literal[CODES], Field(description=f"Way to pay: {join_words([f'{LIGHTNING} (default)', *_NAMED], 'or')}.")
     ]
 
 BankCode = Annotated[
@@ -104,18 +104,18 @@ PayoutKind = Annotated[
 ]
 
 
-def faults_in(error: ValidationError, tool: str) -> str:
+def describe_faults(error: ValidationError, tool: str) -> str:
     """Return what is wrong with a call's arguments, one line each, without repeating what was sent."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     lines = list(dict.fromkeys(f"- {_name(fault)}: {_reason(fault)}" for fault in faults))
     return "\n".join(
-        [f"{tool} can't accept these arguments. {nothing_done(tool)} Correct them and call again:", *lines]
+        [f"{tool} can't accept these arguments. {no_effect_text(tool)} Correct them and call again:", *lines]
     )
 
 
-def unknown_arguments(given: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
+def find_unknown_arguments(sent: Mapping[str, Any], schema: Mapping[str, Any]) -> list[str]:
     """Return the names that aren't in a tool's schema."""
-    return sorted(set(given) - set(schema.get("properties", {})))
+    return sorted(set(sent) - set(schema.get("properties", {})))
 
 
 def _name(fault: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ NO_ORDER_MADE = "No order was created."
 KEY_NEEDED = "The operator of this server must set a valid SERVICE_API_KEY. Calling again won't help."
 
 
-def nothing_done(tool: str) -> str:
+def no_effect_text(tool: str) -> str:
     """Return the text that a call of `tool` was rejected before it had any effect."""
     return NO_ORDER_MADE if tool == "create_offramp_order" else "Nothing was done."
 

@@ -12,23 +12,23 @@ from mcp_types import ImageContent
 from bot.payments.qr import render_png_off_loop
 
 
-def in_a_row(items: Iterable[str], last: str = "and") -> str:
+def join_words(items: Iterable[str], last: str = "and") -> str:
     """Return the items as a sentence lists them: "a", "a and b", "a, b and c". `last` is the word before the last."""
     *others, end = items
     return f"{', '.join(others)} {last} {end}" if others else end
 
 
-def rupiah(amount: int) -> str:
+def format_rupiah(amount: int) -> str:
     """Format whole rupiah."""
     return f"Rp{amount:,}"
 
 
-def sats(amount: int) -> str:
+def format_sats(amount: int) -> str:
     """Format whole sats."""
     return f"{amount:,} sats"
 
 
-def moment(when: datetime) -> str:
+def format_time(when: datetime) -> str:
     """Format a time in UTC."""
     return f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 

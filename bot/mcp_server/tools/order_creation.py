@@ -11,12 +11,19 @@ from pydantic import Field
 
 from bot.core.money import Amount
 from bot.mcp_server.service import Service
-from bot.mcp_server.tools import arguments as take
+from bot.mcp_server.tools import arguments as args
 from bot.mcp_server.tools.answers import Output, Refusal, answer
 from bot.mcp_server.tools.failures import NO_ORDER_MADE, creation_failure, read_failure, unknown_outcome
-from bot.mcp_server.tools.formats import in_a_row, moment, qr_code, rupiah, sats
-from bot.mcp_server.tools.order_validation import check_limits, holder_in, matching, not_listed, number_for, one_amount
-from bot.mcp_server.tools.payable import DepositOut, Payment, like_another, payment_of_new
+from bot.mcp_server.tools.formats import format_rupiah, format_sats, format_time, join_words, qr_code
+from bot.mcp_server.tools.order_validation import (
+    check_holder,
+    check_limits,
+    check_number,
+    find_method,
+    require_one_amount,
+    unlisted_error,
+)
+from bot.mcp_server.tools.payable import DepositOut, Payment, check_new_payment, explain_duplicate
 from bot.mcp_server.tools.rates import rails_out
 from bot.mcp_server.tools.unresolved_orders import UnresolvedOrder, request_of
 from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
@@ -34,14 +41,14 @@ class CreatedOut(Output):
     """A new order, and how to pay it."""
 
     order_id: str = Field(description="For get_offramp_order and wait_for_offramp_order.")
-    bolt11: str | None = Field(None, description=f"The Lightning invoice to pay; null for {in_a_row(TOKENS)}.")
+    bolt11: str | None = Field(None, description=f"The Lightning invoice to pay; null for {join_words(TOKENS)}.")
     sat_amount: int = Field(description="Exact amount to pay, in sats.")
     idr_amount: int = Field(description="What the recipient receives, in rupiah.")
     btc_idr: float | None = Field(None, description="The locked rate: rupiah for one bitcoin.")
     fetched_at: datetime | None = Field(None, description="When that rate was fetched.")
     invoice_expires_at: datetime | None = Field(None, description="Pay before this time; null if it doesn't expire.")
     deposit: DepositOut | None = Field(
-        None, description=f"How to pay with {in_a_row(SYMBOLS, 'or')}; null for {LIGHTNING}."
+        None, description=f"How to pay with {join_words(SYMBOLS, 'or')}; null for {LIGHTNING}."
     )
     payment_uri: str = Field(description="The same payment as a link that opens a wallet.")
     warnings: list[str] = Field(description="What to tell your user before paying; usually empty.")
@@ -55,15 +62,15 @@ class OrderCreation:
 
     async def create_offramp_order(  # noqa: PLR0917  the document's own inputs
         self,
-        partnerBankCode: take.BankCode,
-        partnerBankName: take.BankName,
-        recipientDetails: take.RecipientDetails,
-        satAmount: take.SatAmount = None,
-        idrAmount: take.IdrAmount = None,
-        bankAccountName: take.AccountName = None,
-        depositChannel: take.DepositChannel = LIGHTNING,
-        payoutMethod: take.PayoutKind = None,  # noqa: ARG002  reserved by the service, with one value
-        includeQr: take.IncludeQr = False,  # noqa: FBT002  arguments travel by name
+        partnerBankCode: args.BankCode,
+        partnerBankName: args.BankName,
+        recipientDetails: args.RecipientDetails,
+        satAmount: args.SatAmount = None,
+        idrAmount: args.IdrAmount = None,
+        bankAccountName: args.AccountName = None,
+        depositChannel: args.DepositChannel = LIGHTNING,
+        payoutMethod: args.PayoutKind = None,  # noqa: ARG002  reserved by the service, with one value
+        includeQr: args.IncludeQr = False,  # noqa: FBT002  arguments travel by name
     ) -> Annotated[CallToolResult, CreatedOut]:
         """Create an order that sends rupiah to one bank account or e-wallet after it is paid.
 
@@ -74,12 +81,12 @@ class OrderCreation:
         after a call of list_offramp_orders.
         """
         with _before_creating():
-            given = one_amount(satAmount, idrAmount)
+            requested = require_one_amount(satAmount, idrAmount)
             method = await self._method(partnerBankCode, partnerBankName)
-            number = number_for(method, recipientDetails)
-            holder = holder_in(bankAccountName)
-            expected = await self._expected(given)
-            check_limits(method, expected.idr, given, self._service.rules)
+            number = check_number(method, recipientDetails)
+            holder = check_holder(bankAccountName)
+            expected = await self._expected(requested)
+            check_limits(method, expected.idr, requested, self._service.rules)
             await self._check_channel(depositChannel)
         order_input = OrderInput(
             sat_amount=satAmount,
@@ -90,29 +97,29 @@ class OrderCreation:
             recipient_details=number.sent,
             bank_account_name=holder,
         )
-        created = await self._create(order_input, method, _in_words(given, method))
+        created = await self._create(order_input, method, _describe_request(requested, method))
         log.info("order_created", order_id=created.order_id, channel=depositChannel)
-        payment = self._payment(created, given, depositChannel, method)
-        await self._check_alone(created, payment)
+        payment = self._payment(created, requested, depositChannel, method)
+        await self._check_unmistakable(created, payment)
         warnings = [*([number.remark] if number.remark else []), *self._drift_warnings(created, expected)]
-        self._service.agree(created.order_id)
+        self._service.mark_verified(created.order_id)
         made = _created_out(created, payment, warnings)
         pictures = [await qr_code(payment.qr_payload)] if includeQr else []
         return answer(made, _text(made, method), *pictures)
 
     async def _method(self, code: str, name: str) -> PayoutMethod:
         try:
-            found = matching(await self._service.methods(), code, name)
+            found = find_method(await self._service.methods(), code, name)
             if found is None:
                 listed = await self._service.methods(fresh=True)
-                found = matching(listed, code, name)
+                found = find_method(listed, code, name)
         except SettlementError as error:
             raise read_failure(error) from None
         if found is None:
-            raise not_listed(listed, code, name)
+            raise unlisted_error(listed, code, name)
         return found
 
-    async def _expected(self, given: Amount) -> Estimate:
+    async def _expected(self, requested: Amount) -> Estimate:
         """Return the amount in the other currency.
 
         Without a rate no order is created, because its price can't be checked.
@@ -121,7 +128,7 @@ class OrderCreation:
             quote = await self._service.price()
         except SettlementError as error:
             raise read_failure(error) from None
-        return estimate(given, Quote(quote.btc_idr, quote.fetched_at))
+        return estimate(requested, Quote(quote.btc_idr, quote.fetched_at))
 
     async def _check_channel(self, channel: str) -> None:
         if channel == LIGHTNING:
@@ -135,37 +142,37 @@ class OrderCreation:
 
     async def _create(self, order_input: OrderInput, method: PayoutMethod, wanted: str) -> CreatedOrder:
         try:
-            with self._service.doubts.sending(request_of(order_input, method.kind)) as sending:
+            with self._service.unresolved.prevent_repeat(request_of(order_input, method.kind)) as sending:
                 created = await self._service.create(order_input)
                 sending.order_id = created.order_id
                 return created
-        except UnresolvedOrder as doubt:
-            if doubt.order_id is not None:
+        except UnresolvedOrder as known:
+            if known.order_id is not None:
                 raise Refusal(
                     f"The same order was created a short time ago, and no other one now. Its orderId is "
-                    f"{doubt.order_id}. Call get_offramp_order to see how to pay it. If your user wants to send the "
+                    f"{known.order_id}. Call get_offramp_order to see how to pay it. If your user wants to send the "
                     "same amount to the same recipient again, call list_offramp_orders first, then this tool."
                 ) from None
             why = (
                 "The same order is being created right now."
-                if doubt.is_running
+                if known.is_running
                 else "The same order was requested before."
             )
             raise Refusal(f"{why} {unknown_outcome(wanted)}") from None
         except SettlementError as error:
             raise creation_failure(error, wanted) from None
 
-    def _payment(self, created: CreatedOrder, given: Amount, channel: str, method: PayoutMethod) -> Payment:
+    def _payment(self, created: CreatedOrder, requested: Amount, channel: str, method: PayoutMethod) -> Payment:
         rules, now = self._service.rules, self._service.clock.now()
         allowed = rules.amounts_up_to(method.max_amount_transfer)
         try:
-            return payment_of_new(
-                created, given=given, channel=channel, network=rules.network, allowed=allowed, now=now
+            return check_new_payment(
+                created, requested=requested, channel=channel, network=rules.network, allowed=allowed, now=now
             )
-        except Unpayable as complaint:
-            raise self._withhold(created, str(complaint)) from None
+        except Unpayable as reason:
+            raise self._withhold(created, str(reason)) from None
 
-    async def _check_alone(self, created: CreatedOrder, payment: Payment) -> None:
+    async def _check_unmistakable(self, created: CreatedOrder, payment: Payment) -> None:
         """Reject a deposit that can be confused with that of another order."""
         if payment.payment_hash is not None:
             owner = self._service.claim_invoice(payment.payment_hash, created.order_id)
@@ -184,7 +191,7 @@ class OrderCreation:
         now = self._service.clock.now()
         before = find_earlier_deposits(newest, created.order_id, deposit, created.sat_amount, now)
         if before:
-            why = like_another(before[0])
+            why = explain_duplicate(before[0])
             self._service.withhold(created.order_id, why)
             log.warning("order_withheld", order_id=created.order_id, why="deposit like another")
             raise Refusal(f"Order {created.order_id} was created, but how to pay it isn't shown: {why}.")
@@ -196,12 +203,12 @@ class OrderCreation:
         except SettlementError:
             return ()
 
-    def _withhold(self, created: CreatedOrder, complaint: str) -> Refusal:
-        self._service.withhold(created.order_id, complaint)
-        log.warning("order_withheld", order_id=created.order_id, reason=complaint)
+    def _withhold(self, created: CreatedOrder, reason: str) -> Refusal:
+        self._service.withhold(created.order_id, reason)
+        log.warning("order_withheld", order_id=created.order_id, reason=reason)
         return Refusal(
             f"Order {created.order_id} was created, but its payment request isn't what was agreed, so it isn't shown "
-            f"({complaint}). Don't pay this order, wherever its invoice appears, and tell your user."
+            f"({reason}). Don't pay this order, wherever its invoice appears, and tell your user."
         )
 
     def _drift_warnings(self, created: CreatedOrder, expected: Estimate) -> list[str]:
@@ -232,8 +239,8 @@ def _before_creating() -> Iterator[None]:
         raise Refusal(f"{refusal} {NO_ORDER_MADE}") from None
 
 
-def _in_words(given: Amount, method: PayoutMethod) -> str:
-    amount = rupiah(given.value) if given.currency == "IDR" else sats(given.value)
+def _describe_request(requested: Amount, method: PayoutMethod) -> str:
+    amount = format_rupiah(requested.value) if requested.currency == "IDR" else format_sats(requested.value)
     return f"{amount} to {method.bank_name}"
 
 
@@ -253,8 +260,9 @@ def _created_out(created: CreatedOrder, payment: Payment, warnings: list[str]) -
 
 
 def _text(made: CreatedOut, method: PayoutMethod) -> str:
+    receives, costs = format_rupiah(made.idr_amount), format_sats(made.sat_amount)
     lines = [
-        f"Order {made.order_id}: {rupiah(made.idr_amount)} to {method.bank_name} for {sats(made.sat_amount)}.",
+        f"Order {made.order_id}: {receives} to {method.bank_name} for {costs}.",
         *made.warnings,
         *payment_lines(made.bolt11, made.deposit, made.invoice_expires_at),
         "Then call get_offramp_order about every 5 seconds, or wait_for_offramp_order, until COMPLETED or FAILED.",
@@ -264,7 +272,7 @@ def _text(made: CreatedOut, method: PayoutMethod) -> str:
 
 def payment_lines(bolt11: str | None, deposit: DepositOut | None, expires_at: datetime | None) -> list[str]:
     """Return the lines that say how to pay."""
-    until = "" if expires_at is None else f" before {moment(expires_at)}"
+    until = "" if expires_at is None else f" before {format_time(expires_at)}"
     if deposit is None:
         return [f"Pay this Lightning invoice{until}:", str(bolt11)]
     where = f"on {deposit.chain_name} (chain {deposit.chain_id})"

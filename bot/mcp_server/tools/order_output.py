@@ -11,7 +11,7 @@ from typing import Self
 from pydantic import Field
 
 from bot.mcp_server.tools.answers import Output
-from bot.mcp_server.tools.formats import moment, rupiah, sats
+from bot.mcp_server.tools.formats import format_rupiah, format_sats, format_time
 from bot.mcp_server.tools.shown_payment import ShownPayment
 from bot.recipients.holders import mask_name
 from bot.recipients.matching import mask
@@ -61,7 +61,7 @@ class OrderOut(Output):
     completed_at: datetime | None = None
 
     @classmethod
-    def of(cls, order: Order, shown: ShownPayment) -> Self:
+    def from_order(cls, order: Order, shown: ShownPayment) -> Self:
         """Return the record of `order` with its payment."""
         payment = shown.payment
         deposit = payment and payment.deposit
@@ -99,10 +99,9 @@ class OrderOut(Output):
 def order_line(order: Order) -> str:
     """Return one line about an order."""
     to = f" to {order.partner_payout_bank_name}" if order.partner_payout_bank_name else ""
-    made = f", created {moment(order.created_at)}" if order.created_at else ""
-    return (
-        f"{order.id}: {rupiah(order.idr_amount)}{to} for {sats(order.sat_amount)}{made} · {state_in_words(order.state)}"
-    )
+    made = f", created {format_time(order.created_at)}" if order.created_at else ""
+    receives, costs = format_rupiah(order.idr_amount), format_sats(order.sat_amount)
+    return f"{order.id}: {receives}{to} for {costs}{made} · {state_in_words(order.state)}"
 
 
 def state_in_words(state: str) -> str:

@@ -7,9 +7,9 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from bot.mcp_server.caller import has_left
+from bot.mcp_server.caller import has_hung_up
 from bot.mcp_server.service import Service
-from bot.mcp_server.tools import arguments as take
+from bot.mcp_server.tools import arguments as args
 from bot.mcp_server.tools.answers import Output, Refusal, answer
 from bot.mcp_server.tools.failures import read_failure
 from bot.mcp_server.tools.formats import qr_code
@@ -45,8 +45,8 @@ class OrderTools:
 
     async def get_offramp_order(
         self,
-        orderId: take.OrderId,
-        includeQr: take.IncludeQr = False,  # noqa: FBT002  arguments travel by name
+        orderId: args.OrderId,
+        includeQr: args.IncludeQr = False,  # noqa: FBT002  arguments travel by name
     ) -> Annotated[CallToolResult, OrderOut]:
         """Get the state of one order. Call it about every 5 seconds until state is COMPLETED or FAILED.
 
@@ -57,7 +57,7 @@ class OrderTools:
         return await self._answer(order, OrderOut, include_qr=includeQr)
 
     async def list_offramp_orders(
-        self, limit: take.Limit = take.USUALLY_LISTED
+        self, limit: args.Limit = args.USUALLY_LISTED
     ) -> Annotated[CallToolResult, OrdersOut]:
         """List the newest orders of this server's account, newest first.
 
@@ -68,7 +68,7 @@ class OrderTools:
         except SettlementError as error:
             raise read_failure(error) from None
         shown_list = await shown_payments(self._service, listed.orders)
-        rows = [OrderOut.of(order, shown) for order, shown in zip(listed.orders, shown_list, strict=True)]
+        rows = [OrderOut.from_order(order, shown) for order, shown in zip(listed.orders, shown_list, strict=True)]
         lines = [order_line(order) for order in listed.orders] or [
             "None listed. That proves nothing: a missing order may still exist."
         ]
@@ -78,7 +78,7 @@ class OrderTools:
         )
 
     async def wait_for_offramp_order(
-        self, orderId: take.OrderId, ctx: Context, timeoutSeconds: take.WaitSeconds = take.USUAL_WAIT
+        self, orderId: args.OrderId, ctx: Context, timeoutSeconds: args.WaitSeconds = args.USUAL_WAIT
     ) -> Annotated[CallToolResult, WaitedOut]:
         """Wait until an order is COMPLETED or FAILED, or until timeoutSeconds. Reports progress.
 
@@ -118,7 +118,7 @@ class OrderTools:
     ) -> CallToolResult:
         shown = await shown_payment(self._service, order)
         payment = shown.payment
-        record = form.of(order, shown)
+        record = form.from_order(order, shown)
         if timed_out:
             record = record.model_copy(update={"timed_out": True})
         lines = [order_line(order)]
@@ -140,7 +140,7 @@ class _Watched:
         self._begun = service.seconds()
 
     async def order(self, order_id: str, *, retry: bool = True) -> Order:  # noqa: ARG002  one reading serves all who wait
-        if has_left():
+        if has_hung_up():
             raise Refusal("The caller hung up, so waiting for this order ended. Nothing was changed.")
         self.last = await self._service.order(order_id)
         passed = min(self._service.seconds() - self._begun, float(self._seconds))

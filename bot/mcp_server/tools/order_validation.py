@@ -10,7 +10,7 @@ from bot.core.errors import Rejection
 from bot.core.money import Amount
 from bot.mcp_server.service import Rules
 from bot.mcp_server.tools.answers import Refusal
-from bot.mcp_server.tools.formats import rupiah
+from bot.mcp_server.tools.formats import format_rupiah
 from bot.recipients.holders import LONGEST_HOLDER, clean_holder
 from bot.recipients.numbers import LONGEST_ACCOUNT, SHORTEST_ACCOUNT, clean_number
 from bot.settlement.client import PayoutMethod
@@ -49,8 +49,8 @@ class Number:
     remark: str | None = None
 
 
-def one_amount(sat_amount: int | None, idr_amount: int | None) -> Amount:
-    """Return the one amount that was given (settlement API, 4.5.1)."""
+def require_one_amount(sat_amount: int | None, idr_amount: int | None) -> Amount:
+    """Return the one amount that the agent sent (settlement API, 4.5.1)."""
     if sat_amount is not None and idr_amount is not None:
         raise Refusal(
             "Both satAmount and idrAmount were given. Send exactly one: idrAmount for what the recipient receives, or "
@@ -66,12 +66,12 @@ def one_amount(sat_amount: int | None, idr_amount: int | None) -> Amount:
     )
 
 
-def matching(methods: tuple[PayoutMethod, ...], code: str, name: str) -> PayoutMethod | None:
+def find_method(methods: tuple[PayoutMethod, ...], code: str, name: str) -> PayoutMethod | None:
     """Return the entry of the live list with this code and name (4.5.3)."""
     return next((method for method in methods if (method.bank_code, method.bank_name) == (code, name)), None)
 
 
-def not_listed(methods: tuple[PayoutMethod, ...], code: str, name: str) -> Refusal:
+def unlisted_error(methods: tuple[PayoutMethod, ...], code: str, name: str) -> Refusal:
     """Return the error for an unknown pair, with the pair that is probably meant."""
     near = [method for method in methods if method.bank_code == code or method.bank_name.casefold() == name.casefold()]
     pairs = [f"partnerBankCode “{method.bank_code}” with partnerBankName “{method.bank_name}”" for method in near[:3]]
@@ -82,7 +82,7 @@ def not_listed(methods: tuple[PayoutMethod, ...], code: str, name: str) -> Refus
     )
 
 
-def number_for(method: PayoutMethod, details: str) -> Number:
+def check_number(method: PayoutMethod, details: str) -> Number:
     """Return the number in the service's format (4.5.4 and 4.5.5)."""
     form, wanted = (_MOBILE, _MOBILE_WANTED) if method.kind == EWALLET else (_ACCOUNT, _ACCOUNT_WANTED)
     if method.kind not in {BANK, EWALLET}:
@@ -100,7 +100,7 @@ def number_for(method: PayoutMethod, details: str) -> Number:
     return Number(clean.number, _REMARKS[clean.remark.key].format(**clean.remark.arguments) + CHECK_IT)
 
 
-def holder_in(name: str | None) -> str | None:
+def check_holder(name: str | None) -> str | None:
     """Return the holder's name without extra spaces, or None if there is none."""
     try:
         return None if name is None else clean_holder(name)
@@ -108,18 +108,18 @@ def holder_in(name: str | None) -> str | None:
         raise Refusal(_HOLDER_WANTED) from None
 
 
-def check_limits(method: PayoutMethod, idr: int, given: Amount, rules: Rules) -> None:
+def check_limits(method: PayoutMethod, idr: int, requested: Amount, rules: Rules) -> None:
     """Check the minimum and the destination's cap (4.5.6) for the amount that arrives."""
-    worth = "" if given.currency == "IDR" else f" (satAmount is worth about {rupiah(idr)})"
+    worth = "" if requested.currency == "IDR" else f" (satAmount is worth about {format_rupiah(idr)})"
     allowed = rules.amounts_up_to(method.max_amount_transfer)
     if allowed.is_below(idr):
         raise Refusal(
-            f"The smallest order is {rupiah(rules.min_order_idr)}{worth}. Send idrAmount {rules.min_order_idr} or "
-            "more: a smaller order would fail after it was paid."
+            f"The smallest order is {format_rupiah(rules.min_order_idr)}{worth}. Send idrAmount {rules.min_order_idr} "
+            "or more: a smaller order would fail after it was paid."
         )
     if allowed.maximum is not None and allowed.is_above(idr):
         cap = allowed.maximum
         raise Refusal(
-            f"{method.bank_name} accepts at most {rupiah(cap)} per transfer{worth}. Send idrAmount {cap} or less, "
-            "or choose another destination."
+            f"{method.bank_name} accepts at most {format_rupiah(cap)} per transfer{worth}. Send idrAmount {cap} or "
+            "less, or choose another destination."
         )

@@ -61,16 +61,16 @@ class Payment:
         return invoice_qr_payload(self.bolt11 or "") if self.deposit is None else self.deposit.qr_value
 
 
-def payment_of_new(
-    created: CreatedOrder, *, given: Amount, channel: str, network: str, allowed: AmountLimits, now: datetime
+def check_new_payment(
+    created: CreatedOrder, *, requested: Amount, channel: str, network: str, allowed: AmountLimits, now: datetime
 ) -> Payment:
     """Return the payment of a new order. Raise `Unpayable` if it isn't what was requested."""
     placed = to_placed(created)
-    payable = check_placed(placed, requested=given, channel=channel, network=network, allowed=allowed, now=now)
+    payable = check_placed(placed, requested=requested, channel=channel, network=network, allowed=allowed, now=now)
     return _payment(placed, channel, payable)
 
 
-def payment_of_known(order: Order, *, network: str, allowed: AmountLimits, now: datetime) -> Payment:
+def check_known_payment(order: Order, *, network: str, allowed: AmountLimits, now: datetime) -> Payment:
     """Return the payment of a listed order. Raise `Unpayable` if there is none, or a wrong one."""
     if not awaits_payment(order):
         raise Unpayable(NOT_AWAITED)
@@ -84,8 +84,8 @@ def payment_of_known(order: Order, *, network: str, allowed: AmountLimits, now: 
         expires_at=order.invoice_expires_at,
         state=order.state,
     )
-    given, channel = Amount("SAT", order.sat_amount), order.deposit_channel or LIGHTNING
-    payable = check_placed(placed, requested=given, channel=channel, network=network, allowed=allowed, now=now)
+    requested, channel = Amount("SAT", order.sat_amount), order.deposit_channel or LIGHTNING
+    payable = check_placed(placed, requested=requested, channel=channel, network=network, allowed=allowed, now=now)
     return _payment(placed, channel, payable)
 
 
@@ -94,7 +94,7 @@ def awaits_payment(order: Order) -> bool:
     return STEP_OF_STATE.get(order.state) == OrderStep.CREATED and order.invoice_paid_at is None
 
 
-def like_another(first: OrderReport) -> str:
+def explain_duplicate(first: OrderReport) -> str:
     """Return why a deposit isn't shown that can be confused with that of the order `first`."""
     return (
         f"order {first.service_id} waits for a deposit of the same amount to the same address, and a payment could be "

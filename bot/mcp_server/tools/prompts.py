@@ -5,10 +5,8 @@ from typing import Annotated
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field
 
-Given = Annotated[str, Field(max_length=200)]
 
-
-def offer_prompts(server: MCPServer) -> None:
+def add_prompts(server: MCPServer) -> None:
     """Add the prompt to `server`."""
     server.prompt(
         name="send_rupiah",
@@ -21,11 +19,11 @@ def send_rupiah(
     amount: Annotated[str, Field(description="How much, such as 150000 rupiah. Optional.")] = "",
     destination: Annotated[str, Field(description="The bank or e-wallet, such as BCA or GoPay. Optional.")] = "",
 ) -> str:
-    """Return what the agent is asked to do; recipient and name are left to the conversation."""
-    wish = " ".join(part for part in ("Send", amount or "rupiah", f"to {destination}" if destination else "") if part)
+    """Return the instructions for the agent. It asks the user for the recipient's number and name."""
+    task = " ".join(part for part in ("Send", amount or "rupiah", f"to {destination}" if destination else "") if part)
     return "\n".join(
         [
-            f"{wish}. Go step by step:",
+            f"{task}. Go step by step:",
             "1. Call list_payout_methods and choose the entry that I mean; ask me if several fit.",
             "2. Ask me for what is missing: account or mobile number, amount, and the holder's name if I know it.",
             "3. Call get_btc_idr_quote and tell me the approximate price.",

@@ -10,9 +10,9 @@ from mcp_types import CallToolResult
 from pydantic import ConfigDict, Field, create_model
 
 from bot.mcp_server.service import Service
-from bot.mcp_server.tools.answers import Output, answer, whole
+from bot.mcp_server.tools.answers import Output, answer, replace_surrogates
 from bot.mcp_server.tools.failures import read_failure
-from bot.mcp_server.tools.formats import moment, rupiah
+from bot.mcp_server.tools.formats import format_rupiah, format_time
 from bot.payments.erc681 import DepositCheckError, check_deposit
 from bot.payments.tokens import LIGHTNING, TOKENS
 from bot.settlement.client import DepositRail, DepositRails, PayoutMethod, PlatformStats, Quote, SettlementError
@@ -109,7 +109,9 @@ class RateTools:
             quote = await self._service.quote()
         except SettlementError as error:
             raise read_failure(error) from None
-        return answer(_quote_out(quote), f"1 BTC = {rupiah(round(quote.btc_idr))} ({moment(quote.fetched_at)}).")
+        return answer(
+            _quote_out(quote), f"1 BTC = {format_rupiah(round(quote.btc_idr))} ({format_time(quote.fetched_at)})."
+        )
 
     async def list_payout_methods(self) -> Annotated[CallToolResult, MethodsOut]:
         """List the Indonesian banks and e-wallets that rupiah can be sent to, live. Call this first.
@@ -166,7 +168,7 @@ def methods_text(methods: tuple[PayoutMethod, ...]) -> str:
 
 def _cap(method: PayoutMethod) -> str:
     cap = method.max_amount_transfer
-    return "" if cap is None else f" · up to {rupiah(cap)}"
+    return "" if cap is None else f" · up to {format_rupiah(cap)}"
 
 
 def _quote_out(quote: Quote) -> QuoteOut:
@@ -176,10 +178,10 @@ def _quote_out(quote: Quote) -> QuoteOut:
 
 def rails_out(rails: DepositRails) -> WaysToPay:
     """Return the rails that can be used and match what we know. The service's own swap addresses are left out."""
-    tokens = {code: rail for code, given in rails.tokens.items() if (rail := _token_rail(code, given))}
+    tokens = {code: rail for code, received in rails.tokens.items() if (rail := _token_rail(code, received))}
     usable = [LIGHTNING, *(tokens if rails.configured else ())]
-    words = {"lightning": rails.lightning, "bitcoin_onchain": rails.bitcoin_onchain}
-    rail_texts = {name: RailText(label=text.label, summary=text.summary) for name, text in words.items() if text}
+    texts = {"lightning": rails.lightning, "bitcoin_onchain": rails.bitcoin_onchain}
+    rail_texts = {name: RailText(label=text.label, summary=text.summary) for name, text in texts.items() if text}
     return RailsOut.model_validate(
         {"configured": rails.configured, "channels": usable, "error": rails.error, **rail_texts, **tokens}
     )
@@ -204,22 +206,22 @@ def _token_rail(channel: str, rail: DepositRail | None) -> TokenRail | None:
 
 def stats_out(stats: PlatformStats) -> StatsOut:
     """Return the statistics for agents."""
-    others = {str(key): _plain(value) for key, value in stats.received.items() if key not in TIMES}
-    return StatsOut(fetched_at=stats.fetched_at, **whole(others))
+    others = {str(key): _to_json(value) for key, value in stats.received.items() if key not in TIMES}
+    return StatsOut(fetched_at=stats.fetched_at, **replace_surrogates(others))
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401  JSON is anything
+def _to_json(value: Any) -> Any:  # noqa: ANN401  JSON is anything
     """Return JSON's own types: exact decimals become JSON numbers."""
     if isinstance(value, Decimal):
         return float(value) if isfinite(float(value)) else str(value)
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list) else value
+        return {str(key): _to_json(item) for key, item in value.items()}
+    return [_to_json(item) for item in value] if isinstance(value, list) else value
 
 
-def _stats_text(given: Mapping[str, object]) -> str:
+def _stats_text(statistics: Mapping[str, object]) -> str:
     lines = [
         f"{str(key)[:MAX_CHARACTERS]}: {str(value)[:MAX_CHARACTERS]}"
-        for key, value in list(given.items())[:MAX_STATISTICS]
+        for key, value in list(statistics.items())[:MAX_STATISTICS]
     ]
     return "\n".join(["The settlement service's statistics:", *lines])

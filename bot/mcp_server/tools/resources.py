@@ -6,7 +6,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
 from bot.mcp_server.service import Service
-from bot.mcp_server.tools.answers import content_of
+from bot.mcp_server.tools.answers import to_content
 from bot.mcp_server.tools.failures import read_failure
 from bot.mcp_server.tools.order_output import OrderOut
 from bot.mcp_server.tools.rates import methods_out
@@ -18,12 +18,12 @@ ORDER_URI = "kirim://orders/{orderId}"
 JSON = "application/json"
 
 
-def offer_resources(server: MCPServer, service: Service) -> None:
+def add_resources(server: MCPServer, service: Service) -> None:
     """Add the resources to `server`."""
 
     async def payout_methods() -> str:
         try:
-            return json.dumps(content_of(methods_out(await service.methods())))
+            return json.dumps(to_content(methods_out(await service.methods())))
         except SettlementError as error:
             raise ResourceError(str(read_failure(error))) from None
 
@@ -34,7 +34,7 @@ def offer_resources(server: MCPServer, service: Service) -> None:
             raise ResourceNotFoundError("This server has no order with this id.") from None
         except SettlementError as error:
             raise ResourceError(str(read_failure(error))) from None
-        return json.dumps(content_of(OrderOut.of(found, await shown_payment(service, found))))
+        return json.dumps(to_content(OrderOut.from_order(found, await shown_payment(service, found))))
 
     server.resource(
         METHODS_URI,

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from bot.core.money import Amount
 from bot.mcp_server.service import Service
-from bot.mcp_server.tools.payable import Payment, like_another, payment_of_known
+from bot.mcp_server.tools.payable import Payment, check_known_payment, explain_duplicate
 from bot.orders.deposits import find_earlier_deposits, is_list_conclusive
 from bot.orders.placement.invoice_check import TOO_GOOD_PERCENT, Unpayable
 from bot.rates.quote import estimate, price_drift_percent
@@ -50,7 +50,7 @@ async def shown_payment(service: Service, order: Order) -> ShownPayment:
 async def shown_payments(service: Service, orders: tuple[Order, ...]) -> list[ShownPayment]:
     """Return the payment part of each order. Rate and caps are read once, and only if an order needs them."""
     checked = [_checked(service, order) for order in orders]
-    if all(each.payment is None or service.is_agreed(order.id) for order, each in zip(orders, checked, strict=True)):
+    if all(each.payment is None or service.is_verified(order.id) for order, each in zip(orders, checked, strict=True)):
         return checked
     try:
         await service.methods()
@@ -71,7 +71,7 @@ def _checked(service: Service, order: Order) -> ShownPayment:
         return ShownPayment(why_not=withheld)
     allowed = service.amounts_for(order.partner_payout_bank_code, order.partner_payout_bank_name)
     try:
-        payment = payment_of_known(order, network=service.rules.network, allowed=allowed, now=service.clock.now())
+        payment = check_known_payment(order, network=service.rules.network, allowed=allowed, now=service.clock.now())
     except Unpayable as reason:
         return ShownPayment(why_not=str(reason))
     return ShownPayment(payment)
@@ -81,7 +81,7 @@ def _compared(
     service: Service, order: Order, shown: ShownPayment, price: Quote | None, newest: tuple[OrderReport, ...]
 ) -> ShownPayment:
     """Compare an order that this process doesn't remember with the current quote and the newest orders."""
-    if shown.payment is None or service.is_agreed(order.id):
+    if shown.payment is None or service.is_verified(order.id):
         return shown
     if price is None:
         return ShownPayment(why_not=UNCHECKED)
@@ -104,7 +104,7 @@ def _why_not_alone(service: Service, order: Order, newest: tuple[OrderReport, ..
     if not is_list_conclusive(newest, order.id, is_new=False):
         return UNLISTED
     before = find_earlier_deposits(newest, order.id, deposit, order.sat_amount, service.clock.now())
-    return like_another(before[0]) if before else None
+    return explain_duplicate(before[0]) if before else None
 
 
 def _drift_percent(order: Order, price: Quote) -> Decimal:

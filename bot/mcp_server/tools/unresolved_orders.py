@@ -70,8 +70,8 @@ class UnresolvedOrders:
         self._count = 0
 
     @contextmanager
-    def sending(self, request: Request) -> Iterator[Sending]:
-        """Send `request` within the block. Raise `UnresolvedOrder` if the order may already exist."""
+    def prevent_repeat(self, request: Request) -> Iterator[Sending]:
+        """Let the block send `request` once. Raise `UnresolvedOrder` if the order may already exist."""
         if request in self._running:
             raise UnresolvedOrder(is_running=True)
         known = self._remembered.get(request)
@@ -90,18 +90,18 @@ class UnresolvedOrders:
             if was_created:
                 self._remember(request, sending.order_id)
 
-    def begin_look(self) -> int:
-        """Begin to read the list of orders. Pass the result to `looked`."""
+    def start_listing(self) -> int:
+        """Begin to read the list of orders. Pass the result to `finish_listing`."""
         return self._count
 
-    def looked(self, begun: int, *, is_empty: bool) -> None:
+    def finish_listing(self, started: int, *, is_empty: bool) -> None:
         """Forget requests sent before the list was requested: the caller can now decide.
 
         An older list can't show later orders. An empty one proves nothing, because the service answers so while its
         database is down (settlement API, 4.7).
         """
         if not is_empty:
-            self._remembered = {key: each for key, each in self._remembered.items() if each.number > begun}
+            self._remembered = {key: each for key, each in self._remembered.items() if each.number > started}
 
     def _remember(self, request: Request, order_id: str | None) -> None:
         drop_oldest(self._remembered)

@@ -23,87 +23,87 @@ def request(amount: int = 150_000) -> Request:
     return request_of(order(amount), "bank")
 
 
-def fails(doubts: UnresolvedOrders, error: BaseException) -> None:
-    with pytest.raises(type(error)), doubts.sending(request()):
+def fails(unresolved: UnresolvedOrders, error: BaseException) -> None:
+    with pytest.raises(type(error)), unresolved.prevent_repeat(request()):
         raise error
 
 
-def look(doubts: UnresolvedOrders, *, is_empty: bool = False) -> None:
-    doubts.looked(doubts.begin_look(), is_empty=is_empty)
+def look(unresolved: UnresolvedOrders, *, is_empty: bool = False) -> None:
+    unresolved.finish_listing(unresolved.start_listing(), is_empty=is_empty)
 
 
 def test_an_order_that_surely_was_not_created_can_be_sent_again() -> None:
-    doubts = UnresolvedOrders()
+    unresolved = UnresolvedOrders()
     for error in (ValidationRejected(400), NeverReached("no route")):
-        fails(doubts, error)
-        fails(doubts, error)
+        fails(unresolved, error)
+        fails(unresolved, error)
 
 
 def test_a_created_order_is_not_created_again_by_a_caller_who_missed_the_answer() -> None:
     seconds = Seconds()
-    doubts = UnresolvedOrders(seconds)
-    with doubts.sending(request()) as sending:
+    unresolved = UnresolvedOrders(seconds)
+    with unresolved.prevent_repeat(request()) as sending:
         sending.order_id = "cm1"
-    with pytest.raises(UnresolvedOrder) as doubt, doubts.sending(request()):
+    with pytest.raises(UnresolvedOrder) as raised, unresolved.prevent_repeat(request()):
         pytest.fail("it was sent again")
-    assert (doubt.value.order_id, doubt.value.is_running) == ("cm1", False)
-    with doubts.sending(request(160_000)):
+    assert (raised.value.order_id, raised.value.is_running) == ("cm1", False)
+    with unresolved.prevent_repeat(request(160_000)):
         pass
     seconds.now += CREATED_FOR
-    with doubts.sending(request()) as sending:
+    with unresolved.prevent_repeat(request()) as sending:
         sending.order_id = "cm2"
-    look(doubts)
-    with doubts.sending(request()):
+    look(unresolved)
+    with unresolved.prevent_repeat(request()):
         pass
 
 
 @pytest.mark.parametrize("error", [NoAnswer("silence"), KeyboardInterrupt(), ZeroDivisionError()])
 def test_one_without_a_known_outcome_cannot_until_somebody_looked(error: BaseException) -> None:
-    doubts = UnresolvedOrders()
-    fails(doubts, error)
-    with pytest.raises(UnresolvedOrder) as doubt, doubts.sending(request()):
+    unresolved = UnresolvedOrders()
+    fails(unresolved, error)
+    with pytest.raises(UnresolvedOrder) as raised, unresolved.prevent_repeat(request()):
         pytest.fail("it was sent again")
-    assert (doubt.value.order_id, doubt.value.is_running) == (None, False)
-    with doubts.sending(request(160_000)):
+    assert (raised.value.order_id, raised.value.is_running) == (None, False)
+    with unresolved.prevent_repeat(request(160_000)):
         pass
-    look(doubts)
-    with doubts.sending(request()):
+    look(unresolved)
+    with unresolved.prevent_repeat(request()):
         pass
 
 
 def test_an_empty_list_proves_nothing() -> None:
-    doubts = UnresolvedOrders()
-    fails(doubts, NoAnswer("silence"))
-    look(doubts, is_empty=True)
-    with pytest.raises(UnresolvedOrder), doubts.sending(request()):
+    unresolved = UnresolvedOrders()
+    fails(unresolved, NoAnswer("silence"))
+    look(unresolved, is_empty=True)
+    with pytest.raises(UnresolvedOrder), unresolved.prevent_repeat(request()):
         pytest.fail("it was sent again")
 
 
 def test_a_list_that_was_asked_for_before_the_order_was_sent_proves_nothing() -> None:
-    doubts = UnresolvedOrders()
-    begun = doubts.begin_look()
-    fails(doubts, NoAnswer("silence"))
-    doubts.looked(begun, is_empty=False)
-    with pytest.raises(UnresolvedOrder), doubts.sending(request()):
+    unresolved = UnresolvedOrders()
+    started = unresolved.start_listing()
+    fails(unresolved, NoAnswer("silence"))
+    unresolved.finish_listing(started, is_empty=False)
+    with pytest.raises(UnresolvedOrder), unresolved.prevent_repeat(request()):
         pytest.fail("it was sent again")
 
 
 def test_a_list_that_was_asked_for_while_the_order_was_under_way_proves_nothing() -> None:
-    doubts, begun = UnresolvedOrders(), 0
-    with doubts.sending(request()):
-        begun = doubts.begin_look()
-    doubts.looked(begun, is_empty=False)
-    with pytest.raises(UnresolvedOrder), doubts.sending(request()):
+    unresolved, started = UnresolvedOrders(), 0
+    with unresolved.prevent_repeat(request()):
+        started = unresolved.start_listing()
+    unresolved.finish_listing(started, is_empty=False)
+    with pytest.raises(UnresolvedOrder), unresolved.prevent_repeat(request()):
         pytest.fail("it was sent again")
 
 
 def test_one_under_way_cannot_be_sent_beside_itself_even_after_a_look() -> None:
-    doubts = UnresolvedOrders()
-    with doubts.sending(request()):
-        look(doubts)
-        with pytest.raises(UnresolvedOrder) as doubt, doubts.sending(request()):
+    unresolved = UnresolvedOrders()
+    with unresolved.prevent_repeat(request()):
+        look(unresolved)
+        with pytest.raises(UnresolvedOrder) as raised, unresolved.prevent_repeat(request()):
             pytest.fail("it was sent twice")
-        assert doubt.value.is_running
+        assert raised.value.is_running
 
 
 def test_another_spelling_of_the_holder_or_of_a_mobile_number_is_the_same_order() -> None:
@@ -118,11 +118,11 @@ def test_another_spelling_of_the_holder_or_of_a_mobile_number_is_the_same_order(
 
 def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.mcp_server.memory.REMEMBERED", 3)
-    doubts = UnresolvedOrders()
+    unresolved = UnresolvedOrders()
     for amount in range(1, 6):
-        with pytest.raises(SettlementError), doubts.sending(request(amount)):
+        with pytest.raises(SettlementError), unresolved.prevent_repeat(request(amount)):
             raise NoAnswer
-    with doubts.sending(request(1)):
+    with unresolved.prevent_repeat(request(1)):
         pass
-    with pytest.raises(UnresolvedOrder), doubts.sending(request(5)):
+    with pytest.raises(UnresolvedOrder), unresolved.prevent_repeat(request(5)):
         pytest.fail("it was sent again")
