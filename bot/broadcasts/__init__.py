@@ -1,1 +1,1 @@
-"""Broadcasts of operators: compose, schedule, run and follow them."""
+"""Broadcasts: operators write, schedule and send messages to subscribers, and follow their progress."""

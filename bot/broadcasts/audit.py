@@ -1,4 +1,4 @@
-"""What broadcasts write to the audit log."""
+"""Audit entries about broadcasts."""
 
 from datetime import datetime
 from typing import Final

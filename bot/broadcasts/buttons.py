@@ -1,4 +1,4 @@
-"""The buttons of operators' broadcasts."""
+"""Buttons of broadcasts."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,7 +30,7 @@ class BroadcastAction(StrEnum):
 
 
 class DeliveryAction(StrEnum):
-    """What a button of a broadcast that has started does."""
+    """What a button of a started broadcast does."""
 
     SHOW = "show"
     PAUSE = "pause"
@@ -41,7 +41,7 @@ class DeliveryAction(StrEnum):
 
 @dataclass(frozen=True)
 class BroadcastButton(Callback, prefix="bc"):
-    """A button of one revision of a broadcast. What `argument` means depends on the action."""
+    """A button of one revision of a broadcast. The action decides what `argument` means."""
 
     broadcast_id: Annotated[str, Pattern("[0-9a-f]{10}")]
     revision: int
@@ -56,19 +56,19 @@ class BroadcastButton(Callback, prefix="bc"):
 
 @dataclass(frozen=True)
 class BroadcastListButton(Callback, prefix="bc:list"):
-    """A button to a page of the list; `offset` is how many newer broadcasts the page leaves out."""
+    """A button to a page of the list. `offset` is the number of newer broadcasts on earlier pages."""
 
     offset: int
 
 
 @dataclass(frozen=True)
 class NewBroadcastButton(Callback, prefix="bc:new"):
-    """The button that opens the operator's draft."""
+    """A button that opens the operator's draft."""
 
 
 @dataclass(frozen=True)
 class DeliveryButton(Callback, prefix="bd"):
-    """A button of a broadcast that has started."""
+    """A button of a started broadcast."""
 
     broadcast_id: Annotated[str, Pattern("[0-9a-f]{4,32}")]
     action: DeliveryAction

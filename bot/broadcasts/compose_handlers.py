@@ -1,7 +1,6 @@
-"""What an operator types or sends for a draft: a text with its formatting, a picture, a time.
+"""Handlers for writing a draft: its text with formatting, its picture, its readers and its time.
 
-All of it is data: saved as Telegram's entities say, checked before it is saved, and asked for again with the
-reason where it can't be.
+Answers are checked before they are saved. If an answer is rejected, the operator sees why and is asked again.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -32,7 +31,7 @@ Show = Callable[[Session, Broadcast], Awaitable[bool]]
 
 
 class ComposeHandlers:
-    """Show a draft, ask for its parts, and take what operators type or send for them."""
+    """Show a draft, ask for its parts, and save the operator's answers."""
 
     def __init__(self, *, drafts: BroadcastDrafts, broadcasts: BroadcastService, translations: Translations) -> None:
         self._drafts = drafts
@@ -40,7 +39,7 @@ class ComposeHandlers:
         self._translations = translations
 
     def answers(self) -> Mapping[str, questions.Answer]:
-        """Return who takes the answer to which question."""
+        """Return the handler of each question's answer."""
         return {
             TEXT: self.save_text,
             PICTURE: self.save_picture,
@@ -55,12 +54,16 @@ class ComposeHandlers:
         return True
 
     async def show_audience(self, session: Session, broadcast: Broadcast) -> bool:
-        """Show to whom it goes and how many they are, and ask for the days within which they were here."""
+        """Show the audience and its size, and ask within how many days readers were active."""
         readers = await self._broadcasts.count_readers(broadcast.audience)
         return await _ask(session, DAYS, broadcast.id, screens.ask_audience(session.t, broadcast, readers))
 
     async def save(self, session: Session, changed: Broadcast, show: Show | None = None) -> bool:
-        """Save a change that a button made, if its messages still fit, and show it; return whether it was saved."""
+        """Save a change that a button made, and show it with `show`.
+
+        Return False if the draft has changed since it was read. A message that is too long isn't saved; the operator
+        sees why.
+        """
         try:
             self._check_length(changed)
         except Rejection as rejection:
@@ -81,17 +84,17 @@ class ComposeHandlers:
         return await _ask(session, PICTURE, broadcast.id, screens.ask_picture(session.t, broadcast))
 
     async def ask_start(self, session: Session, broadcast: Broadcast) -> bool:
-        """Ask when it begins."""
+        """Ask when to send the broadcast."""
         screen = screens.ask_start(session.reader, broadcast)
         return await _ask(session, START_TIME, broadcast.id, screen)
 
     async def ask_daily_time(self, session: Session, broadcast: Broadcast) -> bool:
-        """Ask at what time each day."""
+        """Ask at what time of the day to send a daily broadcast."""
         screen = screens.ask_daily_time(session.reader, broadcast)
         return await _ask(session, DAILY_TIME, broadcast.id, screen)
 
     async def save_text(self, session: Session, argument: str, message: Message) -> None:
-        """Take a text for one language, and the picture above it if there is one."""
+        """Save the text for one language, and the picture of the same message if it has one."""
         broadcast_id, _separator, locale = argument.partition(":")
 
         def change(broadcast: Broadcast) -> Broadcast:
@@ -103,7 +106,7 @@ class ComposeHandlers:
         )
 
     async def save_picture(self, session: Session, broadcast_id: str, message: Message) -> None:
-        """Take the operator's own picture. What is written under it isn't taken."""
+        """Save the operator's own picture. Its caption is ignored."""
 
         def change(broadcast: Broadcast) -> Broadcast:
             photo = _photo_id(message)
@@ -116,7 +119,7 @@ class ComposeHandlers:
         )
 
     async def save_start(self, session: Session, broadcast_id: str, message: Message) -> None:
-        """Take the time to begin at."""
+        """Save the time when the broadcast starts."""
 
         def change(broadcast: Broadcast) -> Broadcast:
             starts_at = read_moment(message.text or "", session.now, session.zone)
@@ -128,7 +131,7 @@ class ComposeHandlers:
         await self._save_answer(session, broadcast_id, change, ask)
 
     async def save_daily_time(self, session: Session, broadcast_id: str, message: Message) -> None:
-        """Take the time of each day."""
+        """Save the time of the day of a daily broadcast."""
 
         def change(broadcast: Broadcast) -> Broadcast:
             return replace(broadcast, starts_at=None, daily_minute=read_minute(message.text or ""))
@@ -139,7 +142,7 @@ class ComposeHandlers:
         await self._save_answer(session, broadcast_id, change, ask)
 
     async def save_days(self, session: Session, broadcast_id: str, message: Message) -> None:
-        """Take the number of days within which readers must have been here."""
+        """Save within how many days readers must have been active."""
         shown = await self._drafts.get(broadcast_id)
         readers = await self._broadcasts.count_readers(shown.audience) if shown else {}
 
@@ -158,7 +161,7 @@ class ComposeHandlers:
         change: Callable[[Broadcast], Broadcast],
         ask: Callable[[Broadcast], Screen],
     ) -> None:
-        """Save what was sent, or say why not and ask again."""
+        """Apply `change` to the draft and save it. If it is rejected, say why and ask again."""
         broadcast = await self._drafts.get(broadcast_id) if session.is_operator else None
         if broadcast is None:
             await session.save_user(questions.answered(session))
@@ -188,7 +191,7 @@ async def _ask(session: Session, question: str, argument: str, screen: Screen) -
 
 
 def _read_html(message: Message) -> str:
-    """Return what is written, or written under a picture, with its entities as markup."""
+    """Return the text or the caption of a photo, with its formatting as HTML."""
     if message.text:
         return message.text_html
     return message.caption_html if message.caption and message.photo else ""

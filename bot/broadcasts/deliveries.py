@@ -1,7 +1,7 @@
-"""Broadcasts that have begun: paused, resumed, stopped, and resumed automatically after a crash.
+"""Started broadcasts: pause, resume and stop them, and resume them automatically after a crash.
 
-What was decided is in the broadcast's row, and its run reads it in each of its transactions: of two operators who
-press at once, one has done it and the other sees the status.
+The broadcast's row holds the operators' decision. The run reads the row in each of its transactions. If two operators
+press at once, only the first press has an effect, and the second operator sees the current status.
 """
 
 import asyncio
@@ -30,22 +30,22 @@ RUNNING, PAUSED, STOPPED, DONE = (
 )
 UNKNOWN = DeliveryStatus.UNKNOWN
 SAVE_ATTEMPTS = 5
-"""Attempts at a save that others get ahead of; a broadcast's row changes a few times in all."""
+"""How often a save is attempted. Another save can come first, but a broadcast's row changes only a few times."""
 
 MAX_RECOVERED = 20
-"""Broadcasts that are looked at after a crash."""
+"""How many of the newest broadcasts to check after a crash."""
 
 
 class DeliveryService:
-    """The use cases of a broadcast that has begun.
+    """Start, pause, resume, stop and retry broadcasts.
 
     Args:
-        store: has broadcasts and their deliveries.
+        store: the database with broadcasts and their deliveries.
         clock: the time.
         sender: sends one delivery.
-        default_locale: what users read whose language the bot doesn't speak.
+        default_locale: the locale for users whose language the bot doesn't support.
         per_second: the expected deliveries a second.
-        on_change: called when the progress of a broadcast has changed.
+        on_change: is called when the progress of a broadcast has changed.
     """
 
     def __init__(
@@ -68,11 +68,14 @@ class DeliveryService:
 
     @property
     def is_busy(self) -> bool:
-        """Return whether this process is delivering anything."""
+        """Whether this process is delivering a broadcast."""
         return bool(self._runs)
 
     async def begin(self, broadcast: Broadcast) -> Broadcast | None:
-        """Save who it goes to, and start its run; None where the broadcast was changed since it was read."""
+        """Save who gets the broadcast, and start its run.
+
+        Return None if the broadcast has changed since it was read.
+        """
         now = self._clock.now()
         async with self._store.transaction() as tx:
             begun = await BroadcastRepository(tx).save(replace(broadcast, status=RUNNING, started_at=now))
@@ -84,22 +87,22 @@ class DeliveryService:
         return begun
 
     async def pause(self, broadcast_id: str, by: int) -> Broadcast | None:
-        """Pause it; None where it isn't running."""
+        """Pause a broadcast. Return None if it isn't running."""
         return await self._change(broadcast_id, {RUNNING}, by=by, status=PAUSED)
 
     async def resume(self, broadcast_id: str, by: int) -> Broadcast | None:
-        """Continue it; None where it isn't paused after its beginning."""
+        """Resume a broadcast. Return None if it isn't paused, or was never started."""
         return await self._change(broadcast_id, {PAUSED}, by=by, status=RUNNING)
 
     async def stop(self, broadcast_id: str, by: int) -> Broadcast | None:
-        """End it early; None where it has ended or hasn't begun."""
+        """Stop a broadcast early. Return None if it isn't running or paused, or was never started."""
         stopped = await self._change(broadcast_id, {RUNNING, PAUSED}, by=by, status=STOPPED)
         if stopped is not None and broadcast_id not in self._runs:
             await self._end(broadcast_id)
         return stopped
 
     async def retry_unknown(self, broadcast_id: str, by: int) -> int:
-        """Send it again to the readers whose result is unknown, and return how many they are."""
+        """Send the broadcast again to the readers whose result is unknown, and return how many they are."""
         async with self._store.transaction() as tx:
             broadcast = await BroadcastRepository(tx).get(broadcast_id)
             counts = await DeliveryRepository(tx).counts(broadcast_id)
@@ -116,7 +119,7 @@ class DeliveryService:
         return count
 
     async def get_progress(self, broadcast_id: str) -> Progress | None:
-        """Return how far a broadcast is; None where it hasn't begun."""
+        """Return the progress of a broadcast; None if it hasn't started."""
         if broadcast_id in self._runs:
             return self._runs[broadcast_id][0].progress
         async with self._store.reading() as tx:
@@ -129,31 +132,31 @@ class DeliveryService:
         return Progress(broadcast, counts)
 
     async def pop_changed(self) -> frozenset[str]:
-        """Return the ids of those that haven't ended, and of those that began and ended since the last call."""
+        """Return the ids of broadcasts in progress, and of those that started and ended since the last call."""
         found = frozenset(self._changed).union(each.id for each in await self.find_unfinished())
         self._changed -= found
         return found
 
     async def find_unfinished(self) -> tuple[Broadcast, ...]:
-        """Return those that have begun and not ended."""
+        """Return the broadcasts that have started and not ended."""
         async with self._store.reading() as tx:
             found = await BroadcastRepository(tx).in_progress()
         return tuple(each for each in found if each.started_at is not None)
 
     async def save_live_message(self, broadcast_id: str, message_id: int) -> None:
-        """Save which message shows the progress."""
+        """Save the id of the message that shows the progress."""
         await self._change(broadcast_id, BroadcastStatus, message_id=message_id)
 
     async def resume_runs(self) -> None:
-        """Start the runs that should be running, such as those that a crash has interrupted."""
+        """Start the runs that should be running, such as those that a crash interrupted."""
         for broadcast in await self.find_unfinished():
             if broadcast.status is RUNNING:
                 self._start(broadcast)
 
     async def recover(self) -> tuple[str, ...]:
-        """Mark what a crash has left in the middle of a request as unknown, before anything is resumed.
+        """Mark deliveries that a crash interrupted during their request as unknown. Call this before `resume_runs`.
 
-        Return the ids of those that ended recently: their live message may not show that.
+        Return the ids of broadcasts that ended recently, because their live message may be out of date.
         """
         async with self._store.transaction() as tx:
             found = await BroadcastRepository(tx).newest(MAX_RECOVERED)
@@ -171,7 +174,10 @@ class DeliveryService:
             await asyncio.wait([task for _, task in self._runs.values()])
 
     async def close(self, within: float) -> None:
-        """Start no more requests, and wait up to `within` seconds for those made; the other results are unknown."""
+        """Start no more requests, and wait up to `within` seconds for the current ones.
+
+        The result of a request that takes longer is unknown.
+        """
         self._is_closing = True
         for run, _ in self._runs.values():
             run.stop_claiming()
@@ -191,7 +197,7 @@ class DeliveryService:
         await self._end(broadcast_id)
 
     async def _end(self, broadcast_id: str) -> None:
-        """Save the report, where nothing is left to do. An operator who resumes it at this moment keeps it open."""
+        """Save the report if no delivery is left. A broadcast that an operator resumes at this moment stays open."""
         for _ in range(SAVE_ATTEMPTS):
             async with self._store.transaction() as tx:
                 broadcast = await BroadcastRepository(tx).get(broadcast_id)
@@ -211,14 +217,17 @@ class DeliveryService:
     def _on_run_ended(self, broadcast_id: str, task: asyncio.Task[None]) -> None:
         self._runs.pop(broadcast_id, None)
         if not task.cancelled() and (error := task.exception()):
-            # The worker resumes it at its next look.
+            # The worker resumes the broadcast at its next tick.
             log.error("broadcast_batch_failed", broadcast=broadcast_id, error=type(error).__name__)
         self._on_change()
 
     async def _change(
         self, broadcast_id: str, allowed: Iterable[BroadcastStatus], *, by: int | None = None, **changes: object
     ) -> Broadcast | None:
-        """Save changes. `by` is the operator who decided them; what no operator decided isn't shown either."""
+        """Save changes of a broadcast.
+
+        `by` is the operator who decided them. A change without `by` doesn't update the live message.
+        """
         for _ in range(SAVE_ATTEMPTS):
             async with self._store.transaction() as tx:
                 broadcast = await BroadcastRepository(tx).get(broadcast_id)

@@ -1,6 +1,6 @@
-"""Buttons under a broadcast that has begun: pause, resume, stop, and send again where the result is unknown.
+"""Buttons of a started broadcast: pause, resume, stop, and retry deliveries with an unknown result.
 
-A second press does nothing: what a button asks for is only done in the state that it was shown for.
+A second press does nothing, because each action needs the status in which its button was shown.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,7 +16,7 @@ _Action = Callable[["DeliveryHandlers", Session, str], Awaitable[bool]]
 
 
 class DeliveryHandlers:
-    """Let operators follow, pause and stop a broadcast that has begun."""
+    """Let operators follow, pause, resume and stop a started broadcast."""
 
     def __init__(self, *, deliveries: DeliveryService) -> None:
         self._deliveries = deliveries
@@ -28,12 +28,12 @@ class DeliveryHandlers:
         return routes
 
     async def delivery_button(self, session: Session, button: DeliveryButton) -> None:
-        """Do what a button of a broadcast that has started says, and show its progress."""
+        """Run the action of a button of a started broadcast, and show the progress."""
         if not await self._act_and_show(session, button.broadcast_id, self.ACTIONS[button.action]):
             await session.explain("stale.button")
 
     async def _act_and_show(self, session: Session, broadcast_id: str, act: _Action) -> bool:
-        """Return False where no such broadcast has begun."""
+        """Run an action and show the progress. Return False if the broadcast doesn't exist or hasn't started."""
         if await self._deliveries.get_progress(broadcast_id) is None:
             return False
         was_done = await act(self, session, broadcast_id)
@@ -66,4 +66,4 @@ class DeliveryHandlers:
         DeliveryAction.STOP: _stop,
         DeliveryAction.RETRY_UNKNOWN: _retry_unknown,
     }
-    """What a button does; it returns whether it was still to be done."""
+    """Action of a button -> handler. The handler returns False if the status no longer allows the action."""

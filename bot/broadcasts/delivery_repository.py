@@ -1,4 +1,4 @@
-"""Read and write deliveries: who was sent which broadcast, and the result."""
+"""Read and write deliveries: who gets which broadcast, and with what result."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -62,14 +62,14 @@ WITH_STATUS = (
 
 
 class DeliveryRepository:
-    """The ledger of deliveries."""
+    """The deliveries of all broadcasts."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def create(self, broadcast: Broadcast, default_locale: str, now: datetime) -> int:
-        """Add a waiting row for each subscriber in the audience who can be reached, and return how many they are."""
+        """Add a waiting delivery for each reachable subscriber in the audience, and return how many were added."""
         locale = _locale_read(default_locale)
         readers = (
             select(literal(broadcast.id), users.c.id, locale, literal(str(DeliveryStatus.WAITING)))
@@ -95,7 +95,10 @@ class DeliveryRepository:
     async def claim(
         self, broadcast_id: str, limit: int, at: datetime, excluded: Collection[int] = ()
     ) -> tuple[Delivery, ...]:
-        """Waiting -> sending, in the order of the users' ids, all `but` these."""
+        """Mark waiting deliveries as being sent, and return them in the order of the users' ids.
+
+        Deliveries to the `excluded` users stay waiting.
+        """
         known = {"broadcast": broadcast_id, "limit": limit, "now": at, "excluded": tuple(excluded)}
         found = await self._connection.execute(CLAIM, known)
         claimed = encryption.read_rows(self._vault, deliveries, found.mappings(), _delivery)
@@ -117,16 +120,16 @@ class DeliveryRepository:
             await self._connection.execute(RECORD, became)
 
     async def release(self, broadcast_id: str, user_ids: Collection[int]) -> None:
-        """Sending -> waiting: these surely weren't sent."""
+        """Mark claimed deliveries as waiting again. Call this only if they surely weren't sent."""
         for batch in upsert.split_into_batches(user_ids):
             await self._connection.execute(RELEASE, {"broadcast": broadcast_id, "user_ids": batch})
 
     async def mark_interrupted(self, broadcast_id: str) -> int:
-        """Sending -> unknown: a crash has left them in the middle of a request. Return how many they were."""
+        """Mark claimed deliveries as unknown after a crash, and return how many they were."""
         return (await self._connection.execute(MARK_INTERRUPTED, {"broadcast": broadcast_id})).rowcount
 
     async def retry_unknown(self, broadcast_id: str) -> int:
-        """Unknown -> waiting, where an operator says so. Return how many they were."""
+        """Mark deliveries with an unknown result as waiting again, and return how many they were."""
         return (await self._connection.execute(RETRY_UNKNOWN, {"broadcast": broadcast_id})).rowcount
 
     async def counts(self, broadcast_id: str) -> Mapping[DeliveryStatus, int]:
@@ -135,7 +138,7 @@ class DeliveryRepository:
         return {DeliveryStatus(status): int(count) for status, count in found}
 
     async def with_status(self, broadcast_id: str, status: DeliveryStatus, limit: int = 100) -> tuple[Delivery, ...]:
-        """Return those with this status, in the order of the users' ids."""
+        """Return the deliveries with this status, in the order of the users' ids."""
         found = await self._connection.execute(
             WITH_STATUS, {"broadcast": broadcast_id, "status": status, "limit": limit}
         )
@@ -143,7 +146,10 @@ class DeliveryRepository:
 
 
 def _locale_read(default_locale: str) -> ColumnElement[str]:
-    """Return the language that a user reads: chosen, of their app, or the default (`i18n.choose_locale`)."""
+    """Return the locale in which a user reads, as `i18n.choose_locale` picks it.
+
+    It is the user's choice, else the language of their app, else the default.
+    """
     chosen_then_of_app = (users.c.locale, users.c.language_code)
     return case(
         *((_matches_locale(tag, locale), literal(locale)) for tag in chosen_then_of_app for locale in LOCALES),
@@ -152,7 +158,7 @@ def _locale_read(default_locale: str) -> ColumnElement[str]:
 
 
 def _matches_locale(tag: ColumnElement[str | None], locale: str) -> ColumnElement[bool]:
-    """Return whether `tag` is one of the codes of `locale`, with a region or without, as `find_locale` has it."""
+    """Return whether `tag` is a code of `locale`, with or without a region. `find_locale` does the same in Python."""
     begins = (
         func.substr(func.lower(tag), 1, len(code) + 1).in_([code, *(f"{code}{mark}" for mark in REGION_MARKS)])
         for code in codes_of(locale)

@@ -1,6 +1,7 @@
-"""Drafts of broadcasts, and the list of those that were confirmed.
+"""Drafts of broadcasts, and the list of confirmed broadcasts.
 
-Each save is over the revision that was seen, so of two presses at once one counts and the other learns that.
+A save needs the revision that was read. If two operators press at once, the second save fails and its operator sees
+that.
 """
 
 import secrets
@@ -22,7 +23,10 @@ PAGE_SIZE: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class BroadcastPage:
-    """Some confirmed broadcasts, newest first, with the counts of their deliveries; `offset` are newer."""
+    """Some confirmed broadcasts, newest first, with the counts of their deliveries.
+
+    `offset` is the number of newer broadcasts.
+    """
 
     broadcasts: tuple[Broadcast, ...]
     counts: Mapping[str, Mapping[str, int]]
@@ -32,9 +36,9 @@ class BroadcastPage:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would be sent: the broadcast with its quote, its readers by language, and why to confirm it again.
+    """What would be sent: the broadcast with its quote, its readers by language, and warnings.
 
-    `last` is the quote of the last broadcast, from which a jump is counted.
+    `last` is the quote of the last broadcast. A jump of the rate is measured from it.
     """
 
     broadcast: Broadcast
@@ -45,24 +49,24 @@ class Preview:
 
     @property
     def size(self) -> int:
-        """Return the number of readers."""
+        """The number of readers."""
         return sum(self.readers.values())
 
 
 class BroadcastDrafts:
-    """Change drafts, and list what was confirmed."""
+    """Change drafts, and list confirmed broadcasts."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     async def get(self, broadcast_id: str) -> Broadcast | None:
-        """Return a broadcast, whatever its status."""
+        """Return a broadcast of any status."""
         async with self._store.reading() as tx:
             return await BroadcastRepository(tx).get(broadcast_id)
 
     async def open(self, operator_id: int) -> Broadcast:
-        """Return the operator's open draft; a new one of the rate where there is none."""
+        """Return the operator's open draft. Create a draft about the rate if there is none."""
         async with self._store.transaction() as tx:
             draft = await BroadcastRepository(tx).draft_of(operator_id)
             if draft is None:
@@ -71,7 +75,7 @@ class BroadcastDrafts:
         return draft
 
     async def copy(self, broadcast: Broadcast, operator_id: int) -> Broadcast:
-        """Return a new draft that says the same to the same audience; the operator's open one is discarded."""
+        """Create a draft with the same text, picture and audience. The operator's open draft is discarded."""
         copied = replace(
             self._create(operator_id),
             is_rate=broadcast.is_rate,
@@ -87,9 +91,9 @@ class BroadcastDrafts:
         return copied
 
     async def change(self, broadcast: Broadcast) -> Broadcast | None:
-        """Save a changed draft; None where it has changed since it was read, or is no longer a draft.
+        """Save a changed draft. Return None if it has changed since it was read, or is no longer a draft.
 
-        Its quote is dropped: what was previewed isn't what would be sent.
+        Its quote is removed, because the preview no longer shows what would be sent.
         """
         if broadcast.status is not BroadcastStatus.DRAFT:
             return None
@@ -97,14 +101,14 @@ class BroadcastDrafts:
             return await BroadcastRepository(tx).save(replace(broadcast, quote=None, is_rate=broadcast.needs_quote))
 
     async def discard(self, broadcast: Broadcast) -> Broadcast | None:
-        """Discard a draft; None where it is no longer one."""
+        """Discard a draft. Return None if it is no longer a draft."""
         if broadcast.status is not BroadcastStatus.DRAFT:
             return None
         async with self._store.transaction() as tx:
             return await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.DISCARDED))
 
     async def list_page(self, offset: int = 0) -> BroadcastPage:
-        """Return a page of those confirmed, newest first."""
+        """Return a page of confirmed broadcasts, newest first."""
         async with self._store.reading() as tx:
             found = await BroadcastRepository(tx).newest(PAGE_SIZE, offset)
             counts = {each.id: await _count_deliveries(tx, each) for each in found}
@@ -120,12 +124,12 @@ class BroadcastDrafts:
 
 
 def generate_id() -> str:
-    """Return an id that can't be guessed, short enough for a button."""
+    """Return an id that can't be guessed and is short enough for a button."""
     return secrets.token_hex(5)
 
 
 async def _count_deliveries(tx: Transaction, broadcast: Broadcast) -> Mapping[str, int]:
-    """Return what was saved at its end, or what the ledger says now."""
+    """Return the counts from the report of an ended broadcast, else the counts of its deliveries now."""
     if broadcast.report is not None:
         return broadcast.report
     if broadcast.started_at is None:

@@ -1,4 +1,4 @@
-"""Broadcasts: operators write messages to the subscribers of rate updates."""
+"""The feature of broadcasts: operators write messages to the subscribers of rate updates."""
 
 from bot.broadcasts import notifications
 from bot.broadcasts.audit import AUDIT_TERMS
@@ -22,9 +22,9 @@ class Broadcasts:
 
     Args:
         infra: what every feature is built on.
-        catalogue: brings the rate that a broadcast shows.
-        charts: draws it.
-        rules: the settings that broadcasts go by.
+        catalogue: provides the rate that a broadcast shows.
+        charts: draws the rate.
+        rules: the settings of broadcasts.
         paid: whether to pay Telegram for messages above its free rate.
     """
 

@@ -1,7 +1,7 @@
-"""BroadcastService in the operators' chats: `/broadcast`, `/broadcasts`, and the buttons under them.
+"""Handlers of `/broadcast`, `/broadcasts` and the buttons of broadcasts, for operators only.
 
-Who is no operator gets what an unknown command and an old button get. Each button bears the revision it was shown
-for: what has changed since is shown as it is now, and nothing is done twice.
+Other users get the same answer as for an unknown command or an old button. Each button contains the revision that it
+was shown for. If the broadcast has changed since then, its current state is shown and nothing is done twice.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -27,7 +27,7 @@ from bot.infra.telegram.ui.screen import Screen
 from bot.users.session import Session
 
 READ_ONLY_ACTIONS: Final = frozenset({BroadcastAction.PAGE, BroadcastAction.SHOW_MESSAGES, BroadcastAction.COPY})
-"""What changes nothing of the broadcast, and so may be pressed on an old message."""
+"""Actions that change nothing, so they also work in old messages."""
 
 _Action = Callable[["BroadcastHandlers", Session, Broadcast, str], Awaitable[bool]]
 
@@ -69,7 +69,7 @@ class BroadcastHandlers:
         await self._show_list(session, 0)
 
     async def new_broadcast_button(self, session: Session, _: NewBroadcastButton) -> None:
-        """Show the operator's draft in place of the list."""
+        """Replace the list with the operator's draft."""
         await session.acknowledge()
         await self._compose.show_draft(session, await self._drafts.open(session.user.id))
 
@@ -79,7 +79,7 @@ class BroadcastHandlers:
         await self._show_list(session, button.offset)
 
     async def broadcast_button(self, session: Session, button: BroadcastButton) -> None:
-        """Do what a button of a broadcast says, unless the broadcast has changed since the button was shown."""
+        """Run the button's action, unless the broadcast has changed since the button was shown."""
         broadcast = await self._drafts.get(button.broadcast_id)
         if broadcast is None:
             await session.explain("stale.button")
@@ -89,7 +89,7 @@ class BroadcastHandlers:
             await self._show_current(session, await self._drafts.get(broadcast.id) or broadcast)
 
     async def _show_current(self, session: Session, broadcast: Broadcast) -> None:
-        """Show the broadcast as it is now: another operator was faster, or it is an old button."""
+        """Show the broadcast as it is now, because the button was old or another operator was faster."""
         await session.acknowledge(session.t.plain("broadcast.changed_meanwhile"))
         if broadcast.status is BroadcastStatus.DRAFT and broadcast.operator_id == session.user.id:
             await self._compose.show_draft(session, broadcast)
@@ -177,7 +177,7 @@ class BroadcastHandlers:
         return await self._show_page(session, stopped)
 
     async def _preview(self, session: Session, broadcast: Broadcast, _: str) -> bool:
-        """Show what each language gets, then the question whether to send it."""
+        """Show the message in each language, then ask whether to send it."""
         if not broadcast.can_be_confirmed:
             return False
         await session.acknowledge()
@@ -196,7 +196,7 @@ class BroadcastHandlers:
         return True
 
     async def _send_previews(self, session: Session, preview: Preview) -> Outcome:
-        """Send the message of each language, and return what came of the last one; the others were sent."""
+        """Send the message in each language, and return the first outcome that isn't a success, else a success."""
         sent: Outcome = Delivered()
         for locale in preview.broadcast.languages:
             await session.post(confirm_screens.show_heading(session.t, locale, preview.readers.get(locale, 0)))
@@ -206,7 +206,7 @@ class BroadcastHandlers:
         return sent
 
     async def _show_messages(self, session: Session, broadcast: Broadcast, _: str) -> bool:
-        """Send the messages of a broadcast that was confirmed; with the numbers of today where it has none yet."""
+        """Send the messages of a confirmed broadcast, with the newest quote if it has none yet."""
         await session.acknowledge()
         shown = await self._broadcasts.add_quote(broadcast)
         if shown is None:
@@ -217,7 +217,7 @@ class BroadcastHandlers:
         return True
 
     async def _confirm(self, session: Session, broadcast: Broadcast, accepted: str) -> bool:
-        """Confirm it: with the first press, or the second one in spite of the doubts that it names."""
+        """Confirm the broadcast. `accepted` are the values of the warnings that the operator accepts."""
         warnings = frozenset(warning for warning in BroadcastWarning if warning in accepted)
         try:
             confirmed = await self._broadcasts.confirm(broadcast, session.user.id, session.zone, warnings)
@@ -234,7 +234,10 @@ class BroadcastHandlers:
         return True
 
     async def _show_rejection(self, session: Session, broadcast: Broadcast, rejection: Rejection) -> bool:
-        """Say why not. A draft can be changed, and a broadcast whose time had come goes on waiting."""
+        """Say why the broadcast was rejected, and how to continue.
+
+        A draft can be changed. A broadcast whose time has come keeps waiting.
+        """
         reason = session.reason(rejection)
         if broadcast.status is BroadcastStatus.DRAFT:
             session.notice = reason
@@ -260,4 +263,4 @@ class BroadcastHandlers:
         BroadcastAction.CONFIRM_ANYWAY: _confirm,
         BroadcastAction.CANCEL: _cancel,
     }
-    """What a button does; it returns whether there was such a thing."""
+    """Action of a button -> handler. The handler returns False if the broadcast no longer allows the action."""

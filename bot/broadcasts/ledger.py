@@ -1,4 +1,4 @@
-"""The record of one running broadcast: results are saved and the next deliveries claimed in one commit each time."""
+"""The deliveries of one running broadcast: each commit saves results and claims the next deliveries."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -22,20 +22,21 @@ MAX_UNKNOWN_CLAIMS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class BatchRequest:
-    """What a run wants to have saved in one commit."""
+    """What a run asks to save in one commit."""
 
     capacity: int
-    """How many deliveries it can claim."""
+    """How many deliveries the run can claim."""
 
     results: Sequence[Delivery] = ()
     unsent: Collection[int] = ()
-    """Readers whose claimed delivery surely wasn't sent: it waits again."""
+    """Readers whose claimed delivery surely wasn't sent. Their delivery waits again."""
 
     postponed: Collection[int] = ()
-    """Readers that are only claimed where no others are left."""
+    """Readers to claim only if no others are left."""
 
     claimed: Collection[int] | None = None
-    """The readers it has, after a commit of which it doesn't know whether it failed: other claims were never sent."""
+    """The readers that the run has claimed, if it doesn't know whether the last commit failed. Deliveries that are
+    marked as being sent but aren't among them were never sent."""
 
     is_stopping: bool = False
     pauses_broadcast: bool = False
@@ -43,7 +44,7 @@ class BatchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What was saved: the broadcast as it is now, what was claimed, and which readers wait again."""
+    """What a commit saved: the current broadcast, the claimed deliveries, and the readers that wait again."""
 
     broadcast: Broadcast | None
     is_running: bool
@@ -52,7 +53,10 @@ class Batch:
 
 
 class DeliveryLedger:
-    """The deliveries of one broadcast, for its only run. Every method raises `StoreDown`."""
+    """The deliveries of one broadcast, for its only run.
+
+    All methods raise `StoreDown` if the database can't be used.
+    """
 
     def __init__(self, store: Database, clock: Clock, broadcast_id: str) -> None:
         self._store = store
@@ -60,13 +64,13 @@ class DeliveryLedger:
         self._id = broadcast_id
 
     async def open(self) -> Counter[DeliveryStatus]:
-        """Mark what a former run left in the middle of a request as unknown, and return how many have which status."""
+        """Mark deliveries that an earlier run left unfinished as unknown, and return status -> count."""
         async with self._store.transaction() as tx:
             await DeliveryRepository(tx).mark_interrupted(self._id)
             return Counter(await DeliveryRepository(tx).counts(self._id))
 
     async def commit_batch(self, request: BatchRequest) -> Batch:
-        """Save the results and claim the next deliveries, if the broadcast is still running."""
+        """Save the results. If the broadcast is still running, also claim the next deliveries."""
         async with self._store.transaction() as tx:
             broadcast = await self._load_broadcast(tx, pause=request.pauses_broadcast)
             is_running = (
@@ -90,7 +94,7 @@ class DeliveryLedger:
         return await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.PAUSED)) or broadcast
 
     async def _claim(self, tx: Transaction, request: BatchRequest) -> tuple[Delivery, ...]:
-        """Claim the next deliveries; postponed ones only where no others are left."""
+        """Claim the next deliveries. Claim postponed readers only if no others are left."""
         now = self._clock.now()
         claimed = await DeliveryRepository(tx).claim(self._id, request.capacity, now, excluded=request.postponed)
         if not claimed and request.postponed:
@@ -99,7 +103,7 @@ class DeliveryLedger:
         return tuple(replace(each, silent=each.user_id in quiet) for each in claimed)
 
     async def _find_unknown_claims(self, tx: Transaction, claimed: Collection[int] | None) -> set[int]:
-        """Return the readers that are marked as being sent although the run doesn't have them."""
+        """Return the readers whose delivery is marked as being sent although the run doesn't have it."""
         if claimed is None:
             return set()
         marked = await DeliveryRepository(tx).with_status(self._id, DeliveryStatus.SENDING, MAX_UNKNOWN_CLAIMS)

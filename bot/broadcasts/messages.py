@@ -1,4 +1,4 @@
-"""A broadcast as messages in Telegram: to its readers, to operators who look at it, and the live message of its run."""
+"""Telegram messages of broadcasts: to readers, as a preview to operators, and the live message of a run."""
 
 import asyncio
 from collections import OrderedDict
@@ -28,7 +28,7 @@ MAX_CACHED: Final = 8
 
 @dataclass(slots=True)
 class _Message:
-    """What a broadcast says in one language; `picture` is a file's id as soon as Telegram has it."""
+    """A broadcast's message in one language. `picture` becomes a file id after the first upload."""
 
     text: str
     keyboard: Keyboard
@@ -37,13 +37,13 @@ class _Message:
 
 
 class ChatBroadcastSender:
-    """Send deliveries in bulk, after everything else.
+    """Send deliveries at the lowest priority.
 
     Args:
-        messenger: sends.
-        translations: every language.
-        charts: draws the rate, where that is the broadcast's picture.
-        paid: pay for each message above Telegram's free rate (`allow_paid_broadcast`).
+        messenger: sends messages.
+        translations: all languages.
+        charts: draws the rate, if the broadcast shows it.
+        paid: whether to pay for each message above Telegram's free rate (`allow_paid_broadcast`).
     """
 
     def __init__(self, messenger: Messenger, translations: Translations, charts: Charts, *, paid: bool) -> None:
@@ -56,7 +56,7 @@ class ChatBroadcastSender:
     async def send(self, broadcast: Broadcast, delivery: Delivery, on_request: Callable[[], None]) -> DeliveryOutcome:
         """Make one attempt. `on_request` is called right before the request."""
         message = await self._message(broadcast, delivery.locale)
-        ON_SEND.set(on_request)  # in this delivery's own task
+        ON_SEND.set(on_request)  # affects only the task of this delivery
         if not isinstance(message.picture, bytes):
             return await self._send(delivery, message)
         # The first delivery uploads the picture, and the others wait for its id.
@@ -79,14 +79,14 @@ class ChatBroadcastSender:
         return delivery_outcome(sent)
 
     async def _message(self, broadcast: Broadcast, locale: str) -> _Message:
-        """Return the message in one language. It is made once: a broadcast that has begun says the same to all."""
+        """Return the message in one language. It is built once, because all readers get the same."""
         key = broadcast.id, locale
         task = self._messages.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             task = self._messages[key] = asyncio.create_task(self._make(broadcast, locale))
             while len(self._messages) > MAX_CACHED:
                 self._messages.popitem(last=False)
-        # The cancellation of one delivery must not take the message from the others.
+        # Cancelling one delivery must not cancel the message for the others.
         return await asyncio.shield(task)
 
     async def _make(self, broadcast: Broadcast, locale: str) -> _Message:
@@ -95,7 +95,7 @@ class ChatBroadcastSender:
 
 
 class BroadcastMessages:
-    """Send broadcasts to operators who look at them."""
+    """Send a broadcast's messages to operators, as a preview."""
 
     def __init__(self, messenger: Messenger, translations: Translations, charts: Charts) -> None:
         self._messenger = messenger
@@ -113,7 +113,7 @@ class BroadcastMessages:
 
 
 class LiveMessages:
-    """The message that shows an operator how far a broadcast is."""
+    """The messages that show operators the progress of broadcasts."""
 
     def __init__(self, store: Database, messenger: Messenger, translations: Translations, default_locale: str) -> None:
         self._store = store
@@ -122,9 +122,9 @@ class LiveMessages:
         self._default_locale = default_locale
 
     async def show(self, progress: Progress) -> int | None:
-        """Edit the message, or send it, and return its id.
+        """Edit the message or send a new one, and return its id.
 
-        Return 0 where the operator can't be reached any more, None where it couldn't be shown just now.
+        Return 0 if the operator can't be reached, and None if the attempt should be repeated later.
         """
         broadcast = progress.broadcast
         chat_id = broadcast.chat_id or broadcast.operator_id
@@ -148,7 +148,7 @@ class LiveMessages:
 
 
 async def _draw_picture(broadcast: Broadcast, t: Translator, charts: Charts) -> bytes | str | None:
-    """Return its picture, if any: a photo's id, or a PNG of the rate up to its quote in the readers' language."""
+    """Return a photo's file id, a PNG chart of the rate up to the broadcast's quote, or None."""
     period = broadcast.chart_period
     if period is None or broadcast.quote is None:
         return broadcast.picture

@@ -1,4 +1,4 @@
-"""Broadcasts and their deliveries: what is said to whom and when, and when an operator has to confirm it again."""
+"""Broadcasts, their deliveries, and the warnings that an operator has to accept."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,26 +16,26 @@ CHART: Final = "chart:"
 PERIODS: Final = ("day", "week", "month")
 
 VARIABLES: Final = ("rate", "usdc", "sats_100k", "sats_1m", "fee", "time", "source")
-"""What a text can show: rupiah for a bitcoin and for a USDC, the sats for 100,000 and for 1,000,000 rupiah, the fee,
+"""Variables of a text: rupiah for one bitcoin and for one USDC, sats for 100,000 and for 1,000,000 rupiah, the fee,
 and the quote's time and source."""
 
 SUM_VARIABLES: Final = {"sats_100k": 100_000, "sats_1m": 1_000_000}
-"""Variables that are sats -> for how many rupiah."""
+"""Variable that shows sats -> the sum in rupiah."""
 
 WIDEST_QUOTE: Final = Quote(
     Decimal("88888888888.88"), datetime(2028, 12, 28, 22, 58, tzinfo=UTC), Decimal("888888.88"), "W" * 24
 )
-"""A quote that takes more room than any real one: what fits with it fits when it is sent."""
+"""A quote that is longer than any real one. A message that fits with it fits with every quote."""
 
 MAX_DELAY: Final = timedelta(hours=2)
-"""A broadcast that couldn't begin for so long, because the bot didn't run, waits for an operator."""
+"""A broadcast that is later than this waits for an operator. The bot wasn't running at its time."""
 
 QUOTE_WAIT: Final = timedelta(minutes=5)
-"""So long a broadcast waits for a fresh quote before it asks an operator."""
+"""How long a broadcast waits for a fresh quote before operators are asked."""
 
 
 class BroadcastWarning(StrEnum):
-    """Why a broadcast isn't sent before an operator has confirmed it again. The values are in buttons."""
+    """Why an operator has to confirm a broadcast again. Buttons contain the values."""
 
     STALE = "s"
     JUMPED = "j"
@@ -44,10 +44,10 @@ class BroadcastWarning(StrEnum):
 
 
 class BroadcastStatus(StrEnum):
-    """Where a broadcast is."""
+    """The status of a broadcast."""
 
     DRAFT = "draft"
-    SCHEDULED = "scheduled"  # confirmed, to begin at `starts_at`
+    SCHEDULED = "scheduled"  # confirmed, starts at `starts_at`
     RUNNING = "running"
     PAUSED = "paused"
     STOPPED = "stopped"
@@ -59,16 +59,19 @@ class DeliveryStatus(StrEnum):
     """The result of a broadcast for one reader."""
 
     WAITING = "waiting"
-    SENDING = "sending"  # committed before the request: after a crash it may have arrived
+    SENDING = "sending"  # saved before the request, so it may have arrived if the bot crashes
     DELIVERED = "delivered"
     BLOCKED = "blocked"
     FAILED = "failed"
-    UNKNOWN = "unknown"  # may have arrived, may not: sent again only if an operator says so
+    UNKNOWN = "unknown"  # may have arrived, so only an operator can have it sent again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audience:
-    """To whom it goes: all subscribers, or those who read `locale`, or those seen in the last `active_days` days."""
+    """Who gets a broadcast: subscribers who read `locale` and were active in the last `active_days` days.
+
+    None means all subscribers.
+    """
 
     locale: str | None = None
     active_days: int | None = None
@@ -79,13 +82,14 @@ class Broadcast:
     """One broadcast, from its draft to its report.
 
     Attributes:
-        texts: locale -> template in Telegram's HTML; an empty one stands for the default text.
-        picture: a photo's file id at Telegram, or "chart:day" (week, month) for the rate's chart, or None.
+        texts: locale -> template in Telegram's HTML. A locale without a text gets the default text.
+        picture: a file id at Telegram, or "chart:day" (week, month) for the rate's chart, or None.
         quote: fixed at the confirmation, so all readers get the same numbers.
-        daily_minute: the minute of the day of a daily broadcast. It is confirmed once, and creates one a day.
+        daily_minute: the minute of the day of a daily broadcast. It is confirmed once, and creates a broadcast each
+            day.
         series: the id of the daily broadcast that created this one.
         chat_id, message_id: the live message of its progress.
-        report: `DeliveryStatus` -> count of deliveries, saved at its end. Users who are deleted later leave the ledger.
+        report: `DeliveryStatus` -> count, saved at the end. Deliveries of users who are deleted later are removed.
     """
 
     id: str
@@ -111,51 +115,51 @@ class Broadcast:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Return the languages that its audience reads."""
+        """The languages that its audience reads."""
         return tuple(LOCALES) if self.audience.locale is None else (self.audience.locale,)
 
     @property
     def needs_quote(self) -> bool:
-        """Return whether it shows a quote: in the default text, in a variable, or in the rate's chart."""
+        """Whether it shows a quote: in the default text, in a variable, or in the rate's chart."""
         texts = [self.texts.get(locale) for locale in self.languages]
         return self.chart_period is not None or any(not text or has_variables(text) for text in texts)
 
     @property
     def chart_period(self) -> str | None:
-        """Return the period of the rate's chart (one of `PERIODS`), where that is its picture."""
+        """The period of the rate's chart (one of `PERIODS`); None if its picture isn't a chart."""
         picture = self.picture or ""
         return picture.removeprefix(CHART) if picture.startswith(CHART) else None
 
     @property
     def is_for_later(self) -> bool:
-        """Return whether it is a draft for a time to come: then its quote is taken when it begins."""
+        """Whether it is a draft for a later time. Its quote is read when it starts."""
         is_timed = self.starts_at is not None or self.daily_minute is not None
         return self.status is BroadcastStatus.DRAFT and is_timed
 
     @property
     def is_waiting(self) -> bool:
-        """Return whether its time had come and it waits for an operator. One paused later has been started."""
+        """Whether its time has come and it waits for an operator. A broadcast that was paused later has started."""
         return self.status is BroadcastStatus.PAUSED and self.started_at is None
 
     @property
     def can_be_confirmed(self) -> bool:
-        """Return whether it waits for a confirmation, the first one or another."""
+        """Whether it waits for its first or for another confirmation."""
         return self.status is BroadcastStatus.DRAFT or self.is_waiting
 
     @property
     def can_be_cancelled(self) -> bool:
-        """Return whether it is confirmed and was sent to nobody yet."""
+        """Whether it is confirmed and hasn't started."""
         return self.started_at is None and self.status in {BroadcastStatus.SCHEDULED, BroadcastStatus.PAUSED}
 
     def with_text(self, locale: str, text: str | None) -> Self:
-        """Return it with another text in one language; None is the default text."""
+        """Return a copy with another text in one language. None selects the default text."""
         others = {name: known for name, known in self.texts.items() if name != locale}
         return replace(self, texts=others if text is None else {**others, locale: text})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """One row of the ledger, unique by (broadcast, user). `silent`, which isn't saved, is for quiet hours."""
+    """One broadcast to one user, unique by both. `silent` isn't saved; it is True in the user's quiet hours."""
 
     broadcast_id: str
     user_id: int
@@ -170,29 +174,29 @@ class BroadcastSender(Protocol):
     """Sends one broadcast to one reader."""
 
     async def send(self, broadcast: Broadcast, delivery: Delivery, on_request: Callable[[], None]) -> DeliveryOutcome:
-        """Make one attempt. Call `on_request` right before the request: what is cancelled earlier wasn't sent."""
+        """Make one attempt. Call `on_request` right before the request. A delivery cancelled earlier wasn't sent."""
         ...
 
 
 def read_template(html: str) -> str:
-    """Return `html` (Telegram's, made of a message's entities) as a template. Raises as `templates.read` does."""
+    """Return `html`, which Telegram made from a message, as a template. Raise what `templates.read` raises."""
     return templates.read(html, VARIABLES)
 
 
 def has_variables(template: str) -> bool:
-    """Return whether the template shows anything of a quote."""
+    """Return whether the template has variables of a quote."""
     return bool(templates.variables_in(template))
 
 
 def calculate_change_percent(before: Quote, after: Quote) -> Decimal:
-    """Return how far BTC/IDR has moved from one quote to another, in percent; negative is down."""
+    """Return how far BTC/IDR has moved between two quotes, in percent. A fall is negative."""
     return (after.btc_idr / before.btc_idr - 1) * 100 if before.btc_idr else Decimal("Infinity")
 
 
 def find_warnings(
     quote: Quote, last: Quote | None, now: datetime, jump_percent: Decimal
 ) -> tuple[BroadcastWarning, ...]:
-    """Return why this quote shouldn't be sent before another confirmation; `last` is that of the last broadcast."""
+    """Return why this quote needs another confirmation. `last` is the quote of the last broadcast."""
     found = [BroadcastWarning.STALE] if quote.is_stale(now) else []
     if last is not None and abs(calculate_change_percent(last, quote)) > jump_percent:
         found.append(BroadcastWarning.JUMPED)
@@ -200,5 +204,5 @@ def find_warnings(
 
 
 def estimate_duration(count: int, per_second: float) -> timedelta:
-    """Return how long so many messages take at this rate."""
+    """Return how long it takes to send so many messages at this rate."""
     return timedelta(seconds=count / per_second)

@@ -1,4 +1,4 @@
-"""The message to operators that a broadcast waits for their confirmation although its time has come."""
+"""Notifications to operators that a broadcast waits for their confirmation."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from bot.users.readers import RenderContext, Renderer
 
 @dataclass(frozen=True, slots=True)
 class WaitingBroadcast:
-    """The broadcast that waits, by its id, and why."""
+    """The id of the broadcast that waits, and why. Saved rows name the warnings `doubts`."""
 
     broadcast: str
     doubts: tuple[BroadcastWarning, ...]
@@ -29,7 +29,7 @@ class BroadcastNotification(NotificationKind):
 def waiting_notifications(
     broadcast: Broadcast, operator_ids: Iterable[int], warnings: tuple[BroadcastWarning, ...], now: datetime
 ) -> list[Notification[WaitingBroadcast]]:
-    """Return the notifications for all operators that a broadcast waits for one of them."""
+    """Return a notification for each operator that a broadcast waits for one of them."""
     return [
         Notification(
             chat_id=operator_id,
@@ -44,7 +44,7 @@ def waiting_notifications(
 
 
 async def render_waiting(notification: Notification[WaitingBroadcast], context: RenderContext) -> DeliveryOutcome:
-    """Ask an operator, unless one of them has decided about the broadcast by now."""
+    """Ask an operator to confirm. Send nothing if the broadcast no longer waits."""
     waiting = notification.payload
     async with context.store.reading() as tx:
         broadcast = await BroadcastRepository(tx).get(waiting.broadcast)

@@ -43,23 +43,23 @@ SAVE = update(broadcasts).where(
 
 
 class BroadcastRepository:
-    """Broadcasts of all operators."""
+    """The broadcasts of all operators."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def get(self, broadcast_id: str) -> Broadcast | None:
-        """Return the broadcast with this id."""
+        """Return the broadcast with this id; None if there is none."""
         row = (await self._connection.execute(ONE, {"id": broadcast_id})).mappings().first()
         return encryption.read_row(self._vault, broadcasts, dict(row), _broadcast) if row else None
 
     async def add(self, broadcast: Broadcast) -> None:
-        """Add a new one; nothing happens where its id exists already."""
+        """Add a broadcast. Do nothing if its id exists already."""
         await upsert.insert_new(self._connection, broadcasts, _row(broadcast))
 
     async def save(self, broadcast: Broadcast) -> Broadcast | None:
-        """Save over the same revision and return it with the next one; None where it was changed meanwhile."""
+        """Save a broadcast and return it with its next revision. Return None if it has changed since it was read."""
         saved = replace(broadcast, revision=broadcast.revision + 1)
         values = {name: value for name, value in _row(saved).items() if name != "id"}
         written = await self._connection.execute(SAVE.values(values), {"key": broadcast.id, "seen": broadcast.revision})
@@ -70,19 +70,19 @@ class BroadcastRepository:
         return next(iter(await self._all(DRAFT_OF, {"operator": operator_id})), None)
 
     async def newest(self, limit: int = 10, offset: int = 0) -> tuple[Broadcast, ...]:
-        """Return those that were confirmed, newest first."""
+        """Return confirmed broadcasts, newest first."""
         return await self._all(NEWEST, {"limit": limit, "offset": offset})
 
     async def count(self) -> int:
-        """Return how many were confirmed."""
+        """Return the number of confirmed broadcasts."""
         return int((await self._connection.execute(COUNT)).scalar_one())
 
     async def in_progress(self) -> tuple[Broadcast, ...]:
-        """Return those scheduled, running or paused, by the time they begin."""
+        """Return scheduled, running and paused broadcasts, ordered by the time they start."""
         return await self._all(IN_PROGRESS, {})
 
     async def last_with_quote(self) -> Broadcast | None:
-        """Return the last one that has begun and shows a quote."""
+        """Return the broadcast with a quote that started last."""
         return next(iter(await self._all(LAST_WITH_QUOTE, {})), None)
 
     async def _all(self, statement: Any, parameters: Mapping[str, object]) -> tuple[Broadcast, ...]:  # noqa: ANN401  SQLAlchemy's

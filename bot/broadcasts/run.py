@@ -1,7 +1,7 @@
-"""One running broadcast: deliveries are claimed a little ahead, sent concurrently, and recorded in small batches.
+"""One running broadcast: claim deliveries slightly ahead, send them concurrently, and record results in batches.
 
-A delivery is marked as being sent in a commit of its own before its request, and only a few at a time: what a crash
-leaves marked may have arrived, and is listed as unknown. What surely wasn't sent waits again.
+A delivery is marked as being sent in its own commit before the request, and only a few are marked at a time. A delivery
+that a crash leaves marked may have arrived, so its result is unknown. A delivery that surely wasn't sent waits again.
 """
 
 import asyncio
@@ -25,31 +25,32 @@ from bot.infra.outbox.model import DeliveryOutcome, RetryLater, Sent, Undelivera
 log = structlog.get_logger(__name__)
 
 CLAIM_AHEAD_SECONDS = 0.6
-"""How far ahead of the rate limit deliveries are claimed: a crash may leave so many unknown."""
+"""How far ahead of the rate limit deliveries are claimed, in seconds. A crash can leave that many unknown."""
 
 COMMIT_SECONDS = 0.5
-"""Between two commits, if nothing needs an earlier one."""
+"""Seconds between two commits, if no event causes an earlier one."""
 
 MAX_REQUESTS = 128
-"""Requests at once; half of the connections, so that nobody else waits for one."""
+"""Requests at once. This is half of the connections, so other messages don't wait for one."""
 
 RATE_SECONDS = 15.0
-"""The time over which the deliveries per second are measured."""
+"""The period in which the deliveries per second are measured, in seconds."""
 
 MIN_PAUSE_SECONDS = 0.5
 PAUSE_AFTER_UNKNOWN = Backoff(first=1.0, longest=60.0)
 MAX_REJECTIONS = 25
-"""So many rejected messages in a row mean that the broadcast itself is wrong. Then it is paused."""
+"""After so many rejected messages in a row, the broadcast itself must be wrong, so it is paused."""
 
 GIVE_UP_AFTER_ALONE, GIVE_UP_AFTER = 3, 12
-"""Refusals of one reader while others were reached in between, and in all: a broadcast has to end."""
+"""How often Telegram may refuse one reader: while others were reached in between, and in total. A broadcast has to
+end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a broadcast is.
 
-    `per_second` is the recent rate. `is_rate_limited` is whether Telegram asked for a pause.
+    `per_second` is the recent rate. `is_rate_limited` is True while Telegram makes the bot wait.
     """
 
     broadcast: Broadcast
@@ -59,13 +60,16 @@ class Progress:
 
     @property
     def is_final(self) -> bool:
-        """Return whether nothing changes unless an operator does something."""
+        """Whether the progress stays the same unless an operator changes something."""
         return self.broadcast.ended_at is not None
 
 
 @dataclass(slots=True)
 class _Refusals:
-    """How often a reader was refused: in all, and while others were reached. `deliveries` is their count last time."""
+    """How often Telegram refused a reader: in total, and while others were reached in between.
+
+    `deliveries` is the number of delivered messages at the last refusal.
+    """
 
     in_all: int = 0
     alone: int = 0
@@ -73,7 +77,10 @@ class _Refusals:
 
 
 class PostponedReaders:
-    """Tell a limit that meets all readers from one that meets a single chat."""
+    """Readers that Telegram refused because of too many messages (429).
+
+    The counts distinguish a limit for all readers from a limit for one chat.
+    """
 
     def __init__(self) -> None:
         self._refusals: dict[int, _Refusals] = {}
@@ -82,16 +89,16 @@ class PostponedReaders:
 
     @property
     def ids(self) -> frozenset[int]:
-        """Return the readers that were refused since the last delivery."""
+        """The readers that were refused since the last delivery."""
         return frozenset(self._ids)
 
     def record_delivery(self) -> None:
-        """Note that a reader was reached, so the others can be tried again."""
+        """Record that a reader was reached. The postponed readers can be tried again."""
         self._deliveries += 1
         self._ids.clear()
 
     def record_refusal(self, user_id: int) -> bool:
-        """Note a refusal, and return whether the reader is to be given up."""
+        """Record a refusal, and return whether to give the reader up."""
         refusals = self._refusals.setdefault(user_id, _Refusals())
         refusals.in_all += 1
         refusals.alone += refusals.deliveries != self._deliveries
@@ -101,9 +108,9 @@ class PostponedReaders:
 
 
 class BroadcastRun:
-    """Deliver what waits of one broadcast, until no reader is left or it runs no longer.
+    """Send the waiting deliveries of one broadcast, until none is left or the broadcast isn't running.
 
-    `per_second` is the expected rate; the sender keeps to Telegram's limit.
+    `per_second` is the expected rate. The sender keeps Telegram's limit.
     """
 
     def __init__(
@@ -115,7 +122,7 @@ class BroadcastRun:
         self._claim_ahead = max(2, math.ceil(per_second * CLAIM_AHEAD_SECONDS))
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._unrequested: set[int] = set()
-        """The readers among `_tasks` whose request wasn't made yet."""
+        """Readers with a task whose request hasn't started."""
         self._results: list[Delivery] = []
         self._unsent: set[int] = set()
         self._counts: Counter[DeliveryStatus] = Counter()
@@ -132,7 +139,7 @@ class BroadcastRun:
 
     @property
     def progress(self) -> Progress:
-        """Return how far it is, as far as that is recorded."""
+        """The progress that has been recorded."""
         now = _now()
         while self._result_times and self._result_times[0] < now - RATE_SECONDS:
             self._result_times.popleft()
@@ -141,17 +148,17 @@ class BroadcastRun:
         return Progress(self._broadcast, dict(self._counts), per_second, self._paused_until > now)
 
     def stop_claiming(self) -> None:
-        """Claim no more deliveries, and cancel those whose request wasn't made yet."""
+        """Claim no more deliveries, and cancel those whose request hasn't started."""
         self._is_stopping = True
         self._wakeup.set()
 
     def update(self, broadcast: Broadcast) -> None:
-        """Take over a change of the broadcast: it was paused, stopped or resumed."""
+        """Use the changed broadcast: it was paused, stopped or resumed."""
         self._broadcast = broadcast
         self._wakeup.set()
 
     async def run(self) -> None:
-        """Deliver. What a former run left in the middle of a request is unknown from now on."""
+        """Deliver until nothing is left. Deliveries that an earlier run left unfinished become unknown."""
         self._counts = await self._ledger.open()
         try:
             while await self._commit_batch():
@@ -201,7 +208,7 @@ class BroadcastRun:
         self._counts[DeliveryStatus.SENDING] += len(batch.claimed) - len(batch.unsent) - len(results)
 
     def _get_capacity(self) -> int:
-        """Return how many more can be claimed now. After a failure it is one at a time, until one is delivered."""
+        """Return how many more deliveries can be claimed now. After a failure it is one, until one is delivered."""
         if self._paused_until > _now():
             return 0
         if self._pauses:
@@ -232,7 +239,7 @@ class BroadcastRun:
         on_request = partial(self._on_request, delivery.user_id)
         try:
             outcome = await self._sender.send(self._broadcast, delivery, on_request)
-        except Exception as error:  # noqa: BLE001  the message to one reader must not end the broadcast
+        except Exception as error:  # noqa: BLE001  a failed message must not end the broadcast
             why = type(error).__name__
             log.error("broadcast_delivery_failed", broadcast=self._broadcast.id, error=why, where=where(error))  # noqa: TRY400
             may_be_sent = delivery.user_id not in self._unrequested
@@ -252,7 +259,7 @@ class BroadcastRun:
                 self._record(delivery, DeliveryStatus.FAILED, reason)
             case RetryLater(after, maybe_sent=True):
                 self._record(delivery, DeliveryStatus.UNKNOWN)
-                # Each such failure leaves a reader unknown: so the pause grows with each in a row.
+                # Each such failure leaves a result unknown, so the pause grows with each failure in a row.
                 self._pause(after, grows=True)
             case RetryLater(after):
                 if self._postponed.record_refusal(delivery.user_id):
@@ -266,7 +273,7 @@ class BroadcastRun:
         self._results.append(replace(delivery, status=status, at=self._clock.now(), failure=failure))
 
     def _pause(self, seconds: float, *, grows: bool = False) -> None:
-        """Make no request for so long, and cancel those that weren't made yet."""
+        """Start no request for so many seconds, and cancel deliveries whose request hasn't started."""
         now = _now()
         if now >= self._paused_until:
             self._pauses += 1

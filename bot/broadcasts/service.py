@@ -1,7 +1,7 @@
-"""Broadcasts between draft and delivery: previewed, confirmed, cancelled, and checked when their time comes.
+"""Broadcasts between draft and delivery: preview, confirm, cancel, and check them at their start time.
 
-Each save is over the revision that was seen, so of two operators who press at once one has done it and the other
-learns that. Drafts are in `drafts.py`, broadcasts that have begun in `deliveries.py`.
+A save needs the revision that was read. If two operators press at once, the second save fails and its operator sees
+that. Drafts are in `drafts.py`, started broadcasts in `deliveries.py`.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ from bot.users.repository import UserRepository
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroadcastRules:
-    """The settings that broadcasts go by."""
+    """The settings of broadcasts."""
 
     default_locale: str
     jump_percent: Decimal
@@ -48,7 +48,11 @@ class BroadcastRules:
 
 
 class BroadcastService:
-    """The use cases around a confirmation. `on_confirmed` wakes the worker that begins what is due."""
+    """Preview, confirm and cancel broadcasts, and prepare those that are due.
+
+    `on_confirmed` wakes the worker that starts due broadcasts. `on_notification` is called after a notification is
+    added.
+    """
 
     def __init__(
         self,
@@ -73,19 +77,23 @@ class BroadcastService:
             return await DeliveryRepository(tx).count_readers(audience, self._rules.default_locale, self._clock.now())
 
     async def add_quote(self, broadcast: Broadcast) -> Broadcast | None:
-        """Return the broadcast with its own quote, else with the newest; None where it needs one and there is none."""
+        """Return the broadcast with its own quote, else with the newest quote.
+
+        Return None if it needs a quote and there is none.
+        """
         if not broadcast.is_rate or broadcast.quote is not None:
             return broadcast
         quote = await self._load_newest_quote()
         return None if quote is None else replace(broadcast, quote=quote)
 
     async def preview(self, broadcast: Broadcast) -> Preview | None:
-        """Return what would be sent now, with the newest quote; None where the broadcast has changed since it was read.
+        """Return what would be sent now, with the newest quote.
 
-        The quote is saved with the broadcast: an operator who confirms this preview confirms its numbers.
+        The quote is saved with the broadcast, so an operator who confirms this preview confirms its numbers. Return
+        None if the broadcast has changed since it was read.
 
         Raises:
-            Rejection: it shows the rate, and none was ever seen.
+            Rejection: the broadcast shows the rate, and there was never a quote.
         """
         if not broadcast.can_be_confirmed:
             return None
@@ -99,13 +107,21 @@ class BroadcastService:
     async def confirm(
         self, broadcast: Broadcast, by: int, zone: tzinfo, accepted: frozenset[BroadcastWarning] = frozenset()
     ) -> Preview | Broadcast | None:
-        """Confirm what was previewed: now, or for its time (of a daily one, in `zone`).
+        """Confirm a previewed broadcast, for now or for its start time.
 
-        Returns the confirmed broadcast; the preview, where there are doubts besides those it is confirmed `accepted`;
-        None where it has changed since it was read, or is confirmed already.
+        Args:
+            broadcast: the broadcast as it was previewed.
+            by: the operator.
+            zone: the time zone of a daily broadcast's time.
+            accepted: the warnings that the operator accepts.
+
+        Returns:
+            The confirmed broadcast. A preview if there are other warnings than the accepted ones. None if the broadcast
+            has
+            changed since it was read, or is confirmed already.
 
         Raises:
-            Rejection: nobody would get it, its time has passed, or it has no quote.
+            Rejection: it has no readers, its time has passed, or it has no quote.
         """
         if not broadcast.can_be_confirmed:
             return None
@@ -115,7 +131,7 @@ class BroadcastService:
             if set(preview.warnings) - accepted:
                 return preview
             scheduled = _schedule(broadcast, now, zone) if broadcast.is_for_later else _schedule_now(preview, now)
-            # A draft may have lain for days; its place in the list is where it became a broadcast.
+            # A draft can be days old. The list shows a broadcast at the time when it was first confirmed.
             created_at = now if broadcast.confirmed_at is None else broadcast.created_at
             confirmed = await BroadcastRepository(tx).save(
                 replace(scheduled, created_at=created_at, confirmed_at=now, confirmed_by=by, chat_id=by)
@@ -126,7 +142,10 @@ class BroadcastService:
         return confirmed
 
     async def cancel(self, broadcast: Broadcast, by: int) -> Broadcast | None:
-        """Cancel what hasn't begun, a daily one for good; None where it has changed since it was read, or has begun."""
+        """Cancel a broadcast that hasn't started. A daily broadcast ends.
+
+        Return None if the broadcast has changed since it was read, or has started.
+        """
         if not broadcast.can_be_cancelled:
             return None
         now = self._clock.now()
@@ -138,7 +157,10 @@ class BroadcastService:
         return saved
 
     async def collect_due(self) -> tuple[Broadcast, ...]:
-        """Return those whose time has come, a daily one as that of the day. Pass each to `prepare` before it begins."""
+        """Return the due broadcasts. For each due daily broadcast, create today's.
+
+        Pass each result to `prepare` before it starts.
+        """
         now = self._clock.now()
         async with self._store.reading() as tx:
             due = await _find_due(tx, now)
@@ -151,9 +173,9 @@ class BroadcastService:
             return tuple([each for each in await _find_due(tx, now) if each.daily_minute is None])
 
     async def prepare(self, broadcast: Broadcast) -> Broadcast | None:
-        """Return the broadcast (not saved) with the quote that it is sent with, if it can begin now.
+        """Return the broadcast with the quote that it is sent with, without saving it.
 
-        Return None where it can't: it waits for a fresh quote, or is paused now and the operators are asked.
+        Return None if it can't start now. Then it waits for a fresh quote, or it is paused and operators are asked.
         """
         now = self._clock.now()
         delay = now - (broadcast.starts_at or now)
@@ -164,7 +186,7 @@ class BroadcastService:
             return broadcast
         if broadcast.quote is None:
             return await self._add_current_quote(broadcast, now, delay)
-        # Its numbers were confirmed, perhaps despite their age; but a bot that was away must not tell them much later.
+        # An operator confirmed this quote, even if it was old. But it mustn't be sent much later, after a downtime.
         if delay <= QUOTE_WAIT or not broadcast.quote.is_stale(now):
             return broadcast
         await self._pause_and_ask(broadcast, (BroadcastWarning.LATE,))
@@ -185,7 +207,7 @@ class BroadcastService:
         return None
 
     async def _pause_and_ask(self, broadcast: Broadcast, warnings: tuple[BroadcastWarning, ...]) -> None:
-        """Pause it and ask the operators, in one transaction."""
+        """Pause the broadcast and ask the operators, in one transaction."""
         now = self._clock.now()
         async with self._store.transaction() as tx:
             paused = await BroadcastRepository(tx).save(replace(broadcast, status=BroadcastStatus.PAUSED, quote=None))
@@ -204,7 +226,7 @@ class BroadcastService:
         return Preview(broadcast, readers, duration, warnings, last)
 
     async def _load_newest_quote(self) -> Quote | None:
-        """Return the service's quote, else the last that was recorded."""
+        """Return the service's quote. If the service doesn't answer, return the last recorded quote."""
         try:
             return await self._catalogue.quote()
         except SettlementFailure:
@@ -238,7 +260,7 @@ async def _find_due(tx: Transaction, now: datetime) -> tuple[Broadcast, ...]:
 
 
 async def _create_for_today(tx: Transaction, daily: Broadcast, minute: int, now: datetime) -> None:
-    """Create the broadcast of the day, and set when the next is due. One long past its time is left out."""
+    """Create today's broadcast, and set when the next one is due. Create none if its time passed too long ago."""
     operator = await UserRepository(tx).get_if_readable(daily.operator_id)
     zone = operator.zone if operator is not None else PRESUMED
     moved = await BroadcastRepository(tx).save(replace(daily, starts_at=next_at(minute, zone, now)))

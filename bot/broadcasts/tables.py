@@ -1,4 +1,4 @@
-"""Broadcasts, and the ledger of who was sent which and what became of it."""
+"""Tables of broadcasts and of their deliveries."""
 
 from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, Table, Text
 

@@ -1,4 +1,4 @@
-"""The record of who was sent which broadcast, as a user's data: deleted with the user, and pruned."""
+"""The deliveries to a user: deleted with the user, and pruned."""
 
 from datetime import datetime, timedelta
 
@@ -9,7 +9,7 @@ from bot.infra.db.transaction import Transaction
 from bot.users.user_data import UserData
 
 KEEP_DELIVERIES = timedelta(days=30)
-"""How long the bot keeps who was sent which broadcast. After that the broadcast's report still says how many."""
+"""How long deliveries are kept after the end of a broadcast. The broadcast's report stays."""
 
 DELETE = delete(deliveries).where(deliveries.c.user_id == bindparam("user", type_=deliveries.c.user_id.type))
 OLD = (
@@ -22,12 +22,12 @@ DELETE_OLD = delete(deliveries).where(tuple_(deliveries.c.broadcast_id, deliveri
 
 
 async def delete_user(tx: Transaction, user_id: int, _now: datetime) -> None:
-    """Delete what the user was sent."""
+    """Delete the deliveries to this user."""
     await tx.connection.execute(DELETE, {"user": user_id})
 
 
 async def prune(tx: Transaction, now: datetime, kept: timedelta | None, limit: int) -> int:
-    """Delete the deliveries of broadcasts that ended too long ago. The reports stay."""
+    """Delete up to `limit` deliveries of broadcasts that ended too long ago, and return how many they were."""
     before = now - min(KEEP_DELIVERIES, kept or KEEP_DELIVERIES)
     return (await tx.connection.execute(DELETE_OLD, {"before": before, "limit": limit})).rowcount
 

@@ -1,4 +1,4 @@
-"""Begin the broadcasts whose time has come, keep those running that should, and show how far they are."""
+"""Workers that start due broadcasts, resume interrupted ones, and show their progress."""
 
 import asyncio
 
@@ -8,21 +8,22 @@ from bot.broadcasts.run import Progress
 from bot.broadcasts.service import BroadcastService
 
 EDIT_SECONDS = 3.0
-"""Between two edits of a live message: a chat bears one message a second, and its operator talks to the bot, too."""
+"""Seconds between two edits of a live message. Telegram allows one message a second in a chat, and the operator uses
+the same chat."""
 
 CHECK_SECONDS = 1.0
 IDLE_SECONDS = 5.0
 
 
 class BroadcastWorker:
-    """Begin what is due, and resume what should be running."""
+    """Start due broadcasts, and resume those that should be running."""
 
     def __init__(self, broadcasts: BroadcastService, deliveries: DeliveryService) -> None:
         self._broadcasts = broadcasts
         self._deliveries = deliveries
 
     async def tick(self) -> float:
-        """Do it once, and return the seconds until the next time."""
+        """Start and resume broadcasts, and return the seconds until the next tick."""
         for broadcast in await self._broadcasts.collect_due():
             ready = await self._broadcasts.prepare(broadcast)
             if ready is not None:
@@ -32,7 +33,7 @@ class BroadcastWorker:
 
 
 class LiveMessageWorker:
-    """Keep the live messages up to date. It has a loop of its own, because Telegram may keep it waiting."""
+    """Keep the live messages up to date. This worker has its own loop, because Telegram may delay it."""
 
     def __init__(self, deliveries: DeliveryService, live_messages: LiveMessages) -> None:
         self._deliveries = deliveries
@@ -41,11 +42,11 @@ class LiveMessageWorker:
         self._shown: dict[str, tuple[float, Progress]] = {}
 
     async def recover(self) -> None:
-        """Put right what the last process left half done, before the first tick of any worker."""
+        """Repair what the last process left unfinished. Call this before the first tick of any worker."""
         self._to_show.update(await self._deliveries.recover())
 
     async def tick(self) -> float:
-        """Show what has changed, and return the seconds until the next time."""
+        """Show what has changed, and return the seconds until the next tick."""
         self._to_show.update(await self._deliveries.pop_changed())
         for broadcast_id in sorted(self._to_show):
             progress = await self._deliveries.get_progress(broadcast_id)
@@ -55,7 +56,7 @@ class LiveMessageWorker:
         return EDIT_SECONDS if self._to_show else IDLE_SECONDS
 
     def _is_due(self, progress: Progress) -> bool:
-        """Return whether there is something new, and it is time for it. A change of status is shown at once."""
+        """Return whether to show the progress now. A change of the status is shown immediately."""
         if progress.broadcast.id not in self._shown:
             return True
         at, shown = self._shown[progress.broadcast.id]
@@ -64,7 +65,7 @@ class LiveMessageWorker:
         return progress != shown and _now() - at >= EDIT_SECONDS * 0.9
 
     async def _show(self, progress: Progress) -> bool:
-        """Return whether it is shown."""
+        """Show the progress. Return whether it is shown."""
         broadcast = progress.broadcast
         message_id = await self._live_messages.show(progress)
         if message_id is None:

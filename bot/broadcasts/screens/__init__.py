@@ -1,1 +1,1 @@
-"""What operators see of broadcasts."""
+"""Screens of broadcasts, for operators."""

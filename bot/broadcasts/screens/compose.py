@@ -1,4 +1,4 @@
-"""A broadcast being drafted: what it says in each language, its picture, to whom and when."""
+"""Screens for writing a draft: its texts, its picture, its audience and its time."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,7 +15,7 @@ CHOSEN: Final = "✓ "
 
 
 def show_draft(reader: Reader, broadcast: Broadcast) -> Screen:
-    """The draft at a glance, with a button for each part of it."""
+    """Show the draft, with a button for each part."""
     t = reader.t
     lines = "\n".join(f"• {_describe_text(t, broadcast, locale)}" for locale in broadcast.languages)
     text = t(
@@ -46,7 +46,7 @@ def show_draft(reader: Reader, broadcast: Broadcast) -> Screen:
 
 
 def ask_text(t: Translator, broadcast: Broadcast, locale: str) -> Screen:
-    """Asks for the text in one language, and says which variables there are."""
+    """Ask for the text in one language, and list the variables."""
     variables = "\n".join(f"<code>{{{name}}}</code> {t(f'broadcast.variable.{name}')}" for name in VARIABLES)
     asked = t("broadcast.ask_text", language=t.language(locale), variables=Html(variables))
     usual = (
@@ -58,7 +58,7 @@ def ask_text(t: Translator, broadcast: Broadcast, locale: str) -> Screen:
 
 
 def ask_picture(t: Translator, broadcast: Broadcast) -> Screen:
-    """None, the rate's chart, or one that is sent now."""
+    """Ask for a picture: none, a chart of the rate, or the operator's own."""
     charts = tuple(
         _choice_button(
             t, broadcast, f"broadcast.chart.{period}", f"picture:{period}", broadcast.picture == CHART + period
@@ -70,7 +70,7 @@ def ask_picture(t: Translator, broadcast: Broadcast) -> Screen:
 
 
 def ask_audience(t: Translator, broadcast: Broadcast, readers: Mapping[str, int]) -> Screen:
-    """Which language, and how lately seen; with how many they are."""
+    """Ask for the readers' language and how recently they were active. Show how many readers that are."""
     chosen = broadcast.audience
     everyone = _choice_button(t, broadcast, "broadcast.readers.all", "to:all", chosen.locale is None)
     languages = tuple(
@@ -93,7 +93,7 @@ def ask_audience(t: Translator, broadcast: Broadcast, readers: Mapping[str, int]
 
 
 def ask_start(reader: Reader, broadcast: Broadcast) -> Screen:
-    """Now, at a time that is typed, or daily."""
+    """Ask when to send the broadcast: now, at a typed time, or daily."""
     t = reader.t
     at_once = broadcast.starts_at is None and broadcast.daily_minute is None
     now_button = _choice_button(t, broadcast, "broadcast.now", "when:now", at_once)
@@ -111,18 +111,18 @@ def ask_start(reader: Reader, broadcast: Broadcast) -> Screen:
 
 
 def ask_daily_time(reader: Reader, broadcast: Broadcast) -> Screen:
-    """Asks at what time each day."""
+    """Ask at what time of the day to send a daily broadcast."""
     t = reader.t
     return Screen(t("broadcast.ask_daily", now=t.clock(reader.now, reader.zone)), (_back_row(t, broadcast),))
 
 
 def show_discarded(t: Translator) -> Screen:
-    """It is put away."""
+    """Say that the draft is discarded."""
     return Screen(t("broadcast.discarded"), ((Button(t.plain("broadcast.list"), data=BroadcastListButton(0).pack()),),))
 
 
 def describe_picture(t: Translator, broadcast: Broadcast) -> str:
-    """Which picture, in words."""
+    """Return which picture the broadcast has, as text."""
     period = broadcast.chart_period
     if period is not None:
         return t.plain(f"broadcast.with_chart.{period}")
@@ -130,7 +130,7 @@ def describe_picture(t: Translator, broadcast: Broadcast) -> str:
 
 
 def describe_audience(t: Translator, chosen: Audience) -> str:
-    """To whom, in words."""
+    """Return who gets the broadcast, as text."""
     readers = (
         t.plain("broadcast.to.all")
         if chosen.locale is None
@@ -140,7 +140,7 @@ def describe_audience(t: Translator, chosen: Audience) -> str:
 
 
 def describe_time(reader: Reader, broadcast: Broadcast) -> str:
-    """When it is to begin, in words."""
+    """Return when the broadcast starts, as text."""
     t = reader.t
     if broadcast.daily_minute is not None:
         return t.plain("broadcast.daily_at", time=t.time_of_day(broadcast.daily_minute))
@@ -150,7 +150,7 @@ def describe_time(reader: Reader, broadcast: Broadcast) -> str:
 
 
 def describe_size(t: Translator, readers: Mapping[str, int]) -> str:
-    """How many they are, and of which language: "12 people (English 4, Indonesian 8)"."""
+    """Return how many readers there are, by language: "12 people (English 4, Indonesian 8)"."""
     each = ", ".join(f"{t.language(name)} {t.number(count)}" for name, count in readers.items())
     total = t.plural("broadcast.people", sum(readers.values()))
     return Html(f"{total} ({each})") if len(readers) > 1 else total

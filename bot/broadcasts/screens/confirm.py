@@ -1,4 +1,4 @@
-"""Before a broadcast goes: to how many, for how long, with which quote; and why to look twice."""
+"""Screens for the confirmation of a broadcast: its size, its duration, its quote, and warnings."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -16,12 +16,12 @@ MINUTE = timedelta(minutes=1)
 
 
 def show_heading(t: Translator, locale: str, count: int) -> Screen:
-    """Stands before the message that readers of one language get."""
+    """Introduce the preview of the message in one language."""
     return Screen(t.plural("broadcast.preview_of", count, language=t.language(locale)), silent=True)
 
 
 def ask_to_confirm(reader: Reader, preview: Preview) -> Screen:
-    """The first question, under the messages themselves."""
+    """Ask whether to send the broadcast, below its preview."""
     t = reader.t
     broadcast = preview.broadcast
     parts = [
@@ -41,7 +41,10 @@ def ask_to_confirm(reader: Reader, preview: Preview) -> Screen:
 
 
 def explain_not_shown(t: Translator, broadcast: Broadcast, *, is_refused: bool) -> Screen:
-    """What couldn't be shown can't be confirmed: Telegram refuses it, or couldn't be reached just now."""
+    """Say that the preview couldn't be sent, so the broadcast can't be confirmed.
+
+    Telegram rejected it (`is_refused`) or couldn't be reached.
+    """
     if is_refused:
         return Screen(t("broadcast.refused_by_telegram"), change_or_cancel_rows(t, broadcast))
     again = Button(
@@ -53,7 +56,7 @@ def explain_not_shown(t: Translator, broadcast: Broadcast, *, is_refused: bool) 
 
 
 def ask_to_confirm_again(reader: Reader, preview: Preview) -> Screen:
-    """The second question: why to look twice, and another button."""
+    """Show the warnings, and ask again with another button."""
     t = reader.t
     broadcast = preview.broadcast
     why = "\n".join(f"⚠️ {_explain_warning(reader, warning, preview)}" for warning in preview.warnings)
@@ -66,7 +69,7 @@ def ask_to_confirm_again(reader: Reader, preview: Preview) -> Screen:
 
 
 def show_confirmed(reader: Reader, broadcast: Broadcast) -> Screen:
-    """It goes, or will go."""
+    """Say that the broadcast is being sent, or when it will be."""
     t = reader.t
     listed = Button(t.plain("broadcast.list"), data=BroadcastListButton(0).pack())
     if broadcast.starts_at is None or broadcast.starts_at <= reader.now:
@@ -77,7 +80,7 @@ def show_confirmed(reader: Reader, broadcast: Broadcast) -> Screen:
 
 
 def show_waiting(reader: Reader, broadcast: Broadcast, warnings: Iterable[BroadcastWarning]) -> Screen:
-    """Told to operators: its time has come, and why it hasn't begun."""
+    """Say that a broadcast is due but waits for an operator, and why."""
     t = reader.t
     why = "\n".join(f"⚠️ {t(f'broadcast.waits.{warning.name.lower()}')}" for warning in warnings)
     due = reader.format_time(broadcast.starts_at) if broadcast.starts_at else t.plain("broadcast.at_once")
@@ -85,7 +88,7 @@ def show_waiting(reader: Reader, broadcast: Broadcast, warnings: Iterable[Broadc
 
 
 def waiting_rows(t: Translator, broadcast: Broadcast) -> Keyboard:
-    """What can be done with a broadcast whose time had come: look at it and send it, or not at all."""
+    """Return the buttons of a broadcast that waits for an operator: preview it, or cancel it."""
     look = Button(
         t.plain("broadcast.preview"),
         data=BroadcastButton.for_broadcast(broadcast, BroadcastAction.PREVIEW).pack(),
@@ -95,7 +98,7 @@ def waiting_rows(t: Translator, broadcast: Broadcast) -> Keyboard:
 
 
 def cancel_row(t: Translator, broadcast: Broadcast) -> tuple[Button, ...]:
-    """To stop what hasn't begun."""
+    """Return the button that cancels a broadcast that hasn't started."""
     label = "broadcast.call_off" if broadcast.daily_minute is None else "broadcast.end_daily"
     return (
         Button(
@@ -125,7 +128,7 @@ def _explain_warning(reader: Reader, warning: BroadcastWarning, preview: Preview
 
 
 def change_or_cancel_rows(t: Translator, broadcast: Broadcast) -> Keyboard:
-    """Not to send it: a draft can be changed or put away, one whose time had come called off."""
+    """Return the buttons for not sending it: change or discard a draft, or cancel a waiting broadcast."""
     if broadcast.is_waiting:
         return (cancel_row(t, broadcast),)
     change = Button(
@@ -151,5 +154,5 @@ def _describe_duration(t: Translator, length: timedelta) -> str:
 
 
 def _round_up(t: Translator, length: timedelta) -> str:
-    """Rounded up to whole minutes: an estimate shouldn't be too short."""
+    """Return the duration rounded up to minutes, so that the estimate isn't too short."""
     return t.duration(-(-length // MINUTE) * MINUTE)

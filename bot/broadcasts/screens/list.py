@@ -1,4 +1,4 @@
-"""The broadcasts there have been, and the page of one: who sent what to how many and when, and what became of it."""
+"""Screens of confirmed broadcasts: the list, and the page of one with its result."""
 
 from collections.abc import Mapping
 
@@ -26,6 +26,7 @@ REPORT_ORDER = (
     DeliveryStatus.SENDING,
     DeliveryStatus.WAITING,
 )
+"""The order of the counts in a report."""
 SIGNS = {
     "scheduled": "🕒",
     "running": "▶️",
@@ -38,7 +39,7 @@ SIGNS = {
 
 
 def show_list(reader: Reader, page: BroadcastPage) -> Screen:
-    """A page of the list, newest first."""
+    """Show one page of the list, newest first."""
     t = reader.t
     write = (Button(t.plain("broadcast.new"), data=NewBroadcastButton().pack(), style="primary"),)
     if not page.total:
@@ -56,7 +57,7 @@ def show_list(reader: Reader, page: BroadcastPage) -> Screen:
 
 
 def show_broadcast(reader: Reader, broadcast: Broadcast, counts: Mapping[str, int]) -> Screen:
-    """All about one broadcast, and what can be done with it."""
+    """Show one broadcast and the buttons for it."""
     t = reader.t
     parts = [_title(t, broadcast), _facts(reader, broadcast)]
     if counts:

@@ -1,4 +1,4 @@
-"""How far a broadcast is, and in the end its report: the live message of whoever has confirmed it."""
+"""The progress of a broadcast, and its report. This is the live message of the operator who confirmed it."""
 
 from collections.abc import Mapping
 from datetime import timedelta, tzinfo
@@ -22,7 +22,7 @@ CAN_RETRY: Final = frozenset({BroadcastStatus.RUNNING, BroadcastStatus.PAUSED, B
 
 
 def show_progress(t: Translator, progress: Progress, zone: tzinfo) -> Screen:
-    """State, bar, counts, pace; buttons for what may be done."""
+    """Show status, progress bar, counts, rate and times, with the buttons that the status allows."""
     parts = [_heading(t, progress), _bar(t, progress), _counts(t, progress), _times(t, progress, zone)]
     unknown = progress.counts.get(DeliveryStatus.UNKNOWN, 0)
     if unknown:
@@ -31,13 +31,13 @@ def show_progress(t: Translator, progress: Progress, zone: tzinfo) -> Screen:
 
 
 def draw_bar(done: int, total: int) -> str:
-    """So much of it is done; full only when all is."""
+    """Return a progress bar. It is full only if `done` reaches `total`."""
     filled = WIDTH if done >= total else done * WIDTH // total
     return FULL * filled + EMPTY * (WIDTH - filled)
 
 
 def estimate_time_left(progress: Progress) -> timedelta | None:
-    """How long the rest takes at the pace of late; None while that isn't known."""
+    """Return how long the rest takes at the recent rate; None if the rate isn't known."""
     if progress.broadcast.status is not BroadcastStatus.RUNNING or progress.per_second <= 0:
         return None
     return timedelta(seconds=(sum(progress.counts.values()) - _count_done(progress)) / progress.per_second)
@@ -63,7 +63,7 @@ def _bar(t: Translator, progress: Progress) -> str:
 
 
 def _counts(t: Translator, progress: Progress) -> str:
-    """Delivered and blocked always, the rest where there is any."""
+    """Return the counts: delivered and blocked always, the others if there are any."""
     shown = (DeliveryStatus.DELIVERED, DeliveryStatus.BLOCKED)
     return "\n".join(
         t(f"delivery.count_{status}", count=progress.counts.get(status, 0))

@@ -1,4 +1,4 @@
-"""A broadcast as its readers get it: the one place that makes the message, for the preview and for the sending."""
+"""A broadcast's message as readers get it. The preview and the delivery both use it."""
 
 from dataclasses import replace
 
@@ -21,12 +21,12 @@ NO_VALUE = "—"
 
 
 def render_text(broadcast: Broadcast, t: Translator) -> str:
-    """The message (the caption, where there is a picture) for readers of `t`'s language, as Telegram's HTML.
+    """Return the message for readers of `t`'s language as Telegram's HTML, or the caption if there is a picture.
 
-    The same for all of them: a time is Telegram's own entity, which each app shows in its reader's zone.
+    All these readers get the same text. A time is Telegram's own entity, so each app shows it in its reader's zone.
 
     Raises:
-        ValueError: it tells of a quote and has none.
+        ValueError: the text shows a quote, and the broadcast has none.
     """
     own = broadcast.texts.get(t.locale)
     if not own:
@@ -35,12 +35,12 @@ def render_text(broadcast: Broadcast, t: Translator) -> str:
 
 
 def build_keyboard(t: Translator) -> Keyboard:
-    """What stands under each broadcast: the way to send, and to change what one is told of the rate, or to end it."""
+    """Return the buttons of each broadcast: send rupiah, and change or end rate updates."""
     return (send_row(t), *subscription.update_rows(t))
 
 
 def render_default_text(t: Translator, quote: Quote) -> Html:
-    """The quote, and what common sums come to."""
+    """Return the quote, and the sats for common sums."""
     values = format_variables(t, quote)
     usdc = "" if quote.usdc_idr is None else t("broadcast.default_usdc", usdc=values["usdc"]) + "\n"
     return t(
@@ -56,7 +56,7 @@ def render_default_text(t: Translator, quote: Quote) -> Html:
 
 
 def format_variables(t: Translator, quote: Quote) -> dict[str, Html]:
-    """What each variable of a template stands for, as markup in the reader's way of writing."""
+    """Return the value of each variable as HTML, in the format of the reader's language."""
     sums = {name: as_html(t.sats(sats_for_rupiah(idr, quote.btc_idr))) for name, idr in SUM_VARIABLES.items()}
     return {
         **sums,
@@ -69,10 +69,10 @@ def format_variables(t: Translator, quote: Quote) -> dict[str, Html]:
 
 
 def check_length(broadcast: Broadcast, translations: Translations) -> None:
-    """See that each language's message is short enough for Telegram, whatever the quote.
+    """Check that the message in each language is short enough for Telegram with any quote.
 
     Raises:
-        Rejection: one isn't; with how long it may be.
+        Rejection: a message is too long. It contains the limit.
     """
     limit = TEXT_UNITS if broadcast.picture is None else CAPTION_UNITS
     widest = replace(broadcast, quote=WIDEST_QUOTE)
