@@ -12,7 +12,7 @@ from pydantic import Field
 from bot.core.money import Amount
 from bot.mcp_server.tools.answers import Output
 from bot.orders.limits import AmountLimits
-from bot.orders.placement.invoice_check import Payable, Unpayable, check_placed
+from bot.orders.placement.invoice_check import CheckedPayment, Unpayable, check_placed
 from bot.payments.erc681 import amount_text, transfer_uri, units_for_sats
 from bot.payments.qr import invoice_qr_payload
 from bot.payments.tokens import LIGHTNING, LIGHTNING_SCHEME, TOKENS
@@ -102,7 +102,7 @@ def explain_duplicate(first: OrderReport) -> str:
     )
 
 
-def _payment(placed: Placed, channel: str, payable: Payable) -> Payment:
+def _payment(placed: Placed, channel: str, payable: CheckedPayment) -> Payment:
     if channel == LIGHTNING or placed.deposit is None:
         return Payment(payable.bolt11, None, payable.expires_at, payable.payment_hash)
     return Payment(None, _deposit_out(placed.deposit, placed.sats), payable.expires_at)

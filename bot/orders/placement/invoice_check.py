@@ -1,4 +1,4 @@
-"""What may be shown of an order that the service has created: its invoice, a question, or nothing."""
+"""Decide what may be shown of an order that the service has created: its invoice, a question, or nothing."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,17 +16,18 @@ from bot.settlement.model import Placed
 from bot.settlement.steps import FAILED
 
 LONG_INVOICE = 500
-"""Characters; a shorter one surely stands under its picture. A longer one may need a message of its own."""
+"""Characters. A longer invoice may not fit under its picture, and then needs a message of its own."""
 
 TOO_GOOD_PERCENT = Decimal(5)
-"""A locked price better than the reviewed one by more than this is likely a slip of units: the sender is asked."""
+"""If the locked price is better than the reviewed one by more than this, the units may be mixed up. The sender is
+asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class InvoiceCheck:
-    """The order with the service's answer, the notifications for its user, and a complaint for the staff.
+    """The order after the service's answer, and the notifications for its user.
 
-    `note` is for the order's timeline.
+    `complaint` tells the staff what is wrong. `note` is for the order's timeline.
     """
 
     order: Order
@@ -36,8 +37,8 @@ class InvoiceCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Payable:
-    """What a payer may be shown: `bolt11` as the decoder reads it, never as the service spells it; UTC `expires_at`."""
+class CheckedPayment:
+    """What a payer may be shown. `bolt11` is as the decoder normalises it, not as the service wrote it."""
 
     expires_at: datetime | None
     bolt11: str | None = None
@@ -54,14 +55,14 @@ def check_invoice(
     now: datetime,
     is_masked: bool = False,
 ) -> InvoiceCheck:
-    """Check `placed`, the service's answer to what `order` asks for.
+    """Check the service's answer `placed` to the request of `order`.
 
-    Nothing that asks for other than the agreed amount, on another network, of another token or too late is
-    shown, nor what would bring more or less than `allowed`. The sender is asked first where the locked price is
-    worse than the reviewed one by more than `drift_percent` or better by more than `TOO_GOOD_PERCENT`, and where
-    the order was found by a recipient that the service shows in part only (`is_masked`).
+    The order isn't shown if the amount, the network or the token isn't as agreed, if it has expired, or if its rupiah
+    are outside `allowed`. The sender is asked first if the locked price is worse than the reviewed one by more than
+    `drift_percent`, or better by more than `TOO_GOOD_PERCENT`. The sender is also asked if the service shows only part
+    of the recipient by which the order was found (`is_masked`).
     """
-    made = replace(
+    order_after = replace(
         order,
         service_id=placed.service_id,
         sats=placed.sats,
@@ -72,18 +73,22 @@ def check_invoice(
         expires_at=placed.expires_at,
     )
     try:
-        payable = check_placed(
+        checked = check_placed(
             placed, requested=order.requested_amount, channel=order.channel, network=network, allowed=allowed, now=now
         )
     except OutsideLimits:
-        # The market moved between the review and the order: nobody's mistake, and nothing for staff to do.
-        return withhold(_with_payment_hash(made), OrderNotification.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
+        # The market moved between the review and the order. That is no error, so the staff get no alarm.
+        return withhold(
+            _with_payment_hash(order_after), OrderNotification.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS
+        )
     except Unpayable as complaint:
-        return withhold(_with_payment_hash(made), OrderNotification.NOT_SHOWN, complaint=str(complaint))
-    made = replace(made, expires_at=payable.expires_at, bolt11=payable.bolt11, payment_hash=payable.payment_hash)
+        return withhold(_with_payment_hash(order_after), OrderNotification.NOT_SHOWN, complaint=str(complaint))
+    order_after = replace(
+        order_after, expires_at=checked.expires_at, bolt11=checked.bolt11, payment_hash=checked.payment_hash
+    )
     if is_masked:
         return InvoiceCheck(
-            replace(made, phase=Phase.NEEDS_CONFIRMATION, hold_reason=HoldReason.RECIPIENT_MASKED),
+            replace(order_after, phase=Phase.NEEDS_CONFIRMATION, hold_reason=HoldReason.RECIPIENT_MASKED),
             (OrderNotification.RECIPIENT_MASKED,),
         )
     drift = price_drift_percent(
@@ -91,24 +96,24 @@ def check_invoice(
     )
     if drift > drift_percent or drift < -TOO_GOOD_PERCENT:
         return InvoiceCheck(
-            replace(made, phase=Phase.NEEDS_CONFIRMATION, hold_reason=HoldReason.PRICE_CHANGED),
+            replace(order_after, phase=Phase.NEEDS_CONFIRMATION, hold_reason=HoldReason.PRICE_CHANGED),
             (OrderNotification.PRICE_MOVED,),
         )
-    payable_now = make_payable(made, now)
-    return InvoiceCheck(payable_now, payment_notifications(payable_now))
+    payable_order = make_payable(order_after, now)
+    return InvoiceCheck(payable_order, payment_notifications(payable_order))
 
 
 def payment_notifications(order: Order) -> tuple[OrderNotification, ...]:
-    """Return what shows the user how to pay."""
+    """Return the notifications that show the user how to pay."""
     if order.bolt11 is not None and len(order.bolt11) > LONG_INVOICE:
         return (OrderNotification.INVOICE, OrderNotification.INVOICE_TEXT, OrderNotification.CARD)
     return (OrderNotification.INVOICE, OrderNotification.CARD)
 
 
 def withhold(order: Order, kind: OrderNotification, *, complaint: str | None = None, note: str = "") -> InvoiceCheck:
-    """Return the check of an `order` that is never shown. What must not be paid isn't even kept.
+    """Return the check of an `order` that is never shown. Its invoice and deposit are removed.
 
-    Only the payment hash is, so that no other order is shown with the same invoice.
+    The payment hash is kept, so that no other order is shown with the same invoice.
     """
     abandoned = replace(order, phase=Phase.ABANDONED, bolt11=None, deposit=None)
     return InvoiceCheck(abandoned, (kind,), complaint, note)
@@ -122,39 +127,39 @@ def _with_payment_hash(order: Order) -> Order:
 
 
 class Unpayable(Exception):
-    """What the service asks the payer for isn't what was agreed. The message is for staff: figures only."""
+    """The order isn't as agreed, or can't be paid. The message is for staff, and contains no personal data."""
 
 
 class OutsideLimits(Unpayable):
-    """The locked amount would fail after the payment: too little to pay out, or over the destination's cap."""
+    """The payout would fail after the payment: the locked amount is below the minimum or above the cap."""
 
 
 def check_placed(
     placed: Placed, *, requested: Amount, channel: str, network: str, allowed: AmountLimits, now: datetime
-) -> Payable:
-    """Return what may be shown of `placed`, and until when it can be paid.
+) -> CheckedPayment:
+    """Return what a payer may be shown of `placed`.
 
     Raises:
-        OutsideLimits: all is as agreed, but the locked rupiah are outside `allowed` (settlement API, 4.5.6).
-        Unpayable: it asks for other than `requested` over `channel`, or can't be paid (any more).
+        OutsideLimits: everything is as agreed, but the locked rupiah are outside `allowed` (settlement API, 4.5.6).
+        Unpayable: the order isn't for `requested` over `channel`, or can't be paid (any longer).
     """
     if placed.state == FAILED:
         raise Unpayable("the order failed before it was shown")
     _check_amounts(requested, placed)
     if channel == LIGHTNING:
-        payable = _check_invoice(placed, network, now)
+        checked = _check_invoice(placed, network, now)
     else:
         _check_deposit(channel, placed)
-        payable = Payable(placed.expires_at)
-    if payable.expires_at is not None and payable.expires_at <= now:
-        raise Unpayable(f"the order expired at {payable.expires_at:%Y-%m-%d %H:%M:%S} UTC")
+        checked = CheckedPayment(placed.expires_at)
+    if checked.expires_at is not None and checked.expires_at <= now:
+        raise Unpayable(f"the order expired at {checked.expires_at:%Y-%m-%d %H:%M:%S} UTC")
     if allowed.is_below(placed.idr):
         raise OutsideLimits(f"it would bring {placed.idr} rupiah, less than the smallest order ({allowed.minimum})")
     if allowed.is_above(placed.idr):
         raise OutsideLimits(
             f"it would bring {placed.idr} rupiah, more than the destination accepts ({allowed.maximum})"
         )
-    return payable
+    return checked
 
 
 def _check_amounts(requested: Amount, placed: Placed) -> None:
@@ -165,7 +170,7 @@ def _check_amounts(requested: Amount, placed: Placed) -> None:
         raise Unpayable(f"the order is for {placed.sats} sats and {placed.idr} rupiah")
 
 
-def _check_invoice(placed: Placed, network: str, now: datetime) -> Payable:
+def _check_invoice(placed: Placed, network: str, now: datetime) -> CheckedPayment:
     if placed.bolt11 is None:
         raise Unpayable("the order has no Lightning invoice")
     try:
@@ -175,9 +180,9 @@ def _check_invoice(placed: Placed, network: str, now: datetime) -> Payable:
         raise Unpayable(str(error)) from None
     except bolt11.InvoiceError as error:
         raise Unpayable(f"the invoice can't be used: {error}") from None
-    # The invoice is what a wallet goes by; the order's own field may only shorten it.
+    # Wallets use the expiry of the invoice. The order's own field can only make it earlier.
     expires_at = min(invoice.expires_at, placed.expires_at or invoice.expires_at)
-    return Payable(expires_at, invoice.text, invoice.payment_hash)
+    return CheckedPayment(expires_at, invoice.text, invoice.payment_hash)
 
 
 def _check_deposit(channel: str, placed: Placed) -> None:

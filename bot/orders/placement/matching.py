@@ -1,4 +1,4 @@
-"""Which order of the service's list is the one that an intent of ours asked for."""
+"""Decide which order in the service's list belongs to an intent."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,14 +11,14 @@ from bot.recipients.matching import Sameness, same_recipient
 from bot.settlement.model import OrderReport, Settlement
 from bot.settlement.steps import OrderStep, step_after
 
-BEFORE = timedelta(seconds=5)
-AFTER = timedelta(seconds=40)
-"""An order is created between our intent and the end of the longest request, with some slack on both sides."""
+CREATED_BEFORE = timedelta(seconds=5)
+CREATED_AFTER = timedelta(seconds=40)
+"""How long before or after its intent an order can be created: the longest request, with slack on both sides."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrderListing:
-    """A list of orders, with the time of it by the service's clock, and by ours before and after the request."""
+    """A list of orders, the service's time of it, and our times before and after the request."""
 
     reports: tuple[OrderReport, ...]
     served_at: datetime | None
@@ -34,12 +34,12 @@ async def read_list(settlement: Settlement, clock: Clock) -> OrderListing:
 
 
 def may_match(order: Order, report: OrderReport, listing: OrderListing) -> bool:
-    """Return whether the service's order may be the one that `order` intended.
+    """Return whether the service's order may belong to the intent `order`.
 
-    Times are compared as ages, each by its own clock, because the service's may differ from ours. An order that is paid
-    is another program's: we haven't shown its invoice to anybody. A recipient that the service masks is no proof,
-    because another program with the same key may have ordered for another recipient at the same bank. See
-    `compare_recipients`.
+    Times are compared as ages, each by its own clock, because the service's clock may differ from ours. A paid order
+    belongs to another program, because we haven't shown its invoice to anybody. A masked recipient is no proof:
+    another program with the same key may have ordered for another recipient at the same bank
+    (`compare_recipients`).
     """
     return (
         (report.bank_code, report.bank_name) == (order.method.code, order.method.name)
@@ -53,9 +53,9 @@ def may_match(order: Order, report: OrderReport, listing: OrderListing) -> bool:
 
 
 def compare_recipients(order: Order, report: OrderReport) -> Sameness:
-    """Return whether both have the same recipient. "masked" is only likely, and then the user is asked.
+    """Return whether both have the same recipient. "masked" means probably, and then the user is asked.
 
-    A masked number needs four visible digits, and the holder's names must agree if both sides have one.
+    A masked number needs four visible digits. If both have a holder's name, the names must match.
     """
     if report.recipient is None:
         return "different"
@@ -75,4 +75,4 @@ def _created_in_window(order: Order, report: OrderReport, listing: OrderListing)
         return False
     age = listing.served_at - report.created_at
     earliest, latest = listing.asked_at - age, listing.answered_at - age
-    return earliest <= order.created_at + AFTER and latest >= order.created_at - BEFORE
+    return earliest <= order.created_at + CREATED_AFTER and latest >= order.created_at - CREATED_BEFORE

@@ -1,8 +1,8 @@
-"""Find orders whose creation was never answered.
+"""Find lost orders: those whose creation the service never confirmed.
 
-The service has no idempotency keys (settlement API, 4.5). So an order that it may have created is looked for among its
-newest, and adopted only if it is surely ours. An order that isn't found may still exist: after the set time its user is
-asked, and nothing is ever sent again automatically.
+The service has no idempotency keys (settlement API, 4.5). So the reconciler searches the service's newest orders, and
+adopts one only if it certainly belongs to the intent. An order that isn't found may still exist. So after a set time
+the user is asked, and no request is ever repeated automatically.
 """
 
 from dataclasses import replace
@@ -16,7 +16,14 @@ from bot.infra.outbox.repository import OutboxRepository
 from bot.orders.notifications.kinds import OrderNotification
 from bot.orders.notifications.queueing import order_notifications
 from bot.orders.order import UNCERTAIN_PHASES, Order, Phase
-from bot.orders.placement.matching import AFTER, BEFORE, OrderListing, compare_recipients, may_match, read_list
+from bot.orders.placement.matching import (
+    CREATED_AFTER,
+    CREATED_BEFORE,
+    OrderListing,
+    compare_recipients,
+    may_match,
+    read_list,
+)
 from bot.orders.placement.service import OrderService
 from bot.orders.repository import OrderRepository
 from bot.payments.tokens import LIGHTNING
@@ -28,18 +35,18 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 ORPHANED_AFTER = timedelta(seconds=5)
-"""An intent of this age that this process isn't submitting has lost its process. Its user is notified that we check."""
+"""At this age, an intent without a request in this process has lost its process. Its user is notified that we check."""
 
 SEARCH_FOR = timedelta(days=1)
 MAX_READ = 1000
-"""Orders of one kind in one query: the newest, and also the oldest if there are more."""
+"""How many orders of one kind are read: the newest, and also the oldest if there are more."""
 
 PAUSE_AFTER_REJECTION = timedelta(seconds=30)
-"""How long to ask nothing after the service has rejected our key, or has asked for fewer requests without a time."""
+"""How long to pause after the service has rejected our key, or has asked for fewer requests without a time."""
 
 INTERVALS_PER_WAIT = 20
 MAX_INTERVAL = timedelta(minutes=10)
-"""The list is read each twentieth of the time that has passed since the newest lost order was placed."""
+"""The list is read after each twentieth of the time since the newest lost order was placed."""
 
 
 class Reconciler:
@@ -51,26 +58,26 @@ class Reconciler:
         self._clock = orders.clock
         self._settlement = settlement
         self._not_before: datetime | None = None
-        self._pause_is_ours = True
+        self._is_own_pause = True
 
     async def run_once(self) -> int:
-        """Look once for all lost orders. Return how many there are. Never raises `SettlementFailure`."""
-        newest = await self._lost(newest_first=True)
-        oldest = await self._lost(newest_first=False) if len(newest) >= MAX_READ else []
+        """Search for all lost orders once, and return how many there are. It never raises `SettlementFailure`."""
+        newest = await self._read_lost(newest_first=True)
+        oldest = await self._read_lost(newest_first=False) if len(newest) >= MAX_READ else []
         now = self._clock.now()
         is_submitting = self._orders.submission.is_submitting
         lost = {order.reference: order for order in (*newest, *oldest) if not is_submitting(order.reference)}
         searched = [each for each in newest if each.reference in lost and now - each.created_at < SEARCH_FOR]
-        if searched and self._is_time(searched):
+        if searched and self._is_search_due(searched):
             await self._search(searched)
         for order in lost.values():
             await self._change_phase(order)
         return len(lost)
 
-    async def _lost(self, *, newest_first: bool) -> list[Order]:
-        """Return lost orders, separately of each kind, so that no number of old ones keeps new ones from being found.
+    async def _read_lost(self, *, newest_first: bool) -> list[Order]:
+        """Return lost orders, each kind read separately, so that many old orders can't crowd out new ones.
 
-        The service's list can still show the newest. Of the oldest, the time may be over.
+        The newest may still be in the service's list. The oldest may have to be asked about or abandoned.
         """
         async with self._store.reading() as tx:
             unknown = await OrderRepository(tx).in_phase(
@@ -79,11 +86,11 @@ class Reconciler:
             asked = await OrderRepository(tx).in_phase({Phase.UNRESOLVED}, MAX_READ, newest_first=newest_first)
         return [*unknown, *asked]
 
-    def _is_time(self, lost: list[Order]) -> bool:
+    def _is_search_due(self, lost: list[Order]) -> bool:
         now = self._clock.now()
         if self._not_before is not None and now < self._not_before:
-            # A newly lost order can't wait for the end of a pause that was chosen for old ones.
-            return self._pause_is_ours and any(order.phase is not Phase.UNRESOLVED for order in lost)
+            # A new lost order doesn't wait for the end of a pause that was chosen for old ones.
+            return self._is_own_pause and any(order.phase is not Phase.UNRESOLVED for order in lost)
         return True
 
     async def _search(self, lost: list[Order]) -> None:
@@ -95,27 +102,27 @@ class Reconciler:
             self._pause(asked_at, lost, failure)
             return
         self._pause(asked_at, lost)
-        free = await self._unclaimed(listing)
+        unclaimed = await self._unclaimed(listing)
         for order in lost:
-            await self._look_for(order, free, listing)
+            await self._find(order, unclaimed, listing)
 
     def _pause(self, now: datetime, lost: list[Order], failure: SettlementFailure | None = None) -> None:
-        self._pause_is_ours = not isinstance(failure, KeyRefused | SlowDown)
+        self._is_own_pause = not isinstance(failure, KeyRefused | SlowDown)
         if isinstance(failure, SlowDown) and failure.retry_after:
             self._not_before = now + timedelta(seconds=failure.retry_after)
-        elif not self._pause_is_ours:
+        elif not self._is_own_pause:
             self._not_before = now + PAUSE_AFTER_REJECTION
         else:
             self._not_before = now + min(
                 min(now - order.created_at for order in lost) / INTERVALS_PER_WAIT, MAX_INTERVAL
             )
 
-    async def _look_for(self, order: Order, free: list[OrderReport], listing: OrderListing) -> None:
+    async def _find(self, order: Order, unclaimed: list[OrderReport], listing: OrderListing) -> None:
         try:
-            report = await self._only_match(order, free, listing)
+            report = await self._only_match(order, unclaimed, listing)
             if report is not None:
                 await self._adopt(order, report, listing)
-        except Exception as error:  # noqa: BLE001  one order must not keep the others from being found
+        except Exception as error:  # noqa: BLE001  an error about one order must not stop the search for others
             why = type(error).__name__
             log.error("order_match_failed", order=order.reference, error=why, where=where(error))  # noqa: TRY400  may quote
 
@@ -124,12 +131,16 @@ class Reconciler:
             claimed = await OrderRepository(tx).by_service_id([report.service_id for report in listing.reports])
         return [report for report in listing.reports if report.service_id not in claimed]
 
-    async def _only_match(self, order: Order, free: list[OrderReport], listing: OrderListing) -> OrderReport | None:
-        matches = [report for report in free if may_match(order, report, listing)]
+    async def _only_match(
+        self, order: Order, unclaimed: list[OrderReport], listing: OrderListing
+    ) -> OrderReport | None:
+        matches = [report for report in unclaimed if may_match(order, report, listing)]
         if len(matches) != 1:
             return None
         async with self._store.reading() as tx:
-            rivals = await OrderRepository(tx).similar_unclaimed(order, order.created_at - BEFORE - AFTER)
+            rivals = await OrderRepository(tx).similar_unclaimed(
+                order, order.created_at - CREATED_BEFORE - CREATED_AFTER
+            )
         others = [rival for rival in rivals if rival.reference != order.reference]
         if any(may_match(rival, matches[0], listing) for rival in others):
             log.warning("order_match_ambiguous", order=order.reference)
@@ -137,7 +148,7 @@ class Reconciler:
         return matches[0]
 
     async def _adopt(self, order: Order, report: OrderReport, listing: OrderListing) -> None:
-        # The single record says the most and is the newest. The list's own is of the same kind (settlement API, 4.7).
+        # The single record is the most complete and recent. The list has the same fields (settlement API, 4.7).
         try:
             full = await self._settlement.look_up(report.service_id)
         except SettlementFailure:
@@ -150,9 +161,9 @@ class Reconciler:
             log.info("order_found", order=order.reference, masked=is_masked)
 
     async def _change_phase(self, order: Order) -> None:
-        """Notify the user that we check, then ask the user, then stop looking: each at its time."""
+        """Notify the user that we check, later ask the user, and finally stop searching."""
         now = self._clock.now()
-        phase = self._phase_by_now(order, now)
+        phase = self._next_phase(order, now)
         if phase is order.phase:
             return
         async with self._store.transaction() as tx:
@@ -166,12 +177,12 @@ class Reconciler:
                 await OutboxRepository(tx).add(order_notifications(saved, NOTIFICATIONS_OF.get(phase, ()), now))
         self._orders.on_notification()
 
-    def _phase_by_now(self, order: Order, now: datetime) -> Phase:
+    def _next_phase(self, order: Order, now: datetime) -> Phase:
         rules = self._orders.rules
         known_since = order.last_polled_at or order.created_at
         if order.phase is Phase.UNRESOLVED:
             return Phase.ABANDONED if now - known_since >= SEARCH_FOR else order.phase
-        # As long as its end isn't recorded, the request may still be in progress in another process.
+        # Until its result is saved, the request may still be in progress in another process.
         wait = rules.reconcile_for if order.last_polled_at else max(rules.reconcile_for, rules.longest_post)
         if now - known_since >= wait:
             return Phase.UNRESOLVED

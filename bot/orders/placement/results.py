@@ -1,6 +1,6 @@
-"""The result of asking the service for an order: created, refused or unknown.
+"""Save the result of the request for an order: created, refused or unknown.
 
-Each is saved with its notifications in one transaction. The request's own task and the reconciler may learn of the same
+Each result is saved with its notifications in one transaction. The request's task and the reconciler may get the same
 result, even in two processes. The version of the row lets only the first of them save it.
 """
 
@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 
 
 class ResultRecorder:
-    """Save the results of intents. `on_notification` is called after each added notification."""
+    """Save the results of intents. `on_notification` is called after notifications are saved."""
 
     def __init__(self, store: Database, clock: Clock, rules: Rules, on_notification: Callable[[], None]) -> None:
         self._store = store
@@ -42,15 +42,15 @@ class ResultRecorder:
     async def record_created(
         self, reference: str, placed: Placed, *, listing: OrderListing | None, is_masked: bool = False
     ) -> Order | None:
-        """Save the service's order for our intent, and queue what may be shown of it.
+        """Save the order that the service created for our intent, and notify its user.
 
-        Return None if the intent was abandoned or has a result already. Nothing is shown then.
+        Return None if the intent was abandoned or already has a result. Then nothing is shown.
 
         Args:
-            reference: the intent's.
+            reference: the reference of the intent.
             placed: the service's answer.
-            listing: a list that has the order. An order that is paid by invoice doesn't need one.
-            is_masked: the order was found by a recipient that the service shows only in part.
+            listing: a list that has the order. An order with an invoice doesn't need one.
+            is_masked: whether the service shows only part of the recipient by which the order was found.
         """
         now = self._clock.now()
         async with self._store.transaction() as tx:
@@ -58,7 +58,7 @@ class ResultRecorder:
             if intent is None or await OrderRepository(tx).by_service_id([placed.service_id]):
                 return None
             if intent.phase is Phase.ABANDONED and intent.service_id is None:
-                # Abandoned. It is claimed all the same, so that no other intent is taken for it.
+                # Save the service's id all the same, so that its order isn't assigned to another intent.
                 await OrderRepository(tx).save(replace(intent, service_id=placed.service_id))
             if intent.phase not in UNCERTAIN_PHASES:
                 return None
@@ -69,12 +69,12 @@ class ResultRecorder:
         return saved
 
     async def record_refused(self, reference: str, reason: str | None = None) -> None:
-        """Save that the service has not created an order. `reason` is the service's own text, if it gave one."""
-        await self._move(reference, UNCERTAIN_PHASES, Phase.REFUSED, OrderNotification.REFUSED, reason)
+        """Save that the service hasn't created an order. `reason` is the service's own text, if there is one."""
+        await self._change_phase(reference, UNCERTAIN_PHASES, Phase.REFUSED, OrderNotification.REFUSED, reason)
 
     async def record_unknown(self, reference: str) -> None:
-        """Save that the request has ended without an answer. The reconciler looks for the order from now on."""
-        await self._move(reference, {Phase.INTENDED, Phase.UNKNOWN}, Phase.UNKNOWN, OrderNotification.CHECKING)
+        """Save that the request ended without an answer. From now on the reconciler looks for the order."""
+        await self._change_phase(reference, {Phase.INTENDED, Phase.UNKNOWN}, Phase.UNKNOWN, OrderNotification.CHECKING)
 
     async def _check(
         self,
@@ -86,7 +86,7 @@ class ResultRecorder:
         *,
         is_masked: bool,
     ) -> InvoiceCheck:
-        """Return what may be shown, also compared with all other orders: one request, one payment, one order."""
+        """Return what may be shown, after comparing the order with all others: one request, one payment, one order."""
         check = check_invoice(
             intent,
             placed,
@@ -96,24 +96,24 @@ class ResultRecorder:
             now=now,
             is_masked=is_masked,
         )
-        other = await _with_same_invoice(tx, check.order)
+        other = await _find_same_invoice(tx, check.order)
         if other is not None:
             check = replace(check, order=replace(check.order, payment_hash=None))
-        made = check.order
-        if made.phase is Phase.ABANDONED:
+        order = check.order
+        if order.phase is Phase.ABANDONED:
             return check
         if await is_superseded(tx, intent):
-            return withhold(made, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
+            return withhold(order, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
         if other is not None:
             return withhold(
-                made, OrderNotification.NOT_SHOWN, complaint=f"its payment hash is that of order {other.reference}"
+                order, OrderNotification.NOT_SHOWN, complaint=f"its payment hash is that of order {other.reference}"
             )
-        if made.deposit_key is not None:
-            await OrderRepository(tx).lock_payment(made.deposit_key)
-            if await OrderRepository(tx).with_deposit_key(made.deposit_key) or await matches_foreign_deposit(
-                tx, made, listing, now
+        if order.deposit_key is not None:
+            await OrderRepository(tx).lock_payment(order.deposit_key)
+            if await OrderRepository(tx).with_deposit_key(order.deposit_key) or await matches_foreign_deposit(
+                tx, order, listing, now
             ):
-                return withhold(made, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
+                return withhold(order, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
         return check
 
     async def _save(self, tx: Transaction, check: InvoiceCheck, now: datetime) -> Order | None:
@@ -127,7 +127,7 @@ class ResultRecorder:
             await self._warn_staff(tx, saved, check.complaint, now)
         return saved
 
-    async def _move(
+    async def _change_phase(
         self,
         reference: str,
         known: "frozenset[Phase] | set[Phase]",
@@ -155,8 +155,8 @@ class ResultRecorder:
         )
 
 
-async def _with_same_invoice(tx: Transaction, order: Order) -> Order | None:
-    """Return the other order that has this payment hash, or had it when it was withheld."""
+async def _find_same_invoice(tx: Transaction, order: Order) -> Order | None:
+    """Return another order with the same payment hash. A withheld order keeps its payment hash."""
     if order.payment_hash is None:
         return None
     await OrderRepository(tx).lock_payment(order.payment_hash)
@@ -164,35 +164,35 @@ async def _with_same_invoice(tx: Transaction, order: Order) -> Order | None:
 
 
 async def matches_foreign_deposit(tx: Transaction, order: Order, listing: OrderListing | None, now: datetime) -> bool:
-    """Return whether a deposit for `order` could be taken for that of an order which isn't the bot's own.
+    """Return whether another program's open deposit can't be told apart from that of `order`.
 
-    What the bot has created, it knows better than the list: an order that was never shown takes nobody's payment. The
-    same goes for a lost order of ours. If it is found, it is compared with `order` before it's shown.
+    The bot's own orders don't count, because it knows which of them were shown. Its lost orders don't count either: a
+    lost order that is found is compared with `order` before it is shown.
     """
     if order.service_id is None or order.deposit is None or order.sats is None:
         return False
     if listing is None:
         raise ValueError("a deposit is shown only after the list of orders was read")
-    like = find_earlier_deposits(listing.reports, order.service_id, order.deposit, order.sats, now)
-    own = await OrderRepository(tx).by_service_id([report.service_id for report in like])
-    others = [report for report in like if report.service_id not in own]
+    similar = find_earlier_deposits(listing.reports, order.service_id, order.deposit, order.sats, now)
+    own = await OrderRepository(tx).by_service_id([report.service_id for report in similar])
+    others = [report for report in similar if report.service_id not in own]
     if others:
         lost = await OrderRepository(tx).similar_unclaimed(order, now - MAY_BE_PAID_FOR)
-        found = [[report for report in others if _is_surely(each, report, listing)] for each in lost]
-        # Where two orders could be the lost one, one of them is another program's.
+        found = [[report for report in others if _is_certain_match(each, report, listing)] for each in lost]
+        # If two orders match a lost one, one of them is another program's.
         ours = [matches[0].service_id for matches in found if len(matches) == 1]
         others = [report for report in others if report.service_id not in ours]
     return bool(others)
 
 
-def _is_surely(lost: Order, report: OrderReport, listing: OrderListing) -> bool:
+def _is_certain_match(lost: Order, report: OrderReport, listing: OrderListing) -> bool:
     return may_match(lost, report, listing) and compare_recipients(lost, report) == "same"
 
 
 async def is_superseded(tx: Transaction, intent: Order) -> bool:
-    """Return whether the sender has ordered the same again since: only the newest of equal orders is ever shown.
+    """Return whether the sender has placed the same order again since. Only the newest of equal orders is shown.
 
-    What the service surely didn't create doesn't count.
+    Orders that the service refused don't count.
     """
     newer = await OrderRepository(tx).placed_after(intent.user_id, intent.created_at)
     return any(order.phase is not Phase.REFUSED and order.is_same_request_as(intent) for order in newer)

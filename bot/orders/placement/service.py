@@ -1,7 +1,7 @@
-"""Place an order exactly once: the intent is committed, the service is asked once, and its answer is saved.
+"""Place an order exactly once: save the intent, send one request to the service, and save its answer.
 
-Wherever a crash interrupts, the row says what is known. `orders/placement/reconciler.py` looks for an intent without
-an answer, and only the user can decide that it is tried again.
+After a crash at any point, the row has what is known. If an intent has no answer, `orders/placement/reconciler.py`
+looks for its order. Only the user can decide to try again.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -40,15 +40,15 @@ class MethodVanished(Exception):
 
 
 class ConfirmationOutdated(Exception):
-    """What was confirmed has changed, or was confirmed before."""
+    """The draft has changed since, or was confirmed before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceOrder:
-    """What a user has confirmed. `draft_id` names the confirmation: it places one order, however often it is repeated.
+    """A confirmed request for an order. A draft places one order, even if its confirmation is repeated.
 
-    The amount in `wanted` and `quote` are those of the review. `phrase` becomes the user's if they have none, because
-    their first invoice shows one.
+    The amount in `wanted` and `quote` are those of the review. `phrase` becomes the user's phrase if they have none,
+    because every invoice shows one.
     """
 
     user_id: int
@@ -60,11 +60,11 @@ class PlaceOrder:
 
 
 Confirm = Callable[[Transaction], Awaitable[bool]]
-"""Saves that the confirmation was used, in the transaction that saves the intent. It returns False to reject it."""
+"""Saves, in the transaction of the intent, that the confirmation was used. It returns False to reject it."""
 
 
 class OrderService:
-    """Place orders, and take the answers of users about them. `on_notification` is called after each notification."""
+    """Place orders, and apply the users' answers about them. `on_notification` is called after each notification."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class OrderService:
         self._settlement = settlement
 
     async def estimate_order(self, user_id: int, method: PayoutMethod | None, amount: Amount) -> Estimate:
-        """Return what `amount` comes to at the current quote.
+        """Return the sats and rupiah of `amount` at the current quote.
 
         Raises:
             Rejection: the rules, the destination or the user's own limits don't allow it.
@@ -98,22 +98,22 @@ class OrderService:
         return worth
 
     async def check_user(self, user_id: int) -> None:
-        """Raise `Rejection` if this user can order nothing right now."""
+        """Raise `Rejection` if this user can't place any order right now."""
         await self._check_user_limits(user_id, self.rules.min_order_idr)
 
     async def place(self, request: PlaceOrder, confirm: Confirm) -> Order:
-        """Place an order, once. Return it, or the order that was placed before where `confirm` rejects the request.
+        """Place an order once, and return it. If `confirm` rejects the request, return the order placed before.
 
-        `confirm` is called in the transaction that saves the intent, before that.
+        `confirm` is called in the transaction that saves the intent, before the intent is saved.
 
         Raises:
             MethodVanished: the destination is no longer in the live list.
-            ConfirmationOutdated: `confirm` has rejected the request, and it has no order.
+            ConfirmationOutdated: `confirm` has rejected the request, and there is no order.
             Rejection: the rules or the user's limits don't allow it.
             SettlementFailure: the live list can't be read.
-            Nothing is saved then.
+            In each case nothing is saved.
         """
-        current = await self._listed(request.wanted.method)
+        current = await self._find_method(request.wanted.method)
         worth = estimate(request.wanted.amount, request.quote)
         self.rules.check_limits(current, worth)
         order = new_intent(
@@ -128,7 +128,7 @@ class OrderService:
             is_confirmed = await confirm(tx)
             if is_confirmed:
                 await self._add_intent(tx, order)
-                await _give_phrase(tx, order.user_id, request.phrase)
+                await _save_phrase(tx, order.user_id, request.phrase)
         if not is_confirmed:
             return await self.get_placed(request.draft_id)
         self.submission.submit(order)
@@ -147,28 +147,28 @@ class OrderService:
         return order
 
     async def try_again(self, reference: str) -> Order | None:
-        """Place an order again that was not found in time, if its user has decided so. Return the new order.
+        """Place a lost order again because its user asked for it, and return the new order.
 
-        The invoice of the old intent is never shown from then on. Return None if the order was found meanwhile, or the
-        user has decided before.
+        The invoice of the old intent is never shown after that. Return None if the old order was found meanwhile, or
+        its user has already answered.
 
-        Raises `MethodVanished`, `Rejection` and `SettlementFailure` as `place` does. Nothing is decided then.
+        Raises `MethodVanished`, `Rejection` and `SettlementFailure` as `place` does. Then the question stays open.
         """
         async with self.store.reading() as tx:
             lost = await OrderRepository(tx).get(reference)
         if lost is None or lost.phase is not Phase.UNRESOLVED:
             return None
-        method = await self._listed(lost.method)
+        method = await self._find_method(lost.method)
         self.rules.check_amount(method, idr=lost.expected_idr, sats=lost.expected_sats)
         async with self.store.transaction() as tx:
             lost = await OrderRepository(tx).get(reference)
             if lost is None or lost.phase is not Phase.UNRESOLVED:
                 return None
-            given_up = await OrderRepository(tx).save(replace(lost, phase=Phase.ABANDONED))
-            if given_up is None:
+            abandoned = await OrderRepository(tx).save(replace(lost, phase=Phase.ABANDONED))
+            if abandoned is None:
                 return None
-            await OrderRepository(tx).record_event(given_up, self.clock.now(), EventNote.TRIED_AGAIN)
-            again = replace(
+            await OrderRepository(tx).record_event(abandoned, self.clock.now(), EventNote.TRIED_AGAIN)
+            new_attempt = replace(
                 lost,
                 reference=new_reference(),
                 attempt=lost.attempt + 1,
@@ -179,12 +179,12 @@ class OrderService:
                 page_token=new_page_token(),
                 version=0,
             )
-            await self._add_intent(tx, again)
-        self.submission.submit(again)
-        return again
+            await self._add_intent(tx, new_attempt)
+        self.submission.submit(new_attempt)
+        return new_attempt
 
     async def drop(self, reference: str) -> bool:
-        """Abandon an order that its user no longer wants. Return False if its invoice was shown, or it is over."""
+        """Abandon an order that its user no longer wants. Return False if it no longer waits for an answer."""
         async with self.store.transaction() as tx:
             order = await OrderRepository(tx).get(reference)
             if order is None or order.phase not in {Phase.UNRESOLVED, Phase.NEEDS_CONFIRMATION}:
@@ -195,30 +195,30 @@ class OrderService:
             return saved is not None
 
     async def accept_price(self, reference: str) -> Order | None:
-        """Show the invoice of an order that its user was asked about. Return None if it is too late to accept.
+        """Show the invoice of an order that its user has accepted. Return None if it is too late to accept.
 
         The order is abandoned if the cap or the minimum has changed, if its user has placed the same order again, or if
-        another program's open deposit has the same sum. Its user is notified of the reason.
+        another program has an open deposit of the same amount. The user is notified of the reason.
 
-        Raises `SettlementFailure` if the list of orders can't be read. The question stays open then.
+        Raises `SettlementFailure` if the list of orders can't be read. Then the question stays open.
         """
         async with self.store.reading() as tx:
             asked = await OrderRepository(tx).get(reference)
         if asked is None or asked.phase is not Phase.NEEDS_CONFIRMATION or asked.is_offer_over(self.clock.now()):
             return None
-        listing = await self._list_around(asked)
-        listed = await self._by_pair()
+        listing = await self._read_list_with(asked)
+        methods = await self._methods_by_pair()
         now = self.clock.now()
         async with self.store.transaction() as tx:
-            held = await OrderRepository(tx).get(reference)
-            if held is None or held.phase is not Phase.NEEDS_CONFIRMATION or held.is_offer_over(now):
+            order = await OrderRepository(tx).get(reference)
+            if order is None or order.phase is not Phase.NEEDS_CONFIRMATION or order.is_offer_over(now):
                 return None
-            if await is_superseded(tx, held):
-                check = withhold(held, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
-            elif await matches_foreign_deposit(tx, held, listing, now):
-                check = withhold(held, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
+            if await is_superseded(tx, order):
+                check = withhold(order, OrderNotification.SUPERSEDED, note=EventNote.SUPERSEDED)
+            elif await matches_foreign_deposit(tx, order, listing, now):
+                check = withhold(order, OrderNotification.DEPOSIT_TAKEN, note=EventNote.DEPOSIT_TAKEN)
             else:
-                check = self._accepted(replace(held, method=listed.get(held.method.pair, held.method)), now)
+                check = self._check_accepted(replace(order, method=methods.get(order.method.pair, order.method)), now)
             poll_at = next_poll_at(check.order, now, self.rules.poll_interval)
             saved = await OrderRepository(tx).save(replace(check.order, next_poll_at=poll_at))
             if saved:
@@ -227,22 +227,22 @@ class OrderService:
         self.on_notification()
         return saved
 
-    async def _list_around(self, held: Order) -> OrderListing | None:
-        """Return the list that a deposit is compared with; None for an invoice. Raises `SettlementFailure`."""
-        if held.deposit is None or held.service_id is None:
+    async def _read_list_with(self, order: Order) -> OrderListing | None:
+        """Return the list to compare a deposit with, or None for an invoice. Raises `SettlementFailure`."""
+        if order.deposit is None or order.service_id is None:
             return None
         listing = await read_list(self._settlement, self.clock)
-        if not is_list_conclusive(listing.reports, held.service_id, is_new=False):
+        if not is_list_conclusive(listing.reports, order.service_id, is_new=False):
             raise ServiceDown
         return listing
 
-    def _accepted(self, held: Order, now: datetime) -> InvoiceCheck:
-        if not self.rules.amounts_for(held.method).allow(held.idr or 0):
-            return withhold(held, OrderNotification.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
-        payable_now = make_payable(held, now)
-        return InvoiceCheck(payable_now, payment_notifications(payable_now), note=EventNote.PRICE_ACCEPTED)
+    def _check_accepted(self, order: Order, now: datetime) -> InvoiceCheck:
+        if not self.rules.amounts_for(order.method).allow(order.idr or 0):
+            return withhold(order, OrderNotification.OUTSIDE_LIMITS, note=EventNote.OUTSIDE_LIMITS)
+        payable_order = make_payable(order, now)
+        return InvoiceCheck(payable_order, payment_notifications(payable_order), note=EventNote.PRICE_ACCEPTED)
 
-    async def _listed(self, method: PayoutMethod) -> PayoutMethod:
+    async def _find_method(self, method: PayoutMethod) -> PayoutMethod:
         """Return the destination as the live list has it now. Raises `MethodVanished` and `SettlementFailure`."""
         methods = await self.catalogue.methods(fresh=True)
         current = next((each for each in methods if each.pair == method.pair), None)
@@ -250,17 +250,17 @@ class OrderService:
             raise MethodVanished
         return current
 
-    async def _by_pair(self) -> Mapping[tuple[str, str], PayoutMethod]:
-        """Return the live list, or an empty one if it can't be read. Then the cap that the order has stored counts."""
+    async def _methods_by_pair(self) -> Mapping[tuple[str, str], PayoutMethod]:
+        """Return the live list, or an empty one if it can't be read. Then the cap stored with the order applies."""
         try:
             return {method.pair: method for method in await self.catalogue.methods()}
         except SettlementFailure:
             return {}
 
     async def _check_user_limits(self, user_id: int, idr: int) -> None:
-        """Raise `Rejection` if an order of `idr` rupiah would be more than the user may place now.
+        """Raise `Rejection` if an order of `idr` rupiah is above the user's limits now.
 
-        This is a warning before the user types everything. `_decide_user_limits` decides.
+        This warns the user before they type everything. `_enforce_user_limits` decides.
         """
         if self.rules.limits.is_unlimited:
             return
@@ -269,11 +269,11 @@ class OrderService:
             placed = await OrderRepository(tx).counted_by_limits(user_id, now - limits.DAY)
         limits.check(self.rules.limits, placed, idr, now, smallest=self.rules.min_order_idr)
 
-    async def _decide_user_limits(self, tx: Transaction, intent: Order) -> None:
-        """Raise `Rejection` if an intent, which is about to be added in `tx`, is more than its user may order.
+    async def _enforce_user_limits(self, tx: Transaction, intent: Order) -> None:
+        """Raise `Rejection` if an intent that is being added in `tx` is above its user's limits.
 
-        One intent of a user is added at a time, so that two devices can't exceed the limits together. Accepting a
-        changed price isn't checked: its order has counted since it was placed.
+        One intent of a user is added at a time, so that two devices can't exceed the limits together. When a user
+        accepts a changed price, nothing is checked, because the order has counted since it was placed.
         """
         if self.rules.limits.is_unlimited:
             return
@@ -283,7 +283,7 @@ class OrderService:
         limits.check(self.rules.limits, placed, intent.expected_idr, now, smallest=self.rules.min_order_idr)
 
     async def _add_intent(self, tx: Transaction, order: Order) -> None:
-        await self._decide_user_limits(tx, order)
+        await self._enforce_user_limits(tx, order)
         if not await OrderRepository(tx).add(order):
             raise ConfirmationOutdated
         if order.has_recipient:
@@ -292,7 +292,7 @@ class OrderService:
         await OrderRepository(tx).record_event(order, order.created_at, EventNote.INTENDED)
 
 
-async def _give_phrase(tx: Transaction, user_id: int, phrase: str | None) -> None:
+async def _save_phrase(tx: Transaction, user_id: int, phrase: str | None) -> None:
     user = await UserRepository(tx).get(user_id) if phrase else None
     if user is not None and user.phrase is None:
         await UserRepository(tx).save(replace(user, phrase=phrase, suggested_phrase=None))

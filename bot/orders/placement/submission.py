@@ -1,6 +1,6 @@
-"""Submit orders to the service: each once, in a task of its own. The user is notified of the answer.
+"""Submit each order to the service once, in a task of its own, and save the answer.
 
-Nothing is repeated here. If an answer is lost, `orders/placement/reconciler.py` looks for the order.
+A request is never repeated. If its answer is lost, `orders/placement/reconciler.py` looks for the order.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ from bot.settlement.model import (
 log = structlog.get_logger(__name__)
 
 LIST_SECONDS = 4.0
-"""How long the list may take to be read after the longest request: `Rules.longest_post` covers both."""
+"""How long reading the list may take after the request. `Rules.longest_post` covers both."""
 
 
 class OrderSubmission:
-    """The requests that are in progress in this process, one for each intent. `sleep` can be virtual."""
+    """Send the requests of this process, one for each intent. Tests pass a virtual `sleep`."""
 
     def __init__(
         self, settlement: Settlement, results: ResultRecorder, clock: Clock, sleep: Sleep = asyncio.sleep
@@ -45,10 +45,10 @@ class OrderSubmission:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def submit(self, order: Order) -> None:
-        """Start the one request for a committed intent (settlement API, 4.5). Nobody waits for its answer."""
+        """Start the one request for a saved intent (settlement API, 4.5), without waiting for its answer."""
         task = asyncio.create_task(self._submit(order))
         self._tasks[order.reference] = task
-        task.add_done_callback(lambda done: self._ended(order.reference, done))
+        task.add_done_callback(lambda done: self._handle_end(order.reference, done))
 
     def is_submitting(self, reference: str) -> bool:
         """Return whether the request for this order is in progress."""
@@ -60,13 +60,13 @@ class OrderSubmission:
             await asyncio.wait(list(self._tasks.values()))
 
     async def close(self, within: float) -> None:
-        """Let the requests in progress end for up to `within` seconds. The result of the others is unknown."""
+        """Wait up to `within` seconds for the requests in progress. The result of the others stays unknown."""
         await finish_tasks(self._tasks.values, within)
 
-    def _ended(self, reference: str, task: asyncio.Task[None]) -> None:
+    def _handle_end(self, reference: str, task: asyncio.Task[None]) -> None:
         self._tasks.pop(reference, None)
         if not task.cancelled() and (error := task.exception()):
-            # The row still says "intended": the reconciler looks for what came of it.
+            # The row still says "intended", so the reconciler looks for the order.
             log.error("order_result_not_saved", order=reference, error=type(error).__name__)
 
     async def _submit(self, order: Order) -> None:
@@ -91,14 +91,14 @@ class OrderSubmission:
         takes too long, the sender is asked. So if the service has no list, no deposit is shown, and nobody waits for
         ever.
         """
-        listing = None if placed.deposit is None else await self._list_with(placed.service_id)
+        listing = None if placed.deposit is None else await self._read_list_with(placed.service_id)
         if placed.deposit is not None and listing is None:
             log.warning("deposit_not_compared", order=order.reference)
             await self._save(order, lambda: self._results.record_unknown(order.reference))
             return
         await self._save(order, lambda: self._results.record_created(order.reference, placed, listing=listing))
 
-    async def _list_with(self, service_id: str) -> OrderListing | None:
+    async def _read_list_with(self, service_id: str) -> OrderListing | None:
         try:
             async with asyncio.timeout(LIST_SECONDS):
                 listing = await read_list(self._settlement, self._clock)
@@ -107,9 +107,9 @@ class OrderSubmission:
         return listing if is_list_conclusive(listing.reports, service_id, is_new=True) else None
 
     async def _save(self, order: Order, save: Callable[[], Awaitable[object]]) -> None:
-        """Save the answer, however long the database is away.
+        """Save the answer, even if the database is down for a long time.
 
-        The service is never asked again, and an order that it keeps in memory alone is in none of its lists: an
+        The request is never repeated, and orders that the service keeps only in memory are in none of its lists. So an
         answer that isn't saved here is lost (live service, Orders).
         """
         await retry_forever(
