@@ -23,7 +23,7 @@ from bot.infra.telegram.inbound.message_limit import MessageLimit
 from bot.infra.telegram.inbound.receiver import Receiver, UpdatePoller
 from bot.infra.telegram.inbound.workers import InboxCleanupWorker
 from bot.infra.telegram.transport import TelegramRequest
-from bot.infra.workers import Wakeup, WorkerGroup, run_forever, why_it_ended
+from bot.infra.workers import Wakeup, WorkerGroup, get_task_error, run_forever
 from bot.orders.tables import NEEDS_MESSAGE_IDS
 from bot.users.repository import save_chats
 
@@ -209,7 +209,7 @@ async def _serve(app: App, listener: socket.socket | None, stop: asyncio.Event) 
         async with _web(app, listener, workers):
             log.info("bot_started", bot=bot.username)
             try:
-                ended = await _unless(stop, workers.first_ended())
+                ended = await _unless(stop, workers.wait_for_first_end())
             finally:
                 await workers.cancel()
         return 0 if ended is None else _exit_code(ended)
@@ -243,14 +243,14 @@ async def _web(app: App, listener: socket.socket | None, workers: WorkerGroup) -
         provider=provider_of(app.settings),
         times=app.orders.payout_times.get,
     )
-    async with server.serving(web_app, listener) as task:
+    async with server.serve(web_app, listener) as task:
         workers.add(task)
         yield
 
 
 def _exit_code(ended: asyncio.Task[Any]) -> int:
     """Say which worker has ended, and why: none may, as long as the bot runs."""
-    why = why_it_ended(ended)
+    why = get_task_error(ended)
     if isinstance(why, TokenRefused):
         log.error("bot_token_rejected")
         return BAD_TOKEN

@@ -117,7 +117,7 @@ def _filled(forms: tuple[str, ...], given: dict[str, object]) -> dict[str, objec
 
 def _fill(t: Translator, form: str, given: dict[str, object]) -> Html:
     def fill(match: re.Match[str]) -> str:
-        return as_html(t._written(given.get(match["name"], _OPEN), match["style"]))
+        return as_html(t._format(given.get(match["name"], _OPEN), match["style"]))
 
     return Html(PLACEHOLDER.sub(fill, form))
 

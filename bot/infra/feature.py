@@ -1,13 +1,13 @@
-"""What a feature brings to the bot. `bot/app.py` builds the features and introduces each of them once.
+"""The declaration of a feature: its routes, handlers, workers, renderers and the rest. `bot/app.py` connects them.
 
-A feature's module `feature.py` builds its parts from what stands below it and returns them as one `Feature`:
+A feature's module `feature.py` builds the feature from lower packages and declares its parts as one `Feature`:
 
     class Rates:
         def __init__(self, infra: Infra, catalogue: Catalogue) -> None:
             handlers = RateHandlers(infra, catalogue)
             self.feature = Feature(name="rates", routes=(handlers.routes(),), ...)
 
-What another feature needs of it are attributes of that class.
+The parts that other features need are attributes of that class.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ from bot.infra.workers import Wakeup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Infra:
-    """What every feature is built on."""
+    """The infrastructure that every feature uses."""
 
     clock: Clock
     database: Database
@@ -37,33 +37,33 @@ class Infra:
     translations: Translations
     default_locale: str
     wake_outbox: Wakeup
-    """Call it after a transaction that added a notification: it is sent at once, not at the next look."""
+    """Call it after a transaction that added a notification, so that the notification is sent at once."""
 
     chat_jobs: ChatJobs = field(default_factory=ChatJobs)
-    """Runs a job between the updates of a chat, so that it can't overtake an answer."""
+    """Runs jobs between the updates of a chat, so that a job can't overtake an answer."""
 
 
 class Phase(Enum):
-    """When a handler is asked whether it takes an update. Within a phase the order of the features decides."""
+    """The order in which handlers get an update. Within a phase, the order of the features decides."""
 
     CORRECTIONS = "corrections"
     """Edited messages."""
 
     QUESTIONS = "questions"
-    """Typed answers to a question that is open, and all else that comes before everybody's commands and buttons."""
+    """Typed answers to an open question, and other handlers that come before commands and buttons."""
 
     FEATURES = "features"
-    """Commands and buttons that work at any point of any conversation."""
+    """Commands and buttons that always work."""
 
     CONVERSATION = "conversation"
-    """The order that is being put together, and what is said outside of it."""
+    """The conversation about an order, and other messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Something to do again and again, in a loop of its own.
+    """A function that is called regularly, in its own loop.
 
-    `tick` returns the seconds until its next call, if `wakeup` doesn't wake it earlier.
+    `tick` returns the seconds until its next call. `wakeup` can cause an earlier one.
     """
 
     name: str
@@ -73,23 +73,23 @@ class Worker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """What one feature brings. Everything but the name is optional."""
+    """The parts of one feature. Only the name is required."""
 
     name: str
-    """Its package below `bot`."""
+    """The name of its package in `bot`."""
 
     routes: Sequence[Routes[Any]] = ()
     answers: Mapping[str, Answer[Any]] = field(default_factory=dict)
-    """Question -> who takes the message that answers it."""
+    """Name of a question -> the function that handles its answer."""
 
     handlers: Mapping[Phase, Sequence[Handler]] = field(default_factory=dict)
-    """What isn't a command, a button or an answer: each is tried in its phase."""
+    """Handlers of updates that aren't commands, buttons or answers."""
 
     renderers: Sequence[Mapping[NotificationKind, Callable[..., Awaitable[Any]]]] = ()
-    """Kind of notification -> what turns it into a message."""
+    """Kind of notification -> the function that renders and sends it."""
 
     follow_ups: Mapping[NotificationKind, FollowUp] = field(default_factory=dict)
-    """Kind of notification -> what follows in the transaction that saves that it was sent or given up."""
+    """Kind of notification -> the function called in the transaction that saves that it was sent or given up."""
 
     on_chat_unreachable: Sequence[OnChatUnreachable] = ()
     """Called in the transaction that gives up all notifications to a chat."""
@@ -102,13 +102,13 @@ class Feature:
     """Table -> the text for a user whose row of it can't be read. Trying again doesn't help with these."""
 
     close: Callable[[float], Awaitable[None]] | None = None
-    """Finishes what may not wait for the next start, after the last update. It is given seconds for it, or none."""
+    """Called after the last update, to finish work before the process ends. The argument is the time in seconds."""
 
     alarm_subjects: Mapping[Any, Callable[..., Awaitable[Any]]] = field(default_factory=dict)
-    """Kind of alarm -> what reads the thing that such alarms are about (`staff.alarm_subjects`)."""
+    """Kind of alarm -> the function that reads the subject of such alarms (`staff.alarm_subjects`)."""
 
     audit_terms: Any = None
-    """The feature's `AuditTerms`: what it writes to the audit log."""
+    """The feature's `AuditTerms`, for its entries in the audit log."""
 
     user_data: Any = None
-    """The feature's `UserData`: what it does with what it stores about a user (`users.user_data`)."""
+    """The feature's `UserData`: how it shows, exports and deletes data about a user (`users.user_data`)."""

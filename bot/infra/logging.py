@@ -1,4 +1,4 @@
-"""Logging of the whole process: to stderr, as JSON or for humans, with secrets removed last."""
+"""Logging of the process to stderr, as JSON or for humans. Secrets are removed as the last step."""
 
 import logging
 import sys

@@ -1,7 +1,7 @@
 """Removal of secrets from every log line and traceback, including those of libraries.
 
-Telegram's addresses hold the bot's token, and libraries log addresses. So those libraries log less, *and* every
-finished line goes through `redact`. A line that is rewritten at the end can't hide a secret in a nested field.
+Telegram's addresses contain the bot's token, and libraries log addresses. So these libraries log less, and `redact`
+also rewrites every finished line. At that point no nested field can hide a secret.
 """
 
 import logging

@@ -16,7 +16,7 @@ Task = asyncio.Task[Any]
 
 
 class Wakeup:
-    """Wake a loop early. Several calls before it runs count once."""
+    """Wakes a loop early. Several calls before the loop runs count once."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
@@ -66,7 +66,7 @@ async def run_forever(name: str, once: Callable[[], Awaitable[float]], wakeup: W
 
 
 class WorkerGroup:
-    """Start workers and notice the first one that returns, fails or is cancelled."""
+    """Starts workers, and notices the first one that returns, fails or is cancelled."""
 
     def __init__(self) -> None:
         self._tasks: list[Task] = []
@@ -80,16 +80,16 @@ class WorkerGroup:
         self.add(task)
 
     def add(self, task: Task) -> None:
-        """Watch a task that another part starts and ends. The task's name is the worker's."""
+        """Watch a task that other code starts and ends. The name of the task is that of the worker."""
         self._tasks.append(task)
         task.add_done_callback(lambda _: self._changed.set())
 
     @property
     def all_alive(self) -> bool:
-        """Return whether every task is running."""
+        """Whether every task is running."""
         return not any(task.done() for task in self._tasks)
 
-    async def first_ended(self) -> Task:
+    async def wait_for_first_end(self) -> Task:
         """Wait until a task has ended, and return it."""
         await self._changed.wait()
         return next(task for task in self._tasks if task.done())
@@ -101,6 +101,6 @@ class WorkerGroup:
         await asyncio.gather(*self._started, return_exceptions=True)
 
 
-def why_it_ended(task: Task) -> BaseException | None:
-    """Return what a task failed with: `CancelledError` if it was cancelled, None if it returned."""
+def get_task_error(task: Task) -> BaseException | None:
+    """Return the exception of an ended task: `CancelledError` if it was cancelled, None if it returned."""
     return asyncio.CancelledError() if task.cancelled() else task.exception()

@@ -40,11 +40,11 @@ class SlowServer:
 
 
 @asynccontextmanager
-async def open_slow_server(*, ends_within: int = server.ENDS_WITHIN_SECONDS) -> AsyncIterator[SlowServer]:
+async def open_slow_server(*, ends_within: int = server.CLOSE_SECONDS) -> AsyncIterator[SlowServer]:
     slow_server = SlowServer()
     listener = await server.bind("127.0.0.1", free_port())
     slow_server.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    async with server.serving(slow_server.app, listener, ends_within=ends_within):
+    async with server.serve(slow_server.app, listener, close_seconds=ends_within):
         yield slow_server
 
 
@@ -141,7 +141,7 @@ def test_an_address_that_gets_into_a_log_line_all_the_same_is_made_harmless() ->
 
 
 async def test_more_connections_than_the_bot_can_spare_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(server, "MAX_CONNECTIONS", 3)
     async with open_slow_server() as slow_server:
         port = int(slow_server.address.rpartition(":")[2])
         pairs = [await asyncio.open_connection("127.0.0.1", port) for _ in range(5)]

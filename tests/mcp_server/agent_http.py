@@ -113,7 +113,7 @@ async def served(
     opened, stop = asyncio.Event(), asyncio.Event()
 
     async def serve() -> None:
-        async with server.session_manager.run(), web.serving(app, listener, ends_within=ends_within):
+        async with server.session_manager.run(), web.serve(app, listener, close_seconds=ends_within):
             opened.set()
             await stop.wait()
 

@@ -1,4 +1,4 @@
-"""Headers of every answer, and error answers that repeat nothing of the request."""
+"""The middleware that adds security headers to every answer, and logs errors without quoting the request."""
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -9,7 +9,7 @@ log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
 
-# Nothing from other hosts, nothing inline: if text were ever taken for markup, the browser would refuse to run it.
+# Nothing from other hosts and nothing inline. If text were interpreted as markup, the browser wouldn't run it.
 _POLICY = (
     "default-src 'none'",
     "script-src 'self'",
@@ -35,8 +35,8 @@ CACHING, PRIVATE = b"cache-control", b"no-store"
 ENCRYPTED_ONLY = "max-age=31536000"
 
 
-class Guard:
-    """The outermost middleware. `encrypted`: the public address is https, so browsers are told to always use it."""
+class SecurityHeadersMiddleware:
+    """Adds security headers to every answer. `encrypted`: the public address is https, so browsers must use it."""
 
     def __init__(self, app: ASGIApp, *, encrypted: bool) -> None:
         self._app = app
@@ -44,9 +44,9 @@ class Guard:
         self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with the headers. Errors end here: their text can quote the address, which is a secret."""
+        """Add the headers. Log errors without their text, which can quote the secret address of a page."""
 
-        async def guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = message["headers"]
                 headers.extend(self._headers)
@@ -55,6 +55,6 @@ class Guard:
             await send(message)
 
         try:
-            await self._app(scope, receive, guarded)
+            await self._app(scope, receive, send_with_headers)
         except Exception as error:  # noqa: BLE001  Starlette has answered 500 before it raised this
             log.error("request_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED))  # noqa: TRY400

@@ -1,4 +1,4 @@
-"""`/healthz`: whether the bot works, for monitoring. It shows nothing else."""
+"""`/healthz`, which shows monitoring whether the bot works, and nothing else."""
 
 import asyncio
 import time
@@ -15,13 +15,13 @@ FRESH_SECONDS = 1.0
 
 
 class Health:
-    """Check the database at most once a second, however many requests arrive."""
+    """Answers `/healthz`. It checks the database at most once a second, however many requests arrive."""
 
     def __init__(
-        self, store: Database, works: Callable[[], bool], *, seconds: Callable[[], float] = time.monotonic
+        self, store: Database, is_healthy: Callable[[], bool], *, seconds: Callable[[], float] = time.monotonic
     ) -> None:
         self._store = store
-        self._is_healthy = works
+        self._is_healthy = is_healthy
         self._seconds = seconds
         self._checking: asyncio.Task[bool] | None = None
         self._checked_at = 0.0
@@ -29,9 +29,9 @@ class Health:
     async def answer(self, _request: Request) -> Response:
         """Answer 200 if the database answers and every worker runs, else 503."""
         database, workers = await self._database(), self._is_healthy()
-        well = database and workers
-        parts = {"status": "ok" if well else "unwell", "database": database, "workers": workers}
-        return JSONResponse(parts, status_code=200 if well else 503)
+        is_healthy = database and workers
+        parts = {"status": "ok" if is_healthy else "unwell", "database": database, "workers": workers}
+        return JSONResponse(parts, status_code=200 if is_healthy else 503)
 
     async def _database(self) -> bool:
         if self._checking is None or (self._checking.done() and self._seconds() - self._checked_at >= FRESH_SECONDS):

@@ -1,4 +1,4 @@
-"""The web server: it opens its port at the start, runs beside the workers and closes quickly."""
+"""The web server. It opens its port at the start, runs with the workers, and closes quickly."""
 
 import asyncio
 import socket
@@ -10,11 +10,11 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-TRY_EVERY = 0.25
+RETRY_SECONDS = 0.25
 WAITING_CONNECTIONS = 512
-ENDS_WITHIN_SECONDS = 1
+CLOSE_SECONDS = 1
 IDLE_SECONDS = 15
-MOST_CONNECTIONS = 700
+MAX_CONNECTIONS = 700
 """The bot's own connections share the process's limit of open files, often 1,024, and must always get one."""
 
 
@@ -23,7 +23,7 @@ class PortTaken(Exception):
 
 
 async def bind(host: str, port: int, *, retry_seconds: float = 0) -> socket.socket:
-    """Open the port, retrying for `retry_seconds` seconds. A process that loses the lead can hold it a moment longer.
+    """Open the port. Try again for `retry_seconds`, because a process that lost the lead can still hold the port.
 
     Raises:
         PortTaken: the port can't be opened.
@@ -32,37 +32,37 @@ async def bind(host: str, port: int, *, retry_seconds: float = 0) -> socket.sock
     until = loop.time() + retry_seconds
     while True:
         try:
-            return await _bound(host, port)
+            return await _bind_once(host, port)
         except OSError as error:
             if loop.time() >= until:
                 raise PortTaken(f"{host} port {port}: {error.strerror or error}") from None
-        await asyncio.sleep(TRY_EVERY)
+        await asyncio.sleep(RETRY_SECONDS)
 
 
-async def _bound(host: str, port: int) -> socket.socket:
+async def _bind_once(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = (
         await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     )[0]
-    made = socket.socket(family, kind, protocol)
+    listener = socket.socket(family, kind, protocol)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.setblocking(False)  # noqa: FBT003  the name of it
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.setblocking(False)  # noqa: FBT003  the socket module's signature
     except OSError:
-        made.close()
+        listener.close()
         raise
-    return made
+    return listener
 
 
 @asynccontextmanager
-async def serving(
-    app: ASGIApp, listener: socket.socket, *, ends_within: int = ENDS_WITHIN_SECONDS
+async def serve(
+    app: ASGIApp, listener: socket.socket, *, close_seconds: int = CLOSE_SECONDS
 ) -> AsyncIterator[asyncio.Task[None]]:
     """Serve within the block. Yield the server's task.
 
-    At the end of the block, running requests get `ends_within` seconds and idle connections are closed.
+    At the end of the block, running requests get `close_seconds` seconds and idle connections are closed.
     """
-    server = _Server(_config(app, ends_within))
+    server = _Server(_config(app, close_seconds))
     # Connections from now on wait in the backlog until the server has started.
     listener.listen(WAITING_CONNECTIONS)
     task = asyncio.create_task(server.serve(sockets=[listener]), name="web")
@@ -70,11 +70,11 @@ async def serving(
         yield task
     finally:
         server.should_exit = True
-        # The caller that watches the task handles its failure. It must not hide a failure of the block.
+        # The caller that watches the task handles its failure. It must not replace an exception of the block.
         await asyncio.wait({task})
 
 
-def _config(app: ASGIApp, ends_within: int) -> uvicorn.Config:
+def _config(app: ASGIApp, close_seconds: int) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=_Connection,
@@ -87,7 +87,7 @@ def _config(app: ASGIApp, ends_within: int) -> uvicorn.Config:
         server_header=False,
         backlog=WAITING_CONNECTIONS,
         timeout_keep_alive=IDLE_SECONDS,
-        timeout_graceful_shutdown=ends_within,
+        timeout_graceful_shutdown=close_seconds,
     )
 
 
@@ -105,7 +105,7 @@ class _Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
+        if len(self.connections) > MAX_CONNECTIONS:
             transport.abort()
             return
         # An answer is sent in two pieces. Nagle's algorithm would delay the second by 40 ms.

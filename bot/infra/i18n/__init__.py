@@ -1,15 +1,15 @@
-"""What people read: sentences from the catalogues, and numbers, money and times as their readers write them.
+"""Texts in the user's language: sentences from the catalogues, and formats of numbers, money and times.
 
     translations = Translations.load()
     t = translations.get(choose_locale(user.locale, telegram_language_code, "id"))
     t("review.title", amount=t.rupiah(50_000))
 
-A key that no catalogue has is a fault of ours: `UnknownKey` when `strict`, otherwise logged, and the user reads
-English. Errors::
+A missing sentence is a bug. If `strict`, it raises `UnknownKey`. Otherwise it is logged, and the user reads English.
+Errors::
 
     TranslationError
     ├── UnknownKey        no catalogue has the key
-    └── MissingArgument   a sentence needs an argument that wasn't given
+    └── MissingArgument   a sentence needs an argument that is missing
 """
 
 from bot.core.locales import LOCALES, Locale, other_locales

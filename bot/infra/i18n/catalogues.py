@@ -1,4 +1,4 @@
-"""The catalogues, read at start from the `.po` files themselves, so that no compiled file can be stale."""
+"""The catalogues. They are read from the `.po` files at the start, so that no compiled file can be outdated."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,25 +16,25 @@ DOMAIN: Final = "kirim"
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The sentences of one language: key -> its forms, one, or as many as the language has plurals."""
+    """The sentences of one language: key -> its forms. A sentence with plurals has several forms."""
 
     locale: str
     sentences: Mapping[str, tuple[str, ...]]
     plural_rule: str
 
-    def form_for(self, count: int) -> int:
-        """Which of the plural forms goes with `count`."""
+    def get_plural_form(self, count: int) -> int:
+        """Return the index of the plural form for `count`."""
         return int(_rule(self.plural_rule)(count))
 
 
 def find_catalogue_folder() -> Traversable:
-    """Where the catalogues are: within an installed package, or beside it in a source tree.
+    """Return the folder of the catalogues: in the installed package, or next to it in a source tree.
 
     Raises:
-        FileNotFoundError: they are in neither place; the installation is incomplete.
+        FileNotFoundError: both folders are missing, so the installation is incomplete.
     """
-    beside = Path(__file__).resolve().parents[3] / "locales"
-    for place in (files("bot") / "locales", beside):
+    in_source_tree = Path(__file__).resolve().parents[3] / "locales"
+    for place in (files("bot") / "locales", in_source_tree):
         if place.is_dir():
             return place
     raise FileNotFoundError("the locales directory is missing from the installation")
@@ -42,11 +42,11 @@ def find_catalogue_folder() -> Traversable:
 
 @cache
 def read_catalogue(locale: str) -> Catalogue:
-    """Return the catalogue of `locale` (one of `LOCALES`); untranslated entries are left out.
+    """Return the catalogue of `locale` (one of `LOCALES`), without untranslated entries.
 
     Raises:
         FileNotFoundError: there is no such catalogue.
-        babel.messages.pofile.PoFileError: it is malformed.
+        babel.messages.pofile.PoFileError: the catalogue is malformed.
     """
     source = find_catalogue_folder() / locale / "LC_MESSAGES" / f"{DOMAIN}.po"
     with source.open("rb") as file:

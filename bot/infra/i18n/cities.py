@@ -1,4 +1,4 @@
-"""What the places of the world's time zones are called, in all our languages, from Babel's data."""
+"""Names of the cities of time zones in all languages of the bot, from Babel's data."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -9,33 +9,33 @@ from babel.dates import get_timezone_location
 from bot.core.locales import LOCALES
 from bot.infra.i18n.formats import INDONESIAN_ZONES
 
-NOWHERE = "Etc/"
+NO_CITY_PREFIX = "Etc/"
 
 
 def find_city(zone: str, locale: str) -> str:
-    """Return the place that `zone` is named after, in the reader's language: "Tokyo", "Kairo".
+    """Return the city that `zone` is named after, in the reader's language: "Tokyo", "Kairo".
 
-    Empty for zones that the clock names by itself: WIB, WITA and WIT, and those that are only a difference from UTC.
+    It is empty for WIB, WITA and WIT, whose names are shown with the time, and for zones without a city.
     """
-    if zone in INDONESIAN_ZONES or zone.startswith(NOWHERE):
+    if zone in INDONESIAN_ZONES or zone.startswith(NO_CITY_PREFIX):
         return ""
-    return _last(str(get_timezone_location(zone, locale=locale, return_city=True)))
+    return _get_city_part(str(get_timezone_location(zone, locale=locale, return_city=True)))
 
 
 @cache
 def list_zone_names() -> Mapping[str, tuple[str, ...]]:
-    """Zone -> its city, its former names and its country, in all our languages. Computed once, in 0.2 s."""
+    """Return for each zone its city, former names and country, in all languages. It is computed once, in 0.2 s."""
     aliases: dict[str, list[str]] = {}
     for alias, zone in get_global("zone_aliases").items():
-        aliases.setdefault(str(zone), []).append(_last(str(alias)))
+        aliases.setdefault(str(zone), []).append(_get_city_part(str(alias)))
     return {
-        zone: tuple(dict.fromkeys((_last(zone), *aliases.get(zone, ()), *_in_all_languages(zone, str(territory)))))
+        zone: tuple(dict.fromkeys((_get_city_part(zone), *aliases.get(zone, ()), *_translate(zone, str(territory)))))
         for zone, territory in get_global("zone_territories").items()
-        if not zone.startswith(NOWHERE)
+        if not zone.startswith(NO_CITY_PREFIX)
     }
 
 
-def _in_all_languages(zone: str, territory: str) -> list[str]:
+def _translate(zone: str, territory: str) -> list[str]:
     names = []
     for locale in LOCALES:
         names.append(str(get_timezone_location(zone, locale=locale, return_city=True)))
@@ -43,5 +43,5 @@ def _in_all_languages(zone: str, territory: str) -> list[str]:
     return [name for name in names if name]
 
 
-def _last(zone: str) -> str:
+def _get_city_part(zone: str) -> str:
     return zone.rsplit("/", 1)[-1].replace("_", " ")

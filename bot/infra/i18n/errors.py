@@ -1,8 +1,8 @@
-"""Faults of ours, not of a user's: a sentence that isn't there, or can't be filled."""
+"""Errors of translation. They are bugs: a sentence is missing, or an argument of it."""
 
 
 class TranslationError(LookupError):
-    """A sentence can't be rendered; the message names the key, never an argument's value."""
+    """A sentence can't be rendered. The message names the key, never the value of an argument."""
 
 
 class UnknownKey(TranslationError):
@@ -10,4 +10,4 @@ class UnknownKey(TranslationError):
 
 
 class MissingArgument(TranslationError):
-    """The sentence has a placeholder for which nothing was given."""
+    """The sentence has a placeholder without an argument."""

@@ -1,4 +1,4 @@
-"""Numbers, money and times as a reader of each language writes them; exact, whatever their size."""
+"""Formats of numbers, money and times in each language. Numbers of any size stay exact."""
 
 from datetime import datetime, timedelta, tzinfo
 from decimal import ROUND_HALF_UP, Decimal
@@ -19,123 +19,123 @@ INDONESIAN_ZONES: Final = {
     "Asia/Ujung_Pandang": CENTRAL,
     "Asia/Jayapura": EASTERN,
 }
-"""Babel names these zones in Indonesian only; Indonesians know them by these names in every language."""
+"""Zones with these names in every language. Babel has the names only in Indonesian."""
 
 _DAY: Final = "d MMM"
 _DATE: Final = "d MMM y"
 
 _UNITS: Final = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
-_LEAST_OF_A_UNIT: Final = 2
-"""So much is "90 minutes" and not "an hour": a coarser unit is used from two of it on."""
+_MIN_OF_UNIT: Final = 2
+"""A larger unit is used from two of it on: "90 minutes", not "an hour"."""
 
 
 class Formats:
-    """Formatting for one locale. Rupiah are written `Rp` in every language, with the reader's separators."""
+    """Formats values for one locale. Rupiah are written `Rp` in every language, with the reader's separators."""
 
     def __init__(self, locale: str) -> None:
         self.locale = locale
-        self._written_as = LOCALES[locale]
+        self._conventions = LOCALES[locale]
         self._separators = str.maketrans({",": get_group_symbol(locale), ".": get_decimal_symbol(locale)})
 
     def number(self, value: int | Decimal) -> str:
-        """`value` with thousands grouped and every digit it has; nothing is rounded."""
-        return f"{value:,f}".translate(self._separators) if isinstance(value, Decimal) else self._whole(value)
+        """Return `value` with grouped thousands and all its digits, not rounded."""
+        return f"{value:,f}".translate(self._separators) if isinstance(value, Decimal) else self._format_whole(value)
 
     def rupiah(self, value: int) -> str:
-        """Whole rupiah: `Rp1.500.000` to an Indonesian reader, `Rp1,500,000` to an English one."""
-        return f"{'-' if value < 0 else ''}Rp{self._whole(abs(value))}"
+        """Return whole rupiah: `Rp1.500.000` in Indonesian, `Rp1,500,000` in English."""
+        return f"{'-' if value < 0 else ''}Rp{self._format_whole(abs(value))}"
 
     def sats(self, value: int) -> str:
-        """Whole sats: `29.412 sats`, `29,412 sats`. Only English has a singular: `1 sat`."""
-        unit = self._written_as.one_sat if abs(value) == 1 else "sats"
-        return f"{self._whole(value)} {unit}"
+        """Return whole sats: `29.412 sats`, `29,412 sats`. Only English has a singular: `1 sat`."""
+        unit = self._conventions.one_sat if abs(value) == 1 else "sats"
+        return f"{self._format_whole(value)} {unit}"
 
     def rate(self, btc_idr: Decimal) -> str:
-        """Rupiah for one bitcoin, with whatever fraction the rate has and no trailing zeros."""
-        return "Rp" + _trimmed(btc_idr).translate(self._separators)
+        """Return rupiah for one bitcoin, with all decimals of the rate, without trailing zeros."""
+        return "Rp" + _format_trimmed(btc_idr).translate(self._separators)
 
     def whole_rate(self, idr: Decimal) -> str:
-        """Return rupiah for one unit of something cheap, rounded to whole rupiah: `Rp16.251`."""
+        """Return a rate rounded to whole rupiah, for units of low value: `Rp16.251`."""
         return self.rupiah(int(idr.to_integral_value(ROUND_HALF_UP)))
 
     def compact(self, value: int) -> str:
-        """`value` in short, for a chart, to one decimal: `1.2M`, `1,2 jt`."""
+        """Return `value` in short form for a chart, with one decimal: `1.2M`, `1,2 jt`."""
         return format_compact_decimal(value, locale=self.locale, fraction_digits=1)
 
     def percent(self, value: Decimal | int) -> str:
-        """`value` percent (1.5 is `1.5%`), at most two decimals: a share is read, not paid."""
+        """Return `value` in percent, rounded to two decimals: 1.5 is `1.5%`."""
         exact = Decimal(value)
         if not exact.is_finite():
             return "∞%"
-        return _trimmed(round(exact, 2) or Decimal(0)).translate(self._separators) + "%"
+        return _format_trimmed(round(exact, 2) or Decimal(0)).translate(self._separators) + "%"
 
     def language(self, locale: str) -> str:
-        """Return the name of the language `locale` in this one: `Indonesian`, `Indonesia`."""
+        """Return the name of the language `locale` in the reader's language: `Indonesian`, `Indonesia`."""
         return str(Locale(self.locale).languages[locale])
 
     def clock(self, moment: datetime, zone: tzinfo) -> str:
         """Return the time of day in the user's `zone`, with its name: `10.05 WIB`. `moment` is aware."""
-        return self._moment(moment, zone, self._written_as.clock)
+        return self._format_with_zone(moment, zone, self._conventions.clock)
 
     def hour(self, moment: datetime, zone: tzinfo) -> str:
         """Return the time of day in the user's `zone`, without its name: `10.05`. `moment` is aware."""
-        return format_datetime(_local(moment, zone), self._written_as.clock, locale=self.locale)
+        return format_datetime(_convert(moment, zone), self._conventions.clock, locale=self.locale)
 
     def seconds(self, moment: datetime, zone: tzinfo) -> str:
         """Return the time of day to the second in `zone`, without its name: `10.05.12`. `moment` is aware."""
-        return format_datetime(_local(moment, zone), self._written_as.seconds, locale=self.locale)
+        return format_datetime(_convert(moment, zone), self._conventions.seconds, locale=self.locale)
 
     def time_of_day(self, minute: int) -> str:
-        """Return a minute of somebody's day (0 to 1,439), wherever they live: `07.30`."""
+        """Return a minute of the day (0 to 1,439) as a time without a zone: `07.30`."""
         hour, minute = divmod(minute, 60)
-        return self._written_as.clock.replace("HH", f"{hour:02}").replace("mm", f"{minute:02}")
+        return self._conventions.clock.replace("HH", f"{hour:02}").replace("mm", f"{minute:02}")
 
     def date(self, moment: datetime, zone: tzinfo, *, with_year: bool = True) -> str:
         """Return the day in the user's `zone`: `17 Agu 2026`, or `17 Agu` without its year. `moment` is aware."""
-        return format_datetime(_local(moment, zone), _DATE if with_year else _DAY, locale=self.locale)
+        return format_datetime(_convert(moment, zone), _DATE if with_year else _DAY, locale=self.locale)
 
     def date_time(self, moment: datetime, zone: tzinfo) -> str:
-        """Date and time in the user's `zone`, with its name: `17 Agu 2026 10.05 WIB`. `moment` is aware."""
-        return self._moment(moment, zone, self._written_as.date_time)
+        """Return date and time in the user's `zone`, with its name: `17 Agu 2026 10.05 WIB`. `moment` is aware."""
+        return self._format_with_zone(moment, zone, self._conventions.date_time)
 
     def duration(self, length: timedelta) -> str:
-        """Return a length of time in its largest unit that fits, rounded down: `5 menit`. It is at least a minute."""
+        """Return a length of time in one unit, rounded down, but at least a minute: `5 menit`."""
         length = max(abs(length), timedelta(minutes=1))
         for name, unit in _UNITS[:-1]:
-            if length >= _LEAST_OF_A_UNIT * unit:
+            if length >= _MIN_OF_UNIT * unit:
                 return format_unit(length // unit, f"duration-{name}", locale=self.locale)
         return format_unit(length // _UNITS[-1][1], "duration-minute", locale=self.locale)
 
     def within(self, length: timedelta) -> str:
-        """Return a length of time that is certainly not exceeded: as `duration`, but rounded up."""
+        """Return a length of time as `duration` does, but rounded up, as an upper limit."""
         for name, unit in _UNITS:
             count = -(-length // unit)
-            if count > _LEAST_OF_A_UNIT or unit == _UNITS[-1][1]:
+            if count > _MIN_OF_UNIT or unit == _UNITS[-1][1]:
                 return format_unit(max(count, 1), f"duration-{name}", locale=self.locale)
         raise ValueError(length)
 
-    def _whole(self, value: int) -> str:
+    def _format_whole(self, value: int) -> str:
         return f"{value:,}".translate(self._separators)
 
-    def _moment(self, moment: datetime, zone: tzinfo, pattern: str) -> str:
-        local = _local(moment, zone)
+    def _format_with_zone(self, moment: datetime, zone: tzinfo, pattern: str) -> str:
+        local = _convert(moment, zone)
         return f"{format_datetime(local, pattern, locale=self.locale)} {get_zone_name(local, zone)}"
 
 
-def _local(moment: datetime, zone: tzinfo) -> datetime:
+def _convert(moment: datetime, zone: tzinfo) -> datetime:
     if moment.tzinfo is None:
         raise ValueError("a moment needs its zone")
     return moment.astimezone(zone)
 
 
-def _trimmed(value: Decimal) -> str:
-    """All digits of `value`, thousands grouped, without trailing zeros after the point."""
+def _format_trimmed(value: Decimal) -> str:
+    """Return all digits of `value` with grouped thousands, without trailing zeros after the point."""
     text = f"{value:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def get_zone_name(local: datetime, zone: tzinfo) -> str:
-    """Return what people call `zone` at that moment: WIB, WITA, WIT; elsewhere the difference from UTC."""
+    """Return the name of `zone` at that time: WIB, WITA or WIT, elsewhere the difference from UTC."""
     known = INDONESIAN_ZONES.get(getattr(zone, "key", ""))
     offset = local.utcoffset() or timedelta()
     if known or not offset:

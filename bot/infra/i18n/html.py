@@ -1,18 +1,18 @@
-"""Text for Telegram's HTML parse mode: what comes from outside is escaped, unless it says that it is markup."""
+"""Text for Telegram's HTML parse mode. Plain strings are escaped, and `Html` is used unchanged."""
 
 from html import escape
 
 
 class Html(str):
-    """Markup that is safe as it is. A plain `str` given to a sentence is escaped, an `Html` is not."""
+    """Safe markup. In a sentence, an argument of type `str` is escaped, and an `Html` isn't."""
 
     __slots__ = ()
 
     def __html__(self) -> str:
-        """Return the markup itself; templates of web pages ask for it before they escape a value."""
+        """Return the markup. Templates of web pages call this before they escape a value."""
         return self
 
 
 def as_html(text: str) -> Html:
-    """`text` as markup, escaped unless it already is."""
+    """Return `text` as markup. Escape it unless it is `Html`."""
     return text if isinstance(text, Html) else Html(escape(text))

@@ -1,4 +1,4 @@
-"""Renders key + arguments in the reader's language."""
+"""Translators, which render a key and its arguments in the reader's language."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -18,11 +18,11 @@ log = structlog.get_logger(__name__)
 
 FALLBACK: Final = "en"
 PLACEHOLDER: Final = re.compile(r"\{(?P<name>[a-z_]+)(?::(?P<style>[a-z]+))?\}")
-"""`{name}`, or `{name:style}`, where the style says what an integer is: `rupiah`, `sats` or `percent`."""
+"""`{name}` or `{name:style}`. The style of a number is `rupiah`, `sats` or `percent`."""
 
 
 class Translatable(Protocol):
-    """A key with arguments, as the domain's Rejection and Remark are."""
+    """A key with arguments, such as a `Rejection` or a `Remark` (`core/errors.py`)."""
 
     @property
     def key(self) -> str: ...  # noqa: D102  see the class
@@ -32,7 +32,7 @@ class Translatable(Protocol):
 
 
 class LanguagePreference(Protocol):
-    """Who reads a message: the language they chose, and that of their app."""
+    """The language that a user chose, and the language of their app."""
 
     @property
     def locale(self) -> str | None: ...  # noqa: D102  see the class
@@ -42,9 +42,9 @@ class LanguagePreference(Protocol):
 
 
 class Translator(Formats):
-    """One language. Called with a key, it returns HTML for Telegram; `plain` returns text for buttons and alerts.
+    """Renders sentences in one language: as HTML when called, or with `plain` as text for buttons and alerts.
 
-    Arguments: a `str` is escaped (unless it is `Html`), an `int` or `Decimal` is grouped in the reader's way.
+    A `str` argument is escaped unless it is `Html`. An `int` or `Decimal` gets the reader's separators.
     """
 
     def __init__(self, catalogue: Catalogue, fallback: Catalogue | None = None, *, strict: bool = False) -> None:
@@ -57,7 +57,8 @@ class Translator(Formats):
         """Return the sentence of `key` as HTML.
 
         Raises:
-            TranslationError: only when strict; otherwise the fault is logged and English, or the key, is shown.
+            TranslationError: the sentence is missing or lacks an argument, and `strict` is set. Otherwise that is
+                logged, and English or the key is shown.
         """
         return Html(self._render(key, None, arguments, as_html))
 
@@ -70,30 +71,32 @@ class Translator(Formats):
         return self._render(key, None, arguments, str)
 
     def translate(self, text: Translatable) -> Html:
-        """Return what the domain wants said: a Rejection or a Remark, as HTML. Raises as a call does."""
+        """Return the sentence of a `Rejection` or a `Remark` as HTML. Raises as a call does."""
         return self(text.key, **text.arguments)
 
     def ago(self, moment: datetime, now: datetime) -> Html:
-        """How long ago `moment` was: "5 minutes ago"; "just now" within the first minute."""
+        """Return how long ago `moment` was: "5 minutes ago", or "just now" in the first minute."""
         if (now - moment).total_seconds() < 60:  # noqa: PLR2004  seconds of a minute
             return self("time.just_now")
         return self("time.ago", duration=self.duration(now - moment))
 
     def until(self, moment: datetime, now: datetime) -> Html:
-        """How soon `moment` comes: "in 5 minutes", rounded down; "within a minute" in the last one."""
+        """Return how soon `moment` comes, rounded down: "in 5 minutes", or "within a minute" in the last one."""
         if (moment - now).total_seconds() < 60:  # noqa: PLR2004  seconds of a minute
             return self("time.very_soon")
         return self("time.until", duration=self.duration(moment - now))
 
-    def _render(self, key: str, count: int | None, arguments: Mapping[str, object], dress: Callable[[str], str]) -> str:
+    def _render(
+        self, key: str, count: int | None, arguments: Mapping[str, object], convert: Callable[[str], str]
+    ) -> str:
         catalogue, forms = self._find(key)
-        form = forms[min(catalogue.form_for(count), len(forms) - 1)] if count is not None else forms[0]
+        form = forms[min(catalogue.get_plural_form(count), len(forms) - 1)] if count is not None else forms[0]
 
         def fill(match: re.Match[str]) -> str:
             name = match["name"]
             if name not in arguments:
-                return self._fault(MissingArgument(f"{key} needs {name}"), "…")
-            return dress(self._written(arguments[name], match["style"]))
+                return self._report(MissingArgument(f"{key} needs {name}"), "…")
+            return convert(self._format(arguments[name], match["style"]))
 
         return PLACEHOLDER.sub(fill, form)
 
@@ -101,16 +104,16 @@ class Translator(Formats):
         forms = self._catalogue.sentences.get(key)
         if forms:
             return self._catalogue, forms
-        shown = self._fault(UnknownKey(f"{self.locale} has no {key}"), key)
+        shown = self._report(UnknownKey(f"{self.locale} has no {key}"), key)
         return self._fallback, self._fallback.sentences.get(key, (shown,))
 
-    def _fault(self, fault: TranslationError, shown: str) -> str:
+    def _report(self, error: TranslationError, replacement: str) -> str:
         if self._strict:
-            raise fault
-        log.error("translation_failed", fault=str(fault))
-        return shown
+            raise error
+        log.error("translation_failed", fault=str(error))
+        return replacement
 
-    def _written(self, value: object, style: str | None) -> str:
+    def _format(self, value: object, style: str | None) -> str:
         if isinstance(value, str):
             return value
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
@@ -123,7 +126,7 @@ class Translator(Formats):
 
 
 class Translations:
-    """A translator for every language."""
+    """The translators of all languages."""
 
     def __init__(self, catalogues: Mapping[str, Catalogue], *, strict: bool = False) -> None:
         fallback = catalogues[FALLBACK]
@@ -131,24 +134,24 @@ class Translations:
 
     @classmethod
     def load(cls, *, strict: bool = False) -> Self:
-        """All catalogues, read from their files. `strict` (for tests) raises where production logs."""
+        """Read all catalogues from their files. `strict` is for tests: a missing sentence raises an error."""
         return cls({locale: read_catalogue(locale) for locale in LOCALES}, strict=strict)
 
     def get(self, locale: str) -> Translator:
-        """Return the translator of `locale`, or the English one where there is none."""
+        """Return the translator of `locale`, or the English one if there is none."""
         return self._translators.get(locale, self._translators[FALLBACK])
 
 
 def choose_locale(chosen: str | None, telegram_language_code: str | None, default: str) -> str:
-    """Return the locale for a user: their own choice, else their app's language if we speak it, else `default`.
+    """Return the locale for a user: the chosen one, else the app's language if the bot has it, else `default`.
 
-    Region subtags are ignored (`id-ID` is `id`). Malay isn't taken for Indonesian: the words for money differ.
+    Region subtags are ignored: `id-ID` is `id`. Malay doesn't count as Indonesian, because its words for money differ.
     """
     return find_locale(chosen) or find_locale(telegram_language_code) or default
 
 
 def translator_for(translations: Translations, reader: LanguagePreference | None, default: str) -> Translator:
-    """Return the translator for the language of `reader`, or for `default` where the reader is unknown."""
+    """Return the translator for the language of `reader`, or for `default` if the reader is unknown."""
     if reader is None:
         return translations.get(default)
     return translations.get(choose_locale(reader.locale, reader.language_code, default))

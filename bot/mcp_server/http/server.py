@@ -46,7 +46,7 @@ async def serve(server: MCPServer, settings: AgentSettings, stop: asyncio.Event)
     )
     with closing(await web.bind(settings.service_mcp_host, settings.http_port)) as listener:
         host, port = listener.getsockname()[:2]
-        async with server.session_manager.run(), web.serving(app, listener, ends_within=ENDS_WITHIN_SECONDS):
+        async with server.session_manager.run(), web.serve(app, listener, close_seconds=ENDS_WITHIN_SECONDS):
             log.info("server_started", host=host, port=port, name=server.name)
             await stop.wait()
     log.info("server_stopped")

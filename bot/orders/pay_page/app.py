@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 
 from bot.core.clock import Clock
 from bot.infra.db.database import Database
-from bot.infra.http.guard import Guard
+from bot.infra.http.guard import SecurityHeadersMiddleware
 from bot.infra.http.health import Health
 from bot.infra.i18n import Translations
 from bot.orders.pay_page.files import Files
@@ -53,7 +53,7 @@ def create_app(
     if not public_url:
         app = Starlette(routes=[health], exception_handlers={404: _nothing, 405: _nothing})
         app.router.redirect_slashes = False
-        return Guard(app, encrypted=False)
+        return SecurityHeadersMiddleware(app, encrypted=False)
     files = Files()
     pages = PageHandlers(
         store=store,
@@ -75,7 +75,7 @@ def create_app(
     )
     # A redirect would be built from the Host header.
     app.router.redirect_slashes = False
-    return Guard(app, encrypted=public_url.startswith("https:"))
+    return SecurityHeadersMiddleware(app, encrypted=public_url.startswith("https:"))
 
 
 def _routes(pages: PageHandlers, files: Files) -> list[BaseRoute]:

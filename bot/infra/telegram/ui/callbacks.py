@@ -1,4 +1,4 @@
-"""Buttons as values: what a button's callback data says, packed and read in one place.
+"""The callback data of buttons: a base class that packs and reads it.
 
 A button is a frozen dataclass over `Callback`. Its data is the prefix and the fields, joined by colons:
 
@@ -9,8 +9,7 @@ A button is a frozen dataclass over `Callback`. Its data is the prefix and the f
 
     OrderButton("R2345AB", OrderAction.LOOK).pack() == "o:R2345AB:look"
 
-Telegram gives data back as the user's app sends it, so it is never trusted: `read` knows only what `pack` could have
-written, and anything else is no button.
+Apps can send any data, so it isn't trusted. `read` accepts only data that `pack` could have written.
 """
 
 import re
@@ -21,13 +20,13 @@ from functools import cache
 from typing import Annotated, ClassVar, Final, Self, get_args, get_origin, get_type_hints
 
 MAX_BYTES: Final = 64
-"""What Telegram accepts as a button's data."""
+"""The longest data of a button that Telegram accepts."""
 
 _KINDS: dict[str, type["Callback"]] = {}
 
 
 class Pattern(str):
-    """A regular expression that the text of a field must match as a whole: `Annotated[str, Pattern("[0-9a-f]{4}")]`."""
+    """A regular expression that a whole text field must match: `Annotated[str, Pattern("[0-9a-f]{4}")]`."""
 
     __slots__ = ()
 
@@ -35,8 +34,8 @@ class Pattern(str):
 class Callback:
     """A button's data. Subclasses are frozen dataclasses of `str`, `int` and `StrEnum` fields.
 
-    A text field needs a `Pattern`. Fields with a default value come last; they are left out of the data while they,
-    and all that follow, have it.
+    A text field needs a `Pattern`. Fields with a default value come last. Trailing fields that have their default value
+    aren't in the data.
 
     Raises:
         TypeError: another kind of button has the same prefix.
@@ -55,9 +54,9 @@ class Callback:
         """Return the data of this button.
 
         Raises:
-            ValueError: a field holds what `read` would refuse, or the data has more than 64 bytes.
+            ValueError: `read` would reject a field, or the data has more than 64 bytes.
         """
-        values = [(getattr(self, name), default) for name, default in _shape(self.prefix).defaults.items()]
+        values = [(getattr(self, name), default) for name, default in _get_format(self.prefix).defaults.items()]
         while values and values[-1][1] is not MISSING and values[-1][0] == values[-1][1]:
             values.pop()
         data = ":".join((self.prefix, *(str(value) for value, _ in values)))
@@ -67,16 +66,18 @@ class Callback:
 
     @classmethod
     def read(cls, data: str) -> Self | None:
-        """Return the button that packed `data`, or None where no button of this kind can have done so."""
-        shape = _shape(cls.prefix)
-        match = shape.expression.fullmatch(data)
+        """Return the button of this kind with that data, or None if the data is invalid."""
+        data_format = _get_format(cls.prefix)
+        match = data_format.expression.fullmatch(data)
         if match is None:
             return None
-        return cls(**{name: shape.types[name](text) for name, text in match.groupdict().items() if text is not None})
+        return cls(
+            **{name: data_format.types[name](text) for name, text in match.groupdict().items() if text is not None}
+        )
 
 
 def read_button(data: str) -> Callback | None:
-    """Return the button that packed `data`, whatever its kind; None where there is none."""
+    """Return the button of any kind with that data, or None if the data is invalid."""
     parts = data.split(":")
     for length in range(len(parts), 0, -1):
         kind = _KINDS.get(":".join(parts[:length]))
@@ -87,13 +88,13 @@ def read_button(data: str) -> Callback | None:
 
 
 def list_button_kinds() -> Iterator[type[Callback]]:
-    """All kinds of buttons that have been imported, by prefix."""
+    """Yield all kinds of buttons that have been imported, sorted by prefix."""
     return (_KINDS[prefix] for prefix in sorted(_KINDS))
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
-    """What the data of one kind of button looks like, and what it is made of."""
+class _Format:
+    """The format of the data of one kind of button, and its fields."""
 
     expression: re.Pattern[str]
     types: Mapping[str, Callable[[str], object]]
@@ -101,29 +102,29 @@ class _Shape:
 
 
 @cache
-def _shape(prefix: str) -> _Shape:
-    """Return the shape of the buttons with this prefix.
+def _get_format(prefix: str) -> _Format:
+    """Return the data format of the buttons with this prefix.
 
     Raises:
-        TypeError: a field can't be packed, or has no default value although one before it has.
+        TypeError: a field can't be packed, or a field without a default value follows one that has it.
     """
     kind = _KINDS[prefix]
     if not is_dataclass(kind):
         raise TypeError(f"{kind.__qualname__} is no dataclass")
-    forms, types = get_type_hints(kind, include_extras=True), get_type_hints(kind)
+    hints, types = get_type_hints(kind, include_extras=True), get_type_hints(kind)
     defaults = {field.name: field.default for field in fields(kind)}
     written, optional = re.escape(prefix), 0
     for name, default in defaults.items():
-        part = f":(?P<{name}>{_form(kind, name, forms[name])})"
+        part = f":(?P<{name}>{_get_pattern(kind, name, hints[name])})"
         if default is not MISSING:
             part, optional = f"(?:{part}", optional + 1
         elif optional:
             raise TypeError(f"{kind.__qualname__}.{name} needs a default value")
         written += part
-    return _Shape(re.compile(written + ")?" * optional, re.DOTALL), types, defaults)
+    return _Format(re.compile(written + ")?" * optional, re.DOTALL), types, defaults)
 
 
-def _form(kind: type[Callback], name: str, hint: object) -> str:
+def _get_pattern(kind: type[Callback], name: str, hint: object) -> str:
     if get_origin(hint) is Annotated:
         return next(str(extra) for extra in get_args(hint) if isinstance(extra, Pattern))
     if isinstance(hint, type) and issubclass(hint, StrEnum):

@@ -56,9 +56,9 @@ def format_span(t: Translator, span: Span, zone: tzinfo) -> str:
     return f"{first} – {end}"  # noqa: RUF001  a dash between two times
 
 
-def format_arguments(t: Translator, said: Rejection | Remark, now: datetime, zone: tzinfo) -> dict[str, object]:
+def format_arguments(t: Translator, message: Rejection | Remark, now: datetime, zone: tzinfo) -> dict[str, object]:
     """Return the arguments of the text of `said`, with times as the user reads them."""
     return {
         name: format_time(t, value, now, zone) if isinstance(value, datetime) else value
-        for name, value in said.arguments.items()
+        for name, value in message.arguments.items()
     }

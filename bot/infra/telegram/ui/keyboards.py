@@ -1,4 +1,4 @@
-"""Turns our buttons into Telegram's."""
+"""Conversion of keyboards to python-telegram-bot's classes."""
 
 from telegram import CopyTextButton, InlineKeyboardButton, InlineKeyboardMarkup
 
@@ -6,14 +6,14 @@ from bot.infra.telegram.ui.screen import Button, Keyboard
 
 
 def render_keyboard(keyboard: Keyboard) -> InlineKeyboardMarkup | None:
-    """Return the inline keyboard as python-telegram-bot wants it; None where there are no buttons."""
+    """Return python-telegram-bot's inline keyboard, or None if there are no buttons."""
     if not keyboard:
         return None
     return InlineKeyboardMarkup([[render_button(button) for button in row] for row in keyboard])
 
 
 def render_button(button: Button) -> InlineKeyboardButton:
-    """One button. `style` is left out where there is none, since older servers don't know the field."""
+    """Return one button. An unset `style` isn't sent, because older servers don't know the field."""
     return InlineKeyboardButton(
         button.label,
         callback_data=button.data,

@@ -1,4 +1,4 @@
-"""Who reads a screen: the language, the time zone and the time that it is written for."""
+"""The reader of a screen: language, time zone and current time."""
 
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -9,7 +9,7 @@ from bot.infra.telegram.ui import formatting
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What a screen needs to know of its reader; `now` is in UTC."""
+    """The language, time zone and current time (in UTC) of the user who reads a screen."""
 
     t: Translator
     zone: tzinfo

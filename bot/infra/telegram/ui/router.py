@@ -1,4 +1,4 @@
-"""Routes: which handler a button or a command goes to, and who may use it.
+"""Routes: the handler of each button and command, and who may use it.
 
 A feature declares its routes where their handlers are:
 
@@ -8,7 +8,7 @@ A feature declares its routes where their handlers are:
         routes.add_button(OrderButton, self.order_button, belongs_to="order")
         return routes
 
-`python -m bot routes` prints them all, and the test of strangers tries each of them with those who may not.
+`python -m bot routes` prints them all. A test tries each of them with users who may not use it.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -38,10 +38,10 @@ B = TypeVar("B", bound=Callback)
 
 ButtonHandler = Callable[[S, B], Awaitable[object]]
 CommandAction = Callable[[S, str], Awaitable[object]]
-"""Takes the session and what was written after the command."""
+"""Gets the session and the text after the command."""
 
 OpenSession = Callable[[Update], Awaitable[S | None]]
-"""Returns the session of an update; None where its user may not do this here."""
+"""Returns the session of an update, or None if its user may not use the route in this chat."""
 
 Refuse = Callable[[Update], Awaitable[None]]
 
@@ -56,10 +56,9 @@ class Audience(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A button or a command, for the table of routes.
+    """A button or a command, for the list of routes.
 
-    `belongs_to` names the thing that must be the user's own, such as "order"; it is empty for what only concerns
-    whoever uses it.
+    `belongs_to` names the object that must belong to the user, such as "order". It is empty if there is no such object.
     """
 
     name: str
@@ -81,16 +80,16 @@ class Routes(Generic[S]):
     ) -> None:
         self.audience = audience
         self.is_fallback = is_fallback
-        """Whether all other handlers are asked first."""
+        """Whether all other handlers come first."""
         self.open_session = open_session
-        """Who presses or writes, where they may; None for what `bot/app.py` decides by the audience."""
+        """Opens the session of a user who may use the routes. If None, `bot/updates.py` decides by the audience."""
         self.refuse = refuse
         self.only = only
         self._buttons: dict[type[Callback], tuple[ButtonHandler[S, Any], str]] = {}
         self._commands: dict[str, CommandAction[S]] = {}
 
     def button(self, kind: type[B], *, belongs_to: str = "") -> Callable[[ButtonHandler[S, B]], ButtonHandler[S, B]]:
-        """Let the decorated function handle the buttons of this kind."""
+        """Return a decorator that makes a function the handler of this kind of button."""
 
         def register(handler: ButtonHandler[S, B]) -> ButtonHandler[S, B]:
             if kind in self._buttons:
@@ -101,7 +100,7 @@ class Routes(Generic[S]):
         return register
 
     def command(self, name: str) -> Callable[[CommandAction[S]], CommandAction[S]]:
-        """Let the decorated function handle this command."""
+        """Return a decorator that makes a function the handler of this command."""
 
         def register(handler: CommandAction[S]) -> CommandAction[S]:
             if name in self._commands:
@@ -112,50 +111,53 @@ class Routes(Generic[S]):
         return register
 
     def add_button(self, kind: type[B], handler: ButtonHandler[S, B], *, belongs_to: str = "") -> None:
-        """Let `handler` take the buttons of this kind.
+        """Make `handler` the handler of this kind of button.
 
         Raises:
-            ValueError: they have a handler already.
+            ValueError: the kind already has a handler.
         """
         self.button(kind, belongs_to=belongs_to)(handler)
 
     def add_command(self, name: str, action: CommandAction[S]) -> None:
-        """Let `action` take this command.
+        """Make `action` the handler of this command.
 
         Raises:
-            ValueError: it has a handler already.
+            ValueError: the command already has a handler.
         """
         self.command(name)(action)
 
     def list_routes(self) -> Iterator[Route]:
-        """Yield every route, commands first."""
+        """Yield every route. Commands come first."""
         for name in self._commands:
             yield Route(f"/{name}", self.audience)
         for kind, (_, belongs_to) in self._buttons.items():
             yield Route(kind.prefix, self.audience, belongs_to)
 
     def button_kinds(self) -> frozenset[type[Callback]]:
-        """Return the kinds of buttons that have a handler here."""
+        """Return the kinds of buttons that have a handler in these routes."""
         return frozenset(self._buttons)
 
     def build_handlers(self, open_session: OpenSession[S], refuse: Refuse, only: Any = None) -> list[Handler]:  # noqa: ANN401  PTB's filter
-        """Return the handlers that PTB needs.
+        """Return the handlers for python-telegram-bot.
 
         Args:
-            open_session: who presses or writes, where they may. A command of somebody who may not is left to other
-                handlers, as if there were none of that name.
-            refuse: answers a press by somebody who may not.
-            only: PTB's filter for the messages that commands are read from.
+            open_session: opens the session of a user who may use the routes. A command of another user is left to other
+                handlers, as if the command didn't exist.
+            refuse: answers a press by a user who may not use the button.
+            only: python-telegram-bot's filter for messages with commands.
         """
         return [
-            *(CommandHandler(name, self._commanded(name, open_session), filters=only) for name in self._commands),
-            CallbackQueryHandler(self._pressed(open_session, refuse), pattern=self._is_ours),
+            *(
+                CommandHandler(name, self._build_command_handler(name, open_session), filters=only)
+                for name in self._commands
+            ),
+            CallbackQueryHandler(self._build_button_handler(open_session, refuse), pattern=self._has_button),
         ]
 
-    def _is_ours(self, data: object) -> bool:
+    def _has_button(self, data: object) -> bool:
         return isinstance(data, str) and type(read_button(data)) in self._buttons
 
-    def _pressed(self, open_session: OpenSession[S], refuse: Refuse) -> Callable[[Update, Context], Any]:
+    def _build_button_handler(self, open_session: OpenSession[S], refuse: Refuse) -> Callable[[Update, Context], Any]:
         async def handle(update: Update, _: Context) -> None:
             query = update.callback_query
             button = read_button((query.data or "") if query else "")
@@ -169,7 +171,7 @@ class Routes(Generic[S]):
 
         return handle
 
-    def _commanded(self, name: str, open_session: OpenSession[S]) -> Callable[[Update, Context], Any]:
+    def _build_command_handler(self, name: str, open_session: OpenSession[S]) -> Callable[[Update, Context], Any]:
         async def handle(update: Update, _: Context) -> None:
             session = await open_session(update)
             if session is None:

@@ -1,8 +1,7 @@
-"""What a screen shows, said without Telegram: text, buttons, perhaps a picture.
+"""Screens: the text, buttons and picture of a message, independent of Telegram.
 
-Screens are pure values, so that they can be tested by comparing them; `render` turns the buttons into
-Telegram's and `messenger` sends the whole. The limits of the Bot API which the API itself answers with a
-refusal of the whole message are checked here, where the mistake is made.
+Screens are pure values, so tests can compare them. `keyboards.py` converts the buttons, and `Messenger` sends the
+message. `Button` checks the Bot API's limits, because Telegram would reject the whole message.
 """
 
 from dataclasses import dataclass
@@ -17,17 +16,17 @@ Style = Literal["primary", "success", "danger"]
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """One inline button: exactly one of `data`, `url` and `copy` says what a press does.
+    """An inline button. Exactly one of `data`, `url` and `copy` is set and decides what a press does.
 
     Args:
-        label: what stands on it.
-        data: comes back to the bot in a callback query; at most 64 bytes in UTF-8.
-        url: opened by the user's app; http, https or tg only.
-        copy: put on the user's clipboard; at most 256 characters.
-        style: a colour of Telegram's, where the app knows it.
+        label: the text on the button.
+        data: sent back to the bot in a callback query. Up to 64 bytes in UTF-8.
+        url: opened by the user's app. Only http, https or tg.
+        copy: copied to the user's clipboard. Up to 256 characters.
+        style: one of Telegram's colours. Older apps ignore it.
 
     Raises:
-        ValueError: Telegram would refuse the button, and the message with it.
+        ValueError: Telegram would reject the button and the message.
     """
 
     label: str
@@ -62,12 +61,12 @@ def _check_copy(copy: str | None) -> None:
 
 
 Keyboard = tuple[tuple[Button, ...], ...]
-"""Rows of buttons, from the top."""
+"""Rows of buttons, from top to bottom."""
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """One message: `text` is Telegram's HTML (the caption, where there is a `photo`: a PNG, or a photo's id there)."""
+    """One message. `text` is Telegram's HTML, or the caption of `photo` (a PNG, or a photo's id)."""
 
     text: str
     keyboard: Keyboard = ()
