@@ -1,1 +1,1 @@
-"""What operators watch: statistics, alarms, checks and the regular jobs."""
+"""Operations: statistics, the monitor, the check, and regular jobs."""

@@ -1,4 +1,4 @@
-"""The buttons of operators' statistics and alarms."""
+"""Buttons of the statistics."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +17,7 @@ class StatisticsAction(StrEnum):
 
 @dataclass(frozen=True)
 class StatisticsButton(Callback, prefix="st"):
-    """A button of the statistics; `period` is one of the screen's or, for a file, one of `NAMED_SPANS`."""
+    """A button of the statistics. `period` is a `Period`, or one of `NAMED_SPANS` for a file."""
 
     action: StatisticsAction
     period: Annotated[str, Pattern("[a-z_]{1,12}")] = ""

@@ -1,4 +1,4 @@
-"""`python -m bot check`: checks the database, the keys, Telegram and the service, and says what to fix first."""
+"""`python -m bot check`: check the database, the keys, Telegram and the service, and say what to fix first."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ PrintLine = Callable[[str], object]
 
 
 class CheckFailed(Exception):
-    """A check failed. `fix` is what to do about it, `code` the exit code that follows."""
+    """A check failed. `fix` says what to do about it, and `code` is the exit code."""
 
     def __init__(self, text: str, fix: str, code: int = FAILS) -> None:
         super().__init__(text)
@@ -32,12 +32,12 @@ class CheckFailed(Exception):
 
 
 class Skipped(Exception):
-    """A check can't be made before another one works."""
+    """A check needs another check to succeed first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a check found; `fix` is empty unless it failed."""
+    """The result of a check. `fix` is empty unless the check failed."""
 
     mark: str
     text: str
@@ -47,9 +47,9 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing to check. `run` returns what works.
+    """One check. `run` returns a text about what works.
 
-    It raises `CheckFailed`, or `Skipped` where it can't be made before another check works.
+    `run` raises `CheckFailed`, or `Skipped` if another check has to succeed first.
     """
 
     name: str
@@ -61,7 +61,7 @@ def build_checks(
 ) -> tuple[Check, ...]:
     """Return the checks of these settings, the most important first.
 
-    `open_bot` raises what PTB raises for a token that can't be one.
+    `open_bot` raises an error of python-telegram-bot if the token can't be valid.
     """
     return (
         Check("database", partial(check_database, open_database)),
@@ -72,9 +72,9 @@ def build_checks(
 
 
 async def run(checks: Sequence[Check], print_line: PrintLine, settings: Sequence[str] = ()) -> int:
-    """Print a line for each check, the `settings`, and a last line with what to fix first; return the exit code.
+    """Print a line for each check, the `settings`, and a last line with what to fix first.
 
-    It changes nothing.
+    Return the exit code. Nothing is changed.
     """
     results = [await _run_check(check.run()) for check in checks]
     for check, result in zip(checks, results, strict=True):
@@ -96,7 +96,7 @@ def _conclude(fixes: Mapping[str, str]) -> str:
     name, fix = next(iter(fixes.items()))
     if len(fixes) == 1:
         return f"1 problem. {fix}"
-    # Only Telegram is a name of its own.
+    # Only Telegram is a proper name.
     first = name if name == "Telegram" else f"the {name}"
     return f"{len(fixes)} problems. Fix {first} first. {fix}"
 
@@ -108,7 +108,7 @@ def _format_setting(settings: Settings, name: str) -> str:
     if isinstance(value, SecretStr):
         return "…"
     if name == "database_url" and "@" in value:
-        # The user and the password are secret here.
+        # The user and the password in the URL are secret.
         return f"{value.partition('://')[0]}://…@{value.rpartition('@')[2]}"
     return ",".join(map(str, sorted(value))) if isinstance(value, frozenset) else str(value)
 
@@ -131,7 +131,7 @@ async def check_database(open_database: Callable[[], Database]) -> str:
     """Check that the database can be used and has the tables of this version.
 
     Raises:
-        CheckFailed: it can't.
+        CheckFailed: it can't be used, or has other tables.
     """
     store = open_database()
     try:
@@ -146,7 +146,7 @@ async def check_database(open_database: Callable[[], Database]) -> str:
 
 
 async def check_keys(open_database: Callable[[], Database]) -> str:
-    """Check that `ENCRYPTION_KEYS` open every encrypted row.
+    """Check that `ENCRYPTION_KEYS` decrypt every encrypted row.
 
     Raises:
         CheckFailed: a key is missing.

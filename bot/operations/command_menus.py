@@ -1,7 +1,7 @@
 """What Telegram shows of the bot: the menus of commands, and the descriptions.
 
-Each user sees the commands of everyone. Operators and support agents find theirs in front of those, and the group of
-support agents has a menu of its own.
+All users see the general commands. Operators and support agents see their own commands first. The group of support
+agents has its own menu.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ EVERYONES_COMMANDS = (
 OPERATORS_COMMANDS = ("status", "broadcast", "broadcasts", "stats", "export", "audit", "rate")
 SUPPORT_COMMANDS = ("tickets", "order", "person", "find", "answers", "note", "unsend")
 GROUP_COMMANDS = (*SUPPORT_COMMANDS, "verify")
-"""In the group of support agents, where nobody sends money."""
+"""The menu in the group of support agents. Nobody sends money there."""
 
 A_DAY = timedelta(days=1).total_seconds()
 TEN_MINUTES = timedelta(minutes=10).total_seconds()
@@ -67,7 +67,7 @@ class CommandMenus:
     async def set_menus(self) -> float:
         """Set the menus in all languages, and return the seconds until the next time.
 
-        Members of staff who have yet to start the bot can't be given a menu, so they get theirs soon after that.
+        Telegram rejects a menu for staff who haven't started the bot. Then the next time is soon.
         """
         await self._set_menu(BotCommandScopeAllPrivateChats(), EVERYONES_COMMANDS)
         async with self._database.reading() as tx:
@@ -79,7 +79,7 @@ class CommandMenus:
         return A_DAY if all(known) else TEN_MINUTES
 
     async def set_descriptions(self) -> float:
-        """Set the description of an empty chat and the short one of the profile, in all languages.
+        """Set the description of an empty chat and the short description of the profile, in all languages.
 
         Return the seconds until the next time.
         """
@@ -89,7 +89,7 @@ class CommandMenus:
         return A_DAY
 
     def _staff_menus(self) -> dict[int, Sequence[str]]:
-        """Return the menu of each member of staff in their private chat: the commands that they may use."""
+        """Return the menu of each member of staff in their private chat."""
         support_ids = self._staff_chat.agent_ids
         menus: dict[int, Sequence[str]] = {}
         for user_id in sorted(self._operator_ids | support_ids):
@@ -99,7 +99,7 @@ class CommandMenus:
         return menus
 
     async def _set_menu_of_chat(self, chat_id: int, names: Sequence[str]) -> bool:
-        """Return whether Telegram accepted it."""
+        """Set the menu of one chat. Return whether Telegram accepted it."""
         try:
             await self._set_menu(BotCommandScopeChat(chat_id), names)
         except TelegramError as error:
@@ -113,12 +113,12 @@ class CommandMenus:
             await self._bot.set_my_commands(commands, scope=scope, language_code=code)
 
     def _languages(self) -> list[tuple[Translator, str | None]]:
-        """Return each language with the code Telegram knows it by; without a code, the one for all other languages."""
+        """Return each language with its code at Telegram. None is the code for all other languages."""
         codes: Mapping[str | None, str] = {**{locale: locale for locale in LOCALES}, None: self._default_locale}
         return [(self._translations.get(locale), code) for code, locale in codes.items()]
 
 
 def _describe(t: Translator, name: str, names: Sequence[str]) -> str:
-    """Return what a command does; `/status` shows operators something else."""
+    """Return the description of a command. Operators get another one for `/status`."""
     is_operators = name == "status" and "broadcast" in names
     return t.plain("command.status_of_all") if is_operators else t.plain(f"command.{name}")

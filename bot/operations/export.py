@@ -1,6 +1,6 @@
-"""Orders as CSV: one order a row, nothing personal in it.
+"""Orders as CSV: one order in each row, without personal data.
 
-Times are UTC in ISO 8601, amounts whole rupiah and sats, rates decimal text.
+Times are UTC in ISO 8601, amounts are whole rupiah and sats, and rates are decimal text.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ COLUMNS: Final[dict[str, Callable[[OrderLine], object]]] = {
     "sats": lambda line: line.sats,
     "idr_per_btc": lambda line: "" if line.btc_idr is None else f"{line.btc_idr:f}",
 }
-"""The columns, from the left. docs/operating.md says what each holds."""
+"""The columns from left to right. docs/operating.md describes them."""
 
 
 def header_row() -> bytes:

@@ -1,4 +1,4 @@
-"""Operations: monitoring, statistics, and what Telegram shows of the bot."""
+"""The feature of operations: monitoring, statistics, and what Telegram shows of the bot."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -25,18 +25,18 @@ class Operations:
 
     Args:
         infra: what every feature is built on.
-        bot: has the menus of commands.
-        settlement: has statistics of its own.
-        catalogue: is asked for something where nobody else has asked the service for a while.
+        bot: sets the menus of commands.
+        settlement: provides the service's own statistics.
+        catalogue: sends a request to the service if there was no other request for a while.
         health: knows whether the service answers.
-        health_changed: is called when that changes.
-        staff: gets the alarms.
-        poller: has to give a sign of life.
-        show_orders: returns the screen that `/status` shows everyone but operators.
-        operator_ids: who runs the bot.
-        backlog_after: the time after which notifications that wait raise an alarm.
-        shrink_percent: by how much the list of payout methods may shrink without an alarm.
-        poller_silence: the time for which the poller may give no sign of life beyond the pause it announced.
+        health_changed: wakes the monitor when the health changes.
+        staff: reports alarms.
+        poller: is monitored.
+        show_orders: returns the screen that `/status` shows everyone except operators.
+        operator_ids: the operators.
+        backlog_after: the time after which waiting notifications raise an alarm.
+        shrink_percent: how much of the list of payout methods may disappear without an alarm.
+        poller_silence: how much later than announced the poller may be.
     """
 
     def __init__(

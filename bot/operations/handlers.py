@@ -1,4 +1,4 @@
-"""What operators do about alarms: `/status`, and the buttons under it and under the messages about alarms."""
+"""Handlers of `/status` and of the buttons about alarms."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import ClassVar
@@ -24,7 +24,7 @@ _Action = Callable[["StatusHandlers", Session, str, str], Awaitable[bool]]
 
 
 class StatusHandlers:
-    """Show operators what is monitored, and everyone else their orders. Let operators settle alarms."""
+    """Show operators the monitored status, and other users their orders. Let operators resolve alarms."""
 
     def __init__(self, *, database: Database, messenger: Messenger, monitor: Monitor, show_orders: ShowOrders) -> None:
         self._database = database
@@ -33,19 +33,19 @@ class StatusHandlers:
         self._show_orders = show_orders
 
     def routes(self) -> tuple[Routes[Session], ...]:
-        """Return the command, which is everyone's, and the buttons of operators."""
+        """Return the command for everyone, and the buttons for operators."""
         everyones_routes, operators_routes = Routes[Session](), Routes[Session](Audience.OPERATORS)
         everyones_routes.add_command("status", self.show_status)
         operators_routes.add_button(AlarmButton, self.alarm_button)
         return everyones_routes, operators_routes
 
     async def show_status(self, session: Session, _: str) -> None:
-        """Show operators the status of everything, and everyone else their own orders."""
+        """Show operators the monitored status, and other users their own orders."""
         screen = await (self._status(session) if session.is_operator else self._show_orders(session))
         await session.say(session.with_resume(screen))
 
     async def alarm_button(self, session: Session, button: AlarmButton) -> None:
-        """Do what a button of an alarm says."""
+        """Run the action of an alarm's button."""
         if not await self.ACTIONS[button.action](self, session, button.kind, button.subject):
             await session.explain("stale.button")
 
@@ -55,7 +55,7 @@ class StatusHandlers:
         return screens.show_status(session.t, summary, subjects, session.now, session.zone)
 
     async def _show_status(self, session: Session, _: str = "", __: str = "") -> bool:
-        """Show it again in its own place; asked for from a reminder, which is to stay, as a message of its own."""
+        """Refresh the status in its message. For an older message, such as a reminder, send a new one."""
         await session.acknowledge()
         if not session.is_newest_question:
             session.message_id = None
@@ -68,7 +68,7 @@ class StatusHandlers:
         return True
 
     async def _resolve_in_alarm(self, session: Session, kind: str, subject: str) -> bool:
-        """Settle it under the alarm's own message: its button has done its work."""
+        """Resolve an alarm from its own message, and remove the message's button."""
         if not await self._resolve(session, kind, subject):
             return False
         if session.message_id is not None:
@@ -76,11 +76,11 @@ class StatusHandlers:
         return True
 
     async def _resolve_in_status(self, session: Session, kind: str, subject: str) -> bool:
-        """Settle it under the status, which is brought up to date."""
+        """Resolve an alarm from the status, and refresh the status."""
         return await self._resolve(session, kind, subject) and await self._show_status(session)
 
     async def _resolve_in_reminder(self, session: Session, kind: str, subject: str) -> bool:
-        """Settle it under a reminder, of which the rest is left."""
+        """Resolve an alarm from a reminder, and show the remaining alarms."""
         if not await self._resolve(session, kind, subject):
             return False
         async with self._database.reading() as tx:
@@ -95,9 +95,9 @@ class StatusHandlers:
         return True
 
     async def _resolve(self, session: Session, kind: str, subject: str) -> bool:
-        """Return whether there is such an alarm at all.
+        """Resolve an alarm. Return False if the kind doesn't exist.
 
-        A second tap, and one after another operator's, find it over already.
+        A second tap, or one after another operator's, answers that the alarm is already over.
         """
         known = KINDS.get(kind)
         if known is None:
@@ -113,4 +113,4 @@ class StatusHandlers:
         AlarmAction.RESOLVE_IN_STATUS: _resolve_in_status,
         AlarmAction.RESOLVE_IN_REMINDER: _resolve_in_reminder,
     }
-    """What a button does; it returns whether there was such a thing."""
+    """Action of a button -> handler. The handler returns False if the button is out of date."""

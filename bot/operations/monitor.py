@@ -1,4 +1,4 @@
-"""Looking after the bot and the service it lives by: what is wrong becomes an alarm, what is right again ends it."""
+"""Monitor the bot and the settlement service: raise an alarm for each problem, and clear it when it is over."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -17,13 +17,13 @@ from bot.settlement.model import SettlementFailure, SlowDown
 from bot.staff.alarm_model import RESOLVABLE_ALARMS, Alarm, AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
 from bot.staff.alarm_subjects import Subjects
-from bot.staff.alarms import Alarms, Finding
+from bot.staff.alarms import AlarmService, Finding
 
 log = structlog.get_logger(__name__)
 
 PROBE_PAUSE = timedelta(seconds=60)
 PROBE_PAUSE_WHEN_FAILING = timedelta(seconds=5)
-"""After so long without a call of anybody's, the service is asked for its list, to hear whether it answers."""
+"""After so long without any request, the monitor asks the service for its list, to learn whether it answers."""
 
 RECENTLY = timedelta(days=1)
 MAX_PROBE_PAUSE = timedelta(hours=1)
@@ -31,7 +31,7 @@ MAX_PROBE_PAUSE = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthSummary:
-    """All that is watched over, as it stands now. None is "not known yet"."""
+    """The current state of everything that is monitored. None means that it isn't known yet."""
 
     alarms: tuple[Alarm, ...]
     is_key_accepted: bool | None
@@ -42,7 +42,11 @@ class HealthSummary:
 
 
 class Monitor:
-    """`backlog_after`: how long notifications may wait; `shrink_percent`: how much shorter the methods may become."""
+    """Turn the state of the bot and of the service into alarms.
+
+    `backlog_after` is how long notifications can wait. `shrink_percent` is how much shorter the list of payout methods
+    can become.
+    """
 
     def __init__(
         self,
@@ -50,7 +54,7 @@ class Monitor:
         store: Database,
         clock: Clock,
         health: Health,
-        alarms: Alarms,
+        alarms: AlarmService,
         catalogue: ServiceCatalogue,
         backlog_after: timedelta = timedelta(seconds=60),
         shrink_percent: Decimal = Decimal(50),
@@ -65,11 +69,14 @@ class Monitor:
         self._paused_until = clock.now()
 
     async def check_service(self) -> int:
-        """Raise and clear by what was heard of the service; how many notifications that brought."""
+        """Raise and clear alarms about the service. Return how many were raised or cleared."""
         return await self._alarms.record_findings(await self._get_service_findings())
 
     async def check_all(self, poller_silent_since: datetime | None = None) -> int:
-        """Raise and clear by all there is to see, and remind of what goes on; how many notifications that brought."""
+        """Raise and clear all alarms, and remind of those that last.
+
+        Return how many were raised or cleared, plus one if operators were reminded.
+        """
         silent = _build_finding(AlarmKind.POLLER_SILENT, poller_silent_since)
         count = await self._alarms.record_findings(
             [*await self._get_service_findings(), await self._get_outbox_finding(), self._get_rows_finding(), silent]
@@ -77,7 +84,7 @@ class Monitor:
         return count + await self._alarms.remind()
 
     async def probe(self) -> None:
-        """Ask the service for something, where nobody else has asked it for a while."""
+        """Send a request to the service if there was no other request for a while."""
         now = self._clock.now()
         calls = self._health.calls
         pause = PROBE_PAUSE_WHEN_FAILING if calls.failing_since else PROBE_PAUSE
@@ -91,7 +98,7 @@ class Monitor:
             log.info("health_probe_failed", error=type(failure).__name__)
 
     async def resolve(self, kind: AlarmKind, subject: str, by: int) -> bool:
-        """An operator says that an alarm is seen to; False where it is over, or nobody's word can end it."""
+        """Resolve an alarm for the operator `by`. Return False if it is over, or operators can't resolve it."""
         if kind is AlarmKind.METHODS_SHRUNK and self._health.methods:
             self._health.accept_methods()
         elif kind not in RESOLVABLE_ALARMS:
@@ -99,7 +106,7 @@ class Monitor:
         return await self._alarms.resolve(kind, subject, by)
 
     async def summary(self) -> HealthSummary:
-        """All at once, for whom asks."""
+        """Return the current state of everything that is monitored."""
         now = self._clock.now()
         async with self._store.reading() as tx:
             alarms, backlog = await AlarmRepository(tx).open(), await OutboxRepository(tx).get_backlog(now)
@@ -115,11 +122,11 @@ class Monitor:
         )
 
     async def load_subjects(self, alarms: Iterable[Alarm]) -> Subjects:
-        """Return what the alarms that one message shows are about."""
+        """Return the subjects of the alarms that one message shows."""
         return await self._alarms.load_subjects(alarms)
 
     def _get_rows_finding(self) -> Finding:
-        """Rows that don't open, by table and key: they hold up nothing, and somebody has to find out why."""
+        """Return the rows that can't be decrypted or read, by table and key. An operator has to find the reason."""
         rows = sorted(self._store.unreadable_rows())
         return Finding(AlarmKind.ROW_UNREADABLE, bool(rows), {"count": len(rows), "rows": ", ".join(rows[:5])})
 
@@ -134,14 +141,17 @@ class Monitor:
         return found
 
     def _get_answers_finding(self, *, is_down: bool) -> Finding:
-        """Either nothing is answered, or all but what people came for."""
+        """Return whether the service doesn't answer at all, or answers but creates no orders."""
         if is_down:
             return _build_finding(AlarmKind.SERVICE_DOWN, self._health.calls.failing_since)
         found = _build_finding(AlarmKind.SERVICE_DOWN, self._health.orders_failing_since)
         return replace(found, facts={**found.facts, "orders": True}) if found.is_wrong else found
 
     async def _get_methods_finding(self, now: int) -> Finding:
-        """A list that has shrunk stays so, after a restart and after a day, until it grows or is accepted."""
+        """Return whether the list of payout methods has shrunk.
+
+        The alarm lasts until the list grows or an operator accepts it, also after a restart.
+        """
         kind = AlarmKind.METHODS_SHRUNK
         raised = next((alarm for alarm in await self._alarms.open() if alarm.kind is kind), None)
         before = int(str(raised.facts["before"])) if raised else self._health.max_methods
@@ -155,5 +165,5 @@ class Monitor:
 
 
 def _build_finding(kind: AlarmKind, since: datetime | None) -> Finding:
-    """Wrong since then; None is right."""
+    """Return a problem since that time. None means that there is no problem."""
     return Finding(kind, is_wrong=since is not None, facts={"since": since.isoformat()} if since else {})

@@ -1,4 +1,4 @@
-"""`python -m bot rotate-keys`: re-encrypts the database with the first key in ENCRYPTION_KEYS and shows progress."""
+"""`python -m bot rotate-keys`: re-encrypt the database with the first key in ENCRYPTION_KEYS, and show progress."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -10,14 +10,14 @@ PrintLine = Callable[[str], object]
 
 
 class BotIsRunning(Exception):
-    """Another process is running the bot right now."""
+    """Another process is running the bot now."""
 
 
 async def run(store: Database, print_line: PrintLine) -> int:
     """Re-encrypt every row, close the database, and return the exit code.
 
     Raises:
-        MissingKey: a key is missing that something is sealed with.
+        UnfitKeys: a key that encrypts some rows is missing.
         StoreFailure: the database can't be reached, or failed.
     """
     try:
@@ -33,7 +33,7 @@ async def run(store: Database, print_line: PrintLine) -> int:
 
 
 async def _keep_out_older_keys(store: Database) -> AbstractAsyncContextManager[object]:
-    """Nothing where the bot knows the first key; else its place, so that none can begin that doesn't know it."""
+    """Return a lock that keeps out bots that don't know the first key. It is empty if the running bot knows the key."""
     if await store.is_first_key_registered():
         return nullcontext()
 

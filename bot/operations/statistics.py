@@ -1,4 +1,4 @@
-"""What is counted: outcomes of orders, the statistics of a period, and orders without anything personal."""
+"""Values of statistics: outcomes of orders, counts of a period, and orders without personal data."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -12,22 +12,22 @@ from bot.support.ticket_statistics import TicketStatistics
 
 
 class Outcome(StrEnum):
-    """The outcome of an order, as operators count it: each order has exactly one."""
+    """The outcome of an order in statistics. Each order has exactly one."""
 
     WAITING = "waiting"  # it can still be paid
-    UNDER_WAY = "under_way"  # paid, and not at its end
+    UNDER_WAY = "under_way"  # paid, and not ended
     SENT = "sent"
-    FAILED = "failed"  # although it was paid
-    UNPAID = "unpaid"  # expired, or given up: no payment was seen
-    FAILED_UNKNOWN = "failed_unknown"  # a deposit that failed: whether it was paid isn't known
-    PRICE_CHANGED = "held"  # the price moved, and nobody has agreed yet
-    UNCERTAIN = "uncertain"  # whether the service made it isn't known
-    REFUSED = "refused"  # the service didn't make it
-    CLOSED = "closed"  # its invoice was never shown
+    FAILED = "failed"  # paid, but the payout failed
+    UNPAID = "unpaid"  # expired or abandoned, without a payment
+    FAILED_UNKNOWN = "failed_unknown"  # a failed deposit that may have been paid
+    PRICE_CHANGED = "held"  # the price changed, and the user hasn't confirmed it
+    UNCERTAIN = "uncertain"  # it isn't known whether the service created the order
+    REFUSED = "refused"  # the service didn't create the order
+    CLOSED = "closed"  # the invoice was never shown
 
 
 PAID = frozenset({Outcome.UNDER_WAY, Outcome.SENT, Outcome.FAILED})
-"""The outcomes of orders that are known to have been paid."""
+"""Outcomes of orders that were surely paid."""
 
 _OUTCOME_OF_FAILURE = {
     Failure.PAID: Outcome.FAILED,
@@ -42,11 +42,12 @@ _OUTCOME_OF_PHASE = {
     Phase.DONE: Outcome.UNPAID,
     **dict.fromkeys(UNCERTAIN_PHASES, Outcome.UNCERTAIN),
 }
-"""Phase -> outcome of an order that was neither paid nor ended. An open one can be paid until its expiry is told."""
+"""Phase -> outcome of an order that was neither paid nor ended. An open order can be paid until the user is notified
+of its expiry."""
 
 
 def find_outcome(order: Order) -> Outcome:
-    """Return the outcome of an order. `operations/statistics_repository.py` says the same in SQL."""
+    """Return the outcome of an order. `operations/statistics_repository.py` does the same in SQL."""
     if order.state == COMPLETED:
         return Outcome.SENT
     if order.failure is not None:
@@ -58,7 +59,7 @@ def find_outcome(order: Order) -> Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Orders with the same outcome: how many, and their sums."""
+    """The number of orders, and their sums."""
 
     orders: int = 0
     idr: int = 0
@@ -70,10 +71,10 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderStatistics:
-    """Orders placed within a period, by its parts (`Span.parts`) and their outcomes.
+    """Orders placed in a period, by its parts (`Span.parts`) and their outcomes.
 
-    `median` is the time from the payment to the end of the `timed` orders that were sent, None where there are none.
-    It isn't known for an order that was first seen paid when it had been sent already.
+    `median` is the time from the payment to the end of the `timed` orders that were sent, None if there are none. An
+    order that was already sent when its payment was first seen has no such time.
     """
 
     parts: tuple[dict[Outcome, Tally], ...]
@@ -82,17 +83,17 @@ class OrderStatistics:
 
     @property
     def by_outcome(self) -> dict[Outcome, Tally]:
-        """Return the sums of all parts, without outcomes that no order has."""
+        """The sums of all parts, without outcomes that no order has."""
         return {outcome: tally for outcome in Outcome if (tally := self._sum({outcome})).orders}
 
     @property
     def placed(self) -> Tally:
-        """Return the sum of all orders."""
+        """The sum of all orders."""
         return self._sum(frozenset(Outcome))
 
     @property
     def paid(self) -> Tally:
-        """Return the sum of the orders that were paid, whatever their outcome."""
+        """The sum of all paid orders."""
         return self._sum(PAID)
 
     def paid_by_part(self) -> tuple[Tally, ...]:
@@ -109,10 +110,10 @@ def _sum_of(part: dict[Outcome, Tally], outcomes: frozenset[Outcome] | set[Outco
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserStatistics:
-    """All users that the bot knows, and what those who came within a period did.
+    """All users, and the new users of a period.
 
-    `active` used the bot within the period (to a day). `ordered` and `paid` are those of the new ones who did so at
-    any time since.
+    `active` is how many used the bot in the period, to the day. `ordered` and `paid` are how many of the new users did
+    so at any time since.
     """
 
     known: int
@@ -125,7 +126,7 @@ class UserStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscriberStatistics:
-    """Subscribers to the rate: all, new ones, those with a daily quote; and price alerts that haven't expired."""
+    """Subscribers of rate updates: all, new ones, those with a daily quote, and open price alerts."""
 
     total: int
     new: int
@@ -135,7 +136,7 @@ class SubscriberStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotStatistics:
-    """The bot's own statistics of one period."""
+    """The bot's own statistics of a period."""
 
     users: UserStatistics
     subscribers: SubscriberStatistics
@@ -144,13 +145,16 @@ class BotStatistics:
 
 
 def calculate_share(part: int, whole: int) -> int:
-    """Return `part` of `whole` in hundredths of a percent, rounded; 0 where `whole` is 0."""
+    """Return `part` of `whole` in hundredths of a percent, rounded. Return 0 if `whole` is 0."""
     return (2 * part * 10_000 + whole) // (2 * whole) if whole else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderLine:
-    """An order as it can be exported: without number, name, user and chat. Amounts are the locked ones."""
+    """An order in an export, without account number, name, user and chat.
+
+    The amounts are those that the service locked.
+    """
 
     reference: str
     service_id: str | None

@@ -1,6 +1,6 @@
-"""Statistics for operators: `/stats`, `/export`, and the buttons under them.
+"""Handlers of `/stats`, `/export` and their buttons, for operators.
 
-Who is no operator gets what an unknown command or an old button gives.
+Other users get the same answer as for an unknown command or an old button.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -47,17 +47,17 @@ class StatisticsHandlers:
         return routes
 
     def answers(self) -> Mapping[str, questions.Answer]:
-        """Return who takes the typed answer to which question."""
-        return {EXPORT_PERIOD: questions.text_only(self.save_span)}
+        """Return the handler of each question's typed answer."""
+        return {EXPORT_PERIOD: questions.text_only(self.send_typed_period)}
 
     async def show_statistics(self, session: Session, _: str) -> None:
-        """Show the bot's own statistics at once, and the service's as soon as it has answered."""
+        """Show the bot's own statistics, then the service's when it has answered."""
         await session.post(await self._build_screen(session, DEFAULT_PERIOD))
         service = await self._statistics.load_service_statistics()
         await session.post(platform_screens.show_service_statistics(session.t, service, session.zone))
 
     async def export_orders(self, session: Session, typed: str) -> None:
-        """Send the orders of the period behind the command; ask for the period where there is none."""
+        """Send the orders of the period that was typed after the command. Ask for a period if there is none."""
         session.message_id = None
         typed = " ".join(typed.split())
         span = spans.typed(typed, _today(session), session.zone)
@@ -69,12 +69,12 @@ class StatisticsHandlers:
             await questions.ask(session, EXPORT_PERIOD, export_screens.ask_period(session.t))
 
     async def statistics_button(self, session: Session, button: StatisticsButton) -> None:
-        """Do what a button under the statistics says."""
+        """Run the action of a button under the statistics."""
         if not await self.ACTIONS[button.action](self, session, button.period):
             await session.explain("stale.button")
 
-    async def save_span(self, session: Session, _: str, text: str) -> None:
-        """Send the orders of the period that was typed. Ask again as long as it can't be read."""
+    async def send_typed_period(self, session: Session, _: str, text: str) -> None:
+        """Send the orders of the typed period. Ask again if it can't be read."""
         if not session.is_operator:
             await session.save_user(questions.answered(session))
             await session.show(session.with_resume(await start.show(session)))
@@ -137,7 +137,7 @@ class StatisticsHandlers:
         StatisticsAction.EXPORT: _ask_span,
         StatisticsAction.CSV: _send_named_span,
     }
-    """What a button does; it returns whether there was such a thing."""
+    """Action of a button -> handler. The handler returns False if the button is out of date."""
 
 
 def _today(session: Session) -> date:

@@ -1,4 +1,4 @@
-"""Statistics, counted by the database: no row about a user and no encrypted text leaves it."""
+"""Count statistics in the database, without reading users' rows or encrypted texts."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -38,7 +38,7 @@ SINCE, UNTIL, NOW = (bindparam(name, type_=Instant()) for name in ("since", "unt
 ONE = literal_column("1", Integer)
 
 HALF: Final = 10**9
-"""Amounts are summed in two halves: SQLite's sum fails where it no longer fits in 63 bits."""
+"""Amounts are summed in two halves, because SQLite's sum fails above 63 bits."""
 
 
 def _within(moment: ColumnElement[datetime]) -> ColumnElement[bool]:
@@ -70,7 +70,7 @@ OUTCOME: ColumnElement[str] = case(
     (or_(_in(Phase.DONE), orders.c.expiry_notified), constant(Outcome.UNPAID)),
     else_=constant(Outcome.WAITING),
 )
-"""`operations/statistics.find_outcome`, in SQL; a test holds one against the other."""
+"""`operations/statistics.find_outcome`, in SQL. A test compares the two."""
 
 IDR = func.coalesce(orders.c.idr, orders.c.expected_idr)
 SATS = func.coalesce(orders.c.sats, orders.c.expected_sats)
@@ -106,27 +106,27 @@ LINES_AFTER = LINES.where(POSITION > AFTER)
 
 
 class StatisticsRepository:
-    """Count. Periods run from `since` to `until`, exclusive."""
+    """Count statistics. Periods include `since` and exclude `until`."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def count_users(self, since: datetime, until: datetime) -> UserStatistics:
-        """Count all users, and those who came within this period."""
+        """Count all users, and the new users of this period."""
         known, away, active = (await self._connection.execute(COUNT_USERS, {"since": since})).one()
         new, ordered, paid = (await self._connection.execute(COUNT_NEW_USERS, {"since": since, "until": until})).one()
         return UserStatistics(known=known, away=away, active=active, new=new, ordered=ordered, paid=paid)
 
     async def count_subscribers(self, since: datetime, until: datetime, now: datetime) -> SubscriberStatistics:
-        """Count all subscribers, those who came within this period, and the alerts that haven't expired."""
+        """Count all subscribers, the new ones of this period, and the alerts that haven't expired."""
         found = await self._connection.execute(COUNT_SUBSCRIBERS, {"since": since, "until": until})
         total, new, daily = found.one()
         alerts = int((await self._connection.execute(COUNT_ALERTS, {"now": now})).scalar_one())
         return SubscriberStatistics(total=total, new=new, daily=daily, alerts=alerts)
 
     async def tally_orders(self, edges: Sequence[datetime]) -> OrderStatistics:
-        """Count the orders placed from the first of `edges` up to the last, part by part between two neighbours."""
+        """Count the orders in each part of a period. A part lies between two neighbours of `edges`."""
         within = {"since": edges[0], "until": edges[-1]}
         parts: tuple[dict[Outcome, Tally], ...] = tuple({} for _ in edges[1:])
         for part, outcome, *sums in await self._connection.execute(_tallies(edges), within):
@@ -136,13 +136,13 @@ class StatisticsRepository:
         return OrderStatistics(parts=parts, median=median, timed=timed or 0)
 
     async def count_orders(self, since: datetime, until: datetime) -> int:
-        """Return how many were placed within this period."""
+        """Return how many orders were placed in this period."""
         return int((await self._connection.execute(COUNT_ORDERS, {"since": since, "until": until})).scalar_one())
 
     async def order_lines(
         self, since: datetime, until: datetime, after: OrderLine | None, limit: int
     ) -> tuple[OrderLine, ...]:
-        """Return orders placed within this period, oldest first; only those behind `after`, where it is given."""
+        """Return orders placed in this period, oldest first. If `after` is set, return only those after it."""
         parameters: dict[str, object] = {"since": since, "until": until, "limit": limit}
         if after is None:
             found = await self._connection.execute(LINES, parameters)

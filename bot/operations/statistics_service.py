@@ -1,4 +1,4 @@
-"""Statistics for operators: the bot's and the service's own, and the orders of a period as a file."""
+"""Statistics for operators, of the bot and of the service, and the orders of a period as a file."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -22,7 +22,7 @@ from bot.support.tickets.repository import TicketRepository
 T = TypeVar("T")
 
 BATCH_SIZE: Final = 500
-"""Orders that are read and formatted in one go."""
+"""Orders that are read and formatted at once."""
 
 ORDERS_SUBJECT: Final = "orders:"
 """The subject of an export of orders in the audit log."""
@@ -31,12 +31,12 @@ AUDIT_TERMS: Final = AuditTerms(subjects={"orders": name_as_written})
 """How the audit log shows an export of orders."""
 
 MAX_ORDERS: Final = 100_000
-"""In one file: about 20 MB, of the 50 that Telegram takes."""
+"""Orders in one file: about 20 MB. Telegram accepts 50 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatistics:
-    """The service's own statistics and deposit rails; None where it didn't answer."""
+    """The service's own statistics and deposit rails. Each is None if the service didn't answer."""
 
     stats: PlatformStats | None
     rails: DepositRails | None
@@ -44,14 +44,17 @@ class ServiceStatistics:
 
 @dataclass(frozen=True, slots=True)
 class OrderFile:
-    """The orders of a period: how many, and the CSV; None where there are none, or too many for one file."""
+    """The orders of a period: their number, and the CSV.
+
+    The CSV is None if there are no orders, or too many for one file.
+    """
 
     orders: int
     content: bytes | None
 
 
 class StatisticsService:
-    """Count, and export orders. Only an export is saved: in the audit log."""
+    """Count statistics, and export orders. Exports are recorded in the audit log."""
 
     def __init__(self, store: Database, settlement: Settlement, clock: Clock) -> None:
         self._store = store
@@ -59,7 +62,7 @@ class StatisticsService:
         self._clock = clock
 
     async def count_bot_statistics(self, period: Period, zone: tzinfo) -> tuple[Span, BotStatistics]:
-        """Return the statistics of the last day, week or month in this zone, all as of one moment."""
+        """Return the statistics of the last day, week or month in this zone, counted at one moment."""
         now = self._clock.now()
         span = last(period, now, zone)
         async with self._store.reading() as tx:
@@ -70,14 +73,14 @@ class StatisticsService:
         return span, BotStatistics(users=users, subscribers=subscribers, orders=orders, tickets=tickets)
 
     async def load_service_statistics(self) -> ServiceStatistics:
-        """Return the service's statistics and rails, as far as it answers."""
+        """Return the service's statistics and rails. One that the service doesn't answer is None."""
         stats, rails = await asyncio.gather(
             _or_none(self._settlement.platform_stats()), _or_none(self._settlement.deposit_rails())
         )
         return ServiceStatistics(stats, rails)
 
     async def export_orders(self, span: Span, by: int) -> OrderFile:
-        """Return the orders placed within a period, oldest first, as of one moment, and record who exported them."""
+        """Return the orders placed in a period, oldest first, read at one moment. Record who exported them."""
         async with self._store.reading() as tx:
             count = await StatisticsRepository(tx).count_orders(span.since, span.until)
             if not 0 < count <= MAX_ORDERS:

@@ -1,6 +1,6 @@
-"""Looks after the bot itself every few seconds, and asks the service for something where nobody else does.
+"""The worker that monitors the bot and the service.
 
-Two loops: a probe that waits for an answer which never comes must not keep anybody from hearing of that.
+It runs in two loops, so that a request without an answer doesn't delay the alarm about that.
 """
 
 from datetime import datetime, timedelta
@@ -11,11 +11,14 @@ from bot.orders.tracking.poller import Poller
 
 CHECK_INTERVAL = timedelta(seconds=5)
 MAX_MISSED_CHECKS = 3
-"""After so many looks that didn't come, it was this process that stood still, and with it everything it watches."""
+"""If more checks than this are missing, this whole process stood still. Then the poller isn't late."""
 
 
 class MonitorWorker:
-    """`silence` is how long the poller may give no sign of life beyond the rest it has announced."""
+    """Check everything every few seconds.
+
+    `silence` is how much later than announced the poller may be.
+    """
 
     def __init__(self, monitor: Monitor, poller: Poller, clock: Clock, silence: timedelta) -> None:
         self._monitor = monitor
@@ -25,7 +28,7 @@ class MonitorWorker:
         self._silence_counts_from = self._checked_at = clock.now()
 
     async def check(self) -> float:
-        """One look at everything."""
+        """Check everything once, and return the seconds until the next time."""
         now = self._clock.now()
         if now - self._checked_at > MAX_MISSED_CHECKS * CHECK_INTERVAL:
             self._silence_counts_from = now
@@ -34,7 +37,7 @@ class MonitorWorker:
         return CHECK_INTERVAL.total_seconds()
 
     async def probe(self) -> float:
-        """Ask the service, if it is time to."""
+        """Send a request to the service if it is time to, and return the seconds until the next time."""
         await self._monitor.probe()
         return 1.0
 

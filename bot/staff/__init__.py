@@ -1,1 +1,1 @@
-"""Operators and support agents: roles, alarms and the audit log."""
+"""Staff: operators and support agents, alarms, and the audit log."""

@@ -1,4 +1,4 @@
-"""What is kept of alarms to operators."""
+"""Values of alarms."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Final
 
 
 class AlarmKind(StrEnum):
-    """What may be wrong."""
+    """What is wrong."""
 
     KEY_REFUSED = "key_refused"
     SERVICE_DOWN = "service_down"
@@ -18,10 +18,10 @@ class AlarmKind(StrEnum):
     INVOICE_MISMATCH = "invoice_mismatch"
     OUTBOX_BACKLOG = "outbox_backlog"
     POLLER_SILENT = "poller_silent"
-    MESSAGE_REFUSED = "message_refused"  # Telegram refuses a message about money for good
+    MESSAGE_REFUSED = "message_refused"  # Telegram rejected a message about money, and a retry wouldn't help
     PICTURE_REFUSED = "picture_refused"  # an invoice was sent without its picture
     ROW_UNREADABLE = "row_unreadable"  # a row can't be read
-    STAFF_CHAT_LOST = "staff_chat_lost"  # support's group can't be written to
+    STAFF_CHAT_LOST = "staff_chat_lost"  # the bot can't write to the group of support agents
 
 
 ORDER_ALARMS: Final = frozenset(
@@ -33,17 +33,17 @@ ORDER_ALARMS: Final = frozenset(
         AlarmKind.PICTURE_REFUSED,
     }
 )
-"""Their subject is an order's reference."""
+"""Alarms about an order. Their subject is the order's reference."""
 
 RESOLVABLE_ALARMS: Final = frozenset({*ORDER_ALARMS, AlarmKind.STAFF_CHAT_LOST})
-"""An operator may say that they are dealt with."""
+"""Alarms that an operator can mark as resolved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alarm:
-    """Something that is wrong, or was until `cleared_at`.
+    """A problem that is reported to operators, until `cleared_at`.
 
-    `subject` tells two of a kind apart; `facts` are JSON values, and masked.
+    `subject` distinguishes two alarms of a kind. `facts` are JSON values, in which personal data is masked.
     """
 
     id: int = 0

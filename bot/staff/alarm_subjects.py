@@ -1,4 +1,4 @@
-"""What alarms are about. Features that own such things register how they are read and shown to operators."""
+"""What alarms are about. Features register how operators' messages read and show their subjects."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime
@@ -9,57 +9,57 @@ from bot.infra.i18n import Html, Translator
 from bot.staff.alarm_model import Alarm, AlarmKind
 
 MAX_ALARMS_SHOWN: Final = 8
-"""Alarms in one message. It says how many more there are."""
+"""Alarms in one message. The message says how many more there are."""
 
 
 class AlarmSubject(Protocol):
-    """What an alarm is about, such as an order."""
+    """The subject of an alarm, such as an order."""
 
     @property
     def user_id(self) -> int:
-        """The user whose it is."""
+        """The user whom the subject belongs to."""
 
     @property
     def service_id(self) -> str:
-        """The id by which the settlement service knows it; "" where it has given none."""
+        """The id at the settlement service; "" if it has none."""
 
     def format_line(self, t: Translator) -> Html:
-        """Return what names it to operators, in one line."""
+        """Return the subject in one line for operators."""
 
     def format_status(self, t: Translator, now: datetime) -> Html:
-        """Return its status, in one line."""
+        """Return the subject's status in one line."""
 
 
 LoadAlarmSubject = Callable[[Transaction, str], Awaitable[AlarmSubject | None]]
-"""Reads what an alarm's `subject` names; None where it is gone or can't be read."""
+"""Loads the subject that `Alarm.subject` names. Returns None if it was deleted or can't be read."""
 
 Subjects = Mapping[str, AlarmSubject]
-"""`Alarm.subject` -> what it names."""
+"""`Alarm.subject` -> the loaded subject."""
 
 
 class AlarmSubjects:
-    """How the subjects of each kind of alarm are read."""
+    """How the subjects of each kind of alarm are loaded."""
 
     def __init__(self) -> None:
         self._loaders: dict[AlarmKind, LoadAlarmSubject] = {}
 
     def add(self, loaders: Mapping[AlarmKind, LoadAlarmSubject]) -> None:
-        """Read the subjects of these kinds with the loaders of a feature.
+        """Register a feature's loaders for these kinds of alarm.
 
         Raises:
-            ValueError: another feature reads one of them.
+            ValueError: another feature has registered one of these kinds.
         """
         if twice := self._loaders.keys() & loaders.keys():
             raise ValueError(f"two features read the subjects of {', '.join(sorted(twice))}")
         self._loaders.update(loaders)
 
     async def load(self, tx: Transaction, kind: AlarmKind, subject: str) -> AlarmSubject | None:
-        """Return what an alarm is about; None where it is about nothing else, or that can't be read."""
+        """Return the subject of an alarm; None if it has none, or it can't be read."""
         load = self._loaders.get(kind)
         return None if load is None or not subject else await load(tx, subject)
 
     async def load_all(self, tx: Transaction, alarms: Iterable[Alarm]) -> Subjects:
-        """Return what the alarms that one message shows are about."""
+        """Return the subjects of the alarms that one message shows."""
         shown = [alarm for alarm in alarms if alarm.subject][:MAX_ALARMS_SHOWN]
         found = {alarm.subject: await self.load(tx, alarm.kind, alarm.subject) for alarm in shown}
         return {subject: about for subject, about in found.items() if about is not None}

@@ -1,7 +1,7 @@
-"""Alarms to operators: raised once, reminded of while something is wrong, and cleared.
+"""Alarms to operators: raised once, repeated while the problem lasts, and cleared.
 
-Alarms are rows, raised and cleared in the transaction that queues the message about that: a restart neither repeats an
-alarm nor forgets to report its end.
+An alarm is a row. It is raised and cleared in the transaction that queues the message about that. So a restart doesn't
+repeat an alarm, and its end is always reported.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -28,26 +28,29 @@ log = structlog.get_logger(__name__)
 SPECIAL_KINDS: Final[Mapping[AlarmKind, tuple[AlarmNotification, AlarmNotification]]] = {
     AlarmKind.KEY_REFUSED: (AlarmNotification.KEY_REFUSED, AlarmNotification.KEY_WORKS)
 }
-"""Alarms whose notifications, of their beginning and of their end, have kinds of their own."""
+"""Alarms with their own kinds of notification: for their start and for their end."""
 
 DEFAULT_KINDS: Final = (AlarmNotification.RAISED, AlarmNotification.CLEARED)
 
 MAX_REMINDER_PAUSE: Final = timedelta(days=1)
 REMIND_AFTER_START: Final = timedelta(minutes=1)
-"""After a start, whatever was wrong before it is looked at anew before anybody is reminded of it."""
+"""No reminders are sent for so long after a start, because the problems must be checked again first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a look at one thing has shown. `facts` are plain and masked."""
+    """What a check of one thing found. `facts` are JSON values, in which personal data is masked."""
 
     kind: AlarmKind
     is_wrong: bool
     facts: Mapping[str, object] = field(default_factory=dict)
 
 
-class Alarms:
-    """Raises, reminds and clears. `on_notification` is called after each added notification."""
+class AlarmService:
+    """Raise alarms, remind operators of them, and clear them.
+
+    `on_notification` is called after notifications are added.
+    """
 
     def __init__(
         self,
@@ -68,22 +71,22 @@ class Alarms:
         self._since: datetime | None = None
 
     async def open(self) -> tuple[Alarm, ...]:
-        """Those not cleared, oldest first."""
+        """Return the open alarms, oldest first."""
         async with self._store.reading() as tx:
             return await AlarmRepository(tx).open()
 
     async def load_subjects(self, alarms: Iterable[Alarm]) -> Subjects:
-        """Return what the alarms that one message shows are about."""
+        """Return the subjects of the alarms that one message shows."""
         async with self._store.reading() as tx:
             return await self._subjects.load_all(tx, alarms)
 
     async def record_findings(self, findings: Iterable[Finding]) -> int:
-        """Raise what is newly wrong and clear what is over; how many notifications that were."""
+        """Raise alarms for new problems and clear those that are over. Return how many were raised or cleared."""
         known = {alarm.kind: alarm for alarm in await self.open() if not alarm.subject}
         return sum([await self._record_finding(finding, known.get(finding.kind)) for finding in findings])
 
     async def remind(self) -> bool:
-        """Remind of everything that is still wrong, once any of it is due; whether it was."""
+        """Remind operators of all open alarms if one of them is due. Return whether they were reminded."""
         now = self._clock.now()
         self._since = self._since or now
         if now - self._since < REMIND_AFTER_START or not self._is_any_due(await self.open(), now):
@@ -96,7 +99,10 @@ class Alarms:
         return True
 
     async def resolve(self, kind: AlarmKind, subject: str, by: int) -> bool:
-        """An operator says that it is seen to: it is over, and the others hear of that; False where it was already."""
+        """Clear an alarm because an operator resolved it, and notify the other operators.
+
+        Return False if no such alarm is open.
+        """
         async with self._store.transaction() as tx:
             now = self._clock.now()
             is_resolved = await clear_alarm(tx, kind, subject, now, self._operators - {by}, by_hand=True)
@@ -115,7 +121,7 @@ class Alarms:
             return False
         if not finding.is_wrong:
             return await self._clear(finding.kind)
-        # How it stands may change; since when it is wrong doesn't.
+        # The facts can change, except the time since when the problem exists.
         facts = {**finding.facts, **{name: known.facts[name] for name in ("since",) if name in known.facts}}
         if known.facts != facts:
             async with self._store.transaction() as tx:
@@ -143,7 +149,7 @@ class Alarms:
 
 
 async def raise_alarm(tx: Transaction, alarm: Alarm, operator_ids: Iterable[int]) -> bool:
-    """Save an alarm, and queue the message about it to operators. Return False where it is raised already."""
+    """Save an alarm, and queue the message about it to operators. Return False if it is already open."""
     raised = await add_alarm(tx, alarm)
     if raised:
         kind, _ = SPECIAL_KINDS.get(alarm.kind, DEFAULT_KINDS)
@@ -152,7 +158,7 @@ async def raise_alarm(tx: Transaction, alarm: Alarm, operator_ids: Iterable[int]
 
 
 async def add_alarm(tx: Transaction, alarm: Alarm) -> bool:
-    """Save and log an alarm. Return False where it is raised already."""
+    """Save and log an alarm. Return False if it is already open."""
     added = await AlarmRepository(tx).add(alarm)
     if added:
         log.error("alarm_raised", alarm=alarm.kind, **_order(alarm))
@@ -160,7 +166,7 @@ async def add_alarm(tx: Transaction, alarm: Alarm) -> bool:
 
 
 def _order(alarm: Alarm) -> Mapping[str, str]:
-    """Return what the log says of the order that an alarm is about."""
+    """Return the order of an alarm for the log."""
     return {"order": alarm.subject} if alarm.kind in ORDER_ALARMS else {}
 
 
@@ -172,7 +178,7 @@ async def add_order_alarm(tx: Transaction, kind: AlarmKind, reference: str, now:
 async def raise_order_alarm(
     tx: Transaction, kind: AlarmKind, reference: str, now: datetime, operator_ids: Iterable[int], **facts: object
 ) -> None:
-    """Raise an alarm about an order and queue the message about it; nothing where it is raised already."""
+    """Raise an alarm about an order and queue the message about it. Do nothing if it is already open."""
     await raise_alarm(tx, Alarm(kind=kind, subject=reference, facts=facts, raised_at=now), operator_ids)
 
 
@@ -185,7 +191,7 @@ async def clear_alarm(
     *,
     by_hand: bool = False,
 ) -> bool:
-    """Clear an alarm and queue the message about that to `operator_ids`. Return False where none is raised."""
+    """Clear an alarm and queue the message about that to `operator_ids`. Return False if no such alarm is open."""
     alarm = next(
         (each for each in await AlarmRepository(tx).open() if (each.kind, each.subject) == (kind, subject)), None
     )
@@ -204,7 +210,10 @@ async def clear_alarm(
 
 
 def next_reminder(alarm: Alarm, every: timedelta) -> datetime:
-    """When to remind of it: after `every`, then each time after as long as it has lasted, a day at the most."""
+    """Return when to remind of an alarm.
+
+    The first reminder follows after `every`. The later pauses are as long as the alarm has lasted, up to a day.
+    """
     if alarm.reminded_at is None:
         return alarm.raised_at + every
     lasted = min(alarm.reminded_at - alarm.raised_at, MAX_REMINDER_PAUSE)

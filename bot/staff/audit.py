@@ -1,7 +1,7 @@
-"""The audit log: written in the transaction of what is done, read by operators, and changed by nobody.
+"""The audit log: what staff did. Entries are added in the transaction of the action, and never changed.
 
-`subject` names what was looked at or changed, behind its kind: `order:R2345AB`, `ticket:T-4F7K2`, `broadcast:…`. The
-detail is a word of ours or a reason that staff have typed, never what a user wrote.
+`subject` names what was viewed or changed, after its kind: `order:R2345AB`, `ticket:T-4F7K2`, `broadcast:…`. The detail
+is a fixed term or a reason that staff typed, never a user's text.
 """
 
 import asyncio
@@ -21,15 +21,18 @@ from bot.staff.repository import AuditRepository
 PAGE_SIZE: Final = 8
 BATCH_SIZE: Final = 500
 MAX_ENTRIES: Final = 100_000
-"""In one file: about 10 MB."""
+"""Entries in one file, about 10 MB."""
 
 LOG_SUBJECT: Final = "trail:"
-"""The subject of an export of the log itself."""
+"""The subject of an export of the audit log."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """Some entries, newest first: of one member of staff, or of all (0). `older` is where the next page begins."""
+    """Some entries, newest first: of one member of staff, or of all (0).
+
+    The next page has the entries before the id `older`.
+    """
 
     entries: tuple[AuditEntry, ...]
     actor_id: int = 0
@@ -39,21 +42,24 @@ class AuditPage:
 
 @dataclass(frozen=True, slots=True)
 class AuditFile:
-    """The log of a period: how many entries, and the CSV; None where there are none, or too many for one file."""
+    """The log of a period: the number of entries, and the CSV.
+
+    The CSV is None if there are no entries, or too many for one file.
+    """
 
     entries: int
     content: bytes | None
 
 
 class AuditLog:
-    """Read the audit log."""
+    """Read and export the audit log."""
 
     def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     async def get_page(self, before: str = "", actor_id: int = 0) -> AuditPage:
-        """Return the entries before that one, or the newest."""
+        """Return the entries before the entry with the id `before`, or the newest entries."""
         async with self._store.reading() as tx:
             found = await AuditRepository(tx).page(before=before, actor_id=actor_id, limit=PAGE_SIZE + 1)
         older = found[PAGE_SIZE - 1].id if len(found) > PAGE_SIZE else ""
@@ -85,7 +91,7 @@ async def record_audit(
     user_id: int = 0,
     detail: str = "",
 ) -> None:
-    """Record in this transaction what `by` does; `user_id` is whom it concerns."""
+    """Record in this transaction what `by` does. `user_id` is the user concerned, 0 for none."""
     entry = AuditEntry(at=now, actor_id=by, action=action, subject=subject, user_id=user_id, detail=detail)
     await AuditRepository(tx).add(entry)
 
@@ -103,7 +109,7 @@ COLUMNS: Final[dict[str, Callable[[AuditEntry], object]]] = {
     "person_id": lambda entry: entry.user_id or "",
     "detail": lambda entry: csv.format_text(entry.detail),
 }
-"""The columns, from the left. docs/operating.md says what each holds."""
+"""The columns from left to right. docs/operating.md describes them."""
 
 
 def _format_rows(entries: Iterable[AuditEntry]) -> bytes:

@@ -1,4 +1,4 @@
-"""What features write to the audit log, so that it can be shown in the reader's language."""
+"""How features' audit entries are shown in the reader's language."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ MAX_NAME_LENGTH: Final = 60
 """Characters of a subject's name."""
 
 SubjectName = Callable[[Translator, AuditEntry, str], str]
-"""Returns what the subject of an entry is called, from what is behind its colon."""
+"""Returns the name of an entry's subject. The last argument is the part after the subject's colon."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +22,10 @@ class AuditTerms:
     """What one feature writes to the audit log."""
 
     subjects: Mapping[str, SubjectName] = field(default_factory=dict)
-    """Kind, which is in front of a subject's colon -> what the subject is called. The text is `audit.of_<kind>`."""
+    """Kind of subject (before the colon) -> function that returns the subject's name. The text is `audit.of_<kind>`."""
 
     details: frozenset[str] = frozenset()
-    """The details that are words of ours: any other was typed, or is a number or a time. Their texts are
+    """Details that are fixed terms. All other details were typed, or are numbers or times. Their texts are
     `audit.word_<detail>`."""
 
     def __or__(self, other: "AuditTerms") -> "AuditTerms":
@@ -40,7 +40,7 @@ class AuditTerms:
 
 
 def name_as_written(_: Translator, __: AuditEntry, name: str) -> str:
-    """Return what is behind the subject's colon."""
+    """Return the part after the subject's colon."""
     return clip(plain(name), MAX_NAME_LENGTH)
 
 

@@ -1,4 +1,4 @@
-"""The buttons of alarms and of the audit log."""
+"""Buttons of alarms and of the audit log."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ from bot.infra.telegram.ui.callbacks import Callback, Pattern
 
 
 class AlarmAction(StrEnum):
-    """What a button of an alarm does: the last three settle the alarm, each in another message."""
+    """What a button of an alarm does. The last three resolve the alarm and update the message with the button."""
 
     STATUS = "status"
     OWN_ORDERS = "mine"
@@ -19,7 +19,7 @@ class AlarmAction(StrEnum):
 
 @dataclass(frozen=True)
 class AlarmButton(Callback, prefix="al"):
-    """A button about the alarm of this `AlarmKind` and subject; both are empty where it is about all of them."""
+    """A button about the alarm of this `AlarmKind` and subject. Both are empty if it is about all alarms."""
 
     action: AlarmAction
     kind: Annotated[str, Pattern("[a-z_]{1,20}")] = ""
@@ -28,7 +28,7 @@ class AlarmButton(Callback, prefix="al"):
 
 @dataclass(frozen=True)
 class AuditPageButton(Callback, prefix="au:page"):
-    """A button to the entries older than the entry `before`, of the user with the id `actor`; empty means all."""
+    """A button to the entries before the entry `before`, of the staff member with the id `actor`. Empty means all."""
 
     before: Annotated[str, Pattern("(?:[0-9T]{21,22}-[0-9a-f]{8})?")]
     actor: Annotated[str, Pattern("[0-9]{0,16}")]
@@ -36,11 +36,11 @@ class AuditPageButton(Callback, prefix="au:page"):
 
 @dataclass(frozen=True)
 class AuditExportButton(Callback, prefix="au:export"):
-    """The button that asks for the period of the file."""
+    """A button that asks for the period of the file."""
 
 
 @dataclass(frozen=True)
 class AuditFileButton(Callback, prefix="au:csv"):
-    """A button that sends the log as a file; `period` is one of `NAMED_SPANS`."""
+    """A button that sends the log as a file. `period` is one of `NAMED_SPANS`."""
 
     period: Annotated[str, Pattern("[a-z_]{1,12}")]

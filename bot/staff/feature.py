@@ -1,4 +1,4 @@
-"""Staff: operators and support agents, alarms, and the audit log."""
+"""The feature of staff: operators and support agents, alarms, and the audit log."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -6,7 +6,7 @@ from datetime import timedelta
 from bot.infra.feature import Feature, Infra
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_subjects import AlarmSubjects, LoadAlarmSubject
-from bot.staff.alarms import Alarms
+from bot.staff.alarms import AlarmService
 from bot.staff.audit import AuditLog
 from bot.staff.audit_terms import AuditTerms
 from bot.staff.handlers import AuditHandlers
@@ -20,11 +20,11 @@ class Staff:
 
     Args:
         infra: what every feature is built on.
-        operator_ids: who runs the bot.
-        agent_ids: who helps users.
-        chat_id: the group where support agents work; 0 where each works in their private chat.
-        contact: whom users can write to outside the bot; empty for nobody.
-        remind_after: the time after which an alarm is reported again.
+        operator_ids: the operators.
+        agent_ids: the support agents.
+        chat_id: the group where support agents work; 0 if each works in their private chat.
+        contact: an address outside the bot to which users can write; empty for none.
+        remind_after: the time after which operators are reminded of an alarm.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Staff:
         self.chat = StaffChat(chat_id, agent_ids)
         self.contacts = SupportContacts(self.chat, contact)
         self._alarm_subjects = AlarmSubjects()
-        self.alarms = Alarms(
+        self.alarms = AlarmService(
             infra.database,
             infra.clock,
             operator_ids,
@@ -57,9 +57,9 @@ class Staff:
         )
 
     def add_alarm_subjects(self, loaders: Mapping[AlarmKind, LoadAlarmSubject]) -> None:
-        """Let another feature read what these kinds of alarm are about."""
+        """Register a feature's loaders for the subjects of these kinds of alarm."""
         self._alarm_subjects.add(loaders)
 
     def add_audit_terms(self, terms: AuditTerms) -> None:
-        """Show the entries of another feature's in its terms."""
+        """Show another feature's audit entries with its terms."""
         self._audit_handlers.add_terms(terms)

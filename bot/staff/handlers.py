@@ -1,6 +1,6 @@
-"""The audit log in operators' private chats: `/audit`, its pages, and as a file. It is only read here.
+"""Handlers of `/audit`, its pages and its file, in operators' private chats.
 
-Who is no operator gets what an unknown command or an old button gets.
+Other users get the same answer as for an unknown command or an old button.
 """
 
 import re
@@ -25,7 +25,7 @@ class AuditHandlers:
         self._terms = STAFF_TERMS
 
     def add_terms(self, terms: AuditTerms) -> None:
-        """Show the entries of another feature in its terms."""
+        """Show another feature's entries with its terms."""
         self._terms |= terms
 
     def routes(self) -> Routes[Session]:
@@ -38,7 +38,7 @@ class AuditHandlers:
         return routes
 
     async def show_audit_log(self, session: Session, typed: str) -> None:
-        """Show all of it, or what the member of staff did whose id was typed behind the command."""
+        """Show all entries, or those of the member of staff whose id was typed after the command."""
         session.message_id = None
         actor, *_ = typed.split() or [""]
         await self._show(session, "", int(actor) if re.fullmatch(r"[0-9]{1,16}", actor) else 0)
@@ -54,7 +54,7 @@ class AuditHandlers:
         await session.show(screens.ask_period(session.t))
 
     async def file_button(self, session: Session, button: AuditFileButton) -> None:
-        """Send the entries of a period as a file; a second tap sends nothing."""
+        """Send the entries of a period as a file. A second tap sends nothing."""
         find_span = NAMED_SPANS.get(button.period)
         if find_span is None:
             await session.explain("stale.button")

@@ -1,4 +1,4 @@
-"""The audit log: what operators and support agents did."""
+"""Entries of the audit log: what operators and support agents did."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,9 +23,9 @@ class AuditAction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """Who did what to whom, and when. `subject` names it ("order:R2345AB", "ticket:T-4F7K2", "broadcast:…").
+    """Who did what to what, and when. `subject` names it: "order:R2345AB", "ticket:T-4F7K2", "broadcast:…".
 
-    `user_id` is whom it concerned, 0 for nobody. `detail` is for people to read (a reason that was typed); sealed.
+    `user_id` is the user concerned, 0 for none. `detail` can be a reason that staff typed. It is stored encrypted.
     """
 
     id: str = ""

@@ -1,4 +1,4 @@
-"""Notifications to operators about alarms. What is wrong with an order reaches support as a ticket."""
+"""Notifications to operators about alarms. Support gets a ticket about an order instead."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from bot.users.readers import RenderContext, Renderer
 
 @dataclass(frozen=True, slots=True)
 class AlarmPayload:
-    """The alarm as it was when it was raised or cleared; `by_hand` where an operator has cleared it."""
+    """The alarm when it was raised or cleared. `by_hand` is True if an operator has resolved it."""
 
     alarm: Alarm
     by_hand: bool = False
@@ -33,7 +33,7 @@ class AlarmNotification(NotificationKind):
 def alarm_notifications(
     operator_ids: Iterable[int], kind: AlarmNotification, alarm: Alarm, now: datetime, *, by_hand: bool = False
 ) -> list[Notification[AlarmPayload]]:
-    """Return the rows that tell operators of an alarm. All about one incident have the same subject."""
+    """Return a notification about an alarm for each operator. Those about one incident have the same subject."""
     return [
         Notification(
             chat_id=operator_id,
@@ -48,7 +48,7 @@ def alarm_notifications(
 
 
 def reminder_notifications(operator_ids: Iterable[int], now: datetime) -> list[Notification[NoPayload]]:
-    """Return the rows that remind operators of all that is wrong."""
+    """Return a notification for each operator that reminds of all open alarms."""
     return [
         Notification(
             chat_id=operator_id,
@@ -63,7 +63,7 @@ def reminder_notifications(operator_ids: Iterable[int], now: datetime) -> list[N
 
 
 class AlarmMessages:
-    """The messages to operators about alarms."""
+    """Render the messages to operators about alarms."""
 
     def __init__(self, subjects: AlarmSubjects) -> None:
         self._subjects = subjects
@@ -86,13 +86,13 @@ class AlarmMessages:
         return await context.send_text(notification, screen, priority="money")
 
     async def render_cleared(self, notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
-        """Say that it is over."""
+        """Say that the alarm is over."""
         alarm, by_hand = notification.payload.alarm, notification.payload.by_hand
         screen = screens.show_over(context.t, alarm, await self._load_subjects(context, [alarm]), by_hand=by_hand)
         return await context.send_text(notification, screen, priority="money")
 
     async def render_reminder(self, notification: Notification[NoPayload], context: RenderContext) -> DeliveryOutcome:
-        """Remind of what is still wrong; nothing is sent if all of it is over."""
+        """Remind an operator of the open alarms. Send nothing if there are none."""
         async with context.store.reading() as tx:
             raised = await AlarmRepository(tx).open()
         if not raised:
@@ -107,12 +107,12 @@ class AlarmMessages:
 
 
 async def render_key_refused(notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
-    """Say that the service refuses the key."""
+    """Say that the service rejects the API key."""
     return await context.send_text(notification, screens.show_key_refused(context.t), priority="money")
 
 
 async def render_key_works(notification: Notification[AlarmPayload], context: RenderContext) -> DeliveryOutcome:
-    """Say that the service accepts the key again."""
+    """Say that the service accepts the API key again."""
     return await context.send_text(notification, screens.show_key_works(context.t), priority="money")
 
 

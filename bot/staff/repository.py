@@ -1,4 +1,4 @@
-"""Read and write the audit log, and remember the new ids of staff's groups."""
+"""Read and write the audit log, and the new ids of groups."""
 
 import itertools
 import secrets
@@ -30,20 +30,20 @@ NEW_ID = select(moved_chats.c.new_id).where(moved_chats.c.old_id == bindparam("c
 
 
 class AuditRepository:
-    """The log of what staff did. It is added to and read, and nothing else."""
+    """The audit log. Entries are added and read, and never changed."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
         self._vault = tx.vault
 
     async def add(self, entry: AuditEntry) -> None:
-        """Add an entry. Its id is made here, and sorts by time."""
+        """Add an entry with a new id. Ids sort by time."""
         named = replace(entry, id=_audit_id(entry.at))
         row = encryption.seal_row(self._vault, audit, asdict(named))
         await self._connection.execute(insert(audit).inline(), row)
 
     async def page(self, *, before: str = "", actor_id: int = 0, limit: int = 10) -> tuple[AuditEntry, ...]:
-        """Return entries, newest first, from the one before that id; of one actor, or of all (0)."""
+        """Return entries, newest first: those before the id `before`, of one member of staff or of all (0)."""
         wanted = NEWEST
         known: dict[str, object] = {"limit": limit}
         if before:
@@ -53,7 +53,7 @@ class AuditRepository:
         return await self._all(wanted, known)
 
     async def between(self, since: datetime, until: datetime, after: str, limit: int) -> tuple[AuditEntry, ...]:
-        """Return entries of a period, oldest first, after that id ("" is the beginning)."""
+        """Return entries of a period, oldest first: those after the id `after`, or all ("")."""
         known = {"beyond": max(after, _moment(since)), "until": _moment(until), "limit": limit}
         return await self._all(BETWEEN, known)
 
@@ -63,13 +63,13 @@ class AuditRepository:
 
 
 class MovedChatRepository:
-    """The groups that Telegram gave another id, as it does when one becomes a supergroup."""
+    """Groups that got another id from Telegram, for example when they became a supergroup."""
 
     def __init__(self, tx: Transaction) -> None:
         self._connection = tx.connection
 
     async def current(self, chat_id: int) -> int:
-        """Return the id that a group has now."""
+        """Return the current id of a group."""
         moved = (await self._connection.execute(NEW_ID, {"chat": chat_id})).scalar_one_or_none()
         return chat_id if moved is None else int(moved)
 
@@ -83,10 +83,10 @@ def _entry(known: dict[str, Any]) -> AuditEntry:
 
 
 def _audit_id(at: datetime) -> str:
-    """Return an id that sorts by time, within a microsecond by the order of writing, and is unique."""
+    """Return a unique id that sorts by time. Ids of the same microsecond sort in the order in which they were made."""
     return f"{_moment(at)}-{next(_COUNTER) % 0x1000000:06x}{secrets.token_hex(1)}"
 
 
 def _moment(at: datetime) -> str:
-    """Return what sorts before the ids of this time, and behind those of all times before."""
+    """Return a text that sorts before the ids of this time, and after the ids of earlier times."""
     return f"{at.astimezone(UTC):%Y%m%dT%H%M%S%f}"

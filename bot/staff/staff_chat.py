@@ -1,11 +1,11 @@
-"""Where support agents work, and whom users can ask for help."""
+"""Where support agents work, and how users can reach support."""
 
 from bot.infra.db.transaction import Transaction
 from bot.staff.repository import MovedChatRepository
 
 
 class StaffChat:
-    """The group of the support agents, or their private chats where there is no group.
+    """The group of the support agents, or their private chats if there is no group.
 
     Args:
         chat_id: the group's id; 0 for none.
@@ -18,7 +18,7 @@ class StaffChat:
 
     @property
     def is_open(self) -> bool:
-        """Return whether there are support agents."""
+        """Whether there are support agents."""
         return bool(self.agent_ids)
 
     async def chats(self, tx: Transaction) -> tuple[int, ...]:
@@ -28,12 +28,12 @@ class StaffChat:
         return (await MovedChatRepository(tx).current(self._chat_id),)
 
     async def group(self, tx: Transaction) -> int | None:
-        """Return the group's id as it is now; None where there is no group."""
+        """Return the group's current id; None if there is no group."""
         return await MovedChatRepository(tx).current(self._chat_id) if self._chat_id else None
 
 
 class SupportContacts:
-    """Whom users can ask. `contact` is an address outside the bot; empty for none."""
+    """How users can reach support. `contact` is an address outside the bot, empty for none."""
 
     def __init__(self, staff_chat: StaffChat, contact: str = "") -> None:
         self.contact = contact
@@ -41,10 +41,10 @@ class SupportContacts:
 
     @property
     def is_offered(self) -> bool:
-        """Return whether users can ask anybody, here or elsewhere."""
+        """Whether users can reach support, in the bot or elsewhere."""
         return self.has_staff or bool(self.contact)
 
     @property
     def has_staff(self) -> bool:
-        """Return whether support agents read what users write to the bot."""
+        """Whether support agents read what users write to the bot."""
         return self._staff_chat.is_open

@@ -18,7 +18,7 @@ alarms = Table(
     Index(None, "raised_at"),
 )
 IS_RAISED = alarms.c.cleared_at.is_(None)
-# One open alarm of a kind and a subject, whoever raises it.
+# At most one open alarm for each kind and subject.
 Index(
     "uq_alarms_raised", alarms.c.kind, alarms.c.subject, unique=True, sqlite_where=IS_RAISED, postgresql_where=IS_RAISED
 )
@@ -26,7 +26,7 @@ Index(
 audit = Table(
     "audit",
     metadata,
-    Column("id", Text, primary_key=True),  # its time and something random: rows are sorted by it
+    Column("id", Text, primary_key=True),  # the time and a random part, so that rows sort by time
     Column("at", Instant, nullable=False),
     Column("actor_id", BigInteger, nullable=False, info=STAFF),
     Column("action", Text, nullable=False),

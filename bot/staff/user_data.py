@@ -1,4 +1,4 @@
-"""The audit log when a user is deleted: what staff did stays, but not to whom, nor what they said about it."""
+"""What remains in the audit log when a user is deleted: what staff did, but not to whom or why."""
 
 from datetime import datetime
 

@@ -36,7 +36,7 @@ from bot.settlement.health import Health
 from bot.settlement.model import OrderReport, OrderRequest, Settlement
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.alarm_subjects import AlarmSubjects
-from bot.staff.alarms import Alarms
+from bot.staff.alarms import AlarmService
 from bot.staff.staff_chat import StaffChat
 from bot.support.tickets.order_tickets import OrderTicketListener
 from tests.infra.keys import VAULT
@@ -145,7 +145,7 @@ class OrderSystem:
         self.delivery = OutboxDelivery(self.store, self.sender, self.clock, on_chat_unreachable=(end_subscription,))
         subjects = AlarmSubjects()
         subjects.add(ALARM_SUBJECTS)
-        self.alarms = Alarms(self.store, self.clock, rules.operator_ids, subjects=subjects)
+        self.alarms = AlarmService(self.store, self.clock, rules.operator_ids, subjects=subjects)
         self.monitor = Monitor(
             store=self.store, clock=self.clock, health=self.health, alarms=self.alarms, catalogue=self.catalogue
         )

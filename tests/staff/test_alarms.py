@@ -11,7 +11,7 @@ from bot.settlement.model import KeyRefused, OrderNotFound, OutcomeUnknown, OutO
 from bot.settlement.monitored import MonitoredSettlement
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_subjects import AlarmSubjects
-from bot.staff.alarms import Alarms, Finding
+from bot.staff.alarms import AlarmService, Finding
 from bot.staff.notifications import AlarmNotification
 from tests.orders.order_system import OSCAR, REQUEST, OrderSystem
 from tests.settlement.fake_settlement import FakeSettlement
@@ -97,7 +97,7 @@ async def test_an_alarm_that_could_not_be_kept_is_raised_by_the_next_look(
 
 
 async def test_every_operator_hears_it(system: OrderSystem) -> None:
-    alarms = Alarms(system.store, system.clock, frozenset({OSCAR, 2002}), subjects=AlarmSubjects())
+    alarms = AlarmService(system.store, system.clock, frozenset({OSCAR, 2002}), subjects=AlarmSubjects())
     await alarms.record_findings([REFUSED])
     await system.deliver()
     assert {each.chat_id for each in system.sender.sent} == {OSCAR, 2002}

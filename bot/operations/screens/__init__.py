@@ -1,1 +1,1 @@
-"""What operators see."""
+"""Screens of the status, the statistics and the export."""

@@ -1,4 +1,4 @@
-"""The orders of a period as a file: which period, and what the file contains."""
+"""Screens of the export of orders: ask for the period, and describe the file."""
 
 from datetime import tzinfo
 
@@ -11,7 +11,7 @@ from bot.operations.statistics_service import MAX_ORDERS, OrderFile
 
 
 def ask_period(t: Translator) -> Screen:
-    """Ask for the period: the usual ones are buttons, any other is typed."""
+    """Ask for the period. The usual ones are buttons, and any other can be typed."""
     day, week, month, this, before = (
         Button(t.plain(f"export.{name}"), data=StatisticsButton(StatisticsAction.CSV, name).pack())
         for name in NAMED_SPANS
@@ -25,7 +25,7 @@ def format_caption(t: Translator, file: OrderFile, span: Span, zone: tzinfo) -> 
 
 
 def explain_no_file(t: Translator, file: OrderFile, span: Span, zone: tzinfo) -> Screen:
-    """Say that there is no file: no orders, or too many for one."""
+    """Say why there is no file: there are no orders, or too many for one file."""
     if file.orders:
         text = t("export.too_many", count=file.orders, most=MAX_ORDERS, time=format_span(t, span, zone))
     else:

@@ -1,6 +1,6 @@
-"""The service's own statistics, whatever they are, and its deposit rails.
+"""The service's own statistics and its deposit rails.
 
-Names, types and sizes are the service's own: all is read as data, escaped, and shortened to fit in a message.
+The service chooses names, types and sizes. All values are read as data, escaped, and shortened to fit in a message.
 """
 
 import re
@@ -19,14 +19,14 @@ from bot.settlement.model import DepositRails, PlatformStats, Rail
 
 NO_VALUE: Final = "–"  # noqa: RUF001  meant as a dash
 MAX_READ: Final = 400
-"""Characters of a text that are read at all, so that none takes too long."""
+"""Characters of a text that are read. This limits the time for long texts."""
 
 MAX_UNITS: Final = 80
-"""UTF-16 units of a value."""
+"""Maximum length of a value, in UTF-16 units."""
 
 MAX_ITEMS: Final = 5
 MAX_DIGITS: Final = 24
-"""A number with more is shown in scientific notation."""
+"""A number with more digits is shown in scientific notation."""
 
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^A-Z\W_]+|\d+")
 _NUMBER: Final = re.compile(r"-?\d{1,24}(\.\d{1,24})?", re.ASCII)
@@ -50,11 +50,11 @@ NAMES: Final = {
     "arbitrumUsdt": "platform.arbitrum_usdt",
     **{token.rail: name_key(token.code) for token in TOKENS.values()},
 }
-"""The names that have a text. Any other name is shown as its words."""
+"""Names with a text in the catalogue. Any other name is shown as words."""
 
 
 def show_service_statistics(t: Translator, service: ServiceStatistics, zone: tzinfo) -> Screen:
-    """Return both, or that the service didn't answer."""
+    """Show the statistics and the rails, or say that the service didn't answer."""
     statistics = t("platform.no_stats") if service.stats is None else _statistics(t, service.stats, zone)
     rails = t("platform.no_rails") if service.rails is None else _rails(t, service.rails)
     return Screen(f"{t('platform.head')}\n{statistics}\n\n{t('platform.rails')}\n{rails}")
@@ -73,7 +73,7 @@ def _statistics(t: Translator, stats: PlatformStats, zone: tzinfo) -> Html:
 
 
 def _flatten(values: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Yield every value with the names that lead to it. Values below `MAX_DEPTH` stay together."""
+    """Yield every value with its path of names. Values below `MAX_DEPTH` stay together."""
     for key, value in values.items():
         path = (*above, key)
         if isinstance(value, Mapping) and value and len(path) < MAX_DEPTH:
@@ -115,7 +115,7 @@ def _chain(rail: Rail) -> str:
 
 
 def shorten(text: str, units: int = MAX_UNITS) -> str:
-    """Return a text from outside on one line, without hidden characters, shortened to so many units."""
+    """Return an external text on one line, without hidden characters, shortened to so many units."""
     shown = truncate(plain(text[:MAX_READ]), units)
     return shown if len(text) <= MAX_READ or shown.endswith("…") else f"{shown[: units - 1]}…"
 
@@ -131,7 +131,7 @@ def truncate(text: str, units: int) -> str:
 
 
 def format_key(key: str) -> str:
-    """Return a key as words: "totalVolumeIdr" is "Total volume IDR". One without letters stays as it is."""
+    """Return a key as words: "totalVolumeIdr" is "Total volume IDR". A key without letters stays as it is."""
     words = _WORDS.findall(plain(key[:MAX_READ]))
     if not words:
         return shorten(key) or NO_VALUE
@@ -141,7 +141,7 @@ def format_key(key: str) -> str:
 
 
 def format_value(t: Translator, key: str, value: object, zone: tzinfo) -> str:
-    """Return `value` in the format of its type and of the unit at the end of its key."""
+    """Return `value` in the format of its type, and of the unit at the end of its key."""
     if isinstance(value, bool):
         return t.plain("platform.yes" if value else "platform.no")
     unit = _get_unit(key)
@@ -180,7 +180,7 @@ def _format_number(t: Translator, unit: str, value: Decimal) -> str:
 
 
 def _format_scientific(value: Decimal) -> str:
-    """Return zero, or the first digits and the power of ten."""
+    """Return the number in scientific notation with four digits; zero is "0"."""
     if not value:
         return "0"
     sign, digits, _ = value.as_tuple()
@@ -189,7 +189,7 @@ def _format_scientific(value: Decimal) -> str:
 
 
 def _format_text(t: Translator, value: str, zone: tzinfo) -> str:
-    """Return a text, or the time that it contains."""
+    """Return a text. A time in ISO 8601 is formatted for the reader."""
     if "T" in value[:MAX_READ] and len(value) <= 40:  # noqa: PLR2004  the longest spelling of a moment is 32
         try:
             moment = datetime.fromisoformat(value.strip())

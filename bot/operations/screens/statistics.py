@@ -1,4 +1,4 @@
-"""The bot's own statistics of the last day, week or month: a text, and a chart of what was paid when."""
+"""The bot's own statistics of the last day, week or month: a text, and a chart of paid orders."""
 
 from datetime import datetime, tzinfo
 from decimal import Decimal
@@ -33,11 +33,11 @@ OUTCOME_SIGNS: Final = {
     Outcome.REFUSED: "✖️",
     Outcome.CLOSED: "🚫",
 }
-"""In the order in which they are shown: paid orders first."""
+"""Outcome -> its sign, in the order in which they are shown. Paid orders are first."""
 
 
 def show_statistics(t: Translator, period: Period, since: str, own: BotStatistics, picture: bytes) -> Screen:
-    """Return all of it, short enough for a caption whatever the numbers are."""
+    """Show the statistics with the chart. The text fits in a caption with any numbers."""
     head = t("figures.head", period=t.plain(f"figures.{period}"), since=since)
     parts = [head, _users(t, own.users, own.subscribers), _orders(t, own.orders), format_ticket_times(t, own.tickets)]
     return Screen("\n\n".join(part for part in parts if part), _keyboard(t, period), photo=picture)
@@ -98,7 +98,7 @@ def _users(t: Translator, users: UserStatistics, subscribers: SubscriberStatisti
 
 
 def _orders(t: Translator, orders: OrderStatistics) -> Html:
-    """Return the outcomes, then how many were paid, their sums, and how long it took."""
+    """Return the outcomes, how many orders were paid, their sums, and the median time."""
     if not orders.placed.orders:
         return t("figures.no_orders")
     lines = [t("figures.orders", count=orders.placed.orders)]
@@ -126,7 +126,7 @@ def _count_orders(orders: OrderStatistics, outcome: Outcome) -> int:
 
 
 def _keyboard(t: Translator, shown: Period) -> Keyboard:
-    """Return the three periods, the current one marked (its button refreshes it), and the file."""
+    """Return buttons for the three periods and for the file. The current period is marked, and its button refreshes."""
     times = tuple(
         Button(
             ("• " if period is shown else "") + t.plain(f"figures.button_{period}"),

@@ -1,4 +1,4 @@
-"""`/status` for operators: everything that is watched over, at a glance."""
+"""The screen of `/status` for operators: everything that is monitored."""
 
 from datetime import datetime, tzinfo
 
@@ -16,7 +16,7 @@ OK, WRONG, UNKNOWN = "✅", "🚨", "❔"
 
 
 def show_status(t: Translator, summary: HealthSummary, subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
-    """One line for each thing, then what is wrong in full, with a button for each alarm that can be settled."""
+    """Show one line for each kind of alarm, then the open alarms, with buttons to resolve them."""
     parts = [
         t("alarm.glance", time=format_clock(t, now, zone)),
         _table(t, summary),

@@ -1,1 +1,1 @@
-"""What staff see of alarms and of the audit log."""
+"""Screens of alarms and of the audit log."""

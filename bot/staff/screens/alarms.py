@@ -1,4 +1,4 @@
-"""What operators are told of alarms: that something is wrong, that it still is, and that it is over."""
+"""Messages to operators about alarms: raised, still open, and over."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, tzinfo
@@ -15,7 +15,7 @@ MAX_ID_LENGTH = 40
 
 
 def show_raised(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
-    """Something is wrong, and what to do about it."""
+    """Say what is wrong, and what to do about it."""
     return Screen(
         f"🚨 {format_alarm(t, alarm, subjects, now, zone)}\n{format_advice(t, [alarm], subjects)}",
         build_keyboard(t, alarm),
@@ -23,7 +23,7 @@ def show_raised(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, 
 
 
 def show_over(t: Translator, alarm: Alarm, subjects: Subjects, *, by_hand: bool) -> Screen:
-    """It is right again, or another operator has said that it is seen to."""
+    """Say that an alarm is over, or that another operator has resolved it (`by_hand`)."""
     if by_hand:
         return Screen(t("alarm.settled", line=_describe_ended(t, alarm, subjects)))
     lasted = t.duration((alarm.cleared_at or alarm.raised_at) - alarm.raised_at)
@@ -31,32 +31,32 @@ def show_over(t: Translator, alarm: Alarm, subjects: Subjects, *, by_hand: bool)
 
 
 def show_reminder(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, now: datetime, zone: tzinfo) -> Screen:
-    """Everything that is still wrong."""
+    """List the open alarms, with buttons to resolve them."""
     rows = resolve_rows(t, alarms, AlarmAction.RESOLVE_IN_REMINDER)
     status = (Button(t.plain("alarm.status"), data=AlarmButton(AlarmAction.STATUS).pack()),)
     return Screen(f"{t('alarm.still')}\n\n{format_alarms(t, alarms, subjects, now, zone)}", (*rows, status))
 
 
 def show_key_refused(t: Translator) -> Screen:
-    """The service refuses the key."""
+    """Say that the service rejects the API key."""
     return Screen(Html(f"{t('news.staff_key_refused')}\n{t('alarm.todo.key_refused')}"))
 
 
 def show_key_works(t: Translator) -> Screen:
-    """The service accepts the key again."""
+    """Say that the service accepts the API key again."""
     return Screen(t("news.staff_key_works"))
 
 
 def show_none_left(t: Translator) -> Screen:
-    """What stands in a reminder's place once all of it has been seen to."""
+    """Say that no alarm is open. This replaces a reminder when all its alarms are resolved."""
     return Screen(t("alarm.none_left"))
 
 
 def format_alarms(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, now: datetime, zone: tzinfo) -> Html:
-    """The first few alarms with what to do about each, and how many more there are."""
+    """Return the first few alarms with advice, and how many more there are."""
     shown, parts = alarms[:MAX_ALARMS_SHOWN], []
     for place, alarm in enumerate(shown):
-        # What to do about several that are alike stands once, below the last of them: a message holds no more.
+        # Alarms that are alike have one piece of advice, below the last of them, to keep the message short.
         alike = [each for each in shown if _get_start_text_name(each) == _get_start_text_name(alarm)]
         is_last = all(_get_start_text_name(each) != _get_start_text_name(alarm) for each in shown[place + 1 :])
         advice = f"\n{format_advice(t, alike, subjects)}" if is_last else ""
@@ -67,7 +67,7 @@ def format_alarms(t: Translator, alarms: Sequence[Alarm], subjects: Subjects, no
 
 
 def format_alarm(t: Translator, alarm: Alarm, subjects: Subjects, now: datetime, zone: tzinfo) -> Html:
-    """What is wrong and since when, with the order that it is about."""
+    """Return what is wrong and since when, with the order that the alarm is about."""
     facts = {fact: _format_fact(value) for fact, value in alarm.facts.items() if fact != "since"}
     since = format_time(t, _get_start(alarm), now, zone, round_up=False)
     known = {"before": "", "now": "", "count": "", "complaint": "", "message": "", "why": "", "rows": "", **facts}
@@ -84,18 +84,21 @@ def format_advice(t: Translator, alarms: Sequence[Alarm], subjects: Subjects) ->
 
 
 def _service_id(alarm: Alarm, subjects: Subjects) -> str:
-    """Return the id by which the settlement service knows an order, or our reference where it has given none."""
+    """Return the id of an order at the settlement service, or our reference if it has none."""
     known = subjects.get(alarm.subject)
     return clip(known.service_id or alarm.subject if known else alarm.subject, MAX_ID_LENGTH)
 
 
 def get_text_name(alarm: Alarm) -> str:
-    """What its sentences are named after: its kind, but a service that only makes no orders is told apart."""
+    """Return the name of an alarm's texts.
+
+    It is the alarm's kind, except for a service that answers but creates no orders.
+    """
     return "orders_refused" if alarm.facts.get("orders") else str(alarm.kind)
 
 
 def build_keyboard(t: Translator, alarm: Alarm) -> Keyboard:
-    """That it is seen to can be said of what doesn't end by itself."""
+    """Return the button that resolves the alarm, if operators can resolve it."""
     if not can_be_resolved(alarm):
         return ()
     label = "alarm.accept" if alarm.kind is AlarmKind.METHODS_SHRUNK else "alarm.seen_to"
@@ -104,13 +107,20 @@ def build_keyboard(t: Translator, alarm: Alarm) -> Keyboard:
 
 
 def resolve_rows(t: Translator, alarms: Iterable[Alarm], action: AlarmAction) -> Keyboard:
-    """A button for each of the first few that can be resolvable; `action` says where the buttons stand."""
+    """Return a button for each of the first few alarms that operators can resolve.
+
+    `action` depends on the message that contains the buttons.
+    """
     resolvable = [alarm for alarm in alarms if can_be_resolved(alarm)][:MAX_ALARMS_SHOWN]
     return tuple((_resolve_button(t, alarm, action),) for alarm in resolvable)
 
 
 def can_be_resolved(alarm: Alarm) -> bool:
-    """Whether an operator's word ends it: of an order, of support's group, and of a list that is rightly shorter."""
+    """Return whether an operator can end this alarm.
+
+    This is so for alarms about orders and about support's group, and for a list of payout methods that has shrunk but
+    isn't empty.
+    """
     return alarm.kind in RESOLVABLE_ALARMS or (alarm.kind is AlarmKind.METHODS_SHRUNK and not _is_empty(alarm))
 
 
@@ -137,7 +147,7 @@ def _subject_line(t: Translator, alarm: Alarm, subjects: Subjects) -> Html | str
 
 
 def _get_start(alarm: Alarm) -> datetime:
-    """When it began; it may have been raised later."""
+    """Return when the problem began. The alarm may have been raised later."""
     began = alarm.facts.get("since")
     return datetime.fromisoformat(str(began)) if began else alarm.raised_at
 
@@ -147,7 +157,7 @@ def _format_fact(fact: object) -> int | str:
 
 
 def _get_start_text_name(alarm: Alarm) -> str:
-    """Return what the sentences that are only for its beginning are named after."""
+    """Return the name of the texts about an open alarm."""
     return "methods_empty" if _is_empty(alarm) else get_text_name(alarm)
 
 

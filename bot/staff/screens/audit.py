@@ -1,4 +1,4 @@
-"""The audit log, for operators: who did what, when and why. Users and staff appear as their Telegram ids."""
+"""Screens of the audit log, for operators. Users and staff appear as their Telegram ids."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ MAX_ACTORS_OFFERED: Final = 3
 
 
 def show_page(reader: Reader, page: AuditPage, terms: AuditTerms) -> Screen:
-    """One page, newest first."""
+    """Show one page of entries, newest first."""
     t = reader.t
     title = t("audit.title_of", actor=str(page.actor_id)) if page.actor_id else t("audit.title")
     entries = [_entry(reader, entry, terms) for entry in page.entries] or [t("audit.none")]
@@ -26,7 +26,7 @@ def show_page(reader: Reader, page: AuditPage, terms: AuditTerms) -> Screen:
 
 
 def ask_period(t: Translator) -> Screen:
-    """Of which time the file is to be."""
+    """Ask for the period of the file."""
     day, week, month, this, before = (
         Button(t.plain(f"export.{name}"), data=AuditFileButton(name).pack()) for name in NAMED_SPANS
     )
@@ -34,20 +34,20 @@ def ask_period(t: Translator) -> Screen:
 
 
 def format_caption(reader: Reader, file: AuditFile, span: Span) -> Html:
-    """How many entries the file holds, and of which time."""
+    """Return how many entries the file contains, and of which period."""
     t = reader.t
     return t("audit.caption", entries=t.plural("audit.entries", file.entries), time=format_span(t, span, reader.zone))
 
 
 def explain_no_file(reader: Reader, file: AuditFile, span: Span) -> Screen:
-    """That there is no file: no entries, or too many for one."""
+    """Say why there is no file: there are no entries, or too many for one file."""
     t = reader.t
     key = "audit.too_many" if file.entries else "audit.none_then"
     return Screen(t(key, time=format_span(t, span, reader.zone), most=MAX_ENTRIES), (_export_row(t), _back_row(t)))
 
 
 def explain_not_sent(t: Translator) -> Screen:
-    """Telegram took no file."""
+    """Say that the file couldn't be sent."""
     return Screen(t("export.not_sent"), (_export_row(t),))
 
 
@@ -83,7 +83,7 @@ def _page_rows(t: Translator, page: AuditPage) -> Keyboard:
 
 
 def _actor_rows(t: Translator, page: AuditPage) -> Keyboard:
-    """The trail of one of those on the page; or of everybody again."""
+    """Return buttons for the entries of each actor on the page, or a button back to all entries."""
     if page.actor_id:
         return ((_page_button(t.plain("audit.everybody"), "", 0),),)
     actors = list(dict.fromkeys(entry.actor_id for entry in page.entries))[:MAX_ACTORS_OFFERED]
