@@ -238,7 +238,7 @@ async def _web(app: App, listener: socket.socket | None, workers: WorkerGroup) -
         translations=app.infra.translations,
         default_locale=app.settings.default_locale,
         public_url=app.settings.public_url,
-        on_viewed=app.orders.viewed.page_viewed,
+        on_viewed=app.orders.viewed.record_viewed_page,
         works=lambda: workers.all_alive,
         provider=provider_of(app.settings),
         times=app.orders.payout_times.get,

@@ -113,7 +113,7 @@ class Orders:
 
     async def _record_active_user(self, _: Transaction, session: Session) -> None:
         """Poll the orders of an active user first."""
-        self.viewed.user_active(session.user.id)
+        self.viewed.record_active_user(session.user.id)
 
     def add_action(self, action: OrderAction, handler: ActionHandler) -> None:
         """Register the handler of the buttons of orders with this action.

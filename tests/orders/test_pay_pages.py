@@ -278,7 +278,7 @@ async def test_an_invoice_expires_by_our_own_clock(
 @pytest.mark.usefixtures("becomes")
 async def test_whoever_has_a_page_open_has_its_order_polled_first(store: CountingStore, clock: MovedClock) -> None:
     viewed = ViewedOrders(clock)
-    async with client(store, clock, on_viewed=viewed.page_viewed) as browser:
+    async with client(store, clock, on_viewed=viewed.record_viewed_page) as browser:
         await browser.get(f"/p/{OTHER}/state")
         assert viewed.references() == ()
         await browser.get(STATE)

@@ -8,15 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.orders.tracking.intervals import LONGEST_INTERVAL
-from bot.orders.tracking.schedule import LEAST_PLACES, Due, paid_interval, select
+from bot.orders.tracking.schedule import MIN_REQUESTS, DueOrders, paid_interval, select_orders
 
 FIVE = timedelta(seconds=5)
-PLACES = st.integers(LEAST_PLACES, 60)
+PLACES = st.integers(MIN_REQUESTS, 60)
 SIZES = st.integers(0, 80)
 
 
-def due(name: str, urgent: int, others: int) -> Due[str]:
-    return Due([f"{name} urgent {place}" for place in range(urgent)], [f"{name} {place}" for place in range(others)])
+def due(name: str, urgent: int, others: int) -> DueOrders[str]:
+    return DueOrders(
+        [f"{name} urgent {place}" for place in range(urgent)], [f"{name} {place}" for place in range(others)]
+    )
 
 
 def counts(selected: list[str]) -> dict[str, int]:
@@ -39,14 +41,14 @@ def counts(selected: list[str]) -> dict[str, int]:
 def test_unpaid_orders_get_a_third_and_unused_places_pass_over(
     paid: int, unpaid: int, selected: dict[str, int]
 ) -> None:
-    assert counts(select(due("paid", 0, paid), due("unpaid", 0, unpaid), 9)) == selected
+    assert counts(select_orders(due("paid", 0, paid), due("unpaid", 0, unpaid), 9)) == selected
 
 
 def test_urgent_orders_come_first_and_get_half_of_their_classs_places() -> None:
-    selected = select(due("paid", 50, 50), due("unpaid", 50, 50), 12)
+    selected = select_orders(due("paid", 50, 50), due("unpaid", 50, 50), 12)
     assert counts(selected) == {"paid": 4, "paid urgent": 4, "unpaid": 2, "unpaid urgent": 2}
     assert all("urgent" in item for item in selected[:6])
-    assert counts(select(due("paid", 3, 50), due("unpaid", 50, 1), 12)) == {
+    assert counts(select_orders(due("paid", 3, 50), due("unpaid", 50, 1), 12)) == {
         "paid": 5,
         "paid urgent": 3,
         "unpaid": 1,
@@ -55,7 +57,7 @@ def test_urgent_orders_come_first_and_get_half_of_their_classs_places() -> None:
 
 
 def test_the_longest_waiting_are_selected_and_the_classes_alternate() -> None:
-    selected = select(due("paid", 0, 50), due("unpaid", 0, 50), 6)
+    selected = select_orders(due("paid", 0, 50), due("unpaid", 0, 50), 6)
     assert selected == ["paid 0", "unpaid 0", "paid 1", "paid 2", "unpaid 1", "paid 3"]
 
 
@@ -64,7 +66,7 @@ def test_all_places_are_used_and_each_group_gets_its_own(
     paid_urgent: int, paid_others: int, unpaid_urgent: int, unpaid_others: int, places: int
 ) -> None:
     paid, unpaid = due("paid", paid_urgent, paid_others), due("unpaid", unpaid_urgent, unpaid_others)
-    selected = select(paid, unpaid, places)
+    selected = select_orders(paid, unpaid, places)
     assert len(selected) == len(set(selected)) == min(places, len(paid) + len(unpaid))
     found = counts(selected)
     of_unpaid = found.get("unpaid", 0) + found.get("unpaid urgent", 0)
@@ -86,7 +88,7 @@ def test_the_gap_of_an_unpaid_order_is_bounded_whatever_number_of_paid_ones_ther
     # A third of the places, and half of that beside viewed ones.
     bound = -(-unpaid // (-(-places // 3) // 2))
     for _ in range(3 * bound):
-        selected = set(select(others, Due(due("seen", viewed, 0).urgent, list(waiting)), places))
+        selected = set(select_orders(others, DueOrders(due("seen", viewed, 0).urgent, list(waiting)), places))
         for order in list(waiting):
             gaps[order] += 1
             if order in selected:

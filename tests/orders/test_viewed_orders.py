@@ -7,11 +7,11 @@ from tests.settlement.fake_settlement import MovedClock
 def test_a_look_counts_for_half_a_minute_after_the_last_one() -> None:
     clock = MovedClock()
     viewed = ViewedOrders(clock)
-    viewed.page_viewed("R1")
-    viewed.user_active(7)
+    viewed.record_viewed_page("R1")
+    viewed.record_active_user(7)
     clock.passes(seconds=20)
-    viewed.page_viewed("R2")
-    viewed.user_active(7)
+    viewed.record_viewed_page("R2")
+    viewed.record_active_user(7)
     assert (viewed.references(), viewed.users()) == (("R1", "R2"), (7,))
     clock.passes(seconds=10)
     assert (viewed.references(), viewed.users()) == (("R2",), (7,))
@@ -22,7 +22,7 @@ def test_a_look_counts_for_half_a_minute_after_the_last_one() -> None:
 def test_a_crowd_is_remembered_no_further_than_it_can_be_polled() -> None:
     viewed = ViewedOrders(MovedClock())
     for number in range(10 * MAX_VIEWED):
-        viewed.page_viewed(f"R{number}")
-    viewed.page_viewed(f"R{10 * MAX_VIEWED - MAX_VIEWED}")
+        viewed.record_viewed_page(f"R{number}")
+    viewed.record_viewed_page(f"R{10 * MAX_VIEWED - MAX_VIEWED}")
     assert len(viewed.references()) == MAX_VIEWED
     assert viewed.references()[-1] == f"R{9 * MAX_VIEWED}"

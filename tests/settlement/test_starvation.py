@@ -88,9 +88,9 @@ async def test_an_order_that_somebody_looks_at_is_polled_before_all_others(
     service.calls.clear()
     service.becomes("svc-1", "LN_INVOICE_PAID")
     if how == "page":
-        system.viewed.page_viewed(order.reference)
+        system.viewed.record_viewed_page(order.reference)
     else:
-        system.viewed.user_active(3001)
+        system.viewed.record_active_user(3001)
     system.clock.passes(seconds=5)
     await system.poller.tick()
     assert [about for call, about in service.calls if call == "look_up"][0] == "svc-1"  # noqa: RUF015  all is shown
@@ -135,7 +135,7 @@ async def test_a_viewed_order_is_polled_at_the_usual_interval_though_its_own_is_
     service.becomes("svc-1", "LN_INVOICE_PAID")
     await system.poll(after=5)
     assert not (await system.order(order.reference)).is_paid
-    system.viewed.page_viewed(order.reference)
+    system.viewed.record_viewed_page(order.reference)
     await system.poll(after=1)
     assert (await system.order(order.reference)).is_paid
 

@@ -1,58 +1,58 @@
-"""When an order is polled next: often while something may happen, less and less after that, and for how long."""
+"""Decide when an order is polled next: often while changes are expected, less often later, and for how long."""
 
 from datetime import datetime, timedelta
 
 from bot.orders.order import Order, Phase
 
 TRACK_AFTER_EXPIRY = timedelta(days=1)
-"""A late payment is still seen for this long. An unpaid order of the live service never ends."""
+"""How long an expired order is polled for a late payment. The live service never ends an unpaid order."""
 
 TRACK_WITHOUT_EXPIRY = timedelta(days=7)
-"""EVM deposits have no expiry. They are followed for a week, less and less often after the first hours."""
+"""How long a deposit is polled. It has no expiry. After the first hours it is polled less and less often."""
 
 FREQUENT_FOR = timedelta(hours=1)
 FREQUENT_FOR_DEPOSITS = timedelta(hours=3)
-"""Most senders with deposit instructions pay within this time, so every change is seen at once."""
+"""How long orders are polled at the shortest interval. Most senders of deposits pay within this time."""
 
 LONGEST_INTERVAL = timedelta(minutes=10)
 SHORTEST_INTERVAL = timedelta(seconds=1)
-"""Settlement API, 6.3: no order is asked for more than once a second."""
+"""An order is polled at most once a second (settlement API, 6.3)."""
 
 INTERVALS_PER_WAIT = 20
-"""Past the time when changes are expected, the interval is a twentieth of the time that has passed since."""
+"""When changes are no longer expected, the interval is a twentieth of the time since then."""
 
 
 def is_tracked(order: Order) -> bool:
-    """Return whether the service is asked about `order` at all."""
+    """Return whether `order` is polled at all."""
     return order.phase is Phase.OPEN and not order.is_ended
 
 
 def next_poll_at(order: Order, now: datetime, interval: timedelta) -> datetime | None:
-    """Return when to ask the service about `order` again (settlement API, 6.3), or None for never.
+    """Return when to poll `order` next (settlement API, 6.3), or None if it isn't polled any longer.
 
-    `interval` is the polling interval. A paid order is followed until it ends, however long that takes. An order is
-    polled right after its invoice expires, which decides whether its user is notified of the expiry.
+    `interval` is the polling interval. A paid order is polled until it ends. An unpaid order is polled right after its
+    invoice expires, because that poll decides whether its user is notified of the expiry.
     """
     if not is_tracked(order):
         return None
     quiet_since = _quiet_since(order)
     waited = now - quiet_since
-    if not order.is_paid and waited > _follow_for(order):
+    if not order.is_paid and waited > _track_for(order):
         return None
     if waited <= timedelta(0):
-        return _at_expiry(order, now, now + interval)
+        return _expiry_or(order, now, now + interval)
     return now + max(interval, min(waited / INTERVALS_PER_WAIT, LONGEST_INTERVAL))
 
 
 def payable_until(order: Order) -> datetime:
-    """Return until when an unpaid order can be paid. A deposit without expiry can be paid while it is followed."""
+    """Return until when an unpaid order can be paid. A deposit without expiry can be paid while it is polled."""
     if order.phase is not Phase.OPEN:
         return order.offer_ends_at
     return order.expires_at or _payable_since(order) + TRACK_WITHOUT_EXPIRY
 
 
-def _at_expiry(order: Order, now: datetime, poll_at: datetime) -> datetime:
-    """Return the time of the next poll, which is the expiry if that comes before `poll_at`."""
+def _expiry_or(order: Order, now: datetime, poll_at: datetime) -> datetime:
+    """Return `poll_at`, or the expiry if that comes first."""
     if order.is_paid or order.expires_at is None or now >= order.expires_at:
         return poll_at
     return min(poll_at, max(order.expires_at, now + SHORTEST_INTERVAL))
@@ -65,9 +65,9 @@ def _quiet_since(order: Order) -> datetime:
 
 
 def _payable_since(order: Order) -> datetime:
-    """Return when the sender could first pay. A price that moved may be accepted hours after the order was created."""
+    """Return when the sender could first pay. A changed price may be accepted hours after the order was created."""
     return order.payable_since or order.created_at
 
 
-def _follow_for(order: Order) -> timedelta:
+def _track_for(order: Order) -> timedelta:
     return TRACK_AFTER_EXPIRY if order.expires_at else TRACK_WITHOUT_EXPIRY

@@ -1,4 +1,4 @@
-"""Change orders by what the service reports, and by the time. Each change is saved together with its notifications."""
+"""Change orders after the service's reports and after time limits. Each change is saved with its notifications."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -26,16 +26,16 @@ from bot.users.repository import UserRepository
 log = structlog.get_logger(__name__)
 
 WARNING_OF = {OrderProblem.OVERDUE: OrderWarning.STUCK, OrderProblem.FAILED: OrderWarning.FAILED}
-TRIES = 3
+MAX_TRIES = 3
 POLL_AWAITED_FOR = timedelta(minutes=2)
-"""How long to wait for the next poll of a paid order before it counts as overdue by its last known state. After a
-longer pause of the bot itself, the service is asked first."""
+"""How long to wait for the next poll before a paid order counts as overdue by its last known state. So after a pause of
+the bot itself, the service is polled first."""
 
 
 class Observer:
-    """Change orders. If two observers change the same order, its version lets only one of them save the change.
+    """Apply changes to orders. If two observers change the same order, its version lets only one of them save.
 
-    If an order fails after the payment or takes too long, operators get an alarm. `events` passes it on.
+    If an order fails after the payment or takes too long, operators get an alarm, and `events` notifies its listeners.
     """
 
     def __init__(self, orders: OrderService, events: OrderEvents) -> None:
@@ -43,14 +43,14 @@ class Observer:
         self._events = events
         self._store = orders.store
         self._clock = orders.clock
-        self._since = orders.clock.now()
+        self._started_at = orders.clock.now()
         self._skipped = set[str]()
 
     async def apply_report(self, reference: str, report: OrderReport, *, asked_at: datetime) -> Order | None:
-        """Apply a report of the service. Return the order after it, or None if it is unknown or can't be read.
+        """Apply a report of the service, and return the order. Return None if it is unknown or can't be read.
 
-        `asked_at` is when the request for the report began. Only a report that was asked for after the expiry can say
-        that an order has expired: an earlier one says nothing about an order that was paid at the last moment.
+        `asked_at` is when the request for the report began. Only a report requested after the expiry can prove that an
+        order expired unpaid: with an earlier one, the payment may have arrived at the last moment.
         """
         try:
             return await self._apply_report(reference, report, asked_at)
@@ -61,15 +61,15 @@ class Observer:
     async def skip_unreadable(self) -> None:
         """Stop polling the orders that any query has found unreadable.
 
-        A query for several orders only leaves an unreadable one out of its result, so it would stay due.
+        A query for several orders leaves unreadable ones out of its result, so they would stay due for ever.
         """
         for reference in self._store.unreadable_keys("orders") - self._skipped:
             await self._skip(reference)
 
     async def _skip(self, reference: str) -> None:
-        """Stop polling an order that can't be read, so that the others go on. The monitor raises the alarm.
+        """Stop polling an order that can't be read, so that the others are still polled. The monitor raises the alarm.
 
-        If only the time of its next poll can't be read, it is polled now.
+        If only the time of its next poll can't be read, the order is polled now.
         """
         self._skipped.add(reference)
         async with self._store.transaction() as tx:
@@ -78,7 +78,7 @@ class Observer:
             log.error("unreadable_order_skipped", order=reference)
 
     async def _apply_report(self, reference: str, report: OrderReport, asked_at: datetime) -> Order | None:
-        for _ in range(TRIES):
+        for _ in range(MAX_TRIES):
             now = self._clock.now()
             async with self._store.transaction() as tx:
                 before = await OrderRepository(tx).get(reference)
@@ -90,14 +90,14 @@ class Observer:
                     return await OrderRepository(tx).save(replace(before, last_polled_at=now, next_poll_at=poll_at))
                 after, kinds = advance(before, report, now)
                 after = replace(after, next_poll_at=next_poll_at(after, now, self._orders.rules.poll_interval))
-                after, ending = _end_if_over(after, asked_at)
+                after, ending = _expire_or_close(after, asked_at)
                 kinds = tuple(dict.fromkeys((*kinds, *ending)))
                 saved = await OrderRepository(tx).save(after)
                 if saved is None:
                     continue
-                await _note_report(tx, before, saved, report, now)
-                kinds = (*kinds, *await _chosen_step(tx, before, saved))
-                await _tell(tx, saved, kinds, now, has_expired=OrderNotification.EXPIRED in ending)
+                await _record_report(tx, before, saved, report, now)
+                kinds = (*kinds, *await _step_if_chosen(tx, before, saved))
+                await _queue_notifications(tx, saved, kinds, now, has_expired=OrderNotification.EXPIRED in ending)
                 if OrderNotification.FAILED in kinds and saved.failure is not Failure.UNPAID:
                     await self._warn_staff(tx, saved, OrderProblem.FAILED, now)
                 elif kinds or saved.state != before.state:
@@ -111,10 +111,10 @@ class Observer:
         return None
 
     async def postpone(self, reference: str, *, is_known: bool = True) -> None:
-        """Poll the order again at the usual time, after a poll without a report.
+        """Schedule the next poll of an order after a poll without a report.
 
-        `is_known` is False if the service has said that it doesn't know the order. Any other order is followed until
-        the service answers: it may have been paid while the service was away.
+        `is_known` is False if the service answered that it doesn't know the order. Any other order is polled until the
+        service answers, because it may have been paid while the service was down.
         """
         try:
             await self._postpone(reference, is_known=is_known)
@@ -133,12 +133,12 @@ class Observer:
                     replace(order, last_polled_at=now, next_poll_at=poll_at or now + LONGEST_INTERVAL)
                 )
                 return
-            # No report will come any more, so its invoice is taken down.
-            after, kinds = _end_if_over(replace(order, last_polled_at=now, next_poll_at=None), now)
+            # No report will come any longer, so its invoice is taken down.
+            after, kinds = _expire_or_close(replace(order, last_polled_at=now, next_poll_at=None), now)
             saved = await OrderRepository(tx).save(after)
             if saved is None:
                 return
-            await _tell(tx, saved, kinds, now, has_expired=OrderNotification.EXPIRED in kinds)
+            await _queue_notifications(tx, saved, kinds, now, has_expired=OrderNotification.EXPIRED in kinds)
         self._orders.on_notification()
 
     async def close_offers(self) -> int:
@@ -146,12 +146,12 @@ class Observer:
         now = self._clock.now()
         async with self._store.reading() as tx:
             over = [
-                held
-                for held in await OrderRepository(tx).in_phase({Phase.NEEDS_CONFIRMATION})
-                if held.is_offer_over(now)
+                order
+                for order in await OrderRepository(tx).in_phase({Phase.NEEDS_CONFIRMATION})
+                if order.is_offer_over(now)
             ]
-        for held in over:
-            await self._close_offer(held.reference, now)
+        for order in over:
+            await self._close_offer(order.reference, now)
         return len(over)
 
     async def mark_overdue(self) -> int:
@@ -162,10 +162,10 @@ class Observer:
         return sum([await self._mark_overdue(order.reference, now) for order in due if self._is_up_to_date(order, now)])
 
     def _is_up_to_date(self, order: Order, now: datetime) -> bool:
-        """Return whether the service was asked late enough: the bot may have paused since the last poll."""
+        """Return whether the order was polled after its deadline. The bot itself may have paused before that."""
         deadline = (order.paid_at or now) + self._orders.rules.overdue_after
         was_polled = order.last_polled_at is not None and order.last_polled_at >= deadline
-        return was_polled or now >= max(deadline, self._since) + POLL_AWAITED_FOR
+        return was_polled or now >= max(deadline, self._started_at) + POLL_AWAITED_FOR
 
     async def _mark_overdue(self, reference: str, now: datetime) -> bool:
         async with self._store.transaction() as tx:
@@ -183,10 +183,10 @@ class Observer:
         return True
 
     async def _clear_overdue(self, tx: Transaction, order: Order, now: datetime) -> None:
-        """Clear the alarm. Operators are notified unless the order failed, which they hear of anyway."""
+        """Clear the alarm. Operators are notified, unless the order failed: then they get another alarm."""
         has_failed = order.state != COMPLETED
-        tell = frozenset[int]() if has_failed else self._orders.rules.operator_ids
-        await clear_alarm(tx, AlarmKind.ORDER_STUCK, order.reference, now, tell)
+        notified_ids = frozenset[int]() if has_failed else self._orders.rules.operator_ids
+        await clear_alarm(tx, AlarmKind.ORDER_STUCK, order.reference, now, notified_ids)
 
     async def _warn_staff(self, tx: Transaction, order: Order, problem: OrderProblem, now: datetime) -> None:
         operators, warning = self._orders.rules.operator_ids, WARNING_OF[problem]
@@ -195,18 +195,18 @@ class Observer:
         await self._events.report_problem(tx, order, problem, now)
 
     async def _close_offer(self, reference: str, now: datetime) -> None:
-        """Abandon one order. Its user isn't notified: nothing was shown, and the buttons explain themselves."""
+        """Abandon one order. Its user isn't notified, because no invoice was shown. Its buttons say that it is over."""
         async with self._store.transaction() as tx:
-            held = await OrderRepository(tx).get(reference)
-            if held is None or held.phase is not Phase.NEEDS_CONFIRMATION:
+            order = await OrderRepository(tx).get(reference)
+            if order is None or order.phase is not Phase.NEEDS_CONFIRMATION:
                 return
-            saved = await OrderRepository(tx).save(replace(held, phase=Phase.ABANDONED))
+            saved = await OrderRepository(tx).save(replace(order, phase=Phase.ABANDONED))
             if saved is not None:
                 await OrderRepository(tx).record_event(saved, now, EventNote.OFFER_OVER)
 
 
-async def _note_report(tx: Transaction, before: Order, after: Order, report: OrderReport, now: datetime) -> None:
-    """Record what a report has changed, and that it names another invoice than the one that was shown."""
+async def _record_report(tx: Transaction, before: Order, after: Order, report: OrderReport, now: datetime) -> None:
+    """Record what a report changed, and whether it has another invoice than the one that was shown."""
     if after.is_paid and not before.is_paid and report.paid_at is not None and not report.is_payment:
         await OrderRepository(tx).record_event(after, now, EventNote.PAYMENT, report.paid_at)
     if after.state != before.state:
@@ -219,20 +219,20 @@ async def _note_report(tx: Transaction, before: Order, after: Order, report: Ord
 
 
 def _is_another_invoice(order: Order, report: OrderReport) -> bool:
-    """Return whether the report names another place to pay than the user was shown."""
-    shown, named = (_where_to_pay(each.bolt11, each.deposit) for each in (order, report))
-    return shown is not None and named is not None and shown != named
+    """Return whether the report has another invoice or address than the user was shown."""
+    shown, reported = (_payment_target(each.bolt11, each.deposit) for each in (order, report))
+    return shown is not None and reported is not None and shown != reported
 
 
-def _where_to_pay(invoice: str | None, deposit: Deposit | None) -> str | None:
-    """Return the invoice or the address in one spelling: capital letters don't matter in either."""
+def _payment_target(invoice: str | None, deposit: Deposit | None) -> str | None:
+    """Return the invoice or the address in lower case, so that both can be compared."""
     if invoice:
         return bolt11.bare(invoice)
     return deposit.to_address.casefold() if deposit else None
 
 
-async def _chosen_step(tx: Transaction, before: Order, after: Order) -> tuple[OrderNotification, ...]:
-    """Return the notification of a small step, for the few users who have chosen to get one."""
+async def _step_if_chosen(tx: Transaction, before: Order, after: Order) -> tuple[OrderNotification, ...]:
+    """Return the notification of a small step if the user has chosen to get it."""
     step = step_notification(before, after)
     if step is None:
         return ()
@@ -241,8 +241,8 @@ async def _chosen_step(tx: Transaction, before: Order, after: Order) -> tuple[Or
     return () if mode is DeliveryMode.STATUS_ONLY else (step,)
 
 
-def _end_if_over(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
-    """Return the order, expired and closed if its time is over, and the notifications of that.
+def _expire_or_close(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNotification, ...]]:
+    """Return the order, as expired or closed if its time is over, and the notifications about that.
 
     `asked_at` is as in `Observer.apply_report`.
     """
@@ -251,19 +251,19 @@ def _end_if_over(order: Order, asked_at: datetime) -> tuple[Order, tuple[OrderNo
     return after, tuple(dict.fromkeys((*expiry, *closing)))
 
 
-async def _tell(
+async def _queue_notifications(
     tx: Transaction, order: Order, kinds: tuple[OrderNotification, ...], now: datetime, *, has_expired: bool
 ) -> None:
-    """Queue the notifications of a saved order, and record in its timeline that it has expired."""
+    """Queue the notifications of a saved order. Record in its timeline if it has expired."""
     if has_expired:
         await OrderRepository(tx).record_event(order, now, EventNote.EXPIRED)
     await OutboxRepository(tx).add(order_notifications(order, kinds, now))
 
 
 def _close_if_not_polled(order: Order) -> tuple[Order, tuple[OrderNotification, ...]]:
-    """Return the order, closed if it is no longer polled, and the notifications of that.
+    """Return the order, as closed if it is no longer polled, and the notifications about that.
 
-    Nobody would see a later payment, so what it can be paid with is taken down.
+    The bot wouldn't see a later payment, so the invoice is taken down.
     """
     if order.phase is not Phase.OPEN or order.next_poll_at is not None:
         return order, ()

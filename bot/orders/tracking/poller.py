@@ -1,7 +1,7 @@
-"""Poll the open orders, by the document's rules (settlement API, 6.3) and within the request budget.
+"""Poll the open orders within the request budget (settlement API, 6.3).
 
-A single order is looked up by id. If many are due, one list call a tick shows the newest hundred at once, due or not.
-`orders/tracking/schedule.py` selects which of the others are looked up by id. The rest is due again in the next tick.
+A single order is looked up by id. If many are due, each tick begins with one list of the newest hundred orders.
+`orders/tracking/schedule.py` selects which of the others are looked up by id. The rest stays due for the next tick.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from bot.infra.db.transaction import Transaction
 from bot.orders.order import Order, Phase
 from bot.orders.repository import OrderRepository
 from bot.orders.tracking.observer import Observer
-from bot.orders.tracking.schedule import LEAST_PLACES, Due, paid_interval, select
+from bot.orders.tracking.schedule import MIN_REQUESTS, DueOrders, paid_interval, select_orders
 from bot.orders.tracking.viewed_orders import ViewedOrders
 from bot.settlement.budget import Budget
 from bot.settlement.model import KeyRefused, OrderNotFound, OrderReport, Settlement, SettlementFailure, SlowDown
@@ -29,25 +29,25 @@ log = structlog.get_logger(__name__)
 
 LIST_SIZE = 100
 MIN_FOR_LIST = 3
-"""From this many due orders on, one list call comes before the requests for single orders."""
+"""If at least so many orders are due, the list is read before single orders are looked up."""
 
 TICK_SECONDS = 1.0
-"""How many seconds of requests one tick makes. In a long tick, paid orders that fall due meanwhile would wait for all
-unpaid orders before them: of a thousand orders, they took up to 9.6 s to be seen with 5 s, and take 6 s with 1 s."""
+"""How many seconds of requests one tick makes. In a long tick, paid orders that become due would wait for all unpaid
+orders before them. With a thousand orders, they waited up to 9.6 s in ticks of 5 s, and wait 6 s in ticks of 1 s."""
 
 CONCURRENT_REQUESTS = 20
 MAX_BACKOFF_SECONDS = 300.0
 MAX_RETRY_AFTER_SECONDS = 3600.0
 REQUEST_TIMEOUT_SECONDS = 10.0
-"""A late answer about one order must not keep all others unseen."""
+"""A late answer about one order must not hold up all others."""
 
 MAX_PAUSE_SECONDS = 1.0
-"""An order falls due at any moment, and looking for it in our own table is cheap."""
+"""An order can become due at any moment, and the query for due orders is cheap."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Backlog:
-    """The due orders. `urgent` are those that a user is looking at, and expired ones that are polled a last time."""
+    """The due orders. `urgent` are those that a user is viewing, and expired ones."""
 
     paid: Sequence[Order]
     unpaid: Sequence[Order]
@@ -57,13 +57,13 @@ class _Backlog:
         """Return all of them by reference."""
         return {order.reference: order for order in (*self.urgent, *self.paid, *self.unpaid)}
 
-    def of_class(self, left: Mapping[str, Order], *, is_paid: bool) -> Due[Order]:
-        """Return those of `left` that are paid, or that aren't."""
+    def select_group(self, remaining: Mapping[str, Order], *, is_paid: bool) -> DueOrders[Order]:
+        """Return the paid or the unpaid orders among `remaining`."""
         urgent = {order.reference: order for order in self.urgent if order.is_paid is is_paid}
         others = self.paid if is_paid else self.unpaid
-        return Due(
-            [order for reference, order in urgent.items() if reference in left],
-            [order for order in others if order.reference in left and order.reference not in urgent],
+        return DueOrders(
+            [order for reference, order in urgent.items() if reference in remaining],
+            [order for order in others if order.reference in remaining and order.reference not in urgent],
         )
 
 
@@ -87,77 +87,77 @@ class Poller:
         self._clock = clock
         self._budget = budget
         self._viewed = viewed
-        self._usual = interval
-        self._interval = interval.total_seconds()
+        self._interval = interval
+        self._interval_seconds = interval.total_seconds()
         self._listed = Counter[bool]()
-        self._backoff, self._pause = Backoff(first=self._interval, longest=MAX_BACKOFF_SECONDS), 0.0
+        self._backoff, self._pause = Backoff(first=self._interval_seconds, longest=MAX_BACKOFF_SECONDS), 0.0
         self._expected_at = clock.now()
 
     @property
     def expected_at(self) -> datetime:
-        """The time by which the poller has announced its next sign of life."""
+        """The time by which the poller will be active again. The monitor checks it."""
         return self._expected_at
 
     async def tick(self) -> float:
         """Poll what is due, and return the seconds until the next tick."""
         pause = await self._tick()
-        self._announce(pause)
+        self._expect_next(pause)
         return pause
 
     async def _tick(self) -> float:
-        places = max(self._budget.remaining_within(TICK_SECONDS), LEAST_PLACES)
-        backlog = await self._backlog(places + LIST_SIZE)
+        max_requests = max(self._budget.remaining_within(TICK_SECONDS), MIN_REQUESTS)
+        backlog = await self._backlog(max_requests + LIST_SIZE)
         due = backlog.all()
         if not due:
-            return min(self._interval, MAX_PAUSE_SECONDS)
+            return min(self._interval_seconds, MAX_PAUSE_SECONDS)
         try:
-            answered = await self._poll(backlog, due, places)
+            answered = await self._poll(backlog, due, max_requests)
         except KeyRefused:
-            return self._back_off(self._interval)
+            return self._back_off(self._interval_seconds)
         except SlowDown as slow:
-            return self._back_off(min(slow.retry_after or self._interval, MAX_RETRY_AFTER_SECONDS))
+            return self._back_off(min(slow.retry_after or self._interval_seconds, MAX_RETRY_AFTER_SECONDS))
         if answered:
             self._pause = 0.0
-        return 0.0 if len(due) > places else min(self._interval, MAX_PAUSE_SECONDS)
+        return 0.0 if len(due) > max_requests else min(self._interval_seconds, MAX_PAUSE_SECONDS)
 
     async def _backlog(self, limit: int) -> _Backlog:
         now = self._clock.now()
         async with self._store.reading() as tx:
-            longer = await self._longer_by(tx, now)
+            stretch = await self._stretch(tx, now)
             return _Backlog(
-                paid=await OrderRepository(tx).due(now - longer, is_paid=True, limit=limit),
+                paid=await OrderRepository(tx).due(now - stretch, is_paid=True, limit=limit),
                 unpaid=await OrderRepository(tx).due(now, is_paid=False, limit=limit),
                 urgent=(
                     *await OrderRepository(tx).due_if_viewed(
-                        self._viewed.references(), self._viewed.users(), now, now - self._usual, limit
+                        self._viewed.references(), self._viewed.users(), now, now - self._interval, limit
                     ),
                     *await OrderRepository(tx).expiring(now, limit),
                 ),
             )
 
-    async def _longer_by(self, tx: Transaction, now: datetime) -> timedelta:
-        """Return by how much the interval of paid orders is stretched. What the last list showed needs no request."""
+    async def _stretch(self, tx: Transaction, now: datetime) -> timedelta:
+        """Return how much longer the interval of paid orders is. Orders in the last list need no request."""
         paid, unpaid = [
-            max(await OrderRepository(tx).count_due(now + self._usual, is_paid=is_paid) - self._listed[is_paid], 0)
+            max(await OrderRepository(tx).count_due(now + self._interval, is_paid=is_paid) - self._listed[is_paid], 0)
             for is_paid in (True, False)
         ]
-        return paid_interval(self._usual, paid, unpaid, self._budget.per_second) - self._usual
+        return paid_interval(self._interval, paid, unpaid, self._budget.per_second) - self._interval
 
-    async def _poll(self, backlog: _Backlog, due: Mapping[str, Order], places: int) -> bool:
-        """Return whether the service has answered anything at all."""
+    async def _poll(self, backlog: _Backlog, due: Mapping[str, Order], max_requests: int) -> bool:
+        """Poll the backlog, and return whether the service has answered at all."""
         rest, listed = due, False
         self._listed.clear()
         if len(due) >= MIN_FOR_LIST:
-            asked_at, reports = await self._list()
+            asked_at, reports = await self._read_list()
             listed = bool(reports)
             rest = await self._apply_list(due, reports, asked_at)
-        paid, unpaid = (backlog.of_class(rest, is_paid=is_paid) for is_paid in (True, False))
-        return await self._look_up_each(select(paid, unpaid, places)) or listed
+        paid, unpaid = (backlog.select_group(rest, is_paid=is_paid) for is_paid in (True, False))
+        return await self._look_up_each(select_orders(paid, unpaid, max_requests)) or listed
 
-    async def _list(self) -> tuple[datetime, Mapping[str, OrderReport]]:
-        """Return when the list was asked for, and its orders by the service's ids."""
+    async def _read_list(self) -> tuple[datetime, Mapping[str, OrderReport]]:
+        """Read the list. Return when it was requested, and its orders by the service's ids."""
         await self._budget.take()
-        self._announce()
+        self._expect_next()
         asked_at = self._clock.now()
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
@@ -172,7 +172,7 @@ class Poller:
     async def _apply_list(
         self, due: Mapping[str, Order], reports: Mapping[str, OrderReport], asked_at: datetime
     ) -> Mapping[str, Order]:
-        """Apply the list to our orders that are due or have changed. Return the due orders that it doesn't show."""
+        """Apply the list to our orders that are due or have changed. Return the due orders that aren't in it."""
         async with self._store.reading() as tx:
             ours = await OrderRepository(tx).by_service_id(reports.keys())
         for service_id, order in ours.items():
@@ -183,30 +183,32 @@ class Poller:
         return {reference: order for reference, order in due.items() if order.service_id not in reports}
 
     async def _look_up_each(self, orders: Sequence[Order]) -> bool:
-        gate, stop = asyncio.Semaphore(CONCURRENT_REQUESTS), asyncio.Event()
-        results = await asyncio.gather(*(self._look_up(order, gate, stop) for order in orders), return_exceptions=True)
+        semaphore, stop = asyncio.Semaphore(CONCURRENT_REQUESTS), asyncio.Event()
+        results = await asyncio.gather(
+            *(self._look_up(order, semaphore, stop) for order in orders), return_exceptions=True
+        )
         for result in results:
             if isinstance(result, BaseException):
                 raise result
         return any(result is True for result in results)
 
-    async def _look_up(self, order: Order, gate: asyncio.Semaphore, stop: asyncio.Event) -> bool:
-        async with gate:
+    async def _look_up(self, order: Order, semaphore: asyncio.Semaphore, stop: asyncio.Event) -> bool:
+        async with semaphore:
             if stop.is_set():
                 return False
             await self._budget.take()
             if stop.is_set():
                 return False
             try:
-                return await self._ask(order)
+                return await self._poll_order(order)
             except (KeyRefused, SlowDown, StoreDown):
-                # No further request: each would be refused too, or its answer lost.
+                # Stop all further requests: each would be rejected too, or its answer lost.
                 stop.set()
                 raise
 
-    async def _ask(self, order: Order) -> bool:
-        """Return whether the service has said anything about `order`."""
-        self._announce()
+    async def _poll_order(self, order: Order) -> bool:
+        """Poll one order, and return whether the service has answered."""
+        self._expect_next()
         asked_at = self._clock.now()
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT_SECONDS):
@@ -221,10 +223,10 @@ class Poller:
         await self._observer.apply_report(order.reference, report, asked_at=asked_at)
         return True
 
-    def _announce(self, pause: float = 0.0) -> None:
+    def _expect_next(self, pause: float = 0.0) -> None:
         self._expected_at = self._clock.now() + timedelta(seconds=pause)
 
     def _back_off(self, at_least: float) -> float:
-        """Return a longer pause than last time, at least `at_least` seconds."""
+        """Return a longer pause than the last one, and at least `at_least` seconds."""
         self._pause = max(self._backoff.longer(self._pause), at_least)
         return self._pause

@@ -1,7 +1,7 @@
-"""Which of the due orders are polled next, if the request budget is too small for all of them.
+"""Select which due orders are polled next if the request budget is too small for all.
 
-Paid and unpaid orders are two classes, and each has its own places in every tick. However many paid orders don't move,
-a payment of another order is seen within a time that depends only on the number of unpaid ones.
+Paid and unpaid orders are two groups, and each has its own share of every tick. So even if many paid orders make no
+progress, the time until a new payment is seen depends only on the number of unpaid orders.
 """
 
 from collections.abc import Sequence
@@ -16,18 +16,18 @@ from bot.orders.tracking.intervals import LONGEST_INTERVAL
 T = TypeVar("T")
 
 UNPAID_SHARE = Fraction(1, 3)
-"""The part of each tick's places that unpaid orders get at least, if there are so many."""
+"""The least share of a tick's requests that goes to unpaid orders, if there are so many."""
 
 STRETCHED_SHARE = 0.5
-"""The part of the budget that paid orders get when their interval is stretched to leave room for unpaid ones."""
+"""The share of the budget for paid orders if their interval is stretched for the sake of unpaid ones."""
 
-LEAST_PLACES = 6
-"""With fewer places in a tick, one of the four groups (paid or unpaid, urgent or not) would never get any."""
+MIN_REQUESTS = 6
+"""With fewer requests in a tick, one of the four groups (paid or unpaid, urgent or not) would never get any."""
 
 
 @dataclass(frozen=True, slots=True)
-class Due(Generic[T]):
-    """The due orders of one class, the longest waiting first. `urgent` goes before `others`."""
+class DueOrders(Generic[T]):
+    """The due orders of one group, the longest waiting first. `urgent` are polled before `others`."""
 
     urgent: Sequence[T] = ()
     others: Sequence[T] = ()
@@ -36,20 +36,20 @@ class Due(Generic[T]):
         return len(self.urgent) + len(self.others)
 
 
-def select(paid: Due[T], unpaid: Due[T], places: int) -> list[T]:
-    """Return which due orders to poll within one tick, in the order of polling.
+def select_orders(paid: DueOrders[T], unpaid: DueOrders[T], count: int) -> list[T]:
+    """Return which due orders to poll within one tick, in the sequence of polling.
 
-    Unpaid orders get at least `UNPAID_SHARE` of the places, and paid orders the rest. Within each class, urgent orders
-    get up to half. Places that one group doesn't use pass to the other.
+    Unpaid orders get at least `UNPAID_SHARE` of the requests, and paid orders the rest. Within each group, urgent
+    orders get up to half. What one group doesn't use goes to the other.
 
     Args:
         paid: the due orders that are paid.
         unpaid: the due orders that may still be paid.
-        places: how many to select, at least `LEAST_PLACES`.
+        count: how many to select, at least `MIN_REQUESTS`.
     """
-    of_paid, of_unpaid = _divide(len(paid), len(unpaid), places, ceil(places * UNPAID_SHARE))
-    groups = _first(paid, of_paid), _first(unpaid, of_unpaid)
-    # Classes alternate, because a rejection may end the tick at any place.
+    of_paid, of_unpaid = _divide(len(paid), len(unpaid), count, ceil(count * UNPAID_SHARE))
+    groups = _take(paid, of_paid), _take(unpaid, of_unpaid)
+    # Both groups alternate, because a rejection may end the tick at any request.
     return [
         *_alternate(groups[0].urgent, groups[1].urgent),
         *_alternate(groups[0].others, groups[1].others),
@@ -57,34 +57,34 @@ def select(paid: Due[T], unpaid: Due[T], places: int) -> list[T]:
 
 
 def paid_interval(interval: timedelta, paid: int, unpaid: int, per_second: float) -> timedelta:
-    """Return the polling interval of paid orders, stretched with their number.
+    """Return the polling interval of paid orders, which grows with their number.
 
-    All of them together get what unpaid orders leave of the budget, and half of it if those leave less. The interval
-    is never stretched beyond `LONGEST_INTERVAL`, because numbers change.
+    Paid orders get the part of the budget that unpaid orders don't need, but at least half of it. The interval never
+    exceeds `LONGEST_INTERVAL`, because the numbers change.
 
     Args:
-        interval: the polling interval of an order if there is room for all.
+        interval: the polling interval of an order if the budget is enough for all.
         paid: how many paid orders need a request of their own within `interval`.
-        unpaid: how many unpaid orders do.
-        per_second: requests that the budget allows.
+        unpaid: how many unpaid orders need one.
+        per_second: how many requests the budget allows in a second.
     """
-    left = per_second - unpaid / interval.total_seconds()
-    stretched = timedelta(seconds=paid / max(left, per_second * STRETCHED_SHARE))
+    remaining = per_second - unpaid / interval.total_seconds()
+    stretched = timedelta(seconds=paid / max(remaining, per_second * STRETCHED_SHARE))
     return max(interval, min(stretched, LONGEST_INTERVAL))
 
 
-def _first(due: Due[T], places: int) -> Due[T]:
-    of_urgent, of_others = _divide(len(due.urgent), len(due.others), places, places // 2)
-    return Due(due.urgent[:of_urgent], due.others[:of_others])
+def _take(due: DueOrders[T], count: int) -> DueOrders[T]:
+    of_urgent, of_others = _divide(len(due.urgent), len(due.others), count, count // 2)
+    return DueOrders(due.urgent[:of_urgent], due.others[:of_others])
 
 
-def _divide(first: int, second: int, places: int, least_of_second: int) -> tuple[int, int]:
-    """Return how many of `places` two groups of these sizes get: the second at least so many, if it has them."""
-    of_second = min(second, max(least_of_second, places - first))
-    return min(first, places - of_second), of_second
+def _divide(first: int, second: int, count: int, least_of_second: int) -> tuple[int, int]:
+    """Divide `count` between two groups of these sizes. The second gets at least `least_of_second`, if it has them."""
+    of_second = min(second, max(least_of_second, count - first))
+    return min(first, count - of_second), of_second
 
 
 def _alternate(first: Sequence[T], second: Sequence[T]) -> list[T]:
-    """Merge both, each spread evenly over the whole, beginning with `first`."""
+    """Merge both sequences, each spread evenly, beginning with `first`."""
     placed = [(place / len(each), item) for each in (first, second) for place, item in enumerate(each)]
     return [item for _, item in sorted(placed, key=lambda pair: pair[0])]

@@ -1,6 +1,7 @@
-"""Orders that a user is looking at: they are polled first.
+"""Remember which orders users are viewing, so that they are polled first.
 
-This is kept in memory only, because it only changes the order of polling. After a restart each open page says so again.
+This is kept in memory only, because it only changes the sequence of polling. After a restart, open pages are recorded
+again at their next request.
 """
 
 from collections import OrderedDict
@@ -13,26 +14,26 @@ from bot.core.clock import Clock
 K = TypeVar("K", bound=Hashable)
 
 VIEWED_FOR = timedelta(seconds=30)
-"""An open page asks again within 15 seconds."""
+"""An open page sends a request at least every 15 seconds."""
 
 MAX_VIEWED = 200
-"""More can't be polled first anyway. The most recent count."""
+"""The most recent keys are kept. More couldn't be polled first anyway."""
 
 
 class ViewedOrders:
-    """Payment pages that are open, and users who have just written or pressed something."""
+    """The open payment pages, and the users who have just sent a message or pressed a button."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._pages: _Recent[str] = _Recent()
         self._users: _Recent[int] = _Recent()
 
-    def page_viewed(self, reference: str) -> None:
-        """Record that the payment page of this order is open."""
+    def record_viewed_page(self, reference: str) -> None:
+        """Record that the payment page of an order is open."""
         self._pages.add(reference, self._clock.now())
 
-    def user_active(self, user_id: int) -> None:
-        """Record that this user has just sent a message or pressed a button."""
+    def record_active_user(self, user_id: int) -> None:
+        """Record that a user has just sent a message or pressed a button."""
         self._users.add(user_id, self._clock.now())
 
     def references(self) -> tuple[str, ...]:
