@@ -66,7 +66,7 @@ async def run_forever(name: str, once: Callable[[], Awaitable[float]], wakeup: W
 
 
 class WorkerGroup:
-    """Starts workers, and notices the first one that returns, fails or is cancelled."""
+    """Starts workers, and notices when the first returns, fails or is cancelled."""
 
     def __init__(self) -> None:
         self._tasks: list[Task] = []

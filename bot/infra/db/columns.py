@@ -194,14 +194,14 @@ class microseconds_between(GenericFunction[int]):  # noqa: N801  named as functi
 
 @compiles(microseconds_between, POSTGRESQL)
 def _on_postgresql(element: microseconds_between, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401  SQLAlchemy's
-    begun, ended = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"CAST(extract(epoch FROM {ended} - {begun}) * 1000000 AS BIGINT)"
+    first, second = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"CAST(extract(epoch FROM {second} - {first}) * 1000000 AS BIGINT)"
 
 
 @compiles(microseconds_between, "sqlite")
 def _on_sqlite(element: microseconds_between, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401  SQLAlchemy's
-    begun, ended = (_parse_instant(compiler.process(clause, **options)) for clause in element.clauses)
-    return f"({ended} - {begun})"
+    first, second = (_parse_instant(compiler.process(clause, **options)) for clause in element.clauses)
+    return f"({second} - {first})"
 
 
 def _parse_instant(instant: str) -> str:

@@ -145,7 +145,7 @@ class Database:
             return await keys.count_sealed_rows(connection, self._vault)
 
     def rotate(self) -> AsyncIterator[keys.Progress]:
-        """Seal rows of older keys with the first key. The bot can run meanwhile. It can be interrupted."""
+        """Seal rows of older keys with the first key, while the bot runs. It can be interrupted."""
         return keys.rotate(self._writing, self._vault)
 
     async def finish_rotation(self) -> int:

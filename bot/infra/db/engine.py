@@ -45,7 +45,7 @@ class StatementCache(LRUCache[Any, Compiled]):
     """
 
     def get(self, key: tuple[Any, ...], default: Any = None) -> Any:  # noqa: ANN401  as in the class above
-        """Return the compiled statement, whichever engine compiled it."""
+        """Return the compiled statement of any engine."""
         return super().get(key[1:], default)
 
     def __setitem__(self, key: tuple[Any, ...], compiled: Compiled) -> None:

@@ -123,7 +123,7 @@ async def _create_lock(address: Address) -> _Lock:
 class _FileLock:
     """A lock on a file. The bot never deletes the file, because a lock on a deleted file has no effect.
 
-    If the file is deleted by hand, the lock is lost: the next process creates another file and locks that one.
+    If another program deletes the file, the lock is lost: the next process creates another file and locks that one.
     """
 
     def __init__(self, path: Path) -> None:

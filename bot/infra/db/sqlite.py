@@ -153,7 +153,7 @@ class OneTripConnection:
             self._close()
 
     def _open(self) -> sqlite3.Connection:
-        # Saved by the thread, because a caller that is cancelled meanwhile never receives the connection.
+        # Saved by the thread, because a cancelled caller never receives the connection.
         self._opened = self._connect_to_file()
         return self._opened
 

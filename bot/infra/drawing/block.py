@@ -20,6 +20,6 @@ class Block:
     draw: Callable[[Canvas, int], None]
 
 
-def space(height: int) -> Block:
+def create_space(height: int) -> Block:
     """Return an empty block of this height."""
     return Block(height, lambda _canvas, _top: None)

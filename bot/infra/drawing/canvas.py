@@ -38,7 +38,7 @@ class Canvas:
         left, top, right, bottom = box
         self.fill((left, top + radius, right, bottom - radius), ink)
         self.fill((left + radius, top, right - radius, bottom), ink)
-        disc = shapes.disc(2 * radius)
+        disc = shapes.draw_disc(2 * radius)
         for x, part_x in ((left, 0), (right - radius, radius)):
             for y, part_y in ((top, 0), (bottom - radius, radius)):
                 corner = disc.crop((part_x, part_y, part_x + radius, part_y + radius))

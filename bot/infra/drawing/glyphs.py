@@ -33,13 +33,13 @@ def make_drawable(text: str, longest: int) -> str:
         return ""
     pieces: list[str] = []
     for character in unicodedata.normalize("NFC", text[:longest]):
-        piece = _drawn(character)
+        piece = _convert(character)
         if piece != UNDRAWN or pieces[-1:] != [UNDRAWN]:
             pieces += [piece] if piece else []
     return " ".join("".join(pieces).split()) or NOTHING
 
 
-def _drawn(character: str) -> str:
+def _convert(character: str) -> str:
     if character in DRAWN:
         return character
     if character.isspace():

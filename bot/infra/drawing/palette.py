@@ -62,7 +62,7 @@ class Palette:
         self._plain = {colour: place for place, colour in enumerate(colours)}
         self._shade = {key: place for place, key in enumerate(between, start=len(colours))}
         self._ramps = {(ink, ground): self._ramp(ink, ground) for ink, ground in pairs}
-        mixed = (_mixed(colours[ink], colours[ground], step / SHADES) for (ink, ground), step in between)
+        mixed = (_mix(colours[ink], colours[ground], step / SHADES) for (ink, ground), step in between)
         self.bytes: Final = bytes(value for colour in (*colours.values(), *mixed) for value in colour)
         """Red, green and blue of each index."""
 
@@ -80,7 +80,7 @@ class Palette:
         return [places[round(strength * SHADES / 255)] for strength in range(256)]
 
 
-def _mixed(over: Colour, under: Colour, share: float) -> Colour:
+def _mix(over: Colour, under: Colour, share: float) -> Colour:
     red, green, blue = (round(low + (high - low) * share) for high, low in zip(over, under, strict=True))
     return red, green, blue
 

@@ -35,7 +35,7 @@ class Style:
     @property
     def font(self) -> ImageFont.FreeTypeFont:
         """Return the font, loaded once."""
-        return _font(self.weight, self.size)
+        return _load_font(self.weight, self.size)
 
     def width(self, text: str) -> float:
         """Return the width of `text` in pixels."""
@@ -64,37 +64,37 @@ class Lines:
         return max(map(self.style.width, self.texts), default=0)
 
 
-def fit_text(text: str, styles: Sequence[Style], width: int, most_lines: int) -> Lines:
-    """Return `text` in the first style that needs one line, else in the last, wrap_text and cut after `most_lines`."""
+def fit_text(text: str, styles: Sequence[Style], width: int, max_lines: int) -> Lines:
+    """Return `text` in the first style that needs one line, else in the last, wrapped and cut after `max_lines`."""
     for style in styles:
         if style.width(text) <= width:
             return Lines(style, (text,) if text else ())
-    return wrap_text(text, styles[-1], width, most_lines)
+    return wrap_text(text, styles[-1], width, max_lines)
 
 
-def wrap_text(text: str, style: Style, width: int, most_lines: int) -> Lines:
-    """Return `text` in lines of at most `width` pixels. Break longer words, and cut after `most_lines`."""
+def wrap_text(text: str, style: Style, width: int, max_lines: int) -> Lines:
+    """Return `text` in lines of at most `width` pixels. Break longer words, and cut after `max_lines`."""
     lines: list[str] = []
     rest = text
-    while rest and len(lines) < most_lines:
-        line, rest = _first_line(rest, style, width)
+    while rest and len(lines) < max_lines:
+        line, rest = _split_first_line(rest, style, width)
         lines.append(line)
     if rest:
         lines[-1] = _cut(lines[-1], style, width)
     return Lines(style, tuple(lines))
 
 
-def _first_line(text: str, style: Style, width: int) -> tuple[str, str]:
+def _split_first_line(text: str, style: Style, width: int) -> tuple[str, str]:
     """Return the first line of `text`, and the rest."""
     if style.width(text) <= width:
         return text, ""
-    fits = _fitting(text, style, width)
+    fits = _count_fitting(text, style, width)
     space = text.rfind(" ", 0, fits + 1)
     end = space if space > 0 else fits
     return text[:end].rstrip(), text[end:].lstrip()
 
 
-def _fitting(text: str, style: Style, width: int) -> int:
+def _count_fitting(text: str, style: Style, width: int) -> int:
     """Return how many characters of a too wide text fit. At least one, so that the loop ends."""
     low, high = 1, len(text)
     while low < high - 1:
@@ -110,7 +110,7 @@ def _cut(line: str, style: Style, width: int) -> str:
 
 
 @lru_cache(maxsize=64)
-def _font(weight: Weight, size: int) -> ImageFont.FreeTypeFont:
+def _load_font(weight: Weight, size: int) -> ImageFont.FreeTypeFont:
     # The basic layout on every machine: the other one needs a system library that can be missing.
     file = BytesIO((files("bot.infra.drawing") / "fonts" / f"PlusJakartaSans-{weight}.ttf").read_bytes())
     return ImageFont.truetype(file, size, layout_engine=ImageFont.Layout.BASIC)

@@ -19,7 +19,7 @@ MAX_CONNECTIONS = 700
 
 
 class PortTaken(Exception):
-    """The web server can't listen on its port. The message tells the operator why."""
+    """The web server can't listen on its port. The message says why, for the operator."""
 
 
 async def bind(host: str, port: int, *, retry_seconds: float = 0) -> socket.socket:

@@ -1,7 +1,7 @@
 """Delivery of notifications: in order within a chat, several chats at once, and each until it is sent.
 
 A row is marked before its request and after it. After a crash in between, the message may have been sent. We send it
-again and say so, because a missing message about money is worse than one that comes twice.
+again and say so, because a missing message about money is worse than a repeated one.
 """
 
 import asyncio

@@ -34,16 +34,16 @@ class Plot:
 
     def x(self, share: float) -> int:
         """Return the pixel at a share of the width, from the left."""
-        return LEFT + round(_within(share) * self.width)
+        return LEFT + round(_clamp(share) * self.width)
 
     def y(self, share: float) -> int:
         """Return the pixel at a share of the height, from the bottom."""
-        return self.top + round((1 - _within(share)) * PLOT_HEIGHT)
+        return self.top + round((1 - _clamp(share)) * PLOT_HEIGHT)
 
 
-def right_of(levels: Iterable[Mark]) -> int:
+def get_right_edge(levels: Iterable[Mark]) -> int:
     """Return the right edge of the plot that leaves space for the labels of these levels."""
-    widths = [SMALL.width(_text(mark.label)) for mark in levels]
+    widths = [SMALL.width(_shorten(mark.label)) for mark in levels]
     return RIGHT - round(max(widths) + _LABEL_GAP) if widths else RIGHT
 
 
@@ -53,21 +53,21 @@ def draw_levels(canvas: Canvas, plot: Plot, levels: Iterable[Mark]) -> None:
         y = plot.y(mark.share)
         canvas.fill((LEFT, y - _THICKNESS // 2, plot.right, y + _THICKNESS // 2), LINE)
         top = y - SMALL.leading // 2
-        canvas.write(_text(mark.label), SMALL, (RIGHT, SMALL.baseline(top)), INK_2, CARD, align="right")
+        canvas.write(_shorten(mark.label), SMALL, (RIGHT, SMALL.baseline(top)), INK_2, CARD, align="right")
 
 
 def draw_below(canvas: Canvas, plot: Plot, marks: Sequence[Mark]) -> None:
     """Draw labels below the plot. If they don't all fit, draw every second or third, always including the last."""
     baseline = SMALL.baseline(plot.top + PLOT_HEIGHT + LABELS_BELOW - SMALL.leading)
-    placed = [_position(plot, mark) for mark in reversed(marks)]
+    placed = [_locate_label(plot, mark) for mark in reversed(marks)]
     step = next((step for step in range(1, len(placed)) if _are_apart(placed[::step])), max(len(placed), 1))
     for text, middle, _ in placed[::step]:
         canvas.write(text, SMALL, (middle, baseline), INK_2, CARD, align="middle")
 
 
-def _position(plot: Plot, mark: Mark) -> tuple[str, int, int]:
+def _locate_label(plot: Plot, mark: Mark) -> tuple[str, int, int]:
     """Return a label's text, its middle and half its width."""
-    text = _text(mark.label)
+    text = _shorten(mark.label)
     half = round(SMALL.width(text) / 2)
     return text, min(max(plot.x(mark.share), LEFT + half), RIGHT - half), half
 
@@ -80,9 +80,9 @@ def _are_apart(placed: Sequence[tuple[str, int, int]]) -> bool:
     )
 
 
-def _text(label: str) -> str:
+def _shorten(label: str) -> str:
     return "".join(wrap_text(make_drawable(label, MAX_LABEL), SMALL, _WIDEST, 1).texts)
 
 
-def _within(share: float) -> float:
+def _clamp(share: float) -> float:
     return min(max(share, 0.0), 1.0)

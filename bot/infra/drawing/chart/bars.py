@@ -5,14 +5,14 @@ from typing import Final
 
 from bot.infra.drawing.block import MAX_LABEL, Block
 from bot.infra.drawing.canvas import Canvas
-from bot.infra.drawing.chart.axes import LABELS_BELOW, Plot, draw_below, draw_levels, right_of
+from bot.infra.drawing.chart.axes import LABELS_BELOW, Plot, draw_below, draw_levels, get_right_edge
 from bot.infra.drawing.chart.facts import Bar, BarFacts, Mark
 from bot.infra.drawing.chart.layout import AREA, LEFT, PLOT_HEIGHT, SMALL
 from bot.infra.drawing.glyphs import make_drawable
 from bot.infra.drawing.palette import ACCENT, CARD, INK
 
-MOST: Final = 62
-"""Maximum bars that can be told apart. Only the last ones are drawn."""
+MAX_BARS: Final = 62
+"""The maximum of bars. More wouldn't be distinguishable, so only the last ones are drawn."""
 
 _SHARE_OF_STEP, _WIDEST, _RADIUS = 0.68, 120, 12
 _MIN_HEIGHT = 6
@@ -21,18 +21,18 @@ _MIN_HEIGHT = 6
 _VALUE_GAP = 6
 
 
-def bars(facts: BarFacts) -> Block:
+def build_bars(facts: BarFacts) -> Block:
     """Return the levels, the bars, and their labels. The last bar is the current one and has the strongest colour."""
-    right = right_of(facts.levels)
-    shown = facts.bars[-MOST:]
-    with_values = _values_fit(shown, (right - LEFT) / max(len(shown), 1))
+    right = get_right_edge(facts.levels)
+    shown = facts.bars[-MAX_BARS:]
+    with_values = _do_values_fit(shown, (right - LEFT) / max(len(shown), 1))
     above = SMALL.leading + _VALUE_GAP if with_values else 0
 
     def draw(canvas: Canvas, top: int) -> None:
         plot = Plot(top + above, right)
         draw_levels(canvas, plot, facts.levels)
         for place, bar in enumerate(shown):
-            middle, width = _place(plot, place, len(shown))
+            middle, width = _locate_bar(plot, place, len(shown))
             high = _draw_bar(canvas, plot, bar, (middle, width), is_last=place == len(shown) - 1)
             if with_values and bar.value:
                 at = (middle, SMALL.baseline(high - SMALL.leading - _VALUE_GAP))
@@ -42,7 +42,7 @@ def bars(facts: BarFacts) -> Block:
     return Block(above + PLOT_HEIGHT + LABELS_BELOW, draw)
 
 
-def _place(plot: Plot, place: int, count: int) -> tuple[int, int]:
+def _locate_bar(plot: Plot, place: int, count: int) -> tuple[int, int]:
     """Return the middle and the width of a bar."""
     step = plot.width / count
     return LEFT + round((place + 0.5) * step), max(min(round(step * _SHARE_OF_STEP), _WIDEST), 2)
@@ -61,7 +61,7 @@ def _draw_bar(canvas: Canvas, plot: Plot, bar: Bar, at: tuple[int, int], *, is_l
     return top
 
 
-def _values_fit(shown: Sequence[Bar], step: float) -> bool:
+def _do_values_fit(shown: Sequence[Bar], step: float) -> bool:
     """Return whether no value overlaps the next one."""
     return any(bar.value for bar in shown) and all(
         SMALL.width(make_drawable(bar.value, MAX_LABEL)) + _VALUE_GAP <= step for bar in shown

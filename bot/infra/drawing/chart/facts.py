@@ -43,7 +43,7 @@ class SheetFacts:
     change: str = ""
     trend: Trend = Trend.FLAT
     note: str = ""
-    """Shown beside `change`, or instead of it."""
+    """Shown next to `change`, or instead of it."""
     levels: tuple[Mark, ...] = ()
     """Horizontal lines, from the bottom."""
     columns: tuple[tuple[str, str], ...] = ()

@@ -24,7 +24,7 @@ from bot.infra.drawing.text_layout import Lines, Style, Weight, fit_text, wrap_t
 _BRAND = Style(Weight.EXTRA_BOLD, 44, 60)
 _PILLS = tuple(Style(Weight.BOLD, size, 52) for size in (38, 34))
 _TITLE = Style(Weight.MEDIUM, 42, 56)
-_FIGURES = tuple(Style(Weight.EXTRA_BOLD, size, round(size * 1.25)) for size in (108, 96, 84, 72, 60))
+_NUMBERS = tuple(Style(Weight.EXTRA_BOLD, size, round(size * 1.25)) for size in (108, 96, 84, 72, 60))
 _NOTES = tuple(Style(Weight.MEDIUM, size, 52) for size in (36, 34))
 _VALUES = tuple(Style(Weight.BOLD, size, 52) for size in (42, 38, 34))
 
@@ -41,26 +41,26 @@ _CHANGE_COLOURS: Final = {
 """Ink and background."""
 
 
-def brand(facts: SheetFacts) -> Block:
+def build_brand(facts: SheetFacts) -> Block:
     """Return Kirim's logo and name on the left, the period on the right."""
     pill = fit_text(make_drawable(facts.period, MAX_LABEL), _PILLS, TEXT_WIDTH // 2, 1)
-    room = TEXT_WIDTH - _MARK - _MARK_GAP - round(pill.width) - 2 * _PILL_X - _COLUMN_GAP
-    name = wrap_text(make_drawable(facts.brand, MAX_LABEL), _BRAND, room, 1)
+    available = TEXT_WIDTH - _MARK - _MARK_GAP - round(pill.width) - 2 * _PILL_X - _COLUMN_GAP
+    name = wrap_text(make_drawable(facts.brand, MAX_LABEL), _BRAND, available, 1)
 
     def draw(canvas: Canvas, top: int) -> None:
         below = top + (_PILL_HEIGHT - _MARK) // 2
-        canvas.stamp(shapes.rounded_square(_MARK, _MARK_RADIUS), (LEFT, below), ACCENT, CARD)
-        canvas.stamp(shapes.bolt(_MARK), (LEFT, below), CARD, ACCENT)
+        canvas.stamp(shapes.draw_rounded_square(_MARK, _MARK_RADIUS), (LEFT, below), ACCENT, CARD)
+        canvas.stamp(shapes.draw_bolt(_MARK), (LEFT, below), CARD, ACCENT)
         canvas.write_lines(name, (LEFT + _MARK + _MARK_GAP, below), INK, CARD)
-        _pill(canvas, pill, RIGHT - _pill_width(pill), top, (ACCENT, SOFT))
+        _draw_pill(canvas, pill, RIGHT - _measure_pill(pill), top, (ACCENT, SOFT))
 
     return Block(_PILL_HEIGHT, draw)
 
 
-def headline(facts: SheetFacts) -> Block:
+def build_headline(facts: SheetFacts) -> Block:
     """Return the title and the main number."""
     title = wrap_text(make_drawable(facts.title, MAX_SENTENCE), _TITLE, TEXT_WIDTH, 1)
-    number = fit_text(make_drawable(facts.main_number, MAX_LABEL), _FIGURES, TEXT_WIDTH, 1)
+    number = fit_text(make_drawable(facts.main_number, MAX_LABEL), _NUMBERS, TEXT_WIDTH, 1)
 
     def draw(canvas: Canvas, top: int) -> None:
         canvas.write_lines(title, (LEFT, top), INK_2, CARD)
@@ -69,21 +69,21 @@ def headline(facts: SheetFacts) -> Block:
     return Block(title.height + number.height, draw)
 
 
-def change(facts: SheetFacts) -> Block:
+def build_change(facts: SheetFacts) -> Block:
     """Return the change, in the colour of its direction, and since when."""
     pill = fit_text(make_drawable(facts.change, MAX_LABEL), _PILLS, TEXT_WIDTH // 2, 1)
-    taken = _pill_width(pill) + _NOTE_GAP if pill.texts else 0
+    taken = _measure_pill(pill) + _NOTE_GAP if pill.texts else 0
     note = fit_text(make_drawable(facts.note, MAX_SENTENCE), _NOTES, TEXT_WIDTH - taken, 1)
 
     def draw(canvas: Canvas, top: int) -> None:
-        _pill(canvas, pill, LEFT, top, _CHANGE_COLOURS[facts.trend])
+        _draw_pill(canvas, pill, LEFT, top, _CHANGE_COLOURS[facts.trend])
         below = top + (_PILL_HEIGHT - note.style.leading) // 2
         canvas.write_lines(note, (LEFT + taken, below), INK_2, CARD)
 
     return Block(_PILL_HEIGHT if pill.texts or note.texts else 0, draw)
 
 
-def columns(facts: SheetFacts) -> Block:
+def build_columns(facts: SheetFacts) -> Block:
     """Return a line with the smaller numbers side by side below it."""
     count = max(len(facts.columns), 1)
     width = (TEXT_WIDTH - _COLUMN_GAP * (count - 1)) // count
@@ -105,26 +105,26 @@ def columns(facts: SheetFacts) -> Block:
     return Block(_COLUMNS_TOP + SMALL.leading + _VALUES[0].leading if cells else 0, draw)
 
 
-def footer(facts: SheetFacts) -> Block:
+def build_footer(facts: SheetFacts) -> Block:
     """Return the time and source of the data."""
     lines = wrap_text(make_drawable(facts.footer, MAX_SENTENCE), SMALL, TEXT_WIDTH, 2)
     return Block(lines.height, lambda canvas, top: canvas.write_lines(lines, (LEFT, top), INK_2, CARD))
 
 
-def card(canvas: Canvas, top: int, bottom: int, radius: int) -> None:
+def draw_card(canvas: Canvas, top: int, bottom: int, radius: int) -> None:
     """Draw the white card behind everything."""
     canvas.rounded((CARD_LEFT, top, CARD_RIGHT, bottom), radius, CARD, "page")
 
 
-def _pill_width(text: Lines) -> int:
+def _measure_pill(text: Lines) -> int:
     return round(text.width) + 2 * _PILL_X
 
 
-def _pill(canvas: Canvas, text: Lines, left: int, top: int, colours: tuple[str, str]) -> None:
+def _draw_pill(canvas: Canvas, text: Lines, left: int, top: int, colours: tuple[str, str]) -> None:
     """Draw a text on a background with round ends."""
     if not text.texts:
         return
     ink, ground = colours
-    canvas.rounded((left, top, left + _pill_width(text), top + _PILL_HEIGHT), _PILL_HEIGHT // 2, ground, CARD)
+    canvas.rounded((left, top, left + _measure_pill(text), top + _PILL_HEIGHT), _PILL_HEIGHT // 2, ground, CARD)
     below = top + (_PILL_HEIGHT - text.style.leading) // 2
     canvas.write_lines(text, (left + _PILL_X, below), ink, ground)

@@ -9,7 +9,7 @@ from PIL import Image, ImageChops, ImageDraw
 from bot.infra.drawing import shapes
 from bot.infra.drawing.block import Block
 from bot.infra.drawing.canvas import Canvas
-from bot.infra.drawing.chart.axes import LABELS_BELOW, Plot, draw_below, draw_levels, right_of
+from bot.infra.drawing.chart.axes import LABELS_BELOW, Plot, draw_below, draw_levels, get_right_edge
 from bot.infra.drawing.chart.facts import ChartFacts
 from bot.infra.drawing.chart.layout import AREA, LEFT, PLOT_HEIGHT
 from bot.infra.drawing.palette import ACCENT, CARD, LINE, SOFT
@@ -26,9 +26,9 @@ _POINT = 16
 _Points = Sequence[tuple[int, int]]
 
 
-def line(facts: ChartFacts) -> Block:
+def build_line(facts: ChartFacts) -> Block:
     """Return the levels, the area, the line and the times."""
-    right = right_of(facts.levels) - _RING // 2
+    right = get_right_edge(facts.levels) - _RING // 2
 
     def draw(canvas: Canvas, top: int) -> None:
         plot = Plot(top, right)
@@ -43,35 +43,35 @@ def line(facts: ChartFacts) -> Block:
 
 def _draw_area(canvas: Canvas, plot: Plot, runs: Sequence[_Points]) -> None:
     """Draw the area below the line, fading towards the bottom."""
-    mask = _sheet(plot)
+    mask = _create_sheet(plot)
     draw = ImageDraw.Draw(mask)
     bottom = plot.top + PLOT_HEIGHT
     for run in runs:
         outline = [(run[0][0], bottom), *run, (run[-1][0], bottom)]
-        draw.polygon([_enlarged(plot, point) for point in outline], fill=255)
-    small = _shrunk(mask)
-    canvas.stamp(ImageChops.multiply(small, _gradient(small.width, small.height)), _corner(plot), AREA, CARD)
+        draw.polygon([_enlarge(plot, point) for point in outline], fill=255)
+    small = _shrink(mask)
+    canvas.stamp(ImageChops.multiply(small, _create_gradient(small.width, small.height)), _get_corner(plot), AREA, CARD)
 
 
 def _draw_runs(canvas: Canvas, plot: Plot, runs: Sequence[_Points]) -> None:
-    dashes, mask = _sheet(plot), _sheet(plot)
+    dashes, mask = _create_sheet(plot), _create_sheet(plot)
     on_dashes, draw = ImageDraw.Draw(dashes), ImageDraw.Draw(mask)
     for before, after in pairwise(runs):
-        _dashed(on_dashes, _enlarged(plot, before[-1]), _enlarged(plot, after[0]))
+        _draw_dashes(on_dashes, _enlarge(plot, before[-1]), _enlarge(plot, after[0]))
     for run in runs:
-        points = [_enlarged(plot, point) for point in run]
+        points = [_enlarge(plot, point) for point in run]
         draw.line(points, fill=255, width=_THICKNESS * _FINER, joint="curve")
         for point in (points[0], points[-1]):
-            _dot(draw, point, (_THICKNESS if len(run) > 1 else _POINT) * _FINER / 2)
-    canvas.stamp(_shrunk(dashes), _corner(plot), LINE, CARD)
-    canvas.stamp(_shrunk(mask), _corner(plot), ACCENT, CARD)
+            _draw_dot(draw, point, (_THICKNESS if len(run) > 1 else _POINT) * _FINER / 2)
+    canvas.stamp(_shrink(dashes), _get_corner(plot), LINE, CARD)
+    canvas.stamp(_shrink(mask), _get_corner(plot), ACCENT, CARD)
     if runs:
         x, y = runs[-1][-1]
-        canvas.stamp(shapes.disc(_RING), (x - _RING // 2, y - _RING // 2), CARD, SOFT)
-        canvas.stamp(shapes.disc(_DOT), (x - _DOT // 2, y - _DOT // 2), ACCENT, CARD)
+        canvas.stamp(shapes.draw_disc(_RING), (x - _RING // 2, y - _RING // 2), CARD, SOFT)
+        canvas.stamp(shapes.draw_disc(_DOT), (x - _DOT // 2, y - _DOT // 2), ACCENT, CARD)
 
 
-def _dashed(draw: ImageDraw.ImageDraw, begin: tuple[int, int], end: tuple[int, int]) -> None:
+def _draw_dashes(draw: ImageDraw.ImageDraw, begin: tuple[int, int], end: tuple[int, int]) -> None:
     """Draw a dashed line across unknown values."""
     (left, top), (right, bottom) = begin, end
     length = max(((right - left) ** 2 + (bottom - top) ** 2) ** 0.5, 1.0)
@@ -82,30 +82,30 @@ def _dashed(draw: ImageDraw.ImageDraw, begin: tuple[int, int], end: tuple[int, i
         draw.line(points, fill=255, width=_DASH_THICKNESS * _FINER)
 
 
-def _dot(draw: ImageDraw.ImageDraw, middle: tuple[int, int], radius: float) -> None:
+def _draw_dot(draw: ImageDraw.ImageDraw, middle: tuple[int, int], radius: float) -> None:
     x, y = middle
     draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=255)
 
 
-def _sheet(plot: Plot) -> Image.Image:
+def _create_sheet(plot: Plot) -> Image.Image:
     return Image.new("L", ((plot.width + 2 * _EDGE) * _FINER, (PLOT_HEIGHT + 2 * _EDGE) * _FINER))
 
 
-def _shrunk(sheet: Image.Image) -> Image.Image:
+def _shrink(sheet: Image.Image) -> Image.Image:
     return sheet.reduce(_FINER)
 
 
-def _corner(plot: Plot) -> tuple[int, int]:
+def _get_corner(plot: Plot) -> tuple[int, int]:
     return LEFT - _EDGE, plot.top - _EDGE
 
 
-def _enlarged(plot: Plot, point: tuple[int, int]) -> tuple[int, int]:
+def _enlarge(plot: Plot, point: tuple[int, int]) -> tuple[int, int]:
     """Convert a point of the canvas to the enlarged picture."""
-    left, top = _corner(plot)
+    left, top = _get_corner(plot)
     return (point[0] - left) * _FINER, (point[1] - top) * _FINER
 
 
 @lru_cache(maxsize=4)
-def _gradient(width: int, height: int) -> Image.Image:
+def _create_gradient(width: int, height: int) -> Image.Image:
     """Return a gradient from white at the top to black at the bottom."""
     return ImageChops.invert(Image.linear_gradient("L").resize((width, height)))

@@ -1,16 +1,16 @@
-"""Rendering of charts, in the caller's thread or in one of its own."""
+"""Rendering of charts, in the caller's thread or in a separate one."""
 
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from bot.infra.drawing.block import Block, space
+from bot.infra.drawing.block import Block, create_space
 from bot.infra.drawing.canvas import Canvas
 from bot.infra.drawing.chart import heading
-from bot.infra.drawing.chart.bars import bars
+from bot.infra.drawing.chart.bars import build_bars
 from bot.infra.drawing.chart.facts import BarFacts, ChartFacts, SheetFacts
 from bot.infra.drawing.chart.layout import CARD_LEFT, CHART, WIDTH
-from bot.infra.drawing.chart.line import line
+from bot.infra.drawing.chart.line import build_line
 from bot.infra.drawing.palette import PAGE
 
 _CARD_RADIUS, _CARD_PADDING = 44, 48
@@ -22,12 +22,12 @@ _RENDERER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="chart")
 
 def render_chart(facts: ChartFacts) -> bytes:
     """Draw a line chart as a PNG, 1080 pixels wide. Pure and synchronous; the same facts give the same bytes."""
-    return _render(facts, line(facts))
+    return _render(facts, build_line(facts))
 
 
 def render_bars(facts: BarFacts) -> bytes:
     """Draw a bar chart as a PNG, 1080 pixels wide. Pure and synchronous; the same facts give the same bytes."""
-    return _render(facts, bars(facts))
+    return _render(facts, build_bars(facts))
 
 
 async def render_chart_off_loop(facts: ChartFacts) -> bytes:
@@ -43,17 +43,17 @@ async def render_bars_off_loop(facts: BarFacts) -> bytes:
 def _render(facts: SheetFacts, plot: Block) -> bytes:
     parts = _with_gaps(
         [
-            heading.brand(facts),
-            heading.headline(facts),
-            heading.change(facts),
+            heading.build_brand(facts),
+            heading.build_headline(facts),
+            heading.build_change(facts),
             plot,
-            heading.columns(facts),
-            heading.footer(facts),
+            heading.build_columns(facts),
+            heading.build_footer(facts),
         ]
     )
     bottom = CARD_LEFT + _CARD_PADDING + sum(part.height for part in parts) + _CARD_PADDING
     canvas = Canvas(WIDTH, bottom + CARD_LEFT, PAGE, CHART)
-    heading.card(canvas, CARD_LEFT, bottom, _CARD_RADIUS)
+    heading.draw_card(canvas, CARD_LEFT, bottom, _CARD_RADIUS)
     top = CARD_LEFT + _CARD_PADDING
     for part in parts:
         part.draw(canvas, top)
@@ -63,5 +63,5 @@ def _render(facts: SheetFacts, plot: Block) -> bytes:
 
 def _with_gaps(parts: Sequence[Block]) -> list[Block]:
     """Return the blocks that aren't empty, with space between them."""
-    said = [part for part in parts if part.height]
-    return [block for part in said for block in (part, space(_GAP))][:-1]
+    shown = [part for part in parts if part.height]
+    return [block for part in shown for block in (part, create_space(_GAP))][:-1]

@@ -64,8 +64,8 @@ class Attempts:
         self._clock = clock
         self._bot = bot
         self._since = clock.now()
-        self._done: dict[int, ChatState | None] = {}
-        self._being_finished: dict[int, ChatState | None] = {}
+        self._finished: dict[int, ChatState | None] = {}
+        self._saving: dict[int, ChatState | None] = {}
         self._saved = asyncio.Event()
         self._finishing: asyncio.Task[None] | None = None
 
@@ -91,7 +91,7 @@ class Attempts:
 
     def list_finished(self) -> frozenset[int]:
         """Return the updates that are finished here but not yet in the inbox."""
-        return frozenset((*self._done, *self._being_finished))
+        return frozenset((*self._finished, *self._saving))
 
     async def wait_until_finished(self) -> None:
         """Wait until all finished updates are marked as finished in the inbox."""
@@ -136,7 +136,7 @@ class Attempts:
 
         If the update changed the state of its chat, wait for the commit: the chat's next update reads that state.
         """
-        self._done[attempt.item.update_id] = attempt.chat
+        self._finished[attempt.item.update_id] = attempt.chat
         if self._finishing is None:
             self._finishing = asyncio.create_task(self._finish_all(), name="inbox-finish")
         if attempt.chat is not None:
@@ -144,24 +144,24 @@ class Attempts:
 
     async def _finish_all(self) -> None:
         try:
-            while self._done:
-                self._being_finished, self._done = self._done, {}
+            while self._finished:
+                self._saving, self._finished = self._finished, {}
                 saved, self._saved = self._saved, asyncio.Event()
                 try:
                     await retry_forever("finish_updates", self._finish_some)
-                    self._being_finished = {}
+                    self._saving = {}
                 finally:
                     saved.set()
         finally:
             # If this task was ended early, the next one finishes these updates, too.
-            self._done |= self._being_finished
-            self._being_finished = {}
+            self._finished |= self._saving
+            self._saving = {}
             self._finishing = None
 
     async def _finish_some(self) -> None:
         async with self._store.transaction() as tx:
-            await InboxRepository(tx).finish(self._being_finished, self._clock.now())
-            chats = [chat for chat in self._being_finished.values() if chat is not None]
+            await InboxRepository(tx).finish(self._saving, self._clock.now())
+            chats = [chat for chat in self._saving.values() if chat is not None]
             if chats and self._save_chats is not None:
                 await self._save_chats(tx, chats)
 

@@ -30,7 +30,7 @@ _LIGHT = ("edit", "delete", "pin", "unpin")
 
 
 def _do_nothing() -> None:
-    """The default of `ON_SEND`."""
+    """Do nothing. This is the default of `ON_SEND`."""
 
 
 ON_SEND: ContextVar[Callable[[], None]] = ContextVar("leaves", default=_do_nothing)

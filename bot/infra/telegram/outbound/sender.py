@@ -141,7 +141,7 @@ class Messenger:
         reply_to: int | None = None,
         topic_id: int | None = None,
     ) -> Outcome:
-        """Send a file, or one that Telegram has by its id, with a caption of up to 1,024 characters."""
+        """Send a file, or Telegram's id of a file, with a caption of up to 1,024 characters."""
         return await run_call(
             self._bot.send_document(
                 chat_id,

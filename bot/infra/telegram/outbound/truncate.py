@@ -1,7 +1,7 @@
 """Truncation of texts that are too long for Telegram, without breaking their markup.
 
 Screens fit. Only text from outside, such as a bank's long name or an error, could make one too long. A truncated
-message about money is better than one that Telegram rejects.
+message about money is better than a rejected one.
 """
 
 import re

@@ -106,7 +106,7 @@ def _get_format(prefix: str) -> _Format:
     """Return the data format of the buttons with this prefix.
 
     Raises:
-        TypeError: a field can't be packed, or a field without a default value follows one that has it.
+        TypeError: a field can't be packed, or a field without a default follows a field with a default.
     """
     kind = _KINDS[prefix]
     if not is_dataclass(kind):

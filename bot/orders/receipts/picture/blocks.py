@@ -62,8 +62,8 @@ def brand(facts: ReceiptFacts) -> Block:
 
     def draw(canvas: Canvas, top: int) -> None:
         left = MIDDLE - round(_MARK + _MARK_GAP + name.width) // 2
-        canvas.stamp(shapes.rounded_square(_MARK, _MARK_RADIUS), (left, top), ACCENT, PAGE)
-        canvas.stamp(shapes.bolt(_MARK), (left, top), CARD, ACCENT)
+        canvas.stamp(shapes.draw_rounded_square(_MARK, _MARK_RADIUS), (left, top), ACCENT, PAGE)
+        canvas.stamp(shapes.draw_bolt(_MARK), (left, top), CARD, ACCENT)
         below = top + (_MARK - name.height) // 2
         canvas.write_lines(name, (left + _MARK + _MARK_GAP, below), INK, PAGE)
 
@@ -75,11 +75,11 @@ def badge() -> Block:
     ring = _BADGE + 2 * _BADGE_RING
 
     def draw(canvas: Canvas, top: int) -> None:
-        above = shapes.disc(ring).crop((0, 0, ring, ring // 2))
+        above = shapes.draw_disc(ring).crop((0, 0, ring, ring // 2))
         canvas.stamp(above, (MIDDLE - ring // 2, top - ring // 2), CARD, PAGE)
         at = (MIDDLE - _BADGE // 2, top - _BADGE // 2)
-        canvas.stamp(shapes.disc(_BADGE), at, SENT, CARD)
-        canvas.stamp(shapes.check(_BADGE, _TICK), at, CARD, SENT)
+        canvas.stamp(shapes.draw_disc(_BADGE), at, SENT, CARD)
+        canvas.stamp(shapes.draw_check(_BADGE, _TICK), at, CARD, SENT)
 
     return Block(_BADGE_BELOW, draw)
 
@@ -104,7 +104,7 @@ def perforation() -> Block:
     """A dashed line between two notches."""
 
     def draw(canvas: Canvas, top: int) -> None:
-        notch = shapes.disc(2 * _NOTCH)
+        notch = shapes.draw_disc(2 * _NOTCH)
         canvas.stamp(notch.crop((_NOTCH, 0, 2 * _NOTCH, 2 * _NOTCH)), (CARD_LEFT, top), PAGE, CARD)
         canvas.stamp(notch.crop((0, 0, _NOTCH, 2 * _NOTCH)), (CARD_RIGHT - _NOTCH, top), PAGE, CARD)
         line = top + _NOTCH - _DASH_THICKNESS // 2

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from bot.infra.drawing.block import Block, space
+from bot.infra.drawing.block import Block, create_space
 from bot.infra.drawing.canvas import Canvas
 from bot.infra.drawing.palette import CARD, PAGE
 from bot.orders.receipts.picture import blocks
@@ -58,19 +58,19 @@ def _parts(facts: ReceiptFacts) -> Iterator[Block]:
     if facts.phrase:
         middle.insert(1, blocks.phrase(facts))
     yield blocks.badge()
-    yield space(_BADGE_GAP)
+    yield create_space(_BADGE_GAP)
     yield blocks.headline(facts)
     yield from _torn_off()
     yield from _apart(middle)
     yield from _torn_off()
     yield blocks.proof(facts)
-    yield space(_CARD_BOTTOM)
+    yield create_space(_CARD_BOTTOM)
 
 
 def _torn_off() -> Iterator[Block]:
-    yield space(_PERFORATION_GAP)
+    yield create_space(_PERFORATION_GAP)
     yield blocks.perforation()
-    yield space(_PERFORATION_GAP)
+    yield create_space(_PERFORATION_GAP)
 
 
 def _apart(parts: Sequence[Block]) -> Iterator[Block]:
@@ -78,5 +78,5 @@ def _apart(parts: Sequence[Block]) -> Iterator[Block]:
     said = [part for part in parts if part.height]
     for number, part in enumerate(said):
         if number:
-            yield space(_PART_GAP)
+            yield create_space(_PART_GAP)
         yield part
