@@ -110,12 +110,12 @@ def new_key() -> None:
 def rotate_keys() -> None:
     """Re-encrypt the database with the first key in ENCRYPTION_KEYS. The bot can keep running."""
     settings = _settings()
-    from bot.app import store_of  # noqa: PLC0415  see run
+    from bot.app import create_database  # noqa: PLC0415  see run
     from bot.operations import rotate_keys as rotating  # noqa: PLC0415  see run
 
     logs.configure("error", settings.log_format)
     with _database_trouble():
-        sys.exit(asyncio.run(rotating.run(store_of(settings), typer.echo)))
+        sys.exit(asyncio.run(rotating.run(create_database(settings), typer.echo)))
 
 
 @cli.command()
@@ -125,11 +125,13 @@ def check(
 ) -> None:
     """Check settings, database, keys, Telegram and the service. Changes nothing."""
     settings = _settings()
-    from bot.app import store_of, telegram_application  # noqa: PLC0415  see run
+    from bot.app import create_database, create_telegram_application  # noqa: PLC0415  see run
     from bot.operations import check as checking  # noqa: PLC0415  see run
 
     logs.configure("error", settings.log_format)
-    checks = checking.build_checks(settings, lambda: store_of(settings), lambda: telegram_application(settings).bot)
+    checks = checking.build_checks(
+        settings, lambda: create_database(settings), lambda: create_telegram_application(settings).bot
+    )
     listed = checking.list_settings(settings) if verbose else ()
     sys.exit(asyncio.run(checking.run(checks, typer.echo, listed)))
 
@@ -137,10 +139,10 @@ def check(
 @cli.command()
 def routes() -> None:
     """Print every command and button with who may use it."""
-    from bot.app import declared_features  # noqa: PLC0415  see run
-    from bot.updates import table  # noqa: PLC0415  see run
+    from bot.app import build_declared_features  # noqa: PLC0415  see run
+    from bot.updates import list_routes  # noqa: PLC0415  see run
 
-    for route in table(declared_features()):
+    for route in list_routes(build_declared_features()):
         owner = f"their own {route.belongs_to}" if route.belongs_to else "-"
         typer.echo(f"{route.name:<16} {route.audience:<12} {owner}")
 
@@ -186,7 +188,7 @@ def _settings() -> config.Settings:
 
 @contextmanager
 def _database_trouble() -> Iterator[None]:
-    """Report a database that can't be used in one line, without a traceback or a password."""
+    """Report in one line that the database can't be used, without a traceback or a password."""
     from bot.infra.db.errors import StoreError, UnusableUrl  # noqa: PLC0415  see run
     from bot.infra.db.vault import MissingKey, NoKeys  # noqa: PLC0415  see run
 
@@ -202,7 +204,7 @@ def _database_trouble() -> Iterator[None]:
 
 @contextmanager
 def _port_trouble() -> Iterator[None]:
-    """Report a port that can't be opened in one line."""
+    """Report in one line that a port can't be opened."""
     from bot.infra.http.server import PortTaken  # noqa: PLC0415  see run
 
     try:
@@ -214,7 +216,7 @@ def _port_trouble() -> Iterator[None]:
 
 @contextmanager
 def _key_trouble() -> Iterator[None]:
-    """Report a key command that can't be done in one line."""
+    """Report in one line that a command on keys failed."""
     from bot.sandbox.service.errors import ControlRefusal  # noqa: PLC0415  see run
 
     try:
@@ -236,7 +238,7 @@ def _until_stopped(start: Callable[[asyncio.Event], Coroutine[Any, Any, int | No
 
 
 def main() -> None:
-    """Entry point of the installed command."""
+    """Run the installed command."""
     cli()
 
 

@@ -1,4 +1,4 @@
-"""The composition root: builds every part from the settings, and introduces them to one another."""
+"""The composition root: it builds every part of the bot from the settings, and connects them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from bot.infra.i18n import Translations
 from bot.infra.outbox.delivery import OutboxDelivery
 from bot.infra.outbox.follow_ups import chain_follow_ups
 from bot.infra.outbox.rendering import Renderers
-from bot.infra.telegram.outbound.limiter import Limits as Pace
+from bot.infra.telegram.outbound.limiter import Limits as SendLimits
 from bot.infra.telegram.outbound.limiter import SendLimiter
 from bot.infra.telegram.outbound.sender import Messenger
 from bot.infra.telegram.transport import TelegramRequest
@@ -49,7 +49,7 @@ from bot.users.session_loader import SessionLoader
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class App:
-    """Every part, built and introduced; nothing has begun yet."""
+    """The parts of the bot, built and connected, but not started."""
 
     settings: Settings
     store: Database
@@ -70,19 +70,19 @@ class App:
 
 
 def build(settings: Settings) -> App:
-    """Build the parts; opens no connection and no file."""
+    """Build the parts. This opens no connection and no file."""
     clock = SystemClock()
-    store = store_of(settings)
+    store = create_database(settings)
     wake_outbox, health_changed = Wakeup(), Wakeup()
     client = SettlementClient(settings.service_base_url, settings.service_api_key.get_secret_value())
-    health = Health(clock, outage_tolerance(settings), health_changed)
+    health = Health(clock, compute_outage_tolerance(settings), health_changed)
     budget = AdaptiveBudget(settings.service_max_requests_per_second)
     adapter = SettlementAdapter(client, may_place=store.confirm_leading)
     settlement = MonitoredSettlement(adapter, health, on_slow_down=budget.halve)
-    application = telegram_application(settings, lambda: store.is_leading)
+    application = create_telegram_application(settings, lambda: store.is_leading)
     messenger = Messenger(application.bot)
     translations = Translations.load()
-    catalogue, rules = ServiceCatalogue(settlement, clock), rules_of(settings)
+    catalogue, rules = ServiceCatalogue(settlement, clock), create_order_rules(settings)
     infra = Infra(
         clock=clock,
         database=store,
@@ -91,7 +91,7 @@ def build(settings: Settings) -> App:
         default_locale=settings.default_locale,
         wake_outbox=wake_outbox,
     )
-    provider = provider_of(settings)
+    provider = create_provider(settings)
     users = Users(
         infra,
         provider=provider,
@@ -109,7 +109,7 @@ def build(settings: Settings) -> App:
         remind_after=timedelta(seconds=settings.alarm_reminder_seconds),
     )
     broadcasts = Broadcasts(
-        infra, catalogue, rates.charts, rules=broadcast_rules_of(settings), paid=settings.allow_paid_broadcast
+        infra, catalogue, rates.charts, rules=create_broadcast_rules(settings), paid=settings.allow_paid_broadcast
     )
     orders = Orders(
         infra,
@@ -147,9 +147,9 @@ def build(settings: Settings) -> App:
         operator_ids=settings.operator_ids,
         backlog_after=timedelta(seconds=settings.outbox_backlog_seconds),
         shrink_percent=Decimal(str(settings.methods_shrink_percent)),
-        poller_silence=silence_of(settings),
+        poller_silence=compute_poller_silence(settings),
     )
-    # In this order a user's data is shown and exported, and handlers of one phase are asked.
+    # This is the order in which a user's data is shown and exported, and in which handlers of one phase are tried.
     built = (users, recipients, orders, checkout, rates, staff, broadcasts, support, operations)
     features = [each.feature for each in built]
     for feature in features:
@@ -191,8 +191,8 @@ def build(settings: Settings) -> App:
     )
 
 
-def declared_features() -> Sequence[Feature]:
-    """Return the features with settings that reach nothing, to read what they declare."""
+def build_declared_features() -> Sequence[Feature]:
+    """Build the features with placeholder settings, to read what they declare. They can't reach any service."""
     return build(
         Settings(
             _env_file=None,
@@ -204,17 +204,17 @@ def declared_features() -> Sequence[Feature]:
     ).features
 
 
-def store_of(settings: Settings) -> Database:
-    """The database, with the keys to what is sealed in it."""
+def create_database(settings: Settings) -> Database:
+    """Return the database with its encryption keys."""
     return Database(settings.database_url, Vault(settings.sealing_keys))
 
 
-def telegram_application(settings: Settings, may_call: Callable[[], bool] = lambda: True) -> Application:  # type: ignore[type-arg]
-    """PTB's application with our transport and our limiter, and without its updater.
+def create_telegram_application(settings: Settings, may_call: Callable[[], bool] = lambda: True) -> Application:  # type: ignore[type-arg]
+    """Return PTB's application with our transport and limiter, but without its updater.
 
-    `infra/telegram/inbound/receiver.py` receives instead.
+    `infra/telegram/inbound/receiver.py` receives updates instead.
 
-    `may_call` is asked before each call of the Bot API.
+    `may_call` is checked before each call of the Bot API.
     """
     return (
         ApplicationBuilder()
@@ -223,14 +223,14 @@ def telegram_application(settings: Settings, may_call: Callable[[], bool] = lamb
         .base_file_url(f"{settings.telegram_api_url}/file/bot")
         .request(TelegramRequest(may_call=may_call))
         .get_updates_request(TelegramRequest(connections=2, may_call=may_call))
-        .rate_limiter(SendLimiter(pace_of(settings)))
+        .rate_limiter(SendLimiter(create_send_limits(settings)))
         .updater(None)
         .build()
     )
 
 
-def rules_of(settings: Settings) -> Rules:
-    """The settings that orders go by."""
+def create_order_rules(settings: Settings) -> Rules:
+    """Return the rules for orders."""
     return Rules(
         network=settings.invoice_network,
         min_order_idr=settings.min_order_idr,
@@ -248,8 +248,8 @@ def rules_of(settings: Settings) -> Rules:
     )
 
 
-def broadcast_rules_of(settings: Settings) -> BroadcastRules:
-    """The settings that broadcasts go by."""
+def create_broadcast_rules(settings: Settings) -> BroadcastRules:
+    """Return the rules for broadcasts."""
     return BroadcastRules(
         default_locale=settings.default_locale,
         jump_percent=Decimal(str(settings.broadcast_jump_percent)),
@@ -258,25 +258,25 @@ def broadcast_rules_of(settings: Settings) -> BroadcastRules:
     )
 
 
-def provider_of(settings: Settings) -> Provider:
-    """Return who runs the bot, as its users are shown it."""
+def create_provider(settings: Settings) -> Provider:
+    """Return who runs the bot, for its users."""
     return Provider(name=settings.operator_name, terms_url=settings.terms_url, privacy_url=settings.privacy_url)
 
 
-def outage_tolerance(settings: Settings) -> timedelta:
-    """How long the service may bring nothing before that is an alarm: six looks at an order, a minute at the most."""
+def compute_outage_tolerance(settings: Settings) -> timedelta:
+    """Return how long the service can fail before an alarm is raised: six poll intervals, up to a minute."""
     return min(6 * timedelta(seconds=settings.poll_interval_seconds), timedelta(minutes=1))
 
 
-def silence_of(settings: Settings) -> timedelta:
-    """How long the poller may give no sign of life: twelve looks, and what its budget makes it wait for one."""
+def compute_poller_silence(settings: Settings) -> timedelta:
+    """Return how long the poller can be silent before an alarm is raised: twelve polls and the wait for the budget."""
     slowest = min(settings.service_max_requests_per_second, LEAST_PER_SECOND)
     return timedelta(seconds=12 * min(settings.poll_interval_seconds, 5) + 2 / slowest)
 
 
-def pace_of(settings: Settings) -> Pace:
-    """How fast Telegram is written to. Broadcasts that aren't paid for share the 30 a second with everything else."""
-    usual, broadcasts = Pace(), settings.broadcast_messages_per_second
+def create_send_limits(settings: Settings) -> SendLimits:
+    """Return the limits for sending to Telegram. Unpaid broadcasts share the 30 a second with all other messages."""
+    usual, broadcasts = SendLimits(), settings.broadcast_messages_per_second
     in_chats = replace(
         usual,
         chat_gap=usual.chat_gap / settings.chat_messages_per_second,

@@ -1,7 +1,6 @@
-"""Settings, read once and frozen; nobody else reads the environment.
+"""Settings, read once and immutable. No other module reads the environment.
 
-A missing or bad setting is reported together with all the others, by name, and never with its value where that is
-a secret.
+All missing and wrong settings are reported together, by name and without their values.
 """
 
 import base64
@@ -25,7 +24,7 @@ DEFAULT_DATABASE = "sqlite:///data/kirim.db"
 DAY = 86_400
 TOKEN = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
 API_KEY = re.compile(r"pk_live_[!-\-/-~]+\.[!-~]+")
-"""Visible ASCII: nothing else can stand in a header. The part before the dot may be logged, the rest may not."""
+"""Visible ASCII, because the key is sent in a header. Only the part before the dot is safe to log."""
 
 WEB_PAGE = re.compile(r"https://(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,63}(?::[0-9]{1,5})?(?:/[!-~]*)?")
 """An https address of a public host, without user or password."""
@@ -35,9 +34,9 @@ CONTACTS = (
     re.compile(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,63}"),
     WEB_PAGE,
 )
-"""An @name, a mail address, a web address: what can be tapped, and shows where it leads."""
+"""An @name, a mail address or a web address. Telegram makes them links, and users can see where they lead."""
 
-# A type checker takes no computed choices; pydantic does, and names them in its error.
+# A type checker can't read a Literal that is computed. Pydantic can, and its error lists the choices.
 if TYPE_CHECKING:
     LocaleCode = str
 else:
@@ -54,11 +53,11 @@ LARGEST_ID = 2**52
 
 
 class ConfigError(Exception):
-    """The environment can't be used; the message names every setting that is missing or bad."""
+    """Settings are missing or wrong. The message names all of them."""
 
 
 class Settings(BaseSettings):
-    """The public contract of the environment (see docs/settings.md)."""
+    """The environment variables of the bot (see docs/settings.md)."""
 
     model_config = SettingsConfigDict(
         env_file=".env",
@@ -224,17 +223,17 @@ class Settings(BaseSettings):
 
     @property
     def sealing_keys(self) -> tuple[bytes, ...]:
-        """The keys that numbers and names are encrypted with: the first seals, all of them open."""
+        """Return the encryption keys. The first one encrypts, and all of them decrypt."""
         return _keys(self.encryption_keys)
 
     @property
     def key_id(self) -> str:
-        """The part of the API key that may be logged (settlement API, 5.3)."""
+        """Return the part of the API key that is safe to log (settlement API, 5.3)."""
         return self.service_api_key.get_secret_value().partition(".")[0]
 
 
 def load(env_file: Path | None = Path(".env"), **overrides: object) -> Settings:
-    """Return the settings of this process; raises `ConfigError` that names everything missing or bad."""
+    """Read the settings. Raise a `ConfigError` that names every missing or wrong one."""
     try:
         return Settings(_env_file=env_file, **overrides)  # type: ignore[arg-type]
     except ValidationError as error:
@@ -246,7 +245,7 @@ def load(env_file: Path | None = Path(".env"), **overrides: object) -> Settings:
 
 
 def _keys(keys: SecretStr) -> tuple[bytes, ...]:
-    """Return the keys of 32 bytes in `keys`; none where any of them isn't one."""
+    """Return the keys of 32 bytes in `keys`. Return none if any of them is wrong."""
     found = []
     for part in keys.get_secret_value().split(","):
         try:
@@ -257,7 +256,7 @@ def _keys(keys: SecretStr) -> tuple[bytes, ...]:
 
 
 def api_key(key: SecretStr) -> SecretStr:
-    """Return a key as the service issues them; raises `ValueError` that doesn't repeat it."""
+    """Return `key` if it has the service's form. Otherwise raise a `ValueError` that doesn't repeat it."""
     if not API_KEY.fullmatch(key.get_secret_value()):
         raise ValueError("must be an API key of the form pk_live_<id>.<secret>")
     return key
@@ -267,7 +266,7 @@ def http_address(address: str) -> str:
     """Return a service's address without a trailing slash.
 
     Raises:
-        ValueError: it is no address, or holds a password.
+        ValueError: it isn't an address, or it contains a password.
     """
     parts = _parts(address)
     if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
@@ -280,7 +279,7 @@ def http_address(address: str) -> str:
 
 
 def _is_private(host: str) -> bool:
-    """Return whether nobody outside is on the way to `host`: loopback, a private address, a bare container's name."""
+    """Return whether `host` is on this machine or a private network. A container's name without a dot counts too."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -289,7 +288,7 @@ def _is_private(host: str) -> bool:
 
 
 def _parts(address: str) -> SplitResult | None:
-    """Return the parts of an address whose port is a port, or None."""
+    """Return the parts of an address, or None if it can't be parsed."""
     try:
         parts = urlsplit(address.strip())
         _ = parts.port
@@ -299,7 +298,7 @@ def _parts(address: str) -> SplitResult | None:
 
 
 def explain(error: ValidationError, settings: type[BaseSettings], source: str) -> str:
-    """Name every bad setting on a line of its own, without its value. `source` says where settings are."""
+    """Return one line for every wrong setting, without its value. `source` says where settings are read from."""
     lines = [f"  {_where(item)}{_reason(item, settings)}" for item in error.errors(include_input=False)]
     return "\n".join([f"Kirim can't start. Fix these settings ({source}):", *lines])
 

@@ -1,4 +1,7 @@
-"""Running the bot: the lead, the database, Telegram, then everything at once until it is to stop."""
+"""The process of the bot: it becomes the leader, prepares the database, connects to Telegram, and serves until stopped.
+
+Only one process is the leader of a database. Only the leader writes to it, and sends and receives messages.
+"""
 
 import asyncio
 import socket
@@ -13,7 +16,7 @@ from telegram import Bot
 from telegram.error import InvalidToken, TelegramError
 
 from bot import updates
-from bot.app import App, build, provider_of, store_of
+from bot.app import App, build, create_database, create_provider
 from bot.config import Settings
 from bot.core.backoff import Steps
 from bot.infra.outbox.workers import OutboxCleanupWorker, OutboxWorker
@@ -33,38 +36,39 @@ T = TypeVar("T")
 BAD_TOKEN = 2
 LEAD_LOST = WORKER_ENDED = 1
 RECEIVER = "receiver"
-CONNECT_AGAIN = Steps((0.5, 1.0, 2.0, 5.0, 10.0))
+CONNECT_RETRIES = Steps((0.5, 1.0, 2.0, 5.0, 10.0))
 FINISH_UPDATES = 1.5
 FINISH_POSTS = 1.5
 FINISH_NOTIFICATIONS = 1.0
 FINISH_FEATURES = 1.0
-"""SIGTERM is to end within five seconds: what isn't done by then is taken up at the next start."""
+"""Seconds for each kind of work at shutdown, which must end within five seconds. The next start does the rest."""
 
-LOST_ENDS_WITHIN = 5.0
-"""For what the loss of the lead cancels. It can't send anything meanwhile: each call asks for the lead first."""
+CANCELLED_WITHIN = 5.0
+"""Seconds for cancelled work to end after the lead was lost. It can't send, because each call checks the lead first."""
 
-OTHERS_MIGRATE_WITHIN = 10.0
+LEAD_WITHIN = 10.0
+"""Seconds that a migration waits to become the leader."""
 
-TAKES_OVER_WITHIN = 3.0
-"""How long to try for the port of the web server after another process was the bot: it may still be ending."""
+PORT_RETRY_SECONDS = 3.0
+"""How long to try to open the web server's port after another process led: it can still be shutting down."""
 
 
 class BotIsRunning(Exception):
-    """Another process acts as the bot on this database, and its tables aren't those of this program."""
+    """Another process leads this database, and the database isn't on this program's schema."""
 
 
 async def migrate(settings: Settings) -> str:
-    """Bring the database up to date; its revision. Nobody may act as the bot meanwhile: its tables would change.
+    """Upgrade the database schema, and return its revision. No bot can run while its tables change.
 
     Raises:
-        BotIsRunning: another process still does after `OTHERS_MIGRATE_WITHIN` seconds, on older tables.
+        BotIsRunning: another process still leads after `LEAD_WITHIN` seconds, on an older schema.
     """
     async with AsyncExitStack() as stack:
-        store = store_of(settings)
+        store = create_database(settings)
         stack.push_async_callback(store.close)
         if not await store.is_current():
             try:
-                async with asyncio.timeout(OTHERS_MIGRATE_WITHIN):
+                async with asyncio.timeout(LEAD_WITHIN):
                     await stack.enter_async_context(store.lead())
             except TimeoutError:
                 if not await store.is_current():
@@ -75,9 +79,9 @@ async def migrate(settings: Settings) -> str:
 
 
 async def run(settings: Settings, stop: asyncio.Event) -> int:
-    """Run the bot until `stop` is set; the process's exit code.
+    """Run the bot until `stop` is set. Return the process's exit code.
 
-    The lead comes first. Nothing is written, received or sent without it, and its loss ends all of that at once.
+    The process first becomes the leader. If it loses the lead, it stops at once.
     """
     app = build(settings)
     log.info("process_started", key_id=settings.key_id, service=settings.service_base_url)
@@ -85,57 +89,61 @@ async def run(settings: Settings, stop: asyncio.Event) -> int:
         stack.push_async_callback(app.store.close)
         stack.push_async_callback(app.client.aclose)
         await app.store.check_before_leading()
-        # Waiting for another process to end, or for Telegram, must not keep this one from ending.
-        stood_by = asyncio.Event()
-        leading = await _unless(stop, stack.enter_async_context(app.store.lead(partial(_standing_by, stood_by))))
+        # `stop` also ends the wait for another process or for Telegram.
+        has_waited = asyncio.Event()
+        lead = app.store.lead(partial(_log_standby, has_waited))
+        leading = await _run_unless_stopped(stop, stack.enter_async_context(lead))
         if leading is None:
             return 0
-        retry_seconds = TAKES_OVER_WITHIN if stood_by.is_set() else 0
-        return await _while_leading(leading.lost, _act(app, stop, retry_seconds))
+        retry_seconds = PORT_RETRY_SECONDS if has_waited.is_set() else 0
+        return await _run_while_leading(leading.lost, _run_as_leader(app, stop, retry_seconds))
 
 
-async def _while_leading(lost: asyncio.Event, work: Coroutine[Any, Any, int]) -> int:
-    """Return the exit code that `work` brings, or that of the lost lead, which cancels it."""
-    task, losing = asyncio.create_task(work), asyncio.create_task(lost.wait())
+async def _run_while_leading(lost: asyncio.Event, work: Coroutine[Any, Any, int]) -> int:
+    """Return the exit code of `work`. If the lead is lost, cancel `work` and return `LEAD_LOST`."""
+    task, loss = asyncio.create_task(work), asyncio.create_task(lost.wait())
     try:
-        await asyncio.wait({task, losing}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task, loss}, return_when=asyncio.FIRST_COMPLETED)
         if not lost.is_set():
             return await task
         log.error("leadership_lost")
         return LEAD_LOST
     finally:
         task.cancel()
-        losing.cancel()
-        await asyncio.wait({task, losing}, timeout=LOST_ENDS_WITHIN)
+        loss.cancel()
+        await asyncio.wait({task, loss}, timeout=CANCELLED_WITHIN)
 
 
-async def _act(app: App, stop: asyncio.Event, retry_seconds: float) -> int:
-    """Be the bot: bring the database up to date, meet Telegram, serve. `retry_seconds` is for the web server's port."""
+async def _run_as_leader(app: App, stop: asyncio.Event, retry_seconds: float) -> int:
+    """Prepare the database, open the port of the web server (for up to `retry_seconds`), connect, and serve.
+
+    Return the process's exit code.
+    """
     async with AsyncExitStack() as stack:
-        if await _unless(stop, _prepare(app)) is None:
+        if await _run_unless_stopped(stop, _prepare_database(app)) is None:
             return 0
-        listener = await _listener(app.settings, retry_seconds=retry_seconds)
+        listener = await _open_port(app.settings, retry_seconds=retry_seconds)
         if listener is not None:
             stack.callback(listener.close)
         stack.push_async_callback(app.application.bot.request.shutdown)
-        met = await _unless(stop, _connect(app, stack))
-        if met is None:
+        is_connected = await _run_unless_stopped(stop, _connect_to_telegram(app, stack))
+        if is_connected is None:
             return 0
-        return await _serve(app, listener, stop) if met else BAD_TOKEN
+        return await _serve(app, listener, stop) if is_connected else BAD_TOKEN
 
 
-async def _prepare(app: App) -> str:
-    """Bring the tables up to date, and write down the key that seals from now on; the revision."""
+async def _prepare_database(app: App) -> str:
+    """Upgrade the database schema, and register the key that encrypts from now on. Return the revision."""
     revision = await app.store.upgrade()
     await app.store.register_first_key()
     return revision
 
 
-async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
-    """Return what `work` brings; None where we are to stop before it does."""
-    task, stopping = asyncio.create_task(work), asyncio.create_task(stop.wait())
-    await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
+async def _run_unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+    """Return the result of `work`. If `stop` is set first, cancel `work` and return None."""
+    task, stopped = asyncio.create_task(work), asyncio.create_task(stop.wait())
+    await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
     if task.done():
         return task.result()
     task.cancel()
@@ -143,13 +151,13 @@ async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None
     return None
 
 
-def _standing_by(stood_by: asyncio.Event) -> None:
-    stood_by.set()
+def _log_standby(has_waited: asyncio.Event) -> None:
+    has_waited.set()
     log.warning("standby_started", reason="another process is the bot")
 
 
-async def _listener(settings: Settings, *, retry_seconds: float) -> socket.socket | None:
-    """Return the web server's port, where it is to have one. Raises `server.PortTaken`."""
+async def _open_port(settings: Settings, *, retry_seconds: float) -> socket.socket | None:
+    """Open the web server's port. Return None if the settings have none. Raise `server.PortTaken` if it is in use."""
     if not settings.http_port:
         return None
     from bot.infra.http import server  # noqa: PLC0415  a bot without a web server starts faster without it
@@ -157,9 +165,9 @@ async def _listener(settings: Settings, *, retry_seconds: float) -> socket.socke
     return await server.bind(settings.http_host, settings.http_port, retry_seconds=retry_seconds)
 
 
-async def _connect(app: App, stack: AsyncExitStack) -> bool:
-    """Meet Telegram, however long that takes; False where it refuses the token."""
-    waits = CONNECT_AGAIN.waits()
+async def _connect_to_telegram(app: App, stack: AsyncExitStack) -> bool:
+    """Connect to Telegram, and retry until it answers. Return False if Telegram rejects the token."""
+    waits = CONNECT_RETRIES.waits()
     while True:
         try:
             await app.application.initialize()
@@ -173,7 +181,7 @@ async def _connect(app: App, stack: AsyncExitStack) -> bool:
             await asyncio.sleep(wait)
         else:
             stack.push_async_callback(app.application.shutdown)
-            updates.register(app.application, app.features)
+            updates.register_handlers(app.application, app.features)
             return True
 
 
@@ -190,7 +198,7 @@ async def _serve(app: App, listener: socket.socket | None, stop: asyncio.Event) 
     )
     queues = ChatQueues(
         app.store,
-        updates.processor(app.application, message_limit, app.sessions),
+        updates.create_processor(app.application, message_limit, app.sessions),
         app.clock,
         bot,
         save_chats=save_chats,
@@ -203,29 +211,29 @@ async def _serve(app: App, listener: socket.socket | None, stop: asyncio.Event) 
         await app.delivery.recover()
         await app.broadcasts.live_messages.recover()
         await queues.replay()
-        for name, loop in loops(app):
+        for name, loop in create_loops(app):
             workers.start(name, loop)
         workers.start(RECEIVER, receiver.run())
-        async with _web(app, listener, workers):
+        async with _web_server(app, listener, workers):
             log.info("bot_started", bot=bot.username)
             try:
-                ended = await _unless(stop, workers.wait_for_first_end())
+                ended = await _run_unless_stopped(stop, workers.wait_for_first_end())
             finally:
                 await workers.cancel()
-        return 0 if ended is None else _exit_code(ended)
+        return 0 if ended is None else _log_ended_worker(ended)
     finally:
-        await _wind_up(app, queues, workers)
+        await _shut_down(app, queues, workers)
         await polls.shutdown()
 
 
 def _clock_offset(bot: Bot) -> timedelta:
-    """How far Telegram's clock is ahead of ours, as its first answers have told."""
+    """Return how far Telegram's clock is ahead of ours, according to its first answers."""
     return bot.request.clock_offset if isinstance(bot.request, TelegramRequest) else timedelta(0)
 
 
 @asynccontextmanager
-async def _web(app: App, listener: socket.socket | None, workers: WorkerGroup) -> AsyncIterator[None]:
-    """Return the web server as one of the workers; `/healthz` tells whether they all live."""
+async def _web_server(app: App, listener: socket.socket | None, workers: WorkerGroup) -> AsyncIterator[None]:
+    """Run the web server as one of the workers. Its `/healthz` reports whether all of them run."""
     if listener is None:
         yield
         return
@@ -240,7 +248,7 @@ async def _web(app: App, listener: socket.socket | None, workers: WorkerGroup) -
         public_url=app.settings.public_url,
         on_viewed=app.orders.viewed.record_viewed_page,
         works=lambda: workers.all_alive,
-        provider=provider_of(app.settings),
+        provider=create_provider(app.settings),
         times=app.orders.payout_times.get,
     )
     async with server.serve(web_app, listener) as task:
@@ -248,8 +256,8 @@ async def _web(app: App, listener: socket.socket | None, workers: WorkerGroup) -
         yield
 
 
-def _exit_code(ended: asyncio.Task[Any]) -> int:
-    """Say which worker has ended, and why: none may, as long as the bot runs."""
+def _log_ended_worker(ended: asyncio.Task[Any]) -> int:
+    """Log which worker ended, and why. Return the exit code. No worker may end while the bot runs."""
     why = get_task_error(ended)
     if isinstance(why, TokenRefused):
         log.error("bot_token_rejected")
@@ -258,10 +266,11 @@ def _exit_code(ended: asyncio.Task[Any]) -> int:
     return WORKER_ENDED
 
 
-async def _wind_up(app: App, queues: ChatQueues, workers: WorkerGroup) -> None:
-    """Stop taking in, finish what is under way within a few seconds, leave the rest to the next start.
+async def _shut_down(app: App, queues: ChatQueues, workers: WorkerGroup) -> None:
+    """Stop receiving, finish running work within a few seconds, and leave the rest to the next start.
 
-    Without the lead nothing may be finished but requests for orders: each answer is saved, for no list may have it.
+    Without the lead, finish only requests that create orders. Their answers are saved, because the service's list may
+    not have the order.
     """
     await workers.cancel()
     has_time = app.store.is_leading
@@ -271,14 +280,14 @@ async def _wind_up(app: App, queues: ChatQueues, workers: WorkerGroup) -> None:
         app.delivery.close(FINISH_NOTIFICATIONS * has_time),
         app.broadcasts.deliveries.close(FINISH_NOTIFICATIONS * has_time),
     )
-    # After the updates, none of which begins anything any more.
+    # Updates use features, so features close after them.
     closing = [feature.close for feature in app.features if feature.close is not None]
     await asyncio.gather(*(close(FINISH_FEATURES * has_time) for close in closing))
     log.info("bot_stopped")
 
 
-def loops(app: App) -> list[tuple[str, Coroutine[Any, Any, None]]]:
-    """Return the workers that act again and again, each under its name."""
+def create_loops(app: App) -> list[tuple[str, Coroutine[Any, Any, None]]]:
+    """Return the loop of each worker, with the worker's name."""
     cleanup = OutboxCleanupWorker(
         app.store, app.clock, app.delivery, keep=(NEEDS_MESSAGE_IDS,), on_recovered=app.wake_outbox
     )

@@ -1,4 +1,4 @@
-"""All tables. Importing this module fills the metadata, for the migrations and for whatever goes through all tables."""
+"""All tables. Importing this module adds every table to the metadata, for the migrations and for key rotation."""
 
 from importlib import import_module
 from pathlib import Path

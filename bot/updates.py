@@ -1,10 +1,13 @@
-"""How an update comes in: who is it, which draft is open, then through the handlers.
+"""Handling of updates: each one's session is loaded, and then its handlers are tried in a fixed order.
 
-Order of the handlers: features take corrections of what was written; `FORGETS` ends a typed question that something
-else has overtaken; from `SUPPORT` on come the commands and buttons of support agents; features take typed answers;
-group 0 takes what works at any point of any conversation (buttons, commands that ask no questions); then
-come the conversation, what is said outside one and other messages in groups; `FALLBACK` takes buttons that the
-conversation has left; `LAST` explains presses of buttons that nobody knows.
+1. Features handle edits of messages that were answered before (`Phase.CORRECTIONS`).
+2. `FORGET` closes a typed question when the user does something else.
+3. From `SUPPORT` on: commands and buttons of support agents.
+4. Features handle answers to typed questions (`Phase.QUESTIONS`).
+5. Group 0: buttons, and commands that ask no questions. They work at any point of a conversation.
+6. Other handlers of features, and the conversation (`Phase.FEATURES`, `Phase.CONVERSATION`).
+7. `FALLBACK`: buttons of the conversation that it no longer handles.
+8. `LAST`: all other buttons. The user is told that the button is out of date.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
@@ -30,64 +33,64 @@ from bot.users.session_loader import SessionLoader
 log = structlog.get_logger(__name__)
 
 FRAMES_LOGGED = 4
-FORGETS, SUPPORT, FALLBACK, LAST = -10_100, -10_000, 10_000, 11_000
+FORGET, SUPPORT, FALLBACK, LAST = -10_100, -10_000, 10_000, 11_000
 GROUPS = {Phase.CORRECTIONS: -10_150, Phase.QUESTIONS: -9_000, Phase.FEATURES: 1_000, Phase.CONVERSATION: 5_000}
-"""The first of PTB's groups of each phase. Each handler has a group of its own: one that declines hinders no other."""
+"""The first of PTB's groups for each phase. Each handler has its own group, because PTB runs one handler of a group."""
 
 
-def register(application: Application, features: Sequence[Feature]) -> None:  # type: ignore[type-arg]
-    """Put every handler in its place."""
-    application.add_handler(questions.forget_handler(), group=FORGETS)
+def register_handlers(application: Application, features: Sequence[Feature]) -> None:  # type: ignore[type-arg]
+    """Register every handler in its group."""
+    application.add_handler(questions.forget_handler(), group=FORGET)
     application.add_handler(_answer_handler(features))
     _add_routes(application, features)
-    for group, handler in _in_phases(features):
+    for group, handler in _handlers_by_group(features):
         application.add_handler(handler, group=group)
-    application.add_handler(CallbackQueryHandler(_unknown_press), group=LAST)
+    application.add_handler(CallbackQueryHandler(_answer_unknown_button), group=LAST)
     application.add_error_handler(_error_handler(features))
 
 
 def _add_routes(application: Application, features: Sequence[Feature]) -> None:  # type: ignore[type-arg]
-    """Add the handlers of the routes, those of support agents in groups of their own.
+    """Add the handlers of the routes. Those of support agents have their own groups.
 
-    A command of support agents that others write is left to the handlers behind it.
+    If another user sends a command of support agents, later handlers get it.
     """
-    for group, routes in enumerate(routes_of(features), SUPPORT):
+    for group, routes in enumerate(collect_routes(features), SUPPORT):
         handlers = routes.build_handlers(
-            routes.open_session or MAY_USE[routes.audience],
-            routes.refuse or _explain,
+            routes.open_session or OPEN_SESSION[routes.audience],
+            routes.refuse or _explain_stale_button,
             PRIVATE if routes.only is None else routes.only,
         )
-        of_agents = routes.audience is Audience.SUPPORT
-        application.add_handlers(handlers, FALLBACK if routes.is_fallback else group if of_agents else 0)
+        is_for_agents = routes.audience is Audience.SUPPORT
+        application.add_handlers(handlers, FALLBACK if routes.is_fallback else group if is_for_agents else 0)
 
 
 def _answer_handler(features: Sequence[Feature]) -> Handler:
     return questions.answer_handler({name: answer for feature in features for name, answer in feature.answers.items()})
 
 
-def _in_phases(features: Sequence[Feature]) -> Iterator[tuple[int, Handler]]:
+def _handlers_by_group(features: Sequence[Feature]) -> Iterator[tuple[int, Handler]]:
     """Yield the features' other handlers, each with its group."""
     for phase, first in GROUPS.items():
         handlers = (handler for feature in features for handler in feature.handlers.get(phase, ()))
         yield from enumerate(handlers, first)
 
 
-def routes_of(features: Sequence[Feature]) -> tuple[Routes[Any], ...]:
-    """Return all declared routes."""
+def collect_routes(features: Sequence[Feature]) -> tuple[Routes[Any], ...]:
+    """Return the routes of all features."""
     return tuple(routes for feature in features for routes in feature.routes)
 
 
-def table(features: Sequence[Feature]) -> list[Route]:
-    """Return every declared route, for printing."""
-    return [route for routes in routes_of(features) for route in routes.list_routes()]
+def list_routes(features: Sequence[Feature]) -> list[Route]:
+    """Return every command and button, with who may use it."""
+    return [route for routes in collect_routes(features) for route in routes.list_routes()]
 
 
-def processor(
+def create_processor(
     application: Application,  # type: ignore[type-arg]
     message_limit: MessageLimit,
     sessions: SessionLoader,
 ) -> Callable[[Update], Awaitable[None]]:
-    """What the queues hand each update to."""
+    """Return the function that handles one update from a chat's queue."""
 
     async def process(update: Update) -> None:
         if await message_limit.rejects(update):
@@ -111,47 +114,50 @@ def processor(
     return process
 
 
-async def _anyone(_: Update) -> Session | None:
+async def _open_for_everyone(_: Update) -> Session | None:
     return SESSION.get()
 
 
-async def _operator(_: Update) -> Session | None:
+async def _open_for_operators(_: Update) -> Session | None:
     session = SESSION.get()
     return session if session.is_operator else None
 
 
-MAY_USE: dict[Audience, OpenSession[Session]] = {Audience.EVERYONE: _anyone, Audience.OPERATORS: _operator}
+OPEN_SESSION: dict[Audience, OpenSession[Session]] = {
+    Audience.EVERYONE: _open_for_everyone,
+    Audience.OPERATORS: _open_for_operators,
+}
 
 
-async def _explain(_: Update) -> None:
-    """Answer a press by somebody who may not as a button that means nothing any more."""
+async def _explain_stale_button(_: Update) -> None:
+    """Answer that the button is out of date. Users who may not use a button get the same answer."""
     await SESSION.get().explain("stale.button")
 
 
-async def _unknown_press(update: Update, _: Context) -> None:
-    await _explain(update)
+async def _answer_unknown_button(update: Update, _: Context) -> None:
+    await _explain_stale_button(update)
 
 
 def _error_handler(features: Sequence[Feature]) -> Callable[[object, Context], Coroutine[Any, Any, None]]:
     texts = {table: key for feature in features for table, key in feature.unreadable_rows.items()}
 
-    async def apologise(_: object, context: Context) -> None:
-        """Report a failure: tell the user, log the kind of error, and let the chat go on."""
+    async def report_failure(_: object, context: Context) -> None:
+        """Report a failure to the user, and log the kind of error. The chat's next update is handled as usual."""
         error, session = context.error, SESSION.get(None)
         if isinstance(error, RowUnreadable) and error.table in texts and session is not None:
             await _report_unreadable(session, error, texts)
             return
         if isinstance(error, StoreDown) and session is not None:
-            # The queue tries the same update again, so the user isn't told.
+            # The queue retries the same update, so the user gets no message.
             session.failure = error
             return
-        # Without the exception's text, which may quote what a user wrote.
+        # The exception's text can quote what a user wrote, so it isn't logged.
         log.error("update_failed", error=type(error).__name__, where=frames(error, FRAMES_LOGGED) if error else [])
         if session is not None:
             await session.acknowledge()
             await session.say(Screen(session.t("talk.broken")))
 
-    return apologise
+    return report_failure
 
 
 async def _report_unreadable(session: Session, error: RowUnreadable, texts: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""The bot as `bot.process.run` runs it, within the test's own process."""
+"""The bot, run by `bot.process.run` within the test's process."""
 
 import asyncio
 from collections.abc import AsyncIterator, MutableMapping
@@ -16,33 +16,33 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 class Process:
-    """The bot, run within the test: what it logs, and how it ends."""
+    """A bot that runs within the test. Tests read its log events and its exit code."""
 
     def __init__(self, settings: Settings, logs: list[MutableMapping[str, Any]]) -> None:
         self.stop = asyncio.Event()
         self.task = asyncio.create_task(process.run(settings, self.stop))
         self._logs = logs
 
-    def said(self, event: str) -> list[MutableMapping[str, Any]]:
-        """What it has logged under this name."""
+    def log_entries(self, event: str) -> list[MutableMapping[str, Any]]:
+        """Return the log entries of this event."""
         return [entry for entry in self._logs if entry["event"] == event]
 
-    async def says(self, event: str) -> None:
-        """Wait until it has logged this."""
+    async def logs(self, event: str) -> None:
+        """Wait until the bot has logged this event."""
 
-        async def has_said() -> bool:
+        async def has_logged() -> bool:
             assert not self.task.done(), (self.task, self._logs)
-            return bool(self.said(event))
+            return bool(self.log_entries(event))
 
-        await until(has_said, what=event)
+        await until(has_logged, what=event)
 
     async def ends(self) -> int:
-        """Wait for its end; the exit code."""
+        """Wait until the bot ends. Return the exit code."""
         return await asyncio.wait_for(self.task, TIMEOUT_SECONDS)
 
 
-def settings_of(database: str, **others: str) -> Settings:
-    """The settings of a bot on `database`; `others` come from a sandbox."""
+def create_settings(database: str, **others: str) -> Settings:
+    """Return the settings of a bot on `database`. `others` come from a sandbox."""
     usual = {
         "TELEGRAM_BOT_TOKEN": "1:" + "A" * 35,
         "TELEGRAM_API_URL": NOWHERE,
@@ -56,9 +56,9 @@ def settings_of(database: str, **others: str) -> Settings:
 
 @asynccontextmanager
 async def running(database: str, **others: str) -> AsyncIterator[Process]:
-    """Run the bot on `database`; Telegram is out of reach unless `others` say where it is."""
+    """Run the bot on `database`. Telegram can't be reached unless `others` have its address."""
     with capture_logs() as logs:
-        process = Process(settings_of(database, **others), logs)
+        process = Process(create_settings(database, **others), logs)
         try:
             yield process
         finally:

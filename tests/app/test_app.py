@@ -1,4 +1,4 @@
-"""The composition root: what one part notices reaches the part that acts on it."""
+"""The composition root: its parts are connected, so an event of one reaches the others."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ from bot.settlement.client.errors import RateLimited
 from bot.settlement.model import SlowDown
 from bot.staff.alarm_model import AlarmKind
 from bot.staff.alarm_repository import AlarmRepository
-from bot.updates import processor
+from bot.updates import create_processor
 from tests.infra.builders import as_stored
 from tests.infra.keys import ENCRYPTION_KEYS
 from tests.orders.builders import an_open_order
@@ -63,7 +63,7 @@ async def test_the_orders_of_a_user_who_writes_are_polled_first(app: App) -> Non
     update = Update(1, message=Message(1, datetime.now(UTC), chat, from_user=user, text="halo"))
     application = cast("Any", SimpleNamespace(process_update=process_update))
     message_limit = MessageLimit(0, app.clock, app.infra.messenger, app.readers.translator_for)
-    await processor(application, message_limit, app.sessions)(update)
+    await create_processor(application, message_limit, app.sessions)(update)
     assert handled == [update]
     assert app.orders.poller._viewed.users() == (EMMA,)
 
@@ -74,7 +74,7 @@ async def test_an_order_whose_page_is_open_is_polled_first(app: App) -> None:
         assert await OrderRepository(tx).add(order)
     listener = await server.bind("127.0.0.1", 0)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    async with process._web(app, listener, WorkerGroup()), httpx.AsyncClient(base_url=address) as browser:
+    async with process._web_server(app, listener, WorkerGroup()), httpx.AsyncClient(base_url=address) as browser:
         assert app.orders.poller._viewed.references() == ()
         (await browser.get(f"/p/{TOKEN}")).raise_for_status()
         assert app.orders.poller._viewed.references() == (order.reference,)

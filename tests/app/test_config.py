@@ -1,4 +1,4 @@
-"""The environment is read once; whatever is wrong in it is named, all at once, and no secret is ever shown."""
+"""Settings from the environment: every wrong one is named in one error, and no secret is shown."""
 
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def given(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Set what is required, and more; the settings that come of it."""
+    """Return a function that sets the required variables and others, and reads the settings."""
 
     def settings(**more: str) -> Settings:
         for name, value in {**REQUIRED, **more}.items():

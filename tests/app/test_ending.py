@@ -1,4 +1,4 @@
-"""How the bot ends: what it gives to unfinished work adds up to less than a service manager waits."""
+"""The bot's shutdown: unfinished work gets less time than a service manager waits."""
 
 import asyncio
 
@@ -11,18 +11,18 @@ FIVE_SECONDS = 5.0
 
 
 def test_all_that_the_end_gives_to_unfinished_work_fits_into_five_seconds() -> None:
-    beside_one_another = max(process.FINISH_UPDATES, process.FINISH_POSTS, process.FINISH_NOTIFICATIONS)
-    assert server.CLOSE_SECONDS + beside_one_another + process.FINISH_FEATURES < FIVE_SECONDS
+    simultaneous = max(process.FINISH_UPDATES, process.FINISH_POSTS, process.FINISH_NOTIFICATIONS)
+    assert server.CLOSE_SECONDS + simultaneous + process.FINISH_FEATURES < FIVE_SECONDS
 
 
 @in_virtual_time
 async def test_work_that_never_ends_is_cut_off_after_what_it_is_given() -> None:
-    for given in (process.FINISH_POSTS, process.FINISH_NOTIFICATIONS, process.FINISH_FEATURES):
+    for seconds in (process.FINISH_POSTS, process.FINISH_NOTIFICATIONS, process.FINISH_FEATURES):
         work = asyncio.create_task(asyncio.Event().wait())
         began = now()
-        await finish_tasks(lambda work=work: [] if work.done() else [work], given)  # type: ignore[misc]
+        await finish_tasks(lambda work=work: [] if work.done() else [work], seconds)  # type: ignore[misc]
         assert work.cancelled()
-        assert now() - began == given
+        assert now() - began == seconds
 
 
 @in_virtual_time
@@ -30,5 +30,7 @@ async def test_a_start_that_hangs_is_left_at_once_when_the_bot_is_to_end() -> No
     stop = asyncio.Event()
     asyncio.get_running_loop().call_later(1, stop.set)
     began = now()
-    assert await process._unless(stop, asyncio.sleep(max(process.CONNECT_AGAIN.steps), result=True)) is None
+    assert (
+        await process._run_unless_stopped(stop, asyncio.sleep(max(process.CONNECT_RETRIES.steps), result=True)) is None
+    )
     assert now() - began == 1

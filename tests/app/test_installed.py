@@ -1,4 +1,4 @@
-"""What `pip install .` brings along: a wheel is built, unpacked elsewhere, and run from another directory."""
+"""The files that `pip install .` installs. A wheel is built, unpacked elsewhere, and run from another directory."""
 
 import json
 import os
@@ -103,6 +103,6 @@ def test_an_installed_kirim_mcp_serves_whoever_starts_it(installed: Path, tmp_pa
     assert done.returncode == 0, done.stderr
     (answer,) = map(json.loads, done.stdout.splitlines())
     assert answer["result"]["serverInfo"] == {"name": "kirim", "version": "0.1.0"}
-    # Nobody said where the service is, and that is said.
+    # No setting has the service's address, and the log says so.
     assert "http://127.0.0.1:8481" in done.stderr
     assert "SERVICE_BASE_URL" in done.stderr

@@ -1,4 +1,4 @@
-"""The lead comes before everything else that a process does as the bot, and its loss ends all of it at once."""
+"""A process becomes the leader before it does anything else as the bot. If it loses the lead, it stops at once."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ from bot.infra.telegram.errors import Unsent
 from bot.infra.telegram.inbound.chat_queues import ChatQueues
 from bot.sandbox.run import SandboxOptions, bot_environment, servers
 from bot.settlement.model import NotCreated, OrderRequest, OutOfReach, PayoutMethod
-from tests.app.app_process import running, settings_of
+from tests.app.app_process import create_settings, running
 from tests.infra.next_version import become_the_next_version
 from tests.infra.test_leader import end_leaders_session
 from tests.waiting import TIMEOUT_SECONDS
@@ -32,7 +32,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def lose_the_lead(database: str) -> None:
-    """What ends a PostgreSQL session, or takes the lock's file away."""
+    """End the leader's PostgreSQL session, or delete the lock's file."""
     if database.startswith("sqlite"):
         path = parse_database_url(database).path
         assert path is not None
@@ -50,15 +50,15 @@ async def test_who_stands_by_leaves_the_tables_alone_and_migrates_when_it_leads(
     other = Database(bare_database)
     async with other.lead():
         async with running(bare_database) as standby:
-            await standby.says("standby_started")
+            await standby.logs("standby_started")
             assert await migrate.read_revision(bare_database) == tables
             standby.stop.set()
             assert await standby.ends() == 0
         assert await migrate.read_revision(bare_database) == tables
         async with running(bare_database) as standby:
-            await standby.says("standby_started")
+            await standby.logs("standby_started")
             await lose_the_lead(bare_database)
-            await standby.says("telegram_unreachable")
+            await standby.logs("telegram_unreachable")
             assert await migrate.read_revision(bare_database) == migrate.get_expected_revision()
             standby.stop.set()
             assert await standby.ends() == 0
@@ -80,17 +80,17 @@ async def test_one_that_is_older_than_the_tables_ends_instead_of_standing_by(sto
 
 async def test_a_loss_while_telegram_is_out_of_reach_ends_the_process(database: str) -> None:
     async with running(database) as bot:
-        await bot.says("telegram_unreachable")
+        await bot.logs("telegram_unreachable")
         await lose_the_lead(database)
         assert await bot.ends() == process.LEAD_LOST
-        assert len(bot.said("leadership_lost")) == 1
+        assert len(bot.log_entries("leadership_lost")) == 1
 
 
 Never = Callable[..., Awaitable[None]]
 
 
 def never(reached: asyncio.Event) -> Never:
-    """A step that doesn't come to its end."""
+    """Return a step that never ends."""
 
     async def step(*_: object) -> None:
         reached.set()
@@ -108,16 +108,18 @@ async def test_a_loss_while_migrating_ends_the_process_before_it_meets_telegram(
         await asyncio.wait_for(reached.wait(), TIMEOUT_SECONDS)
         await lose_the_lead(database)
         assert await bot.ends() == process.LEAD_LOST
-        assert not bot.said("telegram_unreachable")
+        assert not bot.log_entries("telegram_unreachable")
 
 
-@pytest.mark.parametrize(("part", "step"), [(OutboxDelivery, "recover"), (ChatQueues, "replay"), (process, "loops")])
+@pytest.mark.parametrize(
+    ("part", "step"), [(OutboxDelivery, "recover"), (ChatQueues, "replay"), (process, "create_loops")]
+)
 async def test_a_loss_while_recovering_or_running_ends_the_process_before_it_acts(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: object, step: str
 ) -> None:
     reached = asyncio.Event()
     if part is process:
-        monkeypatch.setattr(process, "loops", lambda *_: [("outbox", never(reached)())])
+        monkeypatch.setattr(process, "create_loops", lambda *_: [("outbox", never(reached)())])
     else:
         monkeypatch.setattr(part, step, never(reached))
     async with (
@@ -127,18 +129,18 @@ async def test_a_loss_while_recovering_or_running_ends_the_process_before_it_act
         await asyncio.wait_for(reached.wait(), TIMEOUT_SECONDS)
         await lose_the_lead(database)
         assert await bot.ends() == process.LEAD_LOST
-        assert len(bot.said("leadership_lost")) == 1
-        assert bool(bot.said("bot_started")) is (part is process)
+        assert len(bot.log_entries("leadership_lost")) == 1
+        assert bool(bot.log_entries("bot_started")) is (part is process)
 
 
 async def test_the_command_migrates_only_where_nobody_acts_as_the_bot(
     bare_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = settings_of(bare_database)
+    settings = create_settings(bare_database)
     other = Database(bare_database)
     async with other.lead():
         with monkeypatch.context() as patched:
-            patched.setattr(process, "OTHERS_MIGRATE_WITHIN", 0.05)
+            patched.setattr(process, "LEAD_WITHIN", 0.05)
             with pytest.raises(process.BotIsRunning):
                 await process.migrate(settings)
         assert await migrate.read_revision(bare_database) is None
@@ -149,13 +151,13 @@ async def test_the_command_migrates_only_where_nobody_acts_as_the_bot(
 
 
 async def test_without_the_lead_no_order_is_created_and_telegram_is_not_called(database: str) -> None:
-    system = build(settings_of(database))
+    system = build(create_settings(database))
     bank = PayoutMethod(code="014", name="BCA", kind="bank", cap=None)
     request = OrderRequest(
         method=bank, number="1234567890", holder=None, amount=Amount("IDR", 50_000), channel="lightning"
     )
     async with system.store.lead():
-        # Both are tried: there is nothing at their addresses.
+        # Both calls fail, because nothing listens at their addresses.
         with pytest.raises(OutOfReach):
             await system.settlement.place(request)
         with pytest.raises(Unsent, match="not reached"):

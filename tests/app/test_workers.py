@@ -1,4 +1,4 @@
-"""What the bot starts: each worker is watched, and where one ends, the process ends and says which one it was."""
+"""The bot's workers: if one of them ends, the process ends too, and logs which one it was."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,12 +23,12 @@ from tests.examples import kill_every
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 OURS = {"receiver", "poller", "outbox", "watch", "probe", "broadcasts", "live", "masking", "reconciler", "web"}
-"""Some of those that there must be."""
+"""Some of the workers that must run."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def environment(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, str]]:
-    """The settings of a bot in a sandbox, with a web server."""
+    """Return the settings of a bot in a sandbox, with a web server."""
     state = tmp_path_factory.mktemp("servers")
     async with servers(SandboxOptions(state=state, page_port=0, service_port=0, wallet_port=0)) as addresses:
         made = bot_environment(state, addresses)
@@ -38,7 +38,7 @@ async def environment(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator
 
 @pytest.fixture
 def groups(monkeypatch: pytest.MonkeyPatch) -> list[WorkerGroup]:
-    """The workers of each bot that is started."""
+    """Record the workers of each bot that is started."""
     made: list[WorkerGroup] = []
 
     def group() -> WorkerGroup:
@@ -55,7 +55,7 @@ async def test_the_end_of_any_worker_ends_the_process_and_says_which(
     names = [""]
     for turn, name in enumerate(names):
         async with running(environment["DATABASE_URL"], **environment) as bot:
-            await bot.says("bot_started")
+            await bot.logs("bot_started")
             tasks = {task.get_name(): task for task in groups[turn]._tasks}
             if not name:
                 assert set(tasks) >= OURS
@@ -63,16 +63,16 @@ async def test_the_end_of_any_worker_ends_the_process_and_says_which(
                 continue
             tasks[name].cancel()
             assert await bot.ends() == process.WORKER_ENDED, name
-            (ended,) = bot.said("worker_ended")
+            (ended,) = bot.log_entries("worker_ended")
             assert (ended["worker"], ended["error"], ended["log_level"]) == (name, "CancelledError", "error")
 
 
 async def test_the_end_of_the_leads_own_watch_ends_the_process(environment: dict[str, str]) -> None:
     async with running(environment["DATABASE_URL"], **environment) as bot:
-        await bot.says("bot_started")
+        await bot.logs("bot_started")
         next(task for task in asyncio.all_tasks() if task.get_name() == "leader").cancel()
         assert await bot.ends() == process.LEAD_LOST
-        assert len(bot.said("leadership_lost")) == 1
+        assert len(bot.log_entries("leadership_lost")) == 1
 
 
 async def test_a_worker_that_fails_or_returns_ends_the_process_too(
@@ -85,10 +85,10 @@ async def test_a_worker_that_fails_or_returns_ends_the_process_too(
         return
 
     for work, why in ((fails, "ValueError"), (returns, "it returned")):
-        monkeypatch.setattr(process, "loops", lambda *_, work=work: [("poller", work())])
+        monkeypatch.setattr(process, "create_loops", lambda *_, work=work: [("poller", work())])
         async with running(environment["DATABASE_URL"], **environment) as bot:
             assert await bot.ends() == process.WORKER_ENDED
-            assert [(each["worker"], each["error"]) for each in bot.said("worker_ended")] == [("poller", why)]
+            assert [(each["worker"], each["error"]) for each in bot.log_entries("worker_ended")] == [("poller", why)]
 
 
 async def test_the_flood_gate_knows_how_far_telegrams_clock_is_ahead(
@@ -115,5 +115,5 @@ async def test_the_flood_gate_knows_how_far_telegrams_clock_is_ahead(
         transport, "datetime", SimpleNamespace(now=lambda zone: datetime.now(zone) + timedelta(hours=1))
     )
     async with running(environment["DATABASE_URL"], **environment) as bot:
-        await bot.says("bot_started")
+        await bot.logs("bot_started")
     assert [round(offset / timedelta(hours=1), 2) for offset in offsets] == [-1]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.app import declared_features
+from bot.app import build_declared_features
 from bot.broadcasts.buttons import BroadcastButton
 from bot.broadcasts.drafts import BroadcastPage, Preview
 from bot.broadcasts.model import (
@@ -116,7 +116,7 @@ def test_every_screen_is_a_message_that_telegram_takes(locale: str) -> None:
 
 @pytest.mark.parametrize("locale", LOCALES)
 def test_every_button_is_one_that_is_answered(locale: str) -> None:
-    (feature,) = (each for each in declared_features() if each.name == "broadcasts")
+    (feature,) = (each for each in build_declared_features() if each.name == "broadcasts")
     answered = {kind for routes in feature.routes for kind in routes.button_kinds()}
     for seen in every_screen(TRANSLATIONS.get(locale)):
         for button in seen.buttons:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from telegram.ext import CommandHandler, MessageHandler
 
-from bot.app import declared_features
+from bot.app import build_declared_features
 from bot.checkout import conversation as flow
 from bot.checkout.buttons import DraftAction
 from bot.checkout.draft import Step
@@ -28,7 +28,7 @@ BUTTONS = {
     Step.REVIEW: {DraftAction.EDIT, DraftAction.CONFIRM},
 }
 COMMON = {DraftAction.SHOW, DraftAction.BACK, DraftAction.CANCEL}
-CHECKOUT = next(feature for feature in declared_features() if feature.name == "checkout")
+CHECKOUT = next(feature for feature in build_declared_features() if feature.name == "checkout")
 
 
 def conversation() -> flow.DraftConversation:

@@ -19,7 +19,7 @@ from sqlalchemy import NullPool, create_engine, select
 from telegram.ext import ApplicationBuilder, BaseHandler, CallbackQueryHandler, CommandHandler, ConversationHandler
 
 from bot import updates
-from bot.app import declared_features
+from bot.app import build_declared_features
 from bot.broadcasts.buttons import (
     BroadcastAction,
     BroadcastButton,
@@ -87,7 +87,7 @@ ABOUT_SOMETHING = re.compile(r"^(?:[dorht]|tk|rv|lu|sa|au|bc|bd|al):")
 Rows = frozenset[tuple[str, str]]
 
 
-FEATURES = declared_features()
+FEATURES = build_declared_features()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +110,14 @@ class PrivateData:
 def all_handlers() -> tuple[BaseHandler[Any, Any, Any], ...]:
     """All of them, those of the conversation's states too."""
     application = ApplicationBuilder().token("1:" + "a" * 35).updater(None).build()
-    updates.register(application, FEATURES)
+    updates.register_handlers(application, FEATURES)
     return tuple(_flat(handler for group in application.handlers.values() for handler in group))
 
 
 def button_patterns() -> frozenset[str]:
     """What each handler of buttons looks for."""
     found = [handler.pattern for handler in all_handlers() if isinstance(handler, CallbackQueryHandler)]
-    routed = {kind for routes in updates.routes_of(FEATURES) for kind in routes.button_kinds()}
+    routed = {kind for routes in updates.collect_routes(FEATURES) for kind in routes.button_kinds()}
     return frozenset(
         {pattern.pattern for pattern in found if isinstance(pattern, re.Pattern)}
         | {f"^{re.escape(kind.prefix)}(?::|$)" for kind in routed}
@@ -133,7 +133,9 @@ def command_names(*, in_groups: bool = False) -> frozenset[str]:
 def button_prefixes(audience: Audience) -> frozenset[str]:
     """How the data of the buttons begins that are for this audience."""
     routes = (
-        route for route in updates.table(FEATURES) if route.audience is audience and not route.name.startswith("/")
+        route
+        for route in updates.list_routes(FEATURES)
+        if route.audience is audience and not route.name.startswith("/")
     )
     return frozenset(route.name.partition(":")[0] for route in routes)
 

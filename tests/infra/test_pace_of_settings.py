@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.app import pace_of
+from bot.app import create_send_limits
 from bot.config import load
 from bot.infra.telegram.outbound.pace import Limits
 from tests.infra.keys import ENCRYPTION_KEYS
@@ -28,4 +28,4 @@ REQUIRED = {
     ids=str,
 )
 def test_each_setting_changes_its_own_pace_alone(settings: dict[str, object], pace: Limits) -> None:
-    assert pace_of(load(None, **REQUIRED, **settings)) == pace
+    assert create_send_limits(load(None, **REQUIRED, **settings)) == pace

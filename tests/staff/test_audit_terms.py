@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.app import declared_features
+from bot.app import build_declared_features
 from bot.staff.audit_terms import STAFF_TERMS, AuditTerms, name_as_written
 from tests.staff.audit_terms import TERMS
 
@@ -13,7 +13,7 @@ def test_two_features_cannot_have_subjects_of_the_same_kind() -> None:
 
 
 def test_the_terms_of_every_feature_are_tried_on_its_screen() -> None:
-    for feature in declared_features():
+    for feature in build_declared_features():
         if feature.audit_terms is not None:
             assert feature.audit_terms.subjects.keys() <= TERMS.subjects.keys()
             assert feature.audit_terms.details <= TERMS.details

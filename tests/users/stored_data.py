@@ -4,7 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
-from bot.app import declared_features
+from bot.app import build_declared_features
 from bot.broadcasts.delivery_repository import DeliveryRepository
 from bot.broadcasts.model import Broadcast
 from bot.broadcasts.repository import BroadcastRepository
@@ -44,7 +44,7 @@ from tests.times import DAY, NOW
 from tests.users.builders import a_user
 
 USER_DATA: Final[tuple[UserData, ...]] = tuple(
-    feature.user_data for feature in declared_features() if feature.user_data is not None
+    feature.user_data for feature in build_declared_features() if feature.user_data is not None
 )
 """What all features declare that they do with the data of a user."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from bot.app import store_of
+from bot.app import create_database
 from bot.config import load
 from bot.infra.db.vault import generate_key
 from bot.orders.order import Phase
@@ -50,7 +50,7 @@ async def runs_once(folder: Path, environment: dict[str, str]) -> None:
 
 async def writes_orders(environment: dict[str, str], count: int) -> None:
     """What a bot with these settings would have left."""
-    store = store_of(load(None, **{name.lower(): value for name, value in environment.items()}))
+    store = create_database(load(None, **{name.lower(): value for name, value in environment.items()}))
     async with store.transaction() as tx:
         for n in range(count):
             await OrderRepository(tx).add(an_order(f"R{n}", number=NUMBER, phase=Phase.DONE))
